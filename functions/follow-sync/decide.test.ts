@@ -1,0 +1,234 @@
+import { describe, expect, test } from 'vitest';
+import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { aDataVolume, anImporter, aSnapshot, at, aVMDiskImage, start } from '../../test/builders.ts';
+import { decide, type Observed } from './decide.ts';
+
+const image = (status: VMDiskImageStatus, more = {}) =>
+  aVMDiskImage({ status: { revision: 1, attempt: 1, attempts: 1, startedAt: at(0), ...status }, ...more });
+const syncing = image({ phase: 'Syncing' });
+const seen = image({
+  phase: 'Syncing',
+  importer: { uid: 'pod-1', scratch: false },
+  dataVolume: aDataVolume(syncing).metadata.name,
+});
+const cut = { running: { status: 'False', reason: 'Error', message: 'Unable to process data: unexpected EOF' } };
+const bound = { phase: 'Succeeded', running: { status: 'False', reason: 'Completed' }, bound: { status: 'True' } };
+
+function pass(observed: Partial<Observed> & Pick<Observed, 'image'>, data: Record<string, string> = {}) {
+  const actions = decide({
+    nowMs: start + 60_000,
+    policy: parsePolicy({ data }),
+    dataVolumes: [],
+    pods: [],
+    snapshots: [],
+    isSnapshotGone: false,
+    refusals: new Map(),
+    ...observed,
+  });
+  const writes = actions.filter(({ do: verb }) => !['record', 'tell', 'measure'].includes(verb));
+  const statuses = actions.filter(
+    (action): action is Extract<Action, { do: 'patchStatus' }> => action.do === 'patchStatus',
+  );
+  return { actions, verbs: writes.map(({ do: verb }) => verb), status: statuses[0]?.status };
+}
+
+describe('an attempt that fails', () => {
+  test('is written down before its DataVolume is deleted', () => {
+    const { verbs, status } = pass({ image: seen, dataVolumes: [aDataVolume(seen, cut)] });
+    expect(verbs).toEqual(['patchStatus', 'delete']);
+    expect(status).toMatchObject({ phase: 'Retrying', attempts: 1, nextAttemptAt: '2026-01-01T00:06:00.000000Z' });
+    expect(status?.message).toBe('Unable to process data: unexpected EOF. Next attempt in 5m.');
+  });
+  test.each([
+    [1, 5],
+    [2, 10],
+    [3, 20],
+    [9, 60],
+  ])('number %i is tried again after %i minutes', (attempt, minutes) => {
+    const failed = image({ ...seen.status, attempt, attempts: attempt });
+    const { status } = pass({ image: failed, dataVolumes: [aDataVolume(failed, cut)] }, { retryLimit: '100' });
+    expect(Date.parse(status?.nextAttemptAt as string) - start - 60_000).toBe(minutes * 60_000);
+  });
+  test('the last one that counts fails the image', () => {
+    const last = image({ ...seen.status, attempt: 3, attempts: 3 });
+    expect(pass({ image: last, dataVolumes: [aDataVolume(last, cut)] }).status).toMatchObject({
+      phase: 'Failed',
+      attempts: 3,
+    });
+  });
+  test('for good is not tried again', () => {
+    const gone = {
+      running: {
+        status: 'False',
+        reason: 'Error',
+        message: 'expected status code 200, got 404. Status: 404 Not Found',
+      },
+    };
+    const { status } = pass({ image: seen, dataVolumes: [aDataVolume(seen, gone)] });
+    expect(status).toMatchObject({
+      phase: 'Failed',
+      conditions: [{ type: 'Ready', status: 'False', reason: 'NotFound' }],
+    });
+  });
+  test('without having started does not count, and never fails the image', () => {
+    const waiting = image({ phase: 'Syncing', attempt: 3, attempts: 3 });
+    const stuck = aDataVolume(waiting, {
+      phase: 'ImportScheduled',
+      running: { status: 'False', reason: 'CreateContainerConfigError', message: 'secret "s3-reader" not found' },
+    });
+    const { status } = pass({ image: waiting, dataVolumes: [stuck], nowMs: start + 900_000 });
+    expect(status).toMatchObject({ phase: 'Retrying', attempts: 2 });
+    expect(status?.message).toContain('secret "s3-reader" not found');
+  });
+  test('under a retryLimit that does not parse waits for a decision', () => {
+    const last = image({ ...seen.status, attempts: 30 });
+    expect(pass({ image: last, dataVolumes: [aDataVolume(last, cut)] }, { retryLimit: 'x' }).status?.phase).toBe(
+      'Retrying',
+    );
+  });
+});
+
+describe('an attempt under way', () => {
+  test('is left alone while nothing is new', () => {
+    expect(pass({ image: seen, dataVolumes: [aDataVolume(seen)], pods: [anImporter(seen)] }).actions).toEqual([]);
+  });
+  test('shows its importer once it is at work', () => {
+    const { status } = pass({
+      image: syncing,
+      dataVolumes: [aDataVolume(syncing, { progress: 'N/A' })],
+      pods: [anImporter(syncing)],
+    });
+    expect(status).toEqual({
+      dataVolume: aDataVolume(syncing).metadata.name,
+      importer: { uid: 'pod-1', scratch: false },
+      progress: 'N/A',
+    });
+  });
+  test.each([
+    ['20%', '24.99%', undefined],
+    ['20%', '25.10%', '25%'],
+    ['N/A', '3.00%', '3%'],
+    ['30%', 'N/A', undefined],
+  ])('at %s and then %s writes %s', (before, after, written) => {
+    const going = image({ ...seen.status, progress: before });
+    expect(
+      pass({ image: going, dataVolumes: [aDataVolume(going, { progress: after })], pods: [anImporter(going)] }).status
+        ?.progress,
+    ).toBe(written);
+  });
+  test('is not done before its claim is bound', () => {
+    expect(
+      pass({ image: seen, dataVolumes: [aDataVolume(seen, { ...bound, bound: { status: 'False' } })] }).actions,
+    ).toEqual([]);
+  });
+  test('once downloaded and bound becomes a snapshot', () => {
+    const { verbs, status } = pass({ image: seen, dataVolumes: [aDataVolume(seen, bound)] });
+    expect(verbs).toEqual(['patchStatus', 'create']);
+    expect(status).toMatchObject({ phase: 'Snapshotting', progress: '100%' });
+  });
+});
+
+describe('a snapshot', () => {
+  const snapshotting = image({ phase: 'Snapshotting', snapshottingAt: at(0) });
+  const volume = aDataVolume(snapshotting, bound);
+  test('that is ready makes the image Succeeded, and then its source volume goes', () => {
+    const { verbs, status } = pass({
+      image: snapshotting,
+      dataVolumes: [volume],
+      snapshots: [aSnapshot(snapshotting, { ready: true })],
+    });
+    expect(status).toMatchObject({
+      phase: 'Succeeded',
+      snapshot: { revision: 1, restoreSize: '24Gi' },
+      conditions: [{ type: 'Ready', status: 'True' }],
+    });
+    expect(verbs).toEqual(['patchStatus']);
+    const done = image({ phase: 'Succeeded', snapshot: { name: aSnapshot(snapshotting).metadata.name, revision: 1 } });
+    expect(pass({ image: done, dataVolumes: [volume], snapshots: [aSnapshot(done, { ready: true })] }).verbs).toEqual([
+      'delete',
+    ]);
+    expect(
+      pass(
+        { image: done, dataVolumes: [volume], snapshots: [aSnapshot(done, { ready: true })] },
+        { retainSourceVolume: 'true' },
+      ).verbs,
+    ).toEqual([]);
+  });
+  test('that is ready wins over an error that lingers', () => {
+    const snapshots = [aSnapshot(snapshotting, { ready: true, error: 'earlier' })];
+    expect(pass({ image: snapshotting, dataVolumes: [volume], snapshots }).status?.phase).toBe('Succeeded');
+  });
+  test('that shows an error is waited for until snapshotTimeout; then the image fails and the volume is kept', () => {
+    const snapshots = [aSnapshot(snapshotting, { error: 'throttled' })];
+    const observed = { image: snapshotting, dataVolumes: [volume], snapshots };
+    expect(pass(observed).actions).toEqual([]);
+    const { verbs, status } = pass({ ...observed, nowMs: start + 7_200_000 });
+    expect(status).toMatchObject({ phase: 'Failed', conditions: [{ reason: 'SnapshotTimeout' }] });
+    expect(status?.message).toContain('throttled');
+    expect(verbs).toEqual(['patchStatus']);
+    const failed = image({ phase: 'Failed', snapshottingAt: at(0) });
+    expect(pass({ image: failed, dataVolumes: [volume] }).verbs).toEqual([]);
+  });
+  test('that a crash left unmade is made', () => {
+    expect(pass({ image: snapshotting, dataVolumes: [volume] }).verbs).toEqual(['create']);
+  });
+  test('whose volume is lost fails the image', () => {
+    expect(pass({ image: snapshotting }).status).toMatchObject({
+      phase: 'Failed',
+      conditions: [{ reason: 'VolumeLost' }],
+    });
+  });
+  test('of an earlier revision goes once the new one is ready, not before', () => {
+    const second = image({
+      phase: 'Snapshotting',
+      revision: 2,
+      snapshottingAt: at(0),
+      snapshot: { name: 'old', revision: 1 },
+    });
+    const old = aSnapshot(second, { revision: 1, ready: true });
+    expect(
+      pass({ image: second, dataVolumes: [aDataVolume(second, bound)], snapshots: [old, aSnapshot(second)] }).verbs,
+    ).toEqual([]);
+    const done = image({
+      phase: 'Succeeded',
+      revision: 2,
+      snapshot: { name: aSnapshot(second).metadata.name, revision: 2 },
+    });
+    expect(pass({ image: done, snapshots: [old, aSnapshot(done, { ready: true })] }).verbs).toEqual(['delete']);
+  });
+  const done = image({ phase: 'Succeeded', snapshot: { name: aSnapshot(snapshotting).metadata.name, revision: 1 } });
+  test('that answers 404 is lost; one that a list lacks is not', () => {
+    expect(pass({ image: done, isSnapshotGone: true }).status?.conditions).toMatchObject([
+      { type: 'Ready', status: 'False' },
+      { type: 'SnapshotLost', status: 'True' },
+    ]);
+    expect(pass({ image: done }).actions).toEqual([]);
+  });
+  test('whose content is missing is lost', () => {
+    const snapshots = [aSnapshot(done, { error: 'VolumeSnapshotContent is missing' })];
+    expect(pass({ image: done, snapshots }).status?.conditions).toMatchObject([
+      { type: 'Ready' },
+      { type: 'SnapshotLost', status: 'True' },
+    ]);
+  });
+});
+
+describe('a DataVolume that is not the current attempt', () => {
+  const queued = image({ phase: 'Queued', attempt: 1 });
+  test('goes on sight', () => {
+    expect(pass({ image: queued, dataVolumes: [aDataVolume(queued)] }).verbs).toEqual(['delete']);
+    const second = image({ phase: 'Syncing', revision: 2 });
+    expect(pass({ image: second, dataVolumes: [aDataVolume(second, { revision: 1 })] }).verbs).toEqual(['delete']);
+  });
+  test('is left alone where it is newer than the image that was read', () => {
+    expect(pass({ image: queued, dataVolumes: [aDataVolume(queued, { attempt: 2 })] }).verbs).toEqual([]);
+  });
+});
+
+test('an image that is being deleted is left to prune', () => {
+  expect(
+    pass({ image: image({ phase: 'Syncing' }, { deleted: true }), dataVolumes: [aDataVolume(syncing, cut)] }).actions,
+  ).toEqual([]);
+});

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { aDataVolume, anImporter, at, aVMDiskImage, start } from '../../test/builders.ts';
+import { failureOf } from './failure.ts';
+
+const name = 'ubuntu';
+const syncing = (more = {}) =>
+  aVMDiskImage({
+    name,
+    status: { phase: 'Syncing', revision: 1, attempt: 1, attempts: 1, startedAt: at(0), ...more },
+  });
+const seen = syncing({ importer: { uid: 'pod-1', scratch: false }, dataVolume: 'seen' });
+const error = (message: string, reason = 'Error') => ({ running: { status: 'False', reason, message } });
+
+const judge = (
+  image = seen,
+  dataVolume: ReturnType<typeof aDataVolume> | undefined = aDataVolume(image),
+  pods: ReturnType<typeof anImporter>[] = [],
+  seconds = 60,
+) => failureOf({ nowMs: start + seconds * 1000, image, policy: parsePolicy(undefined), dataVolume, pods });
+
+describe('what CDI says of a failing import', () => {
+  const rows: [string, Parameters<typeof aDataVolume>[1], string | undefined, boolean?][] = [
+    [
+      'S3 404',
+      error(
+        'Unable to connect to s3 data source: could not get s3 object: "b/k": NoSuchKey: x status code: 404, request id: 1',
+      ),
+      'NotFound',
+      true,
+    ],
+    [
+      'S3 403',
+      error('could not get s3 object: AccessDenied: Access Denied status code: 403, request id: 404'),
+      'AccessDenied',
+      true,
+    ],
+    [
+      'HTTP 404',
+      error('Unable to connect to http data source: expected status code 200, got 404. Status: 404 Not Found'),
+      'NotFound',
+      true,
+    ],
+    ['HTTP 401', error('expected status code 200, got 401. Status: 401 Unauthorized'), 'AccessDenied', true],
+    [
+      'an S3 500 with 404 in its request id',
+      error('InternalError: status code: 500, request id: 404A404'),
+      'ImportFailed',
+      false,
+    ],
+    ['cut off', error('Unable to process data: unexpected EOF'), 'ImportFailed', false],
+    ['too small', error('DataVolume too small to contain image'), 'DiskTooSmall', true],
+    ['corrupt', error('Unable to process data: qcow2: L1 table out of file'), 'ImportFailed', false],
+    ['out of memory', error('', 'OOMKilled'), 'ImportFailed', false],
+    [
+      'a registry image that cannot be pulled',
+      error('failed to pull image: x', 'ImagePullFailed'),
+      'ImagePullFailed',
+      false,
+    ],
+    [
+      'checksum',
+      { phase: 'Failed', running: { status: 'False', reason: 'ChecksumError', message: 'mismatch' } },
+      'ChecksumMismatch',
+      true,
+    ],
+    [
+      'claim lost',
+      { phase: 'Failed', bound: { status: 'False', reason: 'ClaimLost', message: 'Claim Lost' } },
+      'DataVolumeFailed',
+      false,
+    ],
+    ['a restart that only the count shows', { restartCount: 1 }, 'ImporterRestarted', false],
+    [
+      'the wish for scratch space',
+      { running: { status: 'False', reason: 'Error', message: 'scratch space required and none found' } },
+      undefined,
+    ],
+    [
+      'a secret that is missing',
+      { phase: 'ImportScheduled', running: { status: 'False', reason: 'CreateContainerConfigError' } },
+      undefined,
+    ],
+    [
+      'a Pod that no node has room for yet',
+      { phase: 'ImportScheduled', running: { status: 'False', reason: 'Unschedulable' } },
+      undefined,
+    ],
+    ['a phase that goes back', { phase: 'ImportScheduled' }, undefined],
+    [
+      'completed',
+      { phase: 'Succeeded', running: { status: 'False', reason: 'Completed', message: 'Import Complete' } },
+      undefined,
+    ],
+  ];
+  test.each(rows)('%s', (_, options, reason, isFinal) => {
+    const failure = judge(seen, aDataVolume(seen, options));
+    expect(failure?.reason).toBe(reason);
+    if (isFinal !== undefined) expect(failure?.isFinal).toBe(isFinal);
+  });
+});
+
+describe('what the importer Pods tell', () => {
+  const scratchSeen = syncing({ importer: { uid: 'pod-2', scratch: true }, dataVolume: 'seen' });
+  test('an evicted importer ends the attempt', () => {
+    expect(judge(seen, undefined, [anImporter(seen, { phase: 'Failed', reason: 'Evicted' })])?.reason).toBe(
+      'ImporterEvicted',
+    );
+  });
+  test('a container that started again ends the attempt with its last words', () => {
+    const pods = [anImporter(seen, { restarts: 1, lastMessage: 'Unable to process data: unexpected EOF' })];
+    expect(judge(seen, undefined, pods)).toMatchObject({
+      reason: 'ImportFailed',
+      message: 'Unable to process data: unexpected EOF',
+    });
+  });
+  test('another importer in the place of the one that was seen ends the attempt', () => {
+    expect(judge(seen, undefined, [anImporter(seen, { uid: 'pod-9' })])?.reason).toBe('ImporterReplaced');
+    expect(judge(scratchSeen, undefined, [anImporter(seen, { uid: 'pod-9', scratch: true })])?.reason).toBe(
+      'ImporterReplaced',
+    );
+  });
+  test('the importer with scratch space after the one that asked for it is no failure', () => {
+    expect(judge(seen, undefined, [anImporter(seen, { uid: 'pod-2', scratch: true })])).toBeUndefined();
+  });
+  test('the round for scratch space of CDI before 1.59 is no failure', () => {
+    expect(
+      judge(seen, aDataVolume(seen, { restartCount: 1 }), [anImporter(seen, { uid: 'pod-2', scratch: true })]),
+    ).toBeUndefined();
+  });
+  test('an importer that is being deleted ends the attempt', () => {
+    expect(judge(seen, undefined, [anImporter(seen, { leaving: true })])?.reason).toBe('ImporterReplaced');
+  });
+  test('an importer that has succeeded may be cleared away', () => {
+    expect(judge(seen, undefined, [anImporter(seen, { leaving: true, phase: 'Succeeded' })])).toBeUndefined();
+  });
+});
+
+describe('deadlines', () => {
+  const waiting = syncing();
+  const pending = () =>
+    aDataVolume(waiting, {
+      phase: 'ImportScheduled',
+      running: { status: 'False', reason: 'Unschedulable', message: 'no node' },
+    });
+  test('an attempt that has not started by startTimeout does not count', () => {
+    expect(judge(waiting, pending(), [], 899)).toBeUndefined();
+    expect(judge(waiting, pending(), [], 900)).toMatchObject({ reason: 'NotStarted', isUncounted: true });
+  });
+  test('one that has started has until syncTimeout', () => {
+    expect(judge(seen, undefined, [], 14_399)).toBeUndefined();
+    expect(judge(seen, undefined, [], 14_400)).toMatchObject({ reason: 'SyncTimeout', isFinal: false });
+  });
+});
+
+test('a DataVolume that was seen and is gone was deleted by somebody', () => {
+  expect(
+    failureOf({ nowMs: start, image: seen, policy: parsePolicy(undefined), dataVolume: undefined, pods: [] })?.reason,
+  ).toBe('DataVolumeGone');
+});
+test('a DataVolume that nobody has seen yet is still to be made', () => {
+  expect(
+    failureOf({ nowMs: start, image: syncing(), policy: parsePolicy(undefined), dataVolume: undefined, pods: [] }),
+  ).toBeUndefined();
+});

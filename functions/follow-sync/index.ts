@@ -1,0 +1,132 @@
+import { type Context, defineFunction, on, type Subject, subjectsOf, type Wake } from '../../shared/function.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { Lease } from '../../shared/resources/coordination/lease.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import {
+  type VMDiskImage as Image,
+  imageUidLabel,
+  managedBy,
+  underWay,
+  VMDiskImage,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { imageNameOf } from '../../shared/rules/names.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
+import { isIn } from '../../shared/rules/selectors.ts';
+import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { decide, type Observed } from './decide.ts';
+
+/** Follows the download and the snapshot of each image, and ends an attempt at the first sign that it failed. */
+export default defineFunction<Observed>({
+  name: 'follow-sync',
+  on: [
+    on.changed(VMDiskImage, { source: 'pelotech' }),
+    on.changed(DataVolume, { source: 'cdi', labels: managedBy }),
+    on.changed(Pod, { source: 'cdi', labels: managedBy }),
+    on.changed(VolumeSnapshot, { source: 'snapshotter', labels: managedBy }),
+    on.sweep(),
+    on.audit(),
+  ],
+  may: [
+    { resource: VMDiskImage, verbs: ['get', 'list'] },
+    { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },
+    { resource: DataVolume, verbs: ['list', 'delete'] },
+    { resource: Pod, verbs: ['list'] },
+    { resource: VolumeSnapshot, verbs: ['get', 'list', 'create', 'delete'] },
+    { resource: Lease, verbs: ['get'], namespace: 'own' },
+    { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
+  ],
+  scale: 'always',
+  observe,
+  decide,
+});
+
+async function observe(context: Context, wake: Wake): Promise<Observed[]> {
+  const { kube, nowMs, refusals } = context;
+  const images = await imagesOf(context, wake);
+  if (images.length === 0) return [];
+  const uids = images.map(({ metadata }) => metadata.uid);
+  const [policyMap, dataVolumes, pods, snapshots] = await Promise.all([
+    kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }),
+    listOf(kube, DataVolume, uids),
+    listOf(kube, Pod, uids),
+    listOf(kube, VolumeSnapshot, uids),
+  ]);
+  const policy = parsePolicy(policyMap);
+  const gone = await goneSnapshots(kube, images, snapshots);
+  return images.map((image) => {
+    const isOurs = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel] === image.metadata.uid;
+    return {
+      nowMs,
+      policy,
+      refusals,
+      image,
+      dataVolumes: dataVolumes.filter(isOurs),
+      pods: pods.filter(isOurs),
+      snapshots: snapshots.filter(isOurs),
+      isSnapshotGone: gone.has(image.metadata.uid),
+    };
+  });
+}
+
+type Reader = Context['kube'];
+
+/** The images under way, those that still hold a slot, and those an event is about; at an audit all of them. */
+async function imagesOf({ kube }: Context, wake: Wake): Promise<Image[]> {
+  if (wake.audit) return kube.list(VMDiskImage);
+  const [open, lease] = await Promise.all([
+    kube.list(VMDiskImage, { fieldSelector: underWay }),
+    kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
+  ]);
+  const known = new Set(open.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
+  const wanted = [
+    ...[...subjectsOf(wake, VMDiskImage), ...wake.subjects.map(ownerOf)].filter((ref) => ref !== undefined),
+    ...(holdersOf(lease) ?? []).map(({ image }) => {
+      const [namespace, name = ''] = image.split('/');
+      return { namespace, name };
+    }),
+  ];
+  const missing = new Map(wanted.map((ref) => [`${ref.namespace}/${ref.name}`, ref]));
+  const others = await Promise.all(
+    [...missing].filter(([key]) => !known.has(key)).map(([, ref]) => kube.get(VMDiskImage, ref)),
+  );
+  return [...open, ...others.filter((image) => image !== undefined)];
+}
+
+/** The image a child was made for, by the child's name: the child itself may be gone. */
+const ownerOf = (subject: Subject): ObjectReference | undefined => {
+  const name = subject.kind === Pod.kind || subject.kind === VMDiskImage.kind ? undefined : imageNameOf(subject.name);
+  return name === undefined ? undefined : { namespace: subject.namespace, name };
+};
+
+/** Images at rest whose very snapshot answers 404: only that is evidence, a list without it is none. */
+async function goneSnapshots(kube: Reader, images: readonly Image[], found: readonly VolumeSnapshot[]) {
+  const names = new Set(found.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
+  const unseen = images.filter(({ metadata, status }) => {
+    const isHeld = status?.phase === 'Succeeded' && status.snapshot;
+    return isHeld && !names.has(`${metadata.namespace}/${status.snapshot?.name}`);
+  });
+  const answers = await Promise.all(
+    unseen.map(async ({ metadata, status }) => {
+      const ref = { namespace: metadata.namespace, name: status?.snapshot?.name ?? '' };
+      return (await kube.get(VolumeSnapshot, ref)) ? undefined : metadata.uid;
+    }),
+  );
+  return new Set(answers.filter((uid) => uid !== undefined));
+}
+
+/** A URL has room for so many uids. */
+const uidsPerList = 100;
+
+async function listOf<T extends KubernetesObject>(kube: Reader, resource: Resource<T>, uids: readonly string[]) {
+  const chunks = Array.from({ length: Math.ceil(uids.length / uidsPerList) }, (_, index) =>
+    uids.slice(index * uidsPerList, (index + 1) * uidsPerList),
+  );
+  const found = await Promise.all(
+    chunks.map((chunk) => kube.list(resource, { labelSelector: isIn(imageUidLabel, chunk) })),
+  );
+  return found.flat();
+}

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { aVMDiskImage } from '../../test/builders.ts';
+import { decide, type Observed } from './decide.ts';
+
+const data = {
+  imageStorageClass: 'gp3',
+  imageSnapshotClass: 'ebs-snapshot',
+  imageSecretRef: 's3-reader',
+  imageDiskSize: '24Gi',
+  imageUrlTemplate: 'https://s3.eu-west-1.amazonaws.com/images/{name}/{version}/vm.qcow2',
+};
+const message = { id: 'e-1', type: 't', source: 'https://ci.example/42', time: '2026-01-01T00:00:10Z', data: {} };
+
+function pass(more: Partial<Observed> & { data?: Record<string, string> } = {}) {
+  const { data: policyData = data, ...rest } = more;
+  const policyMap = ConfigMap.parse({
+    metadata: { name: 'sync-operator-policy', namespace: 'sync-operator' },
+    data: policyData,
+  });
+  return decide({
+    policy: parsePolicy({ data: policyData }),
+    policyMap,
+    image: undefined,
+    message,
+    published: { name: 'ubuntu', version: '2.1.0' },
+    refusals: new Map(),
+    ...rest,
+  });
+}
+
+test('namespace, Secret, classes and size come from the policy, the url from its template', () => {
+  expect(pass()).toMatchObject([
+    {
+      do: 'apply',
+      object: {
+        metadata: { name: 'ubuntu', namespace: 'vmdi-farm', finalizers: ['pelotech.ot/disk-image'] },
+        spec: {
+          url: 'https://s3.eu-west-1.amazonaws.com/images/ubuntu/2.1.0/vm.qcow2',
+          sourceType: 's3',
+          storageClass: 'gp3',
+          snapshotClass: 'ebs-snapshot',
+          secretRef: 's3-reader',
+          diskSize: '24Gi',
+        },
+      },
+    },
+  ]);
+});
+test('the Secret is named for S3 only', () => {
+  const [action] = pass({ published: { name: 'ubuntu', url: 'https://mirror.example/u.img', sourceType: 'http' } });
+  expect(action).not.toHaveProperty('object.spec.secretRef');
+});
+const requested = (actions: ReturnType<typeof pass>) =>
+  (actions[0] as unknown as { object: { metadata: { annotations: Record<string, string> } } }).object.metadata
+    .annotations['pelotech.ot/sync-requested'];
+test('the same event asks for the same sync, another event for another', () => {
+  expect(requested(pass())).toBe(requested(pass()));
+  expect(requested(pass({ message: { ...message, id: 'e-2' } }))).not.toBe(requested(pass()));
+});
+test('the same digest asks for no second download', () => {
+  const published = { name: 'ubuntu', version: '1', digest: 'sha256:abc' };
+  expect(requested(pass({ published, message: { ...message, id: 'e-2' } }))).toBe(requested(pass({ published })));
+});
+test('an older event that comes late changes nothing', () => {
+  const image = aVMDiskImage({ annotations: { 'pelotech.ot/published-at': '2026-01-01T00:00:11Z' } });
+  expect(pass({ image })).toEqual([]);
+});
+test.each([
+  [
+    'a namespace the policy does not allow',
+    { published: { name: 'u', version: '1', namespace: 'kube-system' } },
+    'imageNamespaces',
+  ],
+  ['no StorageClass in the policy', { data: { ...data, imageStorageClass: '' } }, 'imageStorageClass'],
+  ['no version where the template asks for one', { published: { name: 'u' } }, 'version'],
+  [
+    'neither url nor template',
+    { data: { imageStorageClass: 'a', imageSnapshotClass: 'b', imageDiskSize: '1Gi' }, published: { name: 'u' } },
+    'imageUrlTemplate',
+  ],
+  ['no size', { data: { ...data, imageDiskSize: '' } }, 'imageDiskSize'],
+  ['an image that is being deleted', { image: aVMDiskImage({ deleted: true }) }, 'deleted'],
+  [
+    "a spec that is somebody else's",
+    { refusals: new Map([['ubuntu', 'Conflict: conflict with "kubectl"']]) },
+    'kubectl',
+  ],
+])('%s makes nothing and says so', (_, more, word) => {
+  const actions = pass(more as Partial<Observed>);
+  expect(actions).toMatchObject([{ do: 'record', type: 'Warning' }]);
+  expect((actions[0] as { message: string }).message).toContain(word);
+});

@@ -1,0 +1,180 @@
+import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import {
+  attemptLabel,
+  imageUidLabel,
+  revisionLabel,
+  type VMDiskImage,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import type { Move } from '../../shared/rules/image-status.ts';
+import { dataVolumeName } from '../../shared/rules/names.ts';
+import { isValid, type Policy } from '../../shared/rules/policy.ts';
+import { refusedBy } from '../../shared/rules/sources.ts';
+import { lastPlace } from './queue.ts';
+import { contentDigest, newRevisionReason } from './revision.ts';
+
+/** The classes there are; class name → driver. */
+export interface Classes {
+  storage: ReadonlyMap<string, string>;
+  snapshot: ReadonlyMap<string, string>;
+}
+
+export interface World {
+  nowMs: number;
+  policy: Policy;
+  /** Absent where nobody in line needs them. */
+  classes: Classes | undefined;
+  dataVolumes: readonly DataVolume[];
+  refusals: ReadonlyMap<string, string>;
+  places: ReadonlyMap<string, string>;
+}
+
+type Step = Omit<Move, 'nowMs'>;
+type Check = (image: VMDiskImage, world: World) => Step | undefined;
+
+/** Reasons of a Failed image that go away by themselves when their cause does. */
+export const healingReasons = [
+  'SourceNotAllowed',
+  'StorageClassMissing',
+  'SnapshotClassMissing',
+  'DriverMismatch',
+  'Forbidden',
+] as const;
+
+/** The arrow into or out of Queued that an image takes now, if any; the first check that applies wins. */
+export function advance(image: VMDiskImage, world: World): Step | undefined {
+  if (image.metadata.deletionTimestamp) return undefined;
+  for (const check of checks) {
+    const step = check(image, world);
+    if (step) return step;
+  }
+  return undefined;
+}
+
+const isNew: Check = (image, { places, dataVolumes }) => {
+  if (image.status?.phase) return undefined;
+  const made = newestAttempt(image, dataVolumes);
+  return queued('Queued', 'Waiting for a free slot.', {
+    revision: made.revision,
+    contentDigest: contentDigest(image),
+    queuedAt: places.get(image.metadata.uid) ?? image.metadata.creationTimestamp,
+    attempt: made.attempt,
+    attempts: made.attempt,
+  });
+};
+
+const isOtherContent: Check = (image, { nowMs }) => {
+  const why = newRevisionReason(image);
+  if (!why) return undefined;
+  return queued('NewRevision', `${why} Waiting for a free slot.`, {
+    revision: (image.status?.revision ?? 1) + 1,
+    contentDigest: contentDigest(image),
+    queuedAt: lastPlace(nowMs),
+    attempt: 0,
+    attempts: 0,
+  });
+};
+
+const isRefusedByApiServer: Check = (image, { refusals }) => {
+  const { phase, revision = 1, attempt = 0 } = image.status ?? {};
+  const refusal = phase === 'Syncing' ? refusals.get(dataVolumeName(image.metadata, revision, attempt)) : undefined;
+  if (refusal === undefined) return undefined;
+  const reason = refusal.startsWith('Forbidden') ? 'Forbidden' : 'Rejected';
+  return { to: 'Failed', reason, message: `The DataVolume was refused: ${refusal}` };
+};
+
+const isNotAllowed: Check = (image, world) => {
+  if (image.status?.phase !== 'Queued') return undefined;
+  const refusal = refusalOf(image, world);
+  return refusal && { to: 'Failed', ...refusal };
+};
+
+const hasSpentItsAttempts: Check = (image, { policy }) => {
+  const { phase, attempts = 0 } = image.status ?? {};
+  if (phase !== 'Queued' || !isValid(policy, 'retryLimit') || attempts <= policy.values.retryLimit) return undefined;
+  return {
+    to: 'Failed',
+    reason: 'AttemptsSpent',
+    message: `Expected at most ${policy.values.retryLimit + 1} attempts by the policy's retryLimit, found ${attempts}.`,
+  };
+};
+
+const isDue: Check = (image, { nowMs, policy }) => {
+  const { phase, nextAttemptAt } = image.status ?? {};
+  if (phase !== 'Retrying' || (nextAttemptAt && Date.parse(nextAttemptAt) > nowMs)) return undefined;
+  if (!isValid(policy, 'retryLimit', 'retryBackoffDuration', 'maxRetryBackoffDuration')) return undefined;
+  return queued('Queued', 'Waiting for a free slot to try again.', { queuedAt: lastPlace(nowMs) });
+};
+
+const isHealed: Check = (image, world) => {
+  const reason = conditionOf(image.status?.conditions, 'Ready')?.reason;
+  if (image.status?.phase !== 'Failed' || !healingReasons.some((healing) => healing === reason)) return undefined;
+  const needsClasses = reason !== 'SourceNotAllowed' && reason !== 'Forbidden';
+  if ((needsClasses && !world.classes) || !isValid(world.policy, 'allowedSources') || refusalOf(image, world)) {
+    return undefined;
+  }
+  return queued('Queued', 'What was in the way is gone. Waiting for a free slot.', {
+    queuedAt: lastPlace(world.nowMs),
+  });
+};
+
+const checks: readonly Check[] = [
+  isNew,
+  isOtherContent,
+  isRefusedByApiServer,
+  isNotAllowed,
+  hasSpentItsAttempts,
+  isDue,
+  isHealed,
+];
+
+const queued = (reason: string, message: string, fields: NonNullable<Move['fields']>): Step => ({
+  to: 'Queued',
+  reason,
+  message,
+  fields: {
+    nextAttemptAt: null,
+    startedAt: null,
+    snapshottingAt: null,
+    completedAt: null,
+    progress: null,
+    dataVolume: null,
+    importer: null,
+    ...fields,
+  },
+});
+
+function refusalOf({ spec }: VMDiskImage, { policy, classes }: World): { reason: string; message: string } | undefined {
+  if (isValid(policy, 'allowedSources')) {
+    const refused = refusedBy(policy.values.allowedSources, spec);
+    if (refused) return { reason: 'SourceNotAllowed', message: `Source not allowed: ${refused}.` };
+  }
+  if (!classes) return undefined;
+  const provisioner = classes.storage.get(spec.storageClass);
+  const driver = classes.snapshot.get(spec.snapshotClass);
+  if (provisioner === undefined)
+    return missing('StorageClassMissing', 'StorageClass', spec.storageClass, classes.storage);
+  if (driver === undefined) {
+    return missing('SnapshotClassMissing', 'VolumeSnapshotClass', spec.snapshotClass, classes.snapshot);
+  }
+  if (provisioner === driver) return undefined;
+  return {
+    reason: 'DriverMismatch',
+    message: `Expected one driver for volume and snapshot, found ${provisioner} in StorageClass ${spec.storageClass} and ${driver} in VolumeSnapshotClass ${spec.snapshotClass}.`,
+  };
+}
+
+const missing = (reason: string, kind: string, name: string, found: ReadonlyMap<string, string>) => ({
+  reason,
+  message: `Expected a ${kind} ${name}, found ${[...found.keys()].sort().join(', ') || 'none at all'}.`,
+});
+
+/** A status that was wiped or garbled loses no attempt: the DataVolumes tell which was the last. */
+function newestAttempt(image: VMDiskImage, dataVolumes: readonly DataVolume[]) {
+  const made = dataVolumes
+    .map(({ metadata }) => metadata.labels ?? {})
+    .filter((labels) => labels[imageUidLabel] === image.metadata.uid)
+    .map((labels) => ({ revision: Number(labels[revisionLabel]) || 1, attempt: Number(labels[attemptLabel]) || 0 }))
+    .sort((a, b) => b.revision - a.revision || b.attempt - a.attempt);
+  return made[0] ?? { revision: 1, attempt: 0 };
+}

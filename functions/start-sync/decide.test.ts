@@ -1,0 +1,335 @@
+import { describe, expect, test } from 'vitest';
+import { Lease } from '../../shared/resources/coordination/lease.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { holdersOf } from '../../shared/rules/slots.ts';
+import {
+  aDataVolume,
+  aHolder,
+  aLease,
+  anImporter,
+  at,
+  aVMDiskImage,
+  type ImageOptions,
+  start,
+} from '../../test/builders.ts';
+import { decide, type Observed } from './decide.ts';
+import { contentDigest } from './revision.ts';
+
+const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
+
+function pass(images: VMDiskImage[], more: Partial<Observed> & { data?: Record<string, string> } = {}) {
+  const { data = { concurrency: '2' }, ...rest } = more;
+  const observed: Observed = {
+    nowMs: start + 100_000,
+    policy: parsePolicy({ data }),
+    policyMap: undefined,
+    lease: aLease([]),
+    images,
+    dataVolumes: [],
+    pods: [],
+    classes,
+    refusals: new Map(),
+    holdOffMs: 10_000,
+    ...rest,
+  };
+  const actions = decide(observed);
+  const of = <D extends Action['do']>(verb: D) =>
+    actions.filter((action): action is Extract<Action, { do: D }> => action.do === verb);
+  const saved = of('replace').map(({ object }) =>
+    holdersOf(Lease.parse(object))?.map(({ image }) => image.split('/')[1]),
+  );
+  const phases = of('patchStatus').map(({ of: image, status }) => `${image.metadata.name} ${status.phase}`);
+  return {
+    actions,
+    of,
+    phases,
+    holders: saved[0],
+    started: of('create').map(({ object }) => object.metadata.name.split('-')[0]),
+  };
+}
+
+/** An image whose status says what its spec does. */
+function known(options: ImageOptions): VMDiskImage {
+  const image = aVMDiskImage(options);
+  return aVMDiskImage({
+    ...options,
+    status: { revision: 1, attempt: 0, attempts: 0, contentDigest: contentDigest(image), ...options.status },
+  });
+}
+const queued = (name: string, seconds: number, more: ImageOptions = {}) =>
+  known({ name, ...more, status: { phase: 'Queued', queuedAt: at(seconds).replace('Z', '000Z'), ...more.status } });
+
+describe('the queue', () => {
+  test('the two images that waited longest get the two slots, in one write of the Lease', () => {
+    const { holders, started, phases, of } = pass([queued('c', 3), queued('a', 1), queued('b', 2)]);
+    expect(holders).toEqual(['a', 'b']);
+    expect(started).toEqual(['a', 'b']);
+    expect(phases).toEqual(['a Syncing', 'b Syncing']);
+    expect(of('replace')).toHaveLength(1);
+  });
+  test('the slot is saved before the status, the status before the DataVolume', () => {
+    const order = pass([queued('a', 1)]).actions.map(({ do: verb }) => verb);
+    expect(order.filter((verb) => ['replace', 'patchStatus', 'create'].includes(verb))).toEqual([
+      'replace',
+      'patchStatus',
+      'create',
+    ]);
+  });
+  test('a new image takes its place by its creation, the second told apart by resourceVersion', () => {
+    const { of } = pass(
+      [
+        aVMDiskImage({ name: 'late', resourceVersion: '101', createdAfterSeconds: 5 }),
+        aVMDiskImage({ name: 'early', resourceVersion: '99', createdAfterSeconds: 5 }),
+        aVMDiskImage({ name: 'first', resourceVersion: '200', createdAfterSeconds: 4 }),
+      ],
+      { data: { concurrency: '0' } },
+    );
+    const places = of('patchStatus').map(({ of: image, status }) => [image.metadata.name, status.queuedAt]);
+    expect(Object.fromEntries(places)).toEqual({
+      first: '2026-01-01T00:00:04.000001Z',
+      early: '2026-01-01T00:00:05.000001Z',
+      late: '2026-01-01T00:00:05.000002Z',
+    });
+  });
+  test('a new image is queued and started in one pass where a slot is free', () => {
+    expect(pass([aVMDiskImage({ name: 'new', finalizers: [] })]).phases).toEqual(['new Queued', 'new Syncing']);
+  });
+  test('its history tells of both', () => {
+    const history = pass([aVMDiskImage({ name: 'new' })])
+      .of('patchStatus')
+      .at(-1)?.status.history as { fact: string }[];
+    expect(history.map(({ fact }) => fact)).toEqual(['Queued', 'Syncing']);
+  });
+  test('the finalizer is set before anything is made', () => {
+    const verbs = pass([aVMDiskImage({ name: 'new', finalizers: [] })]).actions.map(({ do: verb }) => verb);
+    expect(verbs[0]).toBe('patchMetadata');
+  });
+  test('nobody overtakes an older image that this pass has no room to queue', () => {
+    const fresh = Array.from({ length: 30 }, (_, index) =>
+      aVMDiskImage({ name: `n${index}`, createdAfterSeconds: index }),
+    );
+    const { started } = pass([...fresh, queued('z', 90)], { data: { concurrency: '100' } });
+    expect(started).toHaveLength(25);
+    expect(started).not.toContain('z');
+  });
+  test('a retry goes to the end of the line when it is due, and not before', () => {
+    const retrying = known({
+      name: 'r',
+      status: { phase: 'Retrying', attempt: 1, attempts: 1, nextAttemptAt: at(100) },
+    });
+    const { of } = pass([retrying], { data: { concurrency: '0' } });
+    expect(of('patchStatus')[0]?.status).toMatchObject({ phase: 'Queued', queuedAt: '2026-01-01T00:01:40.000000Z' });
+    expect(pass([retrying], { nowMs: start + 99_999 }).phases).toEqual([]);
+  });
+  test('an image that is being deleted starts nothing', () => {
+    expect(pass([queued('a', 1, { deleted: true }), aVMDiskImage({ deleted: true })]).actions).toEqual([]);
+  });
+});
+
+describe('slots', () => {
+  const syncing = (name: string) =>
+    known({ name, status: { phase: 'Syncing', attempt: 1, attempts: 1, startedAt: at(0), dataVolume: 'seen' } });
+  test('a lowered limit turns nobody out and lets nobody in', () => {
+    const running = [syncing('a'), syncing('b'), syncing('c')];
+    const { actions } = pass([...running, queued('d', 1)], { lease: aLease(running.map((image) => aHolder(image))) });
+    expect(actions).toEqual([]);
+  });
+  test('concurrency 0 is pause', () => {
+    expect(pass([queued('a', 1)], { data: { concurrency: '0' } }).started).toEqual([]);
+  });
+  const over = known({ name: 'a', status: { phase: 'Snapshotting', attempt: 1, attempts: 1 } });
+  test.each([
+    ['its DataVolume has Succeeded and its importer is gone', [aDataVolume(over, { phase: 'Succeeded' })], [], []],
+    ['its DataVolume is there and not done', [aDataVolume(over)], [], undefined],
+    ['an importer is still at work', [], [anImporter(over)], undefined],
+    ['its importer has Succeeded', [], [anImporter(over, { phase: 'Succeeded' })], []],
+    ['its importer has been Terminating for 100 s', [], [anImporter(over, { leaving: true })], undefined],
+  ])('a slot whose attempt is over, where %s', (_, dataVolumes, pods, holders) => {
+    expect(pass([over], { lease: aLease([aHolder(over)]), dataVolumes, pods }).holders).toEqual(holders);
+  });
+  test('a slot whose importer is Terminating for over ten minutes is freed with a Warning', () => {
+    const { holders, of } = pass([over], {
+      lease: aLease([aHolder(over)]),
+      pods: [anImporter(over, { leaving: true })],
+      nowMs: start + 601_000,
+    });
+    expect(holders).toEqual([]);
+    expect(of('record')[0]).toMatchObject({ type: 'Warning', reason: 'SlotFreed' });
+  });
+  test('release and grant share one write', () => {
+    const { holders, of } = pass([over, queued('b', 1)], {
+      lease: aLease([aHolder(over)]),
+      data: { concurrency: '1' },
+    });
+    expect(holders).toEqual(['b']);
+    expect(of('replace')).toHaveLength(1);
+  });
+  test('an image gone or at rest gives its slot back', () => {
+    expect(pass([], { lease: aLease([aHolder(over)]) }).holders).toEqual([]);
+  });
+  test('a same-named image made anew inherits no slot', () => {
+    const old = aHolder(queued('a', 1, { uid: 'old' }));
+    const { of } = pass([queued('a', 1, { uid: 'new' })], { lease: aLease([old]), data: { concurrency: '1' } });
+    expect(holdersOf(Lease.parse(of('replace')[0]?.object))?.map(({ uid }) => uid)).toEqual(['new']);
+  });
+});
+
+describe('after a crash', () => {
+  test('a slot without a status is taken up', () => {
+    const image = queued('a', 1);
+    const { started, phases, of } = pass([image], { lease: aLease([aHolder(image)]) });
+    expect({ started, phases, saves: of('replace').length }).toEqual({
+      started: ['a'],
+      phases: ['a Syncing'],
+      saves: 0,
+    });
+  });
+  test('a status without a DataVolume makes that very DataVolume', () => {
+    const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1, startedAt: at(0) } });
+    const { started, of } = pass([image], { lease: aLease([aHolder(image)]) });
+    expect(started).toEqual(['a']);
+    expect(of('patchStatus')[0]?.status).toMatchObject({ attempt: 1, attempts: 1 });
+  });
+  test('a DataVolume that is there is not made again', () => {
+    const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1, startedAt: at(0) } });
+    expect(pass([image], { lease: aLease([aHolder(image)]), dataVolumes: [aDataVolume(image)] }).actions).toEqual([]);
+  });
+  test.each([
+    ['missing', undefined],
+    ['garbled', aLease('not json')],
+    ['twice the same holder', aLease([aHolder(queued('x', 1)), aHolder(queued('x', 1))])],
+  ])('a Lease that is %s is rebuilt from what downloads, and nothing is granted', (_, lease) => {
+    const image = known({
+      name: 'a',
+      status: { phase: 'Syncing', attempt: 1, attempts: 1, dataVolume: 'seen', startedAt: at(0) },
+    });
+    const { started, actions } = pass([image, queued('b', 1)], { lease, dataVolumes: [aDataVolume(image)] });
+    expect(started).toEqual(lease ? [] : ['sync']);
+    const written = actions.find(({ do: verb }) => verb === (lease ? 'replace' : 'create')) as { object: unknown };
+    expect(holdersOf(Lease.parse(written.object))?.map(({ uid }) => uid)).toEqual(['uid-a']);
+  });
+  test('nothing is granted for ten seconds after the Lease was rebuilt', () => {
+    expect(pass([queued('a', 1)], { lease: aLease([], 91) }).started).toEqual([]);
+    expect(pass([queued('a', 1)], { lease: aLease([], 90) }).started).toEqual(['a']);
+  });
+  test('a status that was wiped loses no attempt', () => {
+    const before = known({ name: 'a', status: { phase: 'Syncing', attempt: 2, attempts: 2 } });
+    const { of } = pass([aVMDiskImage({ name: 'a' })], {
+      dataVolumes: [aDataVolume(before)],
+      data: { concurrency: '0' },
+    });
+    expect(of('patchStatus')[0]?.status).toMatchObject({ phase: 'Queued', attempt: 2, attempts: 2 });
+  });
+});
+
+describe('revisions', () => {
+  const done = known({
+    name: 'a',
+    status: { phase: 'Succeeded', attempt: 1, attempts: 1, snapshot: { name: 's', revision: 1 } },
+  });
+  test.each([
+    ['url', { spec: { url: 'https://s3.eu-west-1.amazonaws.com/images/b.qcow2' } }, true],
+    ['diskSize', { spec: { diskSize: '30Gi' } }, true],
+    ['the requested sync', { annotations: { 'pelotech.ot/sync-requested': '2' } }, true],
+    ['name', { spec: { name: 'other' } }, false],
+    ['secretRef', { spec: { secretRef: 'other' } }, false],
+  ])('another %s', (_, change, isNew) => {
+    const changed = aVMDiskImage({ name: 'a', ...change, ...(done.status ? { status: done.status } : {}) });
+    const { of } = pass([changed], { data: { concurrency: '0' } });
+    expect(of('patchStatus').map(({ status }) => [status.phase, status.revision])).toEqual(
+      isNew ? [['Queued', 2]] : [],
+    );
+  });
+  test('the last snapshot stays usable while a new revision waits', () => {
+    const changed = aVMDiskImage({
+      name: 'a',
+      spec: { diskSize: '30Gi' },
+      ...(done.status ? { status: done.status } : {}),
+    });
+    const conditions = pass([changed]).of('patchStatus')[0]?.status.conditions;
+    expect(conditions).toMatchObject([{ type: 'Ready', status: 'True' }]);
+  });
+  test('a lost snapshot is synced again only where somebody uses it', () => {
+    const lost = (count: number) =>
+      known({
+        name: 'a',
+        status: {
+          ...done.status,
+          references: { count },
+          conditions: [
+            { type: 'SnapshotLost', status: 'True', reason: 'SnapshotLost', message: '', lastTransitionTime: at(0) },
+          ],
+        },
+      });
+    expect(pass([lost(0)]).phases).toEqual([]);
+    expect(pass([lost(1)], { data: { concurrency: '0' } }).phases).toEqual(['a Queued']);
+  });
+  test('a new revision during a sync waits for the slot of the old one', () => {
+    const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
+    const changed = aVMDiskImage({
+      name: 'a',
+      spec: { diskSize: '30Gi' },
+      ...(image.status ? { status: image.status } : {}),
+    });
+    const { phases, started } = pass([changed], { lease: aLease([aHolder(image)]), dataVolumes: [aDataVolume(image)] });
+    expect({ phases, started }).toEqual({ phases: ['a Queued'], started: [] });
+  });
+});
+
+describe('what is refused', () => {
+  const reasonOf = (result: ReturnType<typeof pass>) =>
+    result
+      .of('patchStatus')
+      .map(({ status }) => [status.phase, (status.conditions as { reason: string }[])[0]?.reason]);
+  test.each([
+    ['a source the policy does not allow', { allowedSources: 'https://mirror.example/*' }, {}, 'SourceNotAllowed'],
+    ['a StorageClass that is not there', {}, { storageClass: 'gp9' }, 'StorageClassMissing'],
+    ['a VolumeSnapshotClass that is not there', {}, { snapshotClass: 'none' }, 'SnapshotClassMissing'],
+    ['a Secret for http under "*"', {}, { sourceType: 'http' as const }, 'SourceNotAllowed'],
+  ])('%s', (_, data, spec, reason) => {
+    expect(reasonOf(pass([queued('a', 1, { spec })], { data: { concurrency: '2', ...data } }))).toEqual([
+      ['Failed', reason],
+    ]);
+  });
+  test('classes of two drivers', () => {
+    const others = { ...classes, snapshot: new Map([['ebs-snapshot', 'ceph']]) };
+    expect(reasonOf(pass([queued('a', 1)], { classes: others }))).toEqual([['Failed', 'DriverMismatch']]);
+  });
+  test('a refusal is taken back when its cause is gone', () => {
+    const failed = known({
+      name: 'a',
+      status: {
+        phase: 'Failed',
+        conditions: [
+          { type: 'Ready', status: 'False', reason: 'StorageClassMissing', message: '', lastTransitionTime: at(0) },
+        ],
+      },
+    });
+    expect(pass([failed], { data: { concurrency: '0' } }).phases).toEqual(['a Queued']);
+    expect(pass([failed], { classes: { ...classes, storage: new Map() } }).phases).toEqual([]);
+  });
+  test('a DataVolume the API server refuses fails the image with its words', () => {
+    const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1, dataVolume: 'seen' } });
+    const name = aDataVolume(image).metadata.name;
+    const result = pass([image], { lease: aLease([aHolder(image)]), refusals: new Map([[name, 'Invalid: no']]) });
+    expect(reasonOf(result)).toEqual([['Failed', 'Rejected']]);
+    expect(result.holders).toEqual([]);
+  });
+  test.each(['concurrency', 'retryLimit', 'retryBackoffDuration', 'allowedSources', 'syncTimeout'])(
+    'a policy whose %s does not parse starts nothing',
+    (key) => {
+      expect(pass([queued('a', 1)], { data: { [key]: ' ' } }).started).toEqual([]);
+    },
+  );
+  test('attempts beyond a lowered retryLimit are not begun', () => {
+    expect(
+      reasonOf(
+        pass([queued('a', 1, { status: { attempts: 3, attempt: 3 } })], {
+          data: { concurrency: '1', retryLimit: '1' },
+        }),
+      ),
+    ).toEqual([['Failed', 'AttemptsSpent']]);
+  });
+});

@@ -1,0 +1,72 @@
+import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
+import type { Pod } from '../../shared/resources/core/pod.ts';
+import {
+  attemptLabel,
+  imageUidLabel,
+  revisionLabel,
+  type VMDiskImage,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageNameOf } from '../../shared/rules/names.ts';
+import type { Holder } from '../../shared/rules/slots.ts';
+import { toTime } from '../../shared/rules/time.ts';
+
+/** A Pod that is Terminating longer than this no longer keeps its slot: its node is most likely gone. */
+const stuckAfterMs = 10 * 60_000;
+
+export interface Seen {
+  nowMs: number;
+  images: ReadonlyMap<string, VMDiskImage>;
+  dataVolumes: readonly DataVolume[];
+  pods: readonly Pod[];
+}
+
+/**
+ * What keeps a slot: the attempt goes on in the image's status, its DataVolume is there and not Succeeded, or an importer
+ * Pod is (CDI: a deleted DataVolume is gone at once, its importer downloads until the Pod is gone). Undefined = free.
+ */
+export function keptBy(
+  holder: Holder,
+  { nowMs, images, dataVolumes, pods }: Seen,
+): 'status' | 'dataVolume' | 'pod' | undefined {
+  const image = images.get(holder.uid);
+  if (image && goesOn(holder, image)) return 'status';
+  const isOurs = (object: DataVolume | Pod) => object.metadata.labels?.[imageUidLabel] === holder.uid;
+  if (dataVolumes.some((object) => isOurs(object) && object.status?.phase !== 'Succeeded')) return 'dataVolume';
+  if (pods.some((pod) => isOurs(pod) && isAtWork(pod) && !isStuck(pod, nowMs))) return 'pod';
+  return undefined;
+}
+
+/** Pods that would keep the slot of this holder, had they not been Terminating for too long. */
+export const stuckPods = (holder: Holder, { nowMs, pods }: Seen) =>
+  pods.filter((pod) => pod.metadata.labels?.[imageUidLabel] === holder.uid && isAtWork(pod) && isStuck(pod, nowMs));
+
+/** Who must be holding a slot, by what is downloading: for a Lease that was lost. */
+export function rebuild({ nowMs, dataVolumes, pods }: Seen): Holder[] {
+  const holders = new Map<string, Holder>();
+  const busy = [...dataVolumes.filter(({ status }) => status?.phase !== 'Succeeded'), ...pods.filter(isAtWork)];
+  for (const { kind, metadata } of busy) {
+    const uid = metadata.labels?.[imageUidLabel];
+    if (!uid || holders.has(uid)) continue;
+    const name = kind === DataVolumeKind.kind ? (imageNameOf(metadata.name) ?? metadata.name) : metadata.name;
+    holders.set(uid, {
+      uid,
+      image: `${metadata.namespace}/${name}`,
+      revision: Number(metadata.labels?.[revisionLabel]) || 1,
+      attempt: Number(metadata.labels?.[attemptLabel]) || 1,
+      since: toTime(nowMs),
+    });
+  }
+  return [...holders.values()];
+}
+
+/** The attempt of this holder is the image's newest and not over: granted, begun or under way. */
+function goesOn(holder: Holder, image: VMDiskImage) {
+  const { phase, revision, attempt = 0 } = image.status ?? {};
+  if (image.metadata.deletionTimestamp || revision !== holder.revision) return false;
+  return (phase === 'Syncing' && attempt === holder.attempt) || (phase === 'Queued' && attempt < holder.attempt);
+}
+
+const isAtWork = (pod: Pod) => pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
+const isStuck = ({ metadata }: Pod, nowMs: number) =>
+  metadata.deletionTimestamp !== undefined && nowMs - Date.parse(metadata.deletionTimestamp) > stuckAfterMs;

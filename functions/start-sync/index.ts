@@ -1,0 +1,121 @@
+import { type Context, defineFunction, on, subjectsOf, type Wake } from '../../shared/function.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { Lease } from '../../shared/resources/coordination/lease.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import {
+  type VMDiskImage as Image,
+  imageUidLabel,
+  managedBy,
+  unfinished,
+  VMDiskImage,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
+import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
+import { isIn, labelSelector } from '../../shared/rules/selectors.ts';
+import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { type Classes, healingReasons } from './advance.ts';
+import { decide, type Observed } from './decide.ts';
+import { newRevisionReason } from './revision.ts';
+
+/** Gives the free slot to the image that waited longest. */
+export default defineFunction<Observed>({
+  name: 'start-sync',
+  on: [
+    on.changed(VMDiskImage, { source: 'pelotech' }),
+    on.changed(DataVolume, { source: 'cdi', labels: managedBy }),
+    on.changed(Pod, { source: 'cdi', labels: managedBy }),
+    on.changed(Lease, { source: 'own', name: leaseName }),
+    on.changed(ConfigMap, { source: 'own', name: policyName }),
+    on.sweep(),
+    on.audit(),
+  ],
+  may: [
+    { resource: VMDiskImage, verbs: ['get', 'list', 'patch'] },
+    { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },
+    { resource: DataVolume, verbs: ['get', 'list', 'create'] },
+    { resource: Pod, verbs: ['list'] },
+    { resource: StorageClass, verbs: ['list'] },
+    { resource: VolumeSnapshotClass, verbs: ['list'] },
+    { resource: Lease, verbs: ['get', 'create', 'update'], namespace: 'own' },
+    { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
+  ],
+  scale: 'single',
+  observe: async (context, wake) => [await observe(context, wake)],
+  decide,
+});
+
+async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake): Promise<Observed> {
+  const own = { namespace: operatorNamespace };
+  const [policyMap, lease, open] = await Promise.all([
+    kube.get(ConfigMap, { ...own, name: policyName }),
+    kube.get(Lease, { ...own, name: leaseName }),
+    kube.list(VMDiskImage, { fieldSelector: unfinished }),
+  ]);
+  const images = [...open, ...(await atRest(kube, wake, open))];
+  const uids = images.filter(isAttempted).map(({ metadata }) => metadata.uid);
+  const [busy, classes] = await Promise.all([
+    atWork(kube, [...uids, ...(holdersOf(lease) ?? []).map(({ uid }) => uid)], !holdersOf(lease)),
+    images.some(needsClasses) ? classesOf(kube) : undefined,
+  ]);
+  return { nowMs, refusals, holdOffMs, policy: parsePolicy(policyMap), policyMap, lease, images, classes, ...busy };
+}
+
+type Reader = Context['kube'];
+
+/** Images at rest are read only where an event names one, where a cause may have gone, or by the audit. */
+async function atRest(kube: Reader, wake: Wake, open: readonly Image[]): Promise<Image[]> {
+  const known = new Set(open.map(({ metadata }) => metadata.uid));
+  if (wake.audit) {
+    const found: Image[] = [];
+    for await (const { items } of kube.pages(VMDiskImage)) found.push(...items.filter(mayMove));
+    return found.filter(({ metadata }) => !known.has(metadata.uid));
+  }
+  const named = subjectsOf(wake, VMDiskImage);
+  const isOpen = new Set(open.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
+  const [failed, ...rest] = await Promise.all([
+    subjectsOf(wake, ConfigMap).length > 0 ? kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' }) : [],
+    ...named
+      .filter(({ namespace, name }) => !isOpen.has(`${namespace}/${name}`))
+      .map((subject) => kube.get(VMDiskImage, subject)),
+  ]);
+  const found = [...failed, ...rest].filter((image) => image !== undefined);
+  return [...new Map(found.map((image) => [image.metadata.uid, image])).values()].filter(
+    ({ metadata }) => !known.has(metadata.uid),
+  );
+}
+
+/** What an audit keeps in hand of the images at rest: not the ones that are as they are wanted. */
+const mayMove = (image: Image) =>
+  image.status?.phase === 'Failed' || newRevisionReason(image) !== undefined || !image.status?.phase;
+
+/** It holds or may hold a DataVolume; one whose status was wiped shows it by its finalizer. */
+const isAttempted = ({ status, metadata }: Image) =>
+  status?.phase === 'Syncing' || (!status?.phase && (metadata.finalizers?.length ?? 0) > 0);
+
+const needsClasses = ({ status }: Image) =>
+  !status?.phase ||
+  status.phase === 'Queued' ||
+  (status.phase === 'Failed' &&
+    healingReasons.some((reason) => reason === conditionOf(status.conditions, 'Ready')?.reason));
+
+async function atWork(kube: Reader, uids: readonly string[], all: boolean) {
+  if (uids.length === 0 && !all) return { dataVolumes: [], pods: [] };
+  const ofThem = all ? labelSelector(managedBy) : isIn(imageUidLabel, uids);
+  const [dataVolumes, pods] = await Promise.all([
+    kube.list(DataVolume, { labelSelector: ofThem }),
+    kube.list(Pod, { labelSelector: ofThem }),
+  ]);
+  return { dataVolumes, pods };
+}
+
+async function classesOf(kube: Reader): Promise<Classes> {
+  const [storage, snapshot] = await Promise.all([kube.list(StorageClass), kube.list(VolumeSnapshotClass)]);
+  return {
+    storage: new Map(storage.map(({ metadata, provisioner }) => [metadata.name, provisioner])),
+    snapshot: new Map(snapshot.map(({ metadata, driver }) => [metadata.name, driver])),
+  };
+}

@@ -1,0 +1,42 @@
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { toMicroTime } from '../../shared/rules/time.ts';
+
+/** Of two images in the queue the one that waited longest comes first; the uid settles a draw the same way everywhere. */
+export const byPlace = (a: { queuedAt: string; uid: string }, b: { queuedAt: string; uid: string }) =>
+  a.queuedAt.localeCompare(b.queuedAt) || a.uid.localeCompare(b.uid);
+
+const byFirstSight = (a: VMDiskImage, b: VMDiskImage) =>
+  a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp) ||
+  compareVersions(a.metadata.resourceVersion, b.metadata.resourceVersion);
+
+const compareVersions = (a: string, b: string) => a.length - b.length || a.localeCompare(b);
+
+/**
+ * The places of images nobody has queued yet: their time of creation, so that one whose event was lost keeps its place.
+ * creationTimestamp has a grain of a second; within it, resourceVersion tells who came first.
+ */
+export function placesOf(fresh: readonly VMDiskImage[], others: readonly VMDiskImage[]): Map<string, string> {
+  const lastInSecond = new Map<string, number>();
+  for (const { status } of others) {
+    const micros = status?.queuedAt === undefined ? undefined : microsOf(status.queuedAt);
+    if (!status?.queuedAt || micros === undefined) continue;
+    const second = status.queuedAt.slice(0, 19);
+    lastInSecond.set(second, Math.max(lastInSecond.get(second) ?? 0, micros));
+  }
+  const places = new Map<string, string>();
+  for (const image of [...fresh].sort(byFirstSight)) {
+    const second = image.metadata.creationTimestamp.slice(0, 19);
+    const micros = Math.min((lastInSecond.get(second) ?? 0) + 1, 999_999);
+    lastInSecond.set(second, micros);
+    places.set(image.metadata.uid, `${second}.${String(micros).padStart(6, '0')}Z`);
+  }
+  return places;
+}
+
+const microsOf = (microTime: string) => {
+  const digits = /\.(\d{1,6})Z$/.exec(microTime)?.[1];
+  return digits === undefined ? 0 : Number(digits.padEnd(6, '0'));
+};
+
+/** A place at the end of the line, as it stands now. */
+export const lastPlace = (nowMs: number) => toMicroTime(nowMs);

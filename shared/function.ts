@@ -1,0 +1,114 @@
+import type { z } from 'zod';
+import type { KubernetesObject, Resource } from './resources/resource.ts';
+import type { Action } from './rules/actions.ts';
+import type { Kube } from './runtime/kube.ts';
+
+/**
+ * Which ApiServerSource brings the changes of a kind: one for each operator whose CRDs may be missing (a source exits
+ * when one of its kinds is not served), `own` for single objects in the operator's namespace.
+ */
+export type SourceName = 'pelotech' | 'cdi' | 'snapshotter' | 'own';
+
+/** What wakes a function: a change of an object, an event somebody posts, or time. */
+export type Waker =
+  | {
+      on: 'changed';
+      resource: Resource;
+      source: SourceName;
+      /** Only objects with these labels; put here only labels that an object keeps for life. */
+      labels?: Readonly<Record<string, string>>;
+      /** Only the object of this name. */
+      name?: string;
+    }
+  | { on: 'event'; type: string; schema: z.ZodType }
+  | { on: 'sweep' }
+  | { on: 'audit' };
+
+export const on = {
+  /** A change of any object of the kind (or of those that `only` names). */
+  changed: (
+    resource: Resource,
+    only: { source: SourceName; labels?: Readonly<Record<string, string>>; name?: string },
+  ): Waker => ({ on: 'changed', resource, ...only }),
+  /** A CloudEvent of this type; data that does not fit `schema` is refused with the list of faults. */
+  event: (type: string, schema: z.ZodType): Waker => ({ on: 'event', type, schema }),
+  /** The short timer: look at all that is under way. */
+  sweep: (): Waker => ({ on: 'sweep' }),
+  /** The long timer: walk through everything there is, page by page. */
+  audit: (): Waker => ({ on: 'audit' }),
+};
+
+export type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete';
+
+/** One rule of a function's Role. */
+export interface Permission {
+  resource: Resource;
+  verbs: readonly Verb[];
+  subresource?: 'status';
+  /** `own` = only in the operator's namespace (a Role there); absent = everywhere (a ClusterRole). */
+  namespace?: 'own';
+}
+
+/** What an event said to look at; the state itself is read from the API server. */
+export interface Subject {
+  apiVersion: string;
+  kind: string;
+  namespace: string | undefined;
+  name: string;
+}
+
+/** An event of another's making whose data fitted its schema. */
+export interface Message {
+  id: string;
+  type: string;
+  source: string;
+  /** When it happened, as its sender or else the Broker said; absent where nobody did. */
+  time: string | undefined;
+  data: unknown;
+}
+
+/** All events that one pass serves. */
+export interface Wake {
+  subjects: readonly Subject[];
+  messages: readonly Message[];
+  sweep: boolean;
+  audit: boolean;
+}
+
+export interface Context {
+  kube: Pick<Kube, 'get' | 'list' | 'pages'>;
+  /** Milliseconds since 1970. */
+  nowMs: number;
+  /** Names of objects the API server refused in an earlier try of this same pass, with its words. */
+  refusals: ReadonlyMap<string, string>;
+  /** How long nothing is granted after the slot Lease was lost. */
+  holdOffMs: number;
+}
+
+/** A function: what wakes it, what it may do, what it reads, what it decides. */
+export interface FunctionDeclaration<Observed = unknown> {
+  name: string;
+  on: readonly Waker[];
+  may: readonly Permission[];
+  /** `always`: one instance at least; `single`: exactly one; `zero`: none while nothing happens. */
+  scale: 'zero' | 'always' | 'single';
+  /** Reads what the decisions need: one entry for each decision, each decided and performed on its own. */
+  observe(context: Context, wake: Wake): Promise<readonly Observed[]>;
+  /** Pure: no clock, no network, no chance. */
+  decide(observed: Observed): readonly Action[];
+}
+
+/** Checks the types of a declaration; changes nothing. */
+export const defineFunction = <Observed>(declaration: FunctionDeclaration<Observed>): FunctionDeclaration<Observed> =>
+  declaration;
+
+/** True where a change of this object is what the waker waits for. */
+export const isChangeOf = (waker: Waker, subject: Subject) =>
+  waker.on === 'changed' &&
+  waker.resource.apiVersion === subject.apiVersion &&
+  waker.resource.kind === subject.kind &&
+  (waker.name === undefined || waker.name === subject.name);
+
+/** The subjects of a kind. */
+export const subjectsOf = (wake: Wake, resource: Resource<KubernetesObject>) =>
+  wake.subjects.filter(({ apiVersion, kind }) => apiVersion === resource.apiVersion && kind === resource.kind);

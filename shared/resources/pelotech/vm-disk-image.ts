@@ -1,0 +1,206 @@
+import { z } from 'zod';
+import { defineResource, type ObjectOf } from '../resource.ts';
+
+/** Marks an image whose volumes and snapshots must be gone before it is. */
+export const diskImageFinalizer = 'pelotech.ot/disk-image';
+
+/** A new value asks for a new download: retry and refresh by kubectl, a republished image by a pipeline. */
+export const syncRequested = 'pelotech.ot/sync-requested';
+
+/** On everything made for an image. */
+export const managedBy = { 'app.kubernetes.io/managed-by': 'ot-functions' } as const;
+export const imageUidLabel = 'pelotech.ot/disk-image-uid';
+export const revisionLabel = 'pelotech.ot/revision';
+export const attemptLabel = 'pelotech.ot/attempt';
+
+/** A Kubernetes quantity of bytes, as far as a disk needs it. */
+export const diskQuantity = '^[1-9][0-9]*(\\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?$';
+
+const time = (description: string) => z.string().meta({ format: 'date-time', description });
+const int = (description: string) => z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
+
+/** What the user wants; the rules are CDI's (DataVolume admission, S3 importer) said before a download is paid for. */
+export const VMDiskImageSpec = z
+  .object({
+    name: z.string().max(253).optional().describe('The human name of the image.'),
+    url: z
+      .string()
+      .min(1)
+      .max(2048)
+      .describe('Where the image is. S3: path style, https://s3.<region>.amazonaws.com/<bucket>/<key>.'),
+    sourceType: z.enum(['s3', 'http', 'registry']).default('s3').describe('What answers at the url.'),
+    secretRef: z
+      .string()
+      .min(1)
+      .max(253)
+      .optional()
+      .describe('The Secret with accessKeyId and secretKey, in the namespace of the image.'),
+    certConfigMap: z
+      .string()
+      .min(1)
+      .max(253)
+      .optional()
+      .describe('A ConfigMap with the CA of the server, in the namespace of the image.'),
+    storageClass: z.string().min(1).max(253).describe('The StorageClass of the volume the image is downloaded to.'),
+    snapshotClass: z
+      .string()
+      .min(1)
+      .max(253)
+      .describe('The VolumeSnapshotClass of the snapshot machines are cloned from.'),
+    diskSize: z
+      .string()
+      .regex(new RegExp(diskQuantity))
+      .max(32)
+      .describe('The size of the disk, at least the virtual size of the image.')
+      .meta({
+        'x-kubernetes-validations': [
+          {
+            rule: "quantity(self).compareTo(quantity('1Mi')) >= 0",
+            message: 'diskSize: expected at least 1Mi; CDI refuses a smaller disk',
+          },
+        ],
+      }),
+    checksum: z
+      .string()
+      .regex(/^(md5:[0-9a-f]{32}|sha1:[0-9a-f]{40}|sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/)
+      .optional()
+      .describe('Expected checksum, algorithm:hex (http only).'),
+  })
+  .meta({
+    'x-kubernetes-validations': [
+      {
+        rule: "!self.url.startsWith('s3://')",
+        message:
+          'url: expected a path-style https URL, found s3://; write https://s3.<region>.amazonaws.com/<bucket>/<key> (CDI refuses s3://)',
+      },
+      {
+        rule: "self.sourceType != 's3' || !self.url.matches('^https?://[^/]+\\\\.s3[.-][^/]*amazonaws')",
+        message:
+          'url: expected path style, found a virtual-hosted S3 URL; write https://s3.<region>.amazonaws.com/<bucket>/<key> (CDI takes the first path segment for the bucket)',
+      },
+      {
+        rule: "self.sourceType != 's3' || self.url.startsWith('s3://') || self.url.matches('^https?://[^/?#]+/[^/?#]+/[^?#]+')",
+        message: 'url: expected https://<host>/<bucket>/<key> for sourceType s3',
+      },
+      {
+        rule: "self.sourceType != 'http' || self.url.startsWith('s3://') || self.url.matches('^https?://[^/?#]+')",
+        message: 'url: expected http:// or https:// for sourceType http',
+      },
+      {
+        rule: "self.sourceType != 'registry' || self.url.matches('^(docker|oci-archive)://.+')",
+        message: 'url: expected docker:// or oci-archive:// for sourceType registry',
+      },
+      {
+        rule: "!self.url.matches('^[a-z0-9+.-]+://[^/?#]*@')",
+        message: 'url: expected no user or password in it; put them into a Secret and name it in secretRef',
+      },
+      {
+        rule: "self.sourceType != 's3' || has(self.secretRef)",
+        message:
+          'secretRef: expected for sourceType s3 (CDI reads no S3 object anonymously); for a public object use sourceType http',
+      },
+      {
+        rule: "!has(self.checksum) || self.sourceType == 'http'",
+        message: 'checksum: expected only with sourceType http (CDI checks none elsewhere)',
+      },
+    ],
+  });
+
+export const Condition = z.object({
+  type: z.string().max(316),
+  status: z.enum(['True', 'False', 'Unknown']),
+  reason: z.string().max(1024),
+  message: z.string().max(32768),
+  observedGeneration: int('The generation this was seen at.').optional(),
+  lastTransitionTime: time('When status last changed.'),
+});
+export type Condition = z.infer<typeof Condition>;
+
+export const phases = ['Queued', 'Syncing', 'Snapshotting', 'Retrying', 'Succeeded', 'Failed'] as const;
+export type Phase = (typeof phases)[number];
+
+/** What is so; written by the functions only. */
+export const VMDiskImageStatus = z.object({
+  phase: z.enum(phases).optional().describe('Where the image stands.'),
+  message: z.string().max(4096).optional().describe('The phase in a sentence.'),
+  conditions: z
+    .array(Condition)
+    .optional()
+    .describe('Ready: a usable snapshot exists. SnapshotLost. DeletionHeld.')
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
+  observedGeneration: int('The generation of the spec that this status speaks of.').optional(),
+  revision: int('Counts the wanted contents of the image.').optional(),
+  contentDigest: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('Digest of what the revision is to hold; another one makes a new revision.'),
+  queuedAt: time('Its place in the queue.').optional(),
+  attempt: int('The number of the newest DataVolume of the revision.').optional(),
+  attempts: int('Attempts of the revision that count against retryLimit.').optional(),
+  nextAttemptAt: time('When a Retrying image goes back to the queue.').optional(),
+  startedAt: time('When the attempt got its slot.').optional(),
+  snapshottingAt: time('When the download was done.').optional(),
+  completedAt: time('When the revision came to its end.').optional(),
+  progress: z.string().max(16).optional().describe('Share of the download, or N/A where CDI tells none.'),
+  dataVolume: z.string().max(253).optional().describe('The DataVolume of the attempt, once it was seen.'),
+  importer: z
+    .object({ uid: z.string().max(64), scratch: z.boolean() })
+    .optional()
+    .describe('The importer Pod that was seen at work; another one in its place is a second download.'),
+  snapshot: z
+    .object({
+      name: z.string().max(253),
+      restoreSize: z.string().max(32).optional(),
+      revision: int('The revision it holds.'),
+    })
+    .optional()
+    .describe('The last usable snapshot.'),
+  references: z
+    .object({ count: int('How many.'), by: z.array(z.string().max(512)).max(20).optional() })
+    .optional()
+    .describe('Who uses the image.'),
+  unreferencedSince: time('Since when nobody does.').optional(),
+  history: z
+    .array(z.object({ time: time('When.'), fact: z.string().max(64), message: z.string().max(4096) }))
+    .max(10)
+    .optional()
+    .describe('The last ten facts: when, what, why.'),
+});
+export type VMDiskImageStatus = z.infer<typeof VMDiskImageStatus>;
+
+/** An image of a machine's disk: downloaded once, in turn, then a snapshot that machines are cloned from. */
+export const VMDiskImage = defineResource(
+  { apiVersion: 'pelotech.ot/v1alpha1', kind: 'VMDiskImage', plural: 'vmdiskimages' },
+  {
+    spec: VMDiskImageSpec,
+    // Garbage in a status is taken for none: start-sync rebuilds it.
+    status: VMDiskImageStatus.optional().catch(undefined),
+  },
+);
+export type VMDiskImage = ObjectOf<typeof VMDiskImage>;
+
+/** Every arrow a phase may take, and the one function that writes it. '' is an image nobody has looked at yet. */
+export const arrows: readonly { from: Phase | ''; to: Phase; by: string; when: string }[] = [
+  { from: '', to: 'Queued', by: 'start-sync', when: 'first sight' },
+  { from: 'Queued', to: 'Syncing', by: 'start-sync', when: 'a slot is its' },
+  { from: 'Queued', to: 'Failed', by: 'start-sync', when: 'not allowed, class missing, attempts spent' },
+  { from: 'Queued', to: 'Queued', by: 'start-sync', when: 'a new revision while it waits' },
+  { from: 'Retrying', to: 'Queued', by: 'start-sync', when: 'nextAttemptAt, or a new revision' },
+  { from: 'Syncing', to: 'Queued', by: 'start-sync', when: 'a new revision' },
+  { from: 'Syncing', to: 'Failed', by: 'start-sync', when: 'the API server refused the DataVolume' },
+  { from: 'Snapshotting', to: 'Queued', by: 'start-sync', when: 'a new revision' },
+  { from: 'Succeeded', to: 'Queued', by: 'start-sync', when: 'a new revision' },
+  { from: 'Failed', to: 'Queued', by: 'start-sync', when: 'a new revision, or the cause of a refusal is gone' },
+  { from: 'Syncing', to: 'Snapshotting', by: 'follow-sync', when: 'downloaded and bound' },
+  { from: 'Syncing', to: 'Retrying', by: 'follow-sync', when: 'the attempt failed, attempts are left' },
+  { from: 'Syncing', to: 'Failed', by: 'follow-sync', when: 'attempts spent, or for good' },
+  { from: 'Snapshotting', to: 'Succeeded', by: 'follow-sync', when: 'the snapshot is ready' },
+  { from: 'Snapshotting', to: 'Failed', by: 'follow-sync', when: 'snapshotTimeout, or the volume is lost' },
+];
+
+/** Selects the images that still have something to do: neither Succeeded nor Failed. */
+export const unfinished = 'status.phase!=Succeeded,status.phase!=Failed';
+
+/** Selects the images that are Syncing or Snapshotting: at most the slots, and those that snapshot. */
+export const underWay = `${unfinished},status.phase!=Queued,status.phase!=Retrying,status.phase!=`;

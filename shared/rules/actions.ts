@@ -1,0 +1,57 @@
+import type { ObjectReference, Resource } from '../resources/resource.ts';
+
+/** The object as it was observed: enough to write to it only if it has not changed since. */
+export interface Observed {
+  metadata: ObjectReference & { uid: string; resourceVersion: string };
+}
+
+/** Ties what is done to the one trace of an image's revision. */
+export interface TraceOf {
+  uid: string;
+  revision: number;
+}
+
+/** What a decision can ask for, as plain data; the shell performs them in order. */
+export type Action = { trace?: TraceOf } & (
+  | {
+      /** POST; an object of that name that carries `owner` in its owner references is taken for done. */
+      do: 'create';
+      resource: Resource;
+      object: { metadata: ObjectReference & Record<string, unknown> } & Record<string, unknown>;
+      owner?: string;
+    }
+  /** PUT of an object as read before and changed: refused when somebody wrote in between. */
+  | {
+      do: 'replace';
+      resource: Resource;
+      object: { metadata: Observed['metadata'] & Record<string, unknown> } & Record<string, unknown>;
+    }
+  /** Merge patch of metadata, refused when somebody wrote in between. */
+  | { do: 'patchMetadata'; resource: Resource; of: Observed; metadata: Readonly<Record<string, unknown>> }
+  /** Merge patch of the status, refused when somebody wrote in between; null removes a field. */
+  | { do: 'patchStatus'; resource: Resource; of: Observed; status: Readonly<Record<string, unknown>> }
+  /** Server-side apply under the function's name, never by force. */
+  | {
+      do: 'apply';
+      resource: Resource;
+      object: { metadata: ObjectReference & Record<string, unknown> } & Record<string, unknown>;
+      subresource?: 'status';
+    }
+  /** DELETE of that very object (uid); with `unchanged` only as it was observed. */
+  | { do: 'delete'; resource: Resource; of: Observed; unchanged?: boolean }
+  /** A Kubernetes Event; the same `once` about the same object is recorded one time. */
+  | {
+      do: 'record';
+      about: Observed & { apiVersion: string; kind: string };
+      type: 'Normal' | 'Warning';
+      reason: string;
+      message: string;
+      once: string;
+    }
+  /** A domain event for whoever listens; consumers drop a repeated id. */
+  | { do: 'tell'; type: string; id: string; subject: string; data: Readonly<Record<string, unknown>> }
+  /** A point of a metric of shared/runtime/metrics.ts. */
+  | { do: 'measure'; metric: string; value: number; attributes?: Readonly<Record<string, string>> }
+  /** Asks for the same event again a little later: something must end first that sends no event of its own. */
+  | { do: 'again'; because: string }
+);

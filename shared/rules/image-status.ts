@@ -1,0 +1,108 @@
+import {
+  type Phase,
+  type VMDiskImage,
+  VMDiskImage as VMDiskImageKind,
+  type VMDiskImageStatus,
+} from '../resources/pelotech/vm-disk-image.ts';
+import type { Action, TraceOf } from './actions.ts';
+import { conditionOf, withCondition } from './conditions.ts';
+import { digestOf } from './names.ts';
+import { toTime } from './time.ts';
+
+/** The facts that others may wire their own Triggers to. */
+export const diskImageFact = (fact: string) => `ot.pelotech.disk-image.${fact}.v1`;
+
+const factOf: Partial<Record<Phase, string>> = {
+  Queued: 'queued',
+  Syncing: 'syncing',
+  Retrying: 'retrying',
+  Succeeded: 'succeeded',
+  Failed: 'failed',
+};
+
+export const traceOf = (image: VMDiskImage, revision = image.status?.revision ?? 1): TraceOf => ({
+  uid: image.metadata.uid,
+  revision,
+});
+
+export interface Move {
+  to: Phase;
+  /** One word, the same in condition, Event and metric. */
+  reason: string;
+  message: string;
+  nowMs: number;
+  /** Other fields that this arrow's owner writes with it; null removes one. */
+  fields?: { [K in keyof VMDiskImageStatus]?: VMDiskImageStatus[K] | null };
+}
+
+/** Moves an image along one arrow: status first, then the Kubernetes Event and the domain event that tell of it. */
+export function move(image: VMDiskImage, { to, reason, message, nowMs, fields = {} }: Move): Action[] {
+  const now = toTime(nowMs);
+  const before = image.status ?? {};
+  const revision = fields.revision ?? before.revision ?? 1;
+  const snapshot = fields.snapshot === undefined ? before.snapshot : fields.snapshot;
+  const lost = conditionOf(before.conditions, 'SnapshotLost')?.status === 'True' && to !== 'Succeeded';
+  const ready = snapshot && !lost;
+  const observedGeneration = image.metadata.generation;
+  let conditions = withCondition(
+    before.conditions,
+    { type: 'Ready', status: ready ? 'True' : 'False', reason, message, observedGeneration },
+    now,
+  );
+  if (to === 'Succeeded' && conditionOf(conditions, 'SnapshotLost')) {
+    const found = { type: 'SnapshotLost', status: 'False' as const, reason, message, observedGeneration };
+    conditions = withCondition(conditions, found, now);
+  }
+  const status = {
+    ...fields,
+    phase: to,
+    message,
+    conditions,
+    observedGeneration,
+    history: [...(before.history ?? []), { time: now, fact: to, message }].slice(-10),
+  };
+  const trace = traceOf(image, revision);
+  const fact = factOf[to];
+  return [
+    { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace },
+    ...(to === 'Queued' || to === 'Snapshotting'
+      ? []
+      : [record(image, to === 'Failed' || to === 'Retrying', reason, message, `${revision}/${now}`)]),
+    ...(fact ? [tell(image, fact, revision, now, { phase: to, reason, message })] : []),
+  ];
+}
+
+/** A Kubernetes Event about an image. */
+export const record = (
+  image: VMDiskImage,
+  warning: boolean,
+  reason: string,
+  message: string,
+  once: string,
+): Action => ({
+  do: 'record',
+  about: image,
+  type: warning ? 'Warning' : 'Normal',
+  reason,
+  message,
+  once,
+});
+
+/** A domain event about an image; its id is the same however often it is told. */
+export function tell(
+  image: VMDiskImage,
+  fact: string,
+  revision: number,
+  time: string,
+  data: Record<string, unknown>,
+): Action {
+  const { uid, namespace, name } = image.metadata;
+  return {
+    do: 'tell',
+    type: diskImageFact(fact),
+    id: digestOf([uid, revision, fact, time]),
+    subject: `${namespace}/${name}`,
+    data: { namespace, name, uid, revision, time, url: image.spec.url, ...data },
+    trace: { uid, revision },
+  };
+}

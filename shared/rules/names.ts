@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+
+const shortHash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 8);
+
+/** What the DataVolume of an attempt is called: a function of (uid, revision, attempt), so that nothing is made twice. */
+export const dataVolumeName = (image: { name: string; uid: string }, revision: number, attempt: number) =>
+  `${image.name}-${shortHash(image.uid)}-r${revision}-a${attempt}`;
+
+/** What the snapshot of a revision is called. */
+export const snapshotName = (image: { name: string; uid: string }, revision: number) =>
+  `${image.name}-${shortHash(image.uid)}-r${revision}`;
+
+/** The image that a DataVolume, claim or snapshot of ours was made for, by its name; undefined for anybody else's. */
+export const imageNameOf = (child: string) => /^(.+)-[0-9a-f]{8}-r\d+(-a\d+)?$/.exec(child)?.[1];
+
+/** A name that is the same for the same parts, for objects nobody looks up by name (Events). */
+export const hashedName = (prefix: string, ...parts: string[]) =>
+  `${prefix.slice(0, 200)}.${createHash('sha256').update(parts.join('\u0000')).digest('hex').slice(0, 16)}`;
+
+/** Digest of any plain data, for noticing that it changed. */
+export const digestOf = (value: unknown) =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);

@@ -1,0 +1,95 @@
+import type { ConfigMap } from '../resources/core/config-map.ts';
+import { diskQuantity } from '../resources/pelotech/vm-disk-image.ts';
+import { parseDurationMs } from './duration.ts';
+
+/** Where the policy is: read at each decision, so that an edit counts at once. */
+export const policyName = 'sync-operator-policy';
+
+interface Key<T> {
+  default: T;
+  expected: string;
+  /** The value, or undefined where the text says none. */
+  parse(text: string): T | undefined;
+}
+
+const key = <T>(fallback: T, expected: string, parse: (text: string) => T | undefined): Key<T> => ({
+  default: fallback,
+  expected,
+  parse,
+});
+
+const wholeNumber = (fallback: number, most: number) =>
+  key(fallback, `a whole number from 0 to ${most}`, (text) =>
+    /^\d{1,7}$/.test(text) && Number(text) <= most ? Number(text) : undefined,
+  );
+const duration = (fallback: string) =>
+  key(parseDurationMs(fallback) ?? 0, 'a duration such as "90s", "5m" or "1h30m"', parseDurationMs);
+const oneOf = <T extends string>(fallback: T, values: readonly T[]) =>
+  key<T>(fallback, values.join(', '), (text) => values.find((value) => value === text));
+const words = (fallback: readonly string[], expected: string) =>
+  key<readonly string[]>(fallback, expected, (text) => {
+    const found = text.split(/[\s,]+/).filter(Boolean);
+    return found.length > 0 ? found : undefined;
+  });
+const optional = (expected: string, pattern: RegExp) =>
+  key<string | undefined>(undefined, expected, (text) => (pattern.test(text) ? text : undefined));
+const objectName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
+/** The keys of the policy with their defaults; a key that is not there has its default. */
+const keys = {
+  concurrency: wholeNumber(4, 1000),
+  retryLimit: wholeNumber(2, 100),
+  retryBackoffDuration: duration('5m'),
+  maxRetryBackoffDuration: duration('1h'),
+  startTimeout: duration('15m'),
+  syncTimeout: duration('4h'),
+  snapshotTimeout: duration('2h'),
+  prune: oneOf('Never', ['Never', 'DryRun', 'WhenUnreferenced']),
+  pruneAfter: duration('168h'),
+  retainSourceVolume: key<boolean>(false, 'true or false', (text) => ({ true: true, false: false })[text]),
+  allowedSources: words(['*'], 'URL globs, one a line'),
+  imageNamespaces: words(['vmdi-farm'], 'names of namespaces, one a line'),
+  imageUrlTemplate: optional('a URL with {name} and {version}', /^[a-z][a-z0-9+.-]*:\/\/\S+$/),
+  imageStorageClass: optional('the name of a StorageClass', objectName),
+  imageSnapshotClass: optional('the name of a VolumeSnapshotClass', objectName),
+  imageSecretRef: optional('the name of a Secret', objectName),
+  imageDiskSize: optional('a size such as 24Gi', new RegExp(diskQuantity)),
+} as const;
+
+type Keys = typeof keys;
+export type PolicyKey = keyof Keys;
+type Value<K extends PolicyKey> = Keys[K] extends Key<infer T> ? T : never;
+
+/** A key of the policy that does not parse: what was expected and what was found. */
+export interface PolicyFault {
+  key: PolicyKey;
+  expected: string;
+  found: string;
+}
+
+/** The policy as it stands. A key that does not parse is among the faults: nothing that depends on it starts anew. */
+export interface Policy {
+  values: { [K in PolicyKey]: Value<K> };
+  faults: readonly PolicyFault[];
+}
+
+/** Reads the policy; a ConfigMap that is not there means the defaults. */
+export function parsePolicy(configMap: Pick<ConfigMap, 'data'> | undefined): Policy {
+  const faults: PolicyFault[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, { default: fallback, expected, parse }] of Object.entries(keys) as [PolicyKey, Key<unknown>][]) {
+    const text = configMap?.data?.[name]?.trim();
+    const value = text === undefined ? fallback : parse(text);
+    values[name] = value ?? fallback;
+    if (text !== undefined && value === undefined) faults.push({ key: name, expected, found: text.slice(0, 100) });
+  }
+  return { values: values as Policy['values'], faults };
+}
+
+/** True where all of these keys parsed. */
+export const isValid = (policy: Policy, ...names: readonly PolicyKey[]) =>
+  !policy.faults.some((fault) => names.includes(fault.key));
+
+/** "concurrency: expected a whole number from 0 to 1000, found "many"" */
+export const sayFault = ({ key: name, expected, found }: PolicyFault) =>
+  `${name}: expected ${expected}, found ${JSON.stringify(found)}`;

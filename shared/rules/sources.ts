@@ -1,0 +1,15 @@
+import type { VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
+
+const globToRegExp = (glob: string) =>
+  new RegExp(`^${glob.replace(/[.+^${}()|[\]\\?]/g, '\\$&').replaceAll('*', '.*')}$`);
+
+/**
+ * Why the policy's allowedSources refuse this image, or undefined. A Secret goes to whoever owns the url where the
+ * source is http or a registry, so these need a match other than "*".
+ */
+export function refusedBy(allowedSources: readonly string[], spec: VMDiskImage['spec']): string | undefined {
+  const matching = allowedSources.filter((glob) => globToRegExp(glob).test(spec.url));
+  if (matching.length === 0) return `expected a url that the policy's allowedSources allow, found ${spec.url}`;
+  if (!spec.secretRef || spec.sourceType === 's3' || matching.some((glob) => glob !== '*')) return undefined;
+  return `expected allowedSources to name ${spec.url} more closely than "*", because the Secret ${spec.secretRef} would be sent to its owner`;
+}

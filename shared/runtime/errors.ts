@@ -1,0 +1,21 @@
+/** An answer of the API server other than success. `status` is HTTP's; `reason` Kubernetes' word for it. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly reason: string;
+  constructor(status: number, reason: string, message: string) {
+    super(message);
+    this.name = 'ApiError';
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+/** Someone wrote first: observe and decide again. */
+export class Conflict extends Error {
+  override name = 'Conflict';
+}
+
+export const hasStatus = (error: unknown, status: number) => error instanceof ApiError && error.status === status;
+
+/** The API server refuses the object itself, so that sending it again changes nothing. */
+export const isRefusal = (error: unknown) => error instanceof ApiError && [400, 403, 422].includes(error.status);

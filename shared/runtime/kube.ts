@@ -1,0 +1,197 @@
+import {
+  HttpMethod,
+  IsomorphicFetchHttpLibrary,
+  type KubeConfig,
+  RequestContext,
+  Watch,
+} from '@kubernetes/client-node';
+import type { KubernetesObject, ObjectReference, Resource } from '../resources/resource.ts';
+import { ApiError } from './errors.ts';
+
+export interface ListOptions {
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+}
+
+export interface Preconditions {
+  uid?: string;
+  resourceVersion?: string;
+}
+
+export type WatchEvent<T extends KubernetesObject> = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T };
+
+/** The API server as a client of any kind sees it: one method for each verb, over the library's own transport. */
+export interface Kube {
+  /** The object, or undefined where there is none. */
+  get<T extends KubernetesObject>(resource: Resource<T>, ref: ObjectReference): Promise<T | undefined>;
+  /** All that match, read in pages of 500 against one resourceVersion; a page that fails fails the whole. */
+  list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions): Promise<T[]>;
+  /** The same page by page, for what can be large; `resourceVersion` is the one all pages were read at. */
+  pages<T extends KubernetesObject>(
+    resource: Resource<T>,
+    options?: ListOptions,
+  ): AsyncIterable<{ items: T[]; resourceVersion: string }>;
+  create<T extends KubernetesObject>(resource: Resource<T>, object: unknown, fieldManager?: string): Promise<T>;
+  /** PUT; carries the object's own resourceVersion, so that a rival's write makes it a 409. */
+  replace<T extends KubernetesObject>(resource: Resource<T>, object: T, fieldManager?: string): Promise<T>;
+  /** JSON merge patch; put uid and resourceVersion into the patch's metadata to make it conditional. */
+  patch<T extends KubernetesObject>(
+    resource: Resource<T>,
+    ref: ObjectReference,
+    patch: unknown,
+    options?: { subresource?: 'status'; fieldManager?: string },
+  ): Promise<T>;
+  /** Server-side apply; without `force` a field of another manager makes it a 409. */
+  apply<T extends KubernetesObject>(
+    resource: Resource<T>,
+    object: { metadata: ObjectReference },
+    options: { fieldManager: string; force?: boolean; subresource?: 'status' },
+  ): Promise<T>;
+  /** Deletes; an object that is gone already is no error. */
+  delete(resource: Resource, ref: ObjectReference, preconditions?: Preconditions): Promise<void>;
+  /** Calls `onEvent` for every change after `resourceVersion` until the signal aborts or the connection ends. */
+  watch<T extends KubernetesObject>(
+    resource: Resource<T>,
+    options: ListOptions & { resourceVersion?: string; signal: AbortSignal },
+    onEvent: (event: WatchEvent<T>) => void,
+  ): Promise<void>;
+}
+
+export const pathOf = (
+  resource: Resource,
+  ref: { namespace?: string | undefined; name?: string },
+  subresource?: string,
+) =>
+  [
+    resource.apiVersion.includes('/') ? '/apis' : '/api',
+    resource.apiVersion,
+    ...(resource.namespaced && ref.namespace ? ['namespaces', encodeURIComponent(ref.namespace)] : []),
+    resource.plural,
+    ...(ref.name ? [encodeURIComponent(ref.name)] : []),
+    ...(subresource ? [subresource] : []),
+  ].join('/');
+
+type Query = Record<string, string | undefined>;
+
+const withQuery = (url: string, query: Query) => {
+  const search = new URLSearchParams(
+    Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  ).toString();
+  return search ? `${url}?${search}` : url;
+};
+
+const pageSize = 500;
+
+/** A client for the cluster that `config` points at. */
+export function kubeClient(config: KubeConfig): Kube {
+  const http = new IsomorphicFetchHttpLibrary();
+  const server = () => {
+    const cluster = config.getCurrentCluster();
+    if (!cluster) throw new Error('no cluster: the kubeconfig names no current context');
+    return cluster.server;
+  };
+
+  async function request(
+    method: HttpMethod,
+    path: string,
+    query: Query = {},
+    body?: unknown,
+    contentType = 'application/json',
+  ) {
+    const context = new RequestContext(withQuery(server() + path, query), method);
+    context.setHeaderParam('accept', 'application/json');
+    if (body !== undefined) {
+      context.setHeaderParam('content-type', contentType);
+      context.setBody(JSON.stringify(body));
+    }
+    await config.applySecurityAuthentication(context);
+    const response = await http.send(context).toPromise();
+    const text = await response.body.text();
+    if (response.httpStatusCode < 300) return JSON.parse(text) as unknown;
+    throw apiError(response.httpStatusCode, text);
+  }
+
+  async function* pages<T extends KubernetesObject>(resource: Resource<T>, options: ListOptions = {}) {
+    const { namespace, ...selectors } = options;
+    let next: string | undefined;
+    do {
+      const page = (await request(HttpMethod.GET, pathOf(resource, { namespace }), {
+        ...selectors,
+        limit: String(pageSize),
+        continue: next,
+      })) as { metadata: { continue?: string; resourceVersion: string }; items: unknown[] };
+      yield { items: page.items.map((item) => resource.parse(item)), resourceVersion: page.metadata.resourceVersion };
+      next = page.metadata.continue || undefined;
+    } while (next);
+  }
+
+  return {
+    pages,
+    async get(resource, ref) {
+      try {
+        return resource.parse(await request(HttpMethod.GET, pathOf(resource, ref)));
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return undefined;
+        throw error;
+      }
+    },
+    async list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions) {
+      const items: T[] = [];
+      for await (const page of pages(resource, options)) items.push(...page.items);
+      return items;
+    },
+    async create(resource, object, fieldManager) {
+      const { namespace } = (object as { metadata: ObjectReference }).metadata;
+      return resource.parse(await request(HttpMethod.POST, pathOf(resource, { namespace }), { fieldManager }, object));
+    },
+    async replace(resource, object, fieldManager) {
+      return resource.parse(await request(HttpMethod.PUT, pathOf(resource, object.metadata), { fieldManager }, object));
+    },
+    async patch(resource, ref, patch, { subresource, fieldManager } = {}) {
+      const path = pathOf(resource, ref, subresource);
+      return resource.parse(
+        await request(HttpMethod.PATCH, path, { fieldManager }, patch, 'application/merge-patch+json'),
+      );
+    },
+    async apply(resource, object, { fieldManager, force, subresource }) {
+      const query = { fieldManager, force: force ? 'true' : undefined };
+      const body = { apiVersion: resource.apiVersion, kind: resource.kind, ...object };
+      const path = pathOf(resource, object.metadata, subresource);
+      return resource.parse(await request(HttpMethod.PATCH, path, query, body, 'application/apply-patch+yaml'));
+    },
+    async delete(resource, ref, preconditions) {
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions };
+      try {
+        await request(HttpMethod.DELETE, pathOf(resource, ref), {}, body);
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 404)) throw error;
+      }
+    },
+    async watch(resource, { namespace, signal, ...selectors }, onEvent) {
+      const query = { ...selectors, allowWatchBookmarks: 'true' };
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const controller = await new Watch(config).watch(
+        pathOf(resource, { namespace }),
+        query,
+        (type: string, object: unknown) => {
+          if (type === 'ERROR') reject(apiError(410, JSON.stringify(object)));
+          else if (type !== 'BOOKMARK') onEvent({ type: type as 'ADDED', object: resource.parse(object) });
+        },
+        (error) => (error && !signal.aborted ? reject(error) : resolve()),
+      );
+      if (signal.aborted) controller.abort();
+      signal.addEventListener('abort', () => controller.abort(), { once: true });
+      return promise;
+    },
+  };
+}
+
+function apiError(httpStatus: number, text: string): ApiError {
+  try {
+    const status = JSON.parse(text) as { code?: number; reason?: string; message?: string };
+    return new ApiError(status.code ?? httpStatus, status.reason ?? '', status.message ?? text);
+  } catch {
+    return new ApiError(httpStatus, '', text.slice(0, 1000));
+  }
+}

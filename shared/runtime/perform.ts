@@ -1,0 +1,175 @@
+import { Event } from '../resources/core/event.ts';
+import type { KubernetesObject, ObjectReference } from '../resources/resource.ts';
+import type { Action } from '../rules/actions.ts';
+import { hashedName } from '../rules/names.ts';
+import { toTime } from '../rules/time.ts';
+import { ApiError, Conflict, hasStatus, isRefusal } from './errors.ts';
+import type { Kube } from './kube.ts';
+
+export interface Effects {
+  kube: Kube;
+  /** The function's name: field manager of its writes, source of its Events. */
+  name: string;
+  now(): number;
+  /** Posts a domain event; off the critical path, and never a reason to fail. */
+  tell(event: { type: string; id: string; subject: string; data: unknown }): void;
+  measure(metric: string, value: number, attributes?: Readonly<Record<string, string>>): void;
+  /** Runs one action inside the trace of the image it concerns. */
+  traced<T>(action: Action, run: () => Promise<T>): Promise<T>;
+}
+
+/** What performing a decision came to, beside success. */
+export interface Outcome {
+  /** Objects the API server refuses for what they are, with its words. */
+  refusals: Map<string, string>;
+  /** Why the same event is wanted again a little later. */
+  again?: string;
+  /** Events to record, facts to tell, points to measure: about what was written, and off the critical path. */
+  courtesies: Courtesy[];
+}
+
+export type Courtesy = Extract<Action, { do: 'record' | 'tell' | 'measure' }>;
+
+/**
+ * Performs the writes in their order, each once, and hands back the courtesies that go with the ones that were done. Writes to an object that this pass wrote before carry the
+ * resourceVersion of that write, so that a rival's write in between is still noticed.
+ * Throws Conflict when somebody else wrote first, ApiError for anything that trying again may mend.
+ */
+export async function perform(effects: Effects, actions: readonly Action[], outcome: Outcome): Promise<void> {
+  const versions = new Map<string, string>();
+  const wrote = (object: KubernetesObject) => versions.set(object.metadata.uid, object.metadata.resourceVersion);
+  for (const action of actions) {
+    await effects.traced(action, () => performOne(effects, action, versions, wrote, outcome));
+    if (outcome.refusals.size > 0) return;
+  }
+}
+
+/** Records, tells and measures; nothing here is a reason to fail. */
+export async function pay(effects: Effects, courtesies: readonly Courtesy[]): Promise<void> {
+  for (const courtesy of courtesies) {
+    if (courtesy.do === 'record') await record(effects, courtesy);
+    else if (courtesy.do === 'tell') effects.tell(courtesy);
+    else effects.measure(courtesy.metric, courtesy.value, courtesy.attributes);
+  }
+}
+
+async function performOne(
+  effects: Effects,
+  action: Action,
+  versions: ReadonlyMap<string, string>,
+  wrote: (object: KubernetesObject) => void,
+  outcome: Outcome,
+): Promise<void> {
+  const { kube, name } = effects;
+  const asRead = ({ uid, resourceVersion }: { uid: string; resourceVersion: string }) => ({
+    uid,
+    resourceVersion: versions.get(uid) ?? resourceVersion,
+  });
+  switch (action.do) {
+    case 'create':
+      return create(effects, action, outcome);
+    case 'replace': {
+      const metadata = { ...action.object.metadata, ...asRead(action.object.metadata) };
+      const object = { ...action.object, metadata } as unknown as KubernetesObject;
+      return wrote(await orConflict(kube.replace(action.resource, object, name)));
+    }
+    case 'patchMetadata': {
+      const patch = { metadata: { ...action.metadata, ...asRead(action.of.metadata) } };
+      return wrote(await orConflict(kube.patch(action.resource, ref(action.of), patch, { fieldManager: name })));
+    }
+    case 'patchStatus': {
+      const patch = { metadata: asRead(action.of.metadata), status: action.status };
+      const options = { fieldManager: name, subresource: 'status' } as const;
+      return wrote(await orConflict(kube.patch(action.resource, ref(action.of), patch, options)));
+    }
+    case 'apply': {
+      const { object, resource, subresource } = action;
+      const options = { fieldManager: name, ...(subresource ? { subresource } : {}) };
+      try {
+        return wrote(await kube.apply(resource, object, options));
+      } catch (error) {
+        if (!isRefusal(error) && !hasStatus(error, 409)) throw error;
+        outcome.refusals.set(object.metadata.name, sayError(error));
+        return;
+      }
+    }
+    case 'delete': {
+      const { uid, resourceVersion } = asRead(action.of.metadata);
+      const preconditions = action.unchanged ? { uid, resourceVersion } : { uid };
+      return orConflict(kube.delete(action.resource, ref(action.of), preconditions));
+    }
+    case 'record':
+    case 'tell':
+    case 'measure':
+      outcome.courtesies.push(action);
+      return;
+    case 'again':
+      outcome.again = action.because;
+  }
+}
+
+const ref = ({ metadata }: { metadata: ObjectReference }): ObjectReference => ({
+  namespace: metadata.namespace,
+  name: metadata.name,
+});
+
+const sayError = (error: unknown) =>
+  error instanceof ApiError ? `${error.reason || error.status}: ${error.message}` : String(error);
+
+/** 409, and the object being gone: what was observed is no longer so. */
+async function orConflict<T>(request: Promise<T>): Promise<T> {
+  try {
+    return await request;
+  } catch (error) {
+    if (hasStatus(error, 409) || hasStatus(error, 404)) throw new Conflict(sayError(error));
+    throw error;
+  }
+}
+
+async function create(
+  { kube, name }: Effects,
+  { resource, object, owner }: Action & { do: 'create' },
+  outcome: Outcome,
+): Promise<void> {
+  try {
+    await kube.create(resource, object, name);
+  } catch (error) {
+    if (hasStatus(error, 409)) {
+      const found = owner === undefined ? undefined : await kube.get(resource, object.metadata);
+      if (!found || !owner) throw new Conflict(sayError(error));
+      if (found.metadata.ownerReferences?.some(({ uid }) => uid === owner)) return;
+      outcome.refusals.set(
+        object.metadata.name,
+        `NameTaken: ${resource.kind} ${object.metadata.name} is somebody else's`,
+      );
+    } else if (isRefusal(error)) outcome.refusals.set(object.metadata.name, sayError(error));
+    else throw error;
+  }
+}
+
+/** Kubernetes' own Event; its name is made of what it says, so that a repeated pass records it once. */
+async function record({ kube, name, now }: Effects, { about, type, reason, message, once }: Action & { do: 'record' }) {
+  const { uid, namespace } = about.metadata;
+  const time = toTime(now());
+  const event = {
+    apiVersion: Event.apiVersion,
+    kind: Event.kind,
+    metadata: { name: hashedName(about.metadata.name, uid, reason, once), namespace: namespace ?? 'default' },
+    involvedObject: { apiVersion: about.apiVersion, kind: about.kind, namespace, name: about.metadata.name, uid },
+    type,
+    reason,
+    message: message.slice(0, 1024),
+    source: { component: name },
+    reportingComponent: name,
+    reportingInstance: name,
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+  };
+  try {
+    await kube.create(Event, event, name);
+  } catch (error) {
+    // An Event is a courtesy: what it tells stands in the status, and a namespace that goes takes none.
+    if (!(error instanceof ApiError)) throw error;
+  }
+}

@@ -1,0 +1,152 @@
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { FunctionDeclaration, Wake } from '../function.ts';
+import { Lease } from '../resources/coordination/lease.ts';
+import type { Action } from '../rules/actions.ts';
+import { defaultHoldOffMs } from '../rules/slots.ts';
+import { ApiError, Conflict } from './errors.ts';
+import { readIncoming } from './incoming.ts';
+import type { Kube } from './kube.ts';
+import { sharedPasses } from './passes.ts';
+import { type Effects, type Outcome, pay, perform } from './perform.ts';
+import type { Telemetry } from './telemetry.ts';
+
+export interface Ports {
+  kube: Kube;
+  telemetry: Telemetry;
+  now(): number;
+  /** Waits; only for making room between two tries after a conflict. */
+  pause(milliseconds: number): Promise<void>;
+  /** A number from 0 to 1, so that rivals do not try again in step. */
+  random(): number;
+  tell: Effects['tell'];
+  holdOffMs?: number;
+}
+
+/** The Broker tries again on 409 and 5xx only (knative.dev/eventing, pkg/kncloudevents/retries.go). */
+const answers = { done: 202, ignored: 204, malformed: 400, tooLarge: 413, conflict: 409, later: 503 } as const;
+
+const maxBodyBytes = 1024 * 1024;
+const triesPerPass = 5;
+
+/** A function as an HTTP app: an event in, one pass of observe → decide → perform, an empty answer out. */
+export function serve<Observed>(declaration: FunctionDeclaration<Observed>, ports: Ports) {
+  const background = new Set<Promise<unknown>>();
+  const pass = sharedPasses((wake) => runPass(declaration, ports, wake, background));
+  const app = new Hono();
+  app.get('/health/:probe', (c) => c.text('ok'));
+  app.post('/', bodyLimit({ maxSize: maxBodyBytes, onError: (c) => c.body(null, answers.tooLarge) }), async (c) => {
+    const startedMs = ports.now();
+    const incoming = readIncoming(declaration as FunctionDeclaration, c.req.header(), await c.req.text());
+    if ('ignored' in incoming) return c.body(null, answers.ignored);
+    if ('faults' in incoming) return c.json({ faults: incoming.faults }, answers.malformed);
+    const result = await pass(incoming.wake).then(
+      () => 'done' as const,
+      (error: unknown) => (error instanceof Conflict ? ('conflict' as const) : later(declaration.name, error)),
+    );
+    const attributes = { 'ot.function': declaration.name, result };
+    ports.telemetry.measure('ot.event.handling.duration', (ports.now() - startedMs) / 1000, attributes);
+    return c.body(null, answers[result]);
+  });
+  return { app, /** Resolves when all that was begun is done: for SIGTERM. */ drained: () => Promise.all(background) };
+}
+
+/** Trying again may help; why is for the operator's log, one line, never for the sender. */
+function later(name: string, error: unknown) {
+  const text = error instanceof ApiError ? `${error.status} ${error.reason}: ${error.message}` : String(error);
+  console.error(JSON.stringify({ level: 'error', function: name, message: text.slice(0, 500) }));
+  return 'later' as const;
+}
+
+async function runPass<Observed>(
+  declaration: FunctionDeclaration<Observed>,
+  ports: Ports,
+  wake: Wake,
+  background: Set<Promise<unknown>>,
+): Promise<void> {
+  const { telemetry } = ports;
+  const effects = effectsOf(declaration.name, ports);
+  await telemetry.span(`${declaration.name} pass`, undefined, {}, async () => {
+    const refusals = new Map<string, string>();
+    for (let tries = 1; ; tries++) {
+      const outcome: Outcome = { refusals, courtesies: [] };
+      const known = refusals.size;
+      try {
+        await decideAll(declaration, ports, effects, wake, outcome);
+      } catch (error) {
+        if (!(error instanceof Conflict) || tries === triesPerPass) throw error;
+        await ports.pause(ports.random() * 10 * 2 ** tries);
+        continue;
+      } finally {
+        keep(background, pay(effects, outcome.courtesies));
+      }
+      if (refusals.size > known && tries < triesPerPass) continue;
+      if (outcome.again) throw new Error(outcome.again);
+      return;
+    }
+  });
+}
+
+/** Each decision is performed on its own: one that fails does not hold up the others, and is told of at the end. */
+async function decideAll<Observed>(
+  { observe, decide }: FunctionDeclaration<Observed>,
+  { kube, now, holdOffMs = defaultHoldOffMs }: Ports,
+  effects: Effects,
+  wake: Wake,
+  outcome: Outcome,
+): Promise<void> {
+  const observed = await observe({ kube, nowMs: now(), refusals: new Map(outcome.refusals), holdOffMs }, wake);
+  const results = await Promise.allSettled(
+    observed.map(async (one) => {
+      const own: Outcome = { refusals: new Map(), courtesies: [] };
+      try {
+        await perform(effects, decide(one), own);
+      } finally {
+        for (const [name, words] of own.refusals) outcome.refusals.set(name, words);
+        outcome.courtesies.push(...own.courtesies);
+        if (own.again) outcome.again = own.again;
+      }
+    }),
+  );
+  const failures = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason as unknown);
+  const worst = failures.find((error) => !(error instanceof Conflict)) ?? failures[0];
+  if (worst !== undefined) throw worst;
+}
+
+function effectsOf(name: string, { kube, now, tell, telemetry }: Ports): Effects {
+  return {
+    name,
+    kube,
+    now,
+    tell,
+    measure: telemetry.measure,
+    traced: async (action, run) => {
+      try {
+        return action.trace
+          ? await telemetry.span(spanName(action), action.trace, attributesOf(action), run)
+          : await run();
+      } catch (error) {
+        if (error instanceof Conflict) {
+          const isLease = 'resource' in action && action.resource.kind === Lease.kind;
+          telemetry.measure(isLease ? 'ot.lease.conflicts' : 'ot.write.conflicts', 1, { 'ot.function': name });
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+const spanName = (action: Action) => ('resource' in action ? `${action.do} ${action.resource.kind}` : action.do);
+
+function attributesOf(action: Action): Record<string, string> {
+  if (action.do === 'patchStatus') return { 'ot.image.phase': String(action.status.phase ?? '') };
+  if (action.do === 'create' || action.do === 'apply') return { 'k8s.object.name': action.object.metadata.name };
+  return {};
+}
+
+function keep(background: Set<Promise<unknown>>, promise: Promise<unknown>) {
+  const settled = promise
+    .catch((error: unknown) => later('courtesies', error))
+    .finally(() => background.delete(settled));
+  background.add(settled);
+}
