@@ -149,7 +149,9 @@ const finals: readonly (readonly [RegExp, FailureReason])[] = [
 function judge(reason: string, message: string): Failure {
   const found = finals.find(([pattern]) => pattern.test(message));
   if (found) return final(found[1], message);
-  return again(reason === 'ImagePullFailed' ? 'ImagePullFailed' : 'ImportFailed', message || `CDI says ${reason}.`);
+  // CDI says ImagePullFailed of a transfer that was cut, too; then the message tells of the data.
+  const isPull = reason === 'ImagePullFailed' && !/^Unable to process data/.test(message);
+  return again(isPull ? 'ImagePullFailed' : 'ImportFailed', message || `CDI says ${reason}.`);
 }
 
 const final = (reason: FailureReason, message: string): Failure => ({ reason, message, isFinal: true });

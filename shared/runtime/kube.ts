@@ -83,9 +83,13 @@ const withQuery = (url: string, query: Query) => {
 
 const pageSize = 500;
 
+/** The library ends a watch that brings nothing for half a minute; that is an end like any other. */
+const isTimeout = (error: unknown) => error instanceof Error && error.name === 'TimeoutError';
+
 /** A client for the cluster that `config` points at. */
 export function kubeClient(config: KubeConfig): Kube {
   const http = new IsomorphicFetchHttpLibrary();
+  let dispatcher: ReturnType<RequestContext['getDispatcher']>;
   const server = () => {
     const cluster = config.getCurrentCluster();
     if (!cluster) throw new Error('no cluster: the kubeconfig names no current context');
@@ -106,6 +110,9 @@ export function kubeClient(config: KubeConfig): Kube {
       context.setBody(JSON.stringify(body));
     }
     await config.applySecurityAuthentication(context);
+    // The library makes a dispatcher for each request, which would mean a connection for each.
+    dispatcher ??= context.getDispatcher();
+    if (dispatcher) context.setDispatcher(dispatcher);
     const response = await http.send(context).toPromise();
     const text = await response.body.text();
     if (response.httpStatusCode < 300) return JSON.parse(text) as unknown;
@@ -178,7 +185,7 @@ export function kubeClient(config: KubeConfig): Kube {
           if (type === 'ERROR') reject(apiError(410, JSON.stringify(object)));
           else if (type !== 'BOOKMARK') onEvent({ type: type as 'ADDED', object: resource.parse(object) });
         },
-        (error) => (error && !signal.aborted ? reject(error) : resolve()),
+        (error) => (error && !signal.aborted && !isTimeout(error) ? reject(error) : resolve()),
       );
       if (signal.aborted) controller.abort();
       signal.addEventListener('abort', () => controller.abort(), { once: true });

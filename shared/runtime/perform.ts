@@ -5,6 +5,7 @@ import { hashedName } from '../rules/names.ts';
 import { toTime } from '../rules/time.ts';
 import { ApiError, Conflict, hasStatus, isRefusal } from './errors.ts';
 import type { Kube } from './kube.ts';
+import type { DomainEvent } from './tell.ts';
 
 export interface Effects {
   kube: Kube;
@@ -12,7 +13,7 @@ export interface Effects {
   name: string;
   now(): number;
   /** Posts a domain event; off the critical path, and never a reason to fail. */
-  tell(event: { type: string; id: string; subject: string; data: unknown }): void;
+  tell(event: DomainEvent): void;
   measure(metric: string, value: number, attributes?: Readonly<Record<string, string>>): void;
   /** Runs one action inside the trace of the image it concerns. */
   traced<T>(action: Action, run: () => Promise<T>): Promise<T>;

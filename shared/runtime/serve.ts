@@ -10,6 +10,7 @@ import type { Kube } from './kube.ts';
 import { sharedPasses } from './passes.ts';
 import { type Effects, type Outcome, pay, perform } from './perform.ts';
 import type { Telemetry } from './telemetry.ts';
+import type { Teller } from './tell.ts';
 
 export interface Ports {
   kube: Kube;
@@ -19,7 +20,7 @@ export interface Ports {
   pause(milliseconds: number): Promise<void>;
   /** A number from 0 to 1, so that rivals do not try again in step. */
   random(): number;
-  tell: Effects['tell'];
+  teller: Teller;
   holdOffMs?: number;
 }
 
@@ -64,7 +65,8 @@ async function runPass<Observed>(
   wake: Wake,
   background: Set<Promise<unknown>>,
 ): Promise<void> {
-  const { telemetry } = ports;
+  const { telemetry, teller } = ports;
+  if (wake.sweep) teller.retell();
   const effects = effectsOf(declaration.name, ports);
   await telemetry.span(`${declaration.name} pass`, undefined, {}, async () => {
     const refusals = new Map<string, string>();
@@ -113,12 +115,12 @@ async function decideAll<Observed>(
   if (worst !== undefined) throw worst;
 }
 
-function effectsOf(name: string, { kube, now, tell, telemetry }: Ports): Effects {
+function effectsOf(name: string, { kube, now, teller, telemetry }: Ports): Effects {
   return {
     name,
     kube,
     now,
-    tell,
+    tell: teller.tell,
     measure: telemetry.measure,
     traced: async (action, run) => {
       try {

@@ -1,0 +1,45 @@
+import type { ServerResponse } from 'node:http';
+import type { ApiObject } from './objects.ts';
+import { StatusError, statusOf } from './status-error.ts';
+
+/** Turns objects into JSON, each only once: lists and every watch share the text of a stored object. */
+export class Encoder {
+  readonly #texts = new WeakMap<ApiObject, string>();
+
+  encode(object: ApiObject): string {
+    const known = this.#texts.get(object);
+    if (known) return known;
+    const text = JSON.stringify(object);
+    if (Object.isFrozen(object)) this.#texts.set(object, text);
+    return text;
+  }
+
+  encodeList(head: { apiVersion: string; kind: string; metadata: unknown }, items: ApiObject[]): string {
+    const open = JSON.stringify(head).slice(0, -1);
+    return `${open},"items":[${items.map((item) => this.encode(item)).join(',')}]}`;
+  }
+}
+
+/** Answers with JSON text. */
+export function answer(response: ServerResponse, status: number, text: string, contentType = 'application/json') {
+  response.writeHead(status, {
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-cache, private',
+  });
+  response.end(text);
+}
+
+/** Answers with a metav1.Status; what is no refusal of ours is a fault of the server and answered 500. */
+export function answerError(response: ServerResponse, error: unknown): number {
+  const refusal = error instanceof StatusError ? error : internalError(error);
+  const retryAfterSeconds = refusal.details?.retryAfterSeconds;
+  if (retryAfterSeconds) response.setHeader('retry-after', String(retryAfterSeconds));
+  answer(response, refusal.status, JSON.stringify(statusOf(refusal)));
+  return refusal.status;
+}
+
+const internalError = (error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error);
+  return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
+};

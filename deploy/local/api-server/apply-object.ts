@@ -1,0 +1,95 @@
+import { type ClusterState, timestamp, type WriteOptions } from './cluster-state.ts';
+import { createObject } from './create-object.ts';
+import { incomingObject } from './incoming-object.ts';
+import { apiVersionOf, groupResourceOf, type Kind, shelfOf } from './kind.ts';
+import { applyServerSide } from './managed-fields.ts';
+import { type ApiObject, copyOf } from './objects.ts';
+import type { PatchRequest } from './patch-object.ts';
+import { required } from './schema-cause.ts';
+import { badRequest, conflict, invalid, notFound, StatusError } from './status-error.ts';
+import { updateObject } from './update-object.ts';
+
+/** Server-side apply: the fields in the body become `fieldManager`'s; 409 where they are another's, unless forced. */
+export async function applyObject(
+  state: ClusterState,
+  kind: Kind,
+  request: PatchRequest,
+  options: WriteOptions,
+): Promise<{ object: ApiObject; created: boolean }> {
+  const { place, subresource } = request;
+  const applied = appliedObject(kind, request, options);
+  const stored = state.store.get(shelfOf(kind), place.namespace, place.name);
+  if (stored) {
+    const desired = (current: ApiObject) => merged(state, kind, request, applied, current, options);
+    const change = { place, subresource, desired, recorded: true };
+    return { object: await updateObject(state, kind, change, options), created: false };
+  }
+  assertMayCreate(kind, request, applied);
+  const object = merged(state, kind, request, applied, undefined, options);
+  return { object: await createObject(state, kind, place.namespace, object, options, true), created: true };
+}
+
+function appliedObject(kind: Kind, { place, patch }: PatchRequest, { fieldManager }: WriteOptions): ApiObject {
+  if (!fieldManager) {
+    const missing = required('fieldManager', 'is required for apply patch');
+    throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [missing]);
+  }
+  const object = copyOf(incomingObject(kind, patch));
+  if (object.metadata.managedFields) throw badRequest('metadata.managedFields must be nil');
+  object.metadata.name ||= place.name;
+  if (place.namespace) object.metadata.namespace ||= place.namespace;
+  return object;
+}
+
+function assertMayCreate(kind: Kind, { place, subresource }: PatchRequest, { metadata }: ApiObject) {
+  const of = groupResourceOf(kind);
+  if (subresource) throw notFound(of, place.name);
+  if (metadata.name !== place.name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${place.name})`);
+  }
+  if (metadata.uid) {
+    const why = `uid mismatch: the provided object specified uid ${metadata.uid}, and no existing object was found`;
+    throw conflict(of, place.name, why);
+  }
+}
+
+function merged(
+  { clock }: ClusterState,
+  kind: Kind,
+  { force, subresource }: PatchRequest,
+  applied: ApiObject,
+  live: ApiObject | undefined,
+  { fieldManager }: WriteOptions,
+): ApiObject {
+  const { resourceVersion: _, ...metadata } = applied.metadata;
+  const { object, conflicts } = applyServerSide({
+    live,
+    applied: live ? applied : ({ ...applied, metadata } as ApiObject),
+    manager: fieldManager,
+    force,
+    subresource,
+    apiVersion: apiVersionOf(kind),
+    time: timestamp(clock),
+    ...(kind.openApiSchema && { schema: kind.openApiSchema }),
+  });
+  if (conflicts.length > 0) throw applyConflict(conflicts);
+  return object as ApiObject;
+}
+
+function applyConflict(conflicts: { manager: string; field: string }[]) {
+  const managers = [...new Set(conflicts.map(({ manager }) => manager))];
+  const byManager = managers.map((manager) => {
+    const fields = conflicts.filter((conflict) => conflict.manager === manager).map(({ field }) => field);
+    return fields.length === 1
+      ? `conflict with "${manager}": ${fields[0]}`
+      : `conflicts with "${manager}":\n${fields.map((field) => `- ${field}`).join('\n')}`;
+  });
+  const count = conflicts.length === 1 ? '1 conflict' : `${conflicts.length} conflicts`;
+  const message = `Apply failed with ${count}: ${byManager.join('\n')}`;
+  const causes = conflicts.map(({ manager, field }) => ({
+    reason: 'FieldManagerConflict',
+    message: `conflict with "${manager}"`,
+    field,
+  }));
+  return new StatusError(409, 'Conflict', message, { causes });
+}

@@ -1,0 +1,151 @@
+import type { Column } from './kind.ts';
+import { type ApiObject, fieldAt, isJsonObject, type JsonObject } from './objects.ts';
+import { deploymentColumns, podColumns } from './workload-columns.ts';
+
+/** The columns `kubectl get` shows of a built-in kind beside its name, as the real server prints them. */
+export const builtInColumns = (kind: string): Column[] => columns[kind] ?? [age];
+
+const text = (name: string, path: string, options: { otherwise?: unknown; wide?: boolean } = {}): Column => ({
+  name,
+  type: 'string',
+  ...(options.wide && { priority: 1 }),
+  cell: (object) => fieldAt(object, path.split('.')) ?? options.otherwise ?? '',
+});
+
+const computed = (name: string, cell: Column['cell'], wide = false): Column => ({
+  name,
+  type: 'string',
+  ...(wide && { priority: 1 }),
+  cell,
+});
+
+const age: Column = { name: 'Age', type: 'date', cell: ({ metadata }) => metadata.creationTimestamp };
+// A string, as the server sends it: kubectl prints this date as it is.
+const createdAt = computed('Created At', ({ metadata }) => metadata.creationTimestamp);
+
+const listAt = (object: unknown, path: string): JsonObject[] => {
+  const list = fieldAt(object, path.split('.'));
+  return Array.isArray(list) ? list.filter(isJsonObject) : [];
+};
+
+const sizeOf = (value: unknown) => (isJsonObject(value) ? Object.keys(value).length : 0);
+
+const inPairs = (labels: unknown) =>
+  isJsonObject(labels) && sizeOf(labels) > 0
+    ? Object.entries(labels)
+        .map(([key, value]) => `${key}=${value}`)
+        .join(',')
+    : '<none>';
+
+const shortMode: Record<string, string> = {
+  ReadWriteOnce: 'RWO',
+  ReadOnlyMany: 'ROX',
+  ReadWriteMany: 'RWX',
+  ReadWriteOncePod: 'RWOP',
+};
+
+function accessModes(claim: ApiObject): string {
+  const modes = fieldAt(claim, ['status', 'accessModes']);
+  return Array.isArray(modes) ? modes.map((mode) => shortMode[String(mode)] ?? mode).join(',') : '';
+}
+
+const servicePorts = (service: ApiObject) =>
+  listAt(service, 'spec.ports')
+    .map(({ port, nodePort, protocol = 'TCP' }) => `${port}${nodePort ? `:${nodePort}` : ''}/${protocol}`)
+    .join(',') || '<none>';
+
+const subjects = (kind: string) => (binding: ApiObject) =>
+  listAt(binding, 'subjects')
+    .filter((subject) => subject.kind === kind)
+    .map(({ namespace, name }) => (namespace ? `${namespace}/${name}` : name))
+    .join(', ');
+
+const roleRef = (binding: ApiObject) =>
+  `${fieldAt(binding, ['roleRef', 'kind'])}/${fieldAt(binding, ['roleRef', 'name'])}`;
+
+const bindingColumns = [
+  computed('Role', roleRef),
+  age,
+  computed('Users', subjects('User'), true),
+  computed('Groups', subjects('Group'), true),
+  computed('ServiceAccounts', subjects('ServiceAccount'), true),
+];
+
+const lastSeen = (event: ApiObject) =>
+  fieldAt(event, ['series', 'lastObservedTime']) ?? event.lastTimestamp ?? event.eventTime ?? event.firstTimestamp;
+
+function involved(event: ApiObject): string {
+  const { kind, name } = (isJsonObject(event.involvedObject) ? event.involvedObject : {}) as Record<string, string>;
+  return `${(kind ?? '').toLowerCase()}/${name ?? ''}`;
+}
+
+const eventSource = (event: ApiObject) =>
+  [fieldAt(event, ['source', 'component']) ?? event.reportingComponent, fieldAt(event, ['source', 'host'])]
+    .filter(Boolean)
+    .join(', ');
+
+const nodeStatus = (node: ApiObject) => {
+  const ready = listAt(node, 'status.conditions').find((condition) => condition.type === 'Ready');
+  const words = [!ready ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady'];
+  return [...words, ...(fieldAt(node, ['spec', 'unschedulable']) ? ['SchedulingDisabled'] : [])].join(',');
+};
+
+const columns: Record<string, Column[]> = {
+  Pod: podColumns,
+  Deployment: deploymentColumns,
+  Namespace: [text('Status', 'status.phase'), age],
+  ConfigMap: [computed('Data', ({ data, binaryData }) => sizeOf(data) + sizeOf(binaryData)), age],
+  Secret: [text('Type', 'type'), computed('Data', ({ data }) => sizeOf(data)), age],
+  Service: [
+    text('Type', 'spec.type'),
+    text('Cluster-IP', 'spec.clusterIP', { otherwise: '<none>' }),
+    computed('External-IP', () => '<none>'),
+    computed('Port(s)', servicePorts),
+    age,
+    computed('Selector', (service) => inPairs(fieldAt(service, ['spec', 'selector'])), true),
+  ],
+  ServiceAccount: [computed('Secrets', ({ secrets }) => (Array.isArray(secrets) ? secrets.length : 0)), age],
+  PersistentVolumeClaim: [
+    computed('Status', (claim) =>
+      claim.metadata.deletionTimestamp ? 'Terminating' : fieldAt(claim, ['status', 'phase']),
+    ),
+    text('Volume', 'spec.volumeName'),
+    text('Capacity', 'status.capacity.storage'),
+    computed('Access Modes', accessModes),
+    text('StorageClass', 'spec.storageClassName'),
+    text('VolumeAttributesClass', 'spec.volumeAttributesClassName', { otherwise: '<unset>' }),
+    age,
+    text('VolumeMode', 'spec.volumeMode', { otherwise: '<unset>', wide: true }),
+  ],
+  Event: [
+    { name: 'Last Seen', type: 'date', cell: lastSeen },
+    text('Type', 'type'),
+    text('Reason', 'reason'),
+    computed('Object', involved),
+    text('Subobject', 'involvedObject.fieldPath', { wide: true }),
+    computed('Source', eventSource, true),
+    computed('Message', ({ message }) => String(message ?? '').trim()),
+    { name: 'First Seen', type: 'date', priority: 1, cell: ({ firstTimestamp, eventTime }) => firstTimestamp ?? eventTime },
+    text('Count', 'count', { otherwise: 1, wide: true }),
+    { ...computed('Name', ({ metadata }) => metadata.name, true), format: 'name' },
+  ],
+  Node: [
+    computed('Status', nodeStatus),
+    computed('Roles', () => '<none>'),
+    age,
+    text('Version', 'status.nodeInfo.kubeletVersion'),
+  ],
+  Lease: [text('Holder', 'spec.holderIdentity'), age],
+  Role: [createdAt],
+  ClusterRole: [createdAt],
+  RoleBinding: bindingColumns,
+  ClusterRoleBinding: bindingColumns,
+  StorageClass: [
+    text('Provisioner', 'provisioner'),
+    text('ReclaimPolicy', 'reclaimPolicy', { otherwise: 'Delete' }),
+    text('VolumeBindingMode', 'volumeBindingMode', { otherwise: 'Immediate' }),
+    text('AllowVolumeExpansion', 'allowVolumeExpansion', { otherwise: false }),
+    age,
+  ],
+  CustomResourceDefinition: [createdAt],
+};

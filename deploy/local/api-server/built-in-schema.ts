@@ -1,0 +1,89 @@
+import * as models from '@kubernetes/client-node';
+import type { Kind } from './kind.ts';
+import type { JsonObject } from './objects.ts';
+import { compileSchema } from './schema.ts';
+
+/**
+ * The fields of a built-in kind, read off the client library's model of it: enough to tell an unknown field, a wrong
+ * type, and what `kubectl explain` lists.
+ */
+export function builtInSchema(kind: string): Pick<Kind, 'schema' | 'openApiSchema'> {
+  const openApiSchema = modelSchema(`V1${kind}`, []) ?? modelSchema(`CoreV1${kind}`, []);
+  return openApiSchema ? { openApiSchema, schema: compileSchema(openApiSchema) } : {};
+}
+
+interface Attribute {
+  baseName: string;
+  type: string;
+  format: string;
+}
+
+const open: JsonObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+const anything: JsonObject = { 'x-kubernetes-preserve-unknown-fields': true };
+const quantity: JsonObject = { 'x-kubernetes-int-or-string': true };
+
+function modelSchema(model: string, inside: string[]): JsonObject | undefined {
+  const found = (models as JsonObject)[model];
+  if (typeof found !== 'function' || !('getAttributeTypeMap' in found)) return undefined;
+  // A model that contains itself, such as a JSON schema, is not followed down for ever.
+  if (inside.includes(model)) return open;
+  const attributes = (found.getAttributeTypeMap as () => Attribute[])();
+  const properties = attributes.map((attribute) => [attribute.baseName, attributeSchema(attribute, [...inside, model])]);
+  return { type: 'object', properties: Object.fromEntries(properties) };
+}
+
+function attributeSchema({ baseName, type, format }: Attribute, inside: string[]): JsonObject {
+  if (baseName === 'metadata' && inside.length === 1) return { type: 'object' };
+  if (quantities.has(baseName) && type.includes('string')) {
+    return type === 'string' ? quantity : { type: 'object', additionalProperties: quantity };
+  }
+  return { ...typeSchema(type, inside), ...listType(baseName, type), ...(kept.has(format) && { format }) };
+}
+
+function typeSchema(type: string, inside: string[]): JsonObject {
+  const [, element] = /^Array<(.*)>$/.exec(type) ?? [];
+  if (element) return { type: 'array', items: typeSchema(element, inside) };
+  const [, value] = /^\{ \[key: string\]: (.*); \}$/.exec(type) ?? [];
+  if (value) return { type: 'object', additionalProperties: typeSchema(value, inside) };
+  return scalars[type] ?? modelSchema(type, inside) ?? anything;
+}
+
+const scalars: Record<string, JsonObject> = {
+  string: { type: 'string' },
+  number: { type: 'number' },
+  boolean: { type: 'boolean' },
+  IntOrString: quantity,
+  Date: { type: 'string', format: 'date-time' },
+  V1MicroTime: { type: 'string', format: 'date-time' },
+  object: open,
+  any: anything,
+};
+
+const kept = new Set(['int32', 'int64', 'byte']);
+
+/** Fields that hold amounts such as `10Gi`, which a client may also write as plain numbers. */
+const quantities = new Set(
+  ['limits', 'requests', 'capacity', 'allocatable', 'allocatedResources', 'sizeLimit', 'divisor'].values(),
+);
+
+/** How apply merges a list, from the listType tags of k8s.io/api; a list without one belongs to one manager whole. */
+function listType(field: string, type: string): JsonObject {
+  const keys = listKeys[field];
+  if (!type.startsWith('Array<')) return {};
+  if (keys) return { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys };
+  return { 'x-kubernetes-list-type': field === 'finalizers' ? 'set' : 'atomic' };
+}
+
+const listKeys: Record<string, string[]> = {
+  conditions: ['type'],
+  containers: ['name'],
+  env: ['name'],
+  hostAliases: ['ip'],
+  imagePullSecrets: ['name'],
+  initContainers: ['name'],
+  topologySpreadConstraints: ['topologyKey', 'whenUnsatisfiable'],
+  volumeDevices: ['devicePath'],
+  volumeMounts: ['mountPath'],
+  volumes: ['name'],
+};
+

@@ -1,0 +1,156 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Environment, Optional } from '@marcbachmann/cel-js';
+import { addLists } from './cel-lists.ts';
+import { addNetworks } from './cel-network.ts';
+import { addQuantities } from './cel-quantity.ts';
+import { type CompiledRule, compileRule } from './cel-rule.ts';
+import { addStrings } from './cel-strings.ts';
+import { type CelType, type CelTypes, celTypesIn } from './cel-types.ts';
+import { addURLs } from './cel-url.ts';
+import { type Cause, NO_FIELD } from './schema-cause.ts';
+import { fieldPath, isFields, type Structural, sameKeyed, valueSchemaOf } from './schema-structural.ts';
+
+/** Runs the rules (`x-kubernetes-validations`) of a whole schema. */
+export type RuleCheck = (object: unknown, oldObject: unknown) => Cause[];
+
+/** Compiles all rules of a schema, at any depth; undefined where there are none. Throws an Error naming path and rule for one that does not compile. */
+export function compileRules(schema: Structural): RuleCheck | undefined {
+  if (!hasRules(schema)) return undefined;
+  const base = new Environment({ enableOptionalTypes: true });
+  for (const add of [addStrings, addLists, addURLs, addQuantities, addNetworks]) add(base);
+  const types = celTypesIn(base);
+  // Types go in first, all of them: an environment that has been cloned takes no more.
+  registerTypes(schema, types, true);
+  const root = compileNode(schema, 'openAPIV3Schema', base, types, true);
+  return (object, oldObject) => {
+    const pair = { value: object, before: oldObject, isUnchanged: () => isDeepStrictEqual(object, oldObject) };
+    return checkNode(root, pair, '').map((cause) => (cause.field === '' ? { ...cause, field: NO_FIELD } : cause));
+  };
+}
+
+/** A place in the schema at or below which there are rules. */
+interface RuleNode {
+  schema: Structural;
+  type: CelType | undefined;
+  rules: (CompiledRule & { isOptional: boolean })[];
+  properties: Map<string, RuleNode>;
+  values: RuleNode | undefined;
+  items: RuleNode | undefined;
+}
+
+function hasRules(schema: Structural): boolean {
+  return (schema['x-kubernetes-validations']?.length ?? 0) > 0 || childrenOf(schema).some(hasRules);
+}
+
+function childrenOf(schema: Structural): Structural[] {
+  const values = valueSchemaOf(schema);
+  return [
+    ...Object.values(schema.properties ?? {}),
+    ...(values ? [values] : []),
+    ...(schema.items ? [schema.items] : []),
+  ];
+}
+
+function registerTypes(schema: Structural, types: CelTypes, isResource = false) {
+  if (schema['x-kubernetes-validations']?.length) types.typeOf(schema, isResource || undefined);
+  for (const child of childrenOf(schema)) registerTypes(child, types);
+}
+
+function compileNode(
+  schema: Structural,
+  path: string,
+  base: Environment,
+  types: CelTypes,
+  isResource = false,
+): RuleNode {
+  const child = (of: Structural | undefined, step: string) =>
+    of && hasRules(of) ? compileNode(of, `${path}.${step}`, base, types) : undefined;
+  const properties = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const node = child(property, `properties[${name}]`);
+    return node ? [[name, node] as const] : [];
+  });
+  const type = schema['x-kubernetes-validations']?.length ? types.typeOf(schema, isResource || undefined) : undefined;
+  return {
+    schema,
+    type,
+    rules: compileHere(schema, path, base, type),
+    properties: new Map(properties),
+    values: child(valueSchemaOf(schema), 'additionalProperties'),
+    items: child(schema.items, 'items'),
+  };
+}
+
+function compileHere(
+  schema: Structural,
+  path: string,
+  base: Environment,
+  type: CelType | undefined,
+): RuleNode['rules'] {
+  const rules = schema['x-kubernetes-validations'] ?? [];
+  if (rules.length === 0) return [];
+  if (!type) throw new Error(`${path}.x-kubernetes-validations: rules need a schema with a type`);
+  const alone = base.clone().registerVariable('self', type.name);
+  const withOld = alone.clone().registerVariable('oldSelf', type.name);
+  const withOptionalOld = alone.clone().registerVariable('oldSelf', `optional<${type.name}>`);
+  return rules.map((rule, index) => {
+    const isOptional = rule.optionalOldSelf === true;
+    try {
+      const environments = { alone, withOld: isOptional ? withOptionalOld : withOld };
+      return { ...compileRule(rule, schema, environments), isOptional };
+    } catch (error) {
+      const what = error instanceof Error ? error.message : String(error);
+      throw new Error(`${path}.x-kubernetes-validations[${index}].${what}`, { cause: error });
+    }
+  });
+}
+
+/** A value beside the one it replaces; `isUnchanged` says whether it, or what it is part of, stayed as it was. */
+interface Pair {
+  value: unknown;
+  before: unknown;
+  isUnchanged: () => boolean;
+}
+
+function checkNode(node: RuleNode, pair: Pair, path: string): Cause[] {
+  const { value } = pair;
+  // Rules are for values; whether there is one is for rules further up to say.
+  if (value === undefined || value === null) return [];
+  return [...checkRules(node, pair, path), ...checkInside(node, pair, path)];
+}
+
+function checkRules({ rules, type }: RuleNode, { value, before, isUnchanged }: Pair, path: string): Cause[] {
+  if (!type || rules.length === 0) return [];
+  const hadValue = before !== undefined && before !== null;
+  const self = type.convert(value);
+  const oldSelf = hadValue ? type.convert(before) : undefined;
+  return rules.flatMap((rule) => {
+    if (rule.usesOldSelf && !hadValue && !rule.isOptional) return [];
+    const old = rule.isOptional ? (hadValue ? Optional.of(oldSelf) : Optional.none()) : oldSelf;
+    const cause = rule.check(self, old, path);
+    // An old fault in what an update leaves alone is forgiven.
+    return cause && (rule.usesOldSelf || !isUnchanged()) ? [cause] : [];
+  });
+}
+
+function checkInside(node: RuleNode, { value, before, isUnchanged }: Pair, path: string): Cause[] {
+  const inside = (child: unknown, childBefore: unknown): Pair => ({
+    value: child,
+    before: childBefore,
+    isUnchanged: childBefore === undefined ? isUnchanged : () => isDeepStrictEqual(child, childBefore),
+  });
+  if (Array.isArray(value)) {
+    const { items } = node;
+    if (!items) return [];
+    return value.flatMap((item, index) =>
+      checkNode(items, inside(item, sameKeyed(node.schema, before, item)), `${path}[${index}]`),
+    );
+  }
+  if (!isFields(value) || (node.properties.size === 0 && !node.values)) return [];
+  return Object.entries(value).flatMap(([name, field]) => {
+    const pair = inside(field, isFields(before) ? before[name] : undefined);
+    const property = node.properties.get(name);
+    if (property) return checkNode(property, pair, fieldPath(path, name));
+    const isMapValue = node.values && !Object.hasOwn(node.schema.properties ?? {}, name);
+    return isMapValue && node.values ? checkNode(node.values, pair, `${path}[${name}]`) : [];
+  });
+}

@@ -1,0 +1,31 @@
+import type { Clock } from '../clock.ts';
+import type { AdmissionHook } from './admission.ts';
+import type { KindRegistry } from './kind.ts';
+import type { Store } from './store.ts';
+
+/** What every operation on objects works with. */
+export interface ClusterState {
+  store: Store;
+  kinds: KindRegistry;
+  clock: Clock;
+  admission: AdmissionHook[];
+}
+
+/** Names one object on the wire. */
+export interface ObjectPlace {
+  namespace: string | undefined;
+  name: string;
+}
+
+/** How a write was asked for. */
+export interface WriteOptions {
+  user: string;
+  fieldManager: string;
+  dryRun: boolean;
+  fieldValidation: 'Ignore' | 'Warn' | 'Strict';
+  /** Tells the client something beside the answer, as a Warning header. */
+  warn(message: string): void;
+}
+
+/** The present time as creationTimestamp writes it: whole seconds, in UTC. */
+export const timestamp = (clock: Clock) => `${new Date(clock.now()).toISOString().slice(0, 19)}Z`;

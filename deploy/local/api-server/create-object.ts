@@ -1,0 +1,99 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { admit } from './admission.ts';
+import { type ClusterState, timestamp, type WriteOptions } from './cluster-state.ts';
+import { dropUnknownFields, incomingObject } from './incoming-object.ts';
+import { apiVersionOf, groupResourceOf, type Kind, presented, shelfOf } from './kind.ts';
+import { recordUpdate } from './managed-fields.ts';
+import { metadataCauses } from './metadata-rules.ts';
+import { assertNamespaceTakes } from './namespace-admission.ts';
+import { type ApiObject, copyOf, frozen } from './objects.ts';
+import { alreadyExists, badRequest, invalid, StatusError } from './status-error.ts';
+
+/** POST: makes a new object of the body; `recorded` says that its managedFields are set already, by an apply. */
+export async function createObject(
+  state: ClusterState,
+  kind: Kind,
+  namespace: string | undefined,
+  body: unknown,
+  options: WriteOptions,
+  recorded = false,
+): Promise<ApiObject> {
+  const object = copyOf(incomingObject(kind, body));
+  if (object.metadata.resourceVersion) {
+    throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created');
+  }
+  placeIn(namespace, object);
+  dropUnknownFields(kind, object, options);
+  setSystemFields(state, kind, object);
+  complete(state, kind, object, options, recorded);
+  assertNamespaceTakes(state, kind, object);
+  await admit(state.admission, {
+    operation: 'CREATE',
+    resource: { group: kind.group, version: kind.version, resource: kind.plural },
+    subresource: '',
+    object,
+    oldObject: undefined,
+    user: options.user,
+    dryRun: options.dryRun,
+  });
+  refuseInvalid(kind, object);
+  return store(state, kind, object, options.dryRun);
+}
+
+function placeIn(namespace: string | undefined, { metadata }: ApiObject) {
+  if (metadata.namespace && metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (namespace) metadata.namespace = namespace;
+}
+
+/** Sets what no client may choose. */
+function setSystemFields(state: ClusterState, kind: Kind, object: ApiObject) {
+  const { metadata } = object;
+  for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink', 'generation', 'resourceVersion']) {
+    delete metadata[field];
+  }
+  if (!metadata.name && metadata.generateName) metadata.name = `${metadata.generateName.slice(0, 58)}${suffix()}`;
+  metadata.uid = randomUUID();
+  metadata.creationTimestamp = timestamp(state.clock);
+  if (kind.hasGeneration) metadata.generation = 1;
+  if (kind.statusSubresource) delete object.status;
+}
+
+// The letters of apimachinery's rand.String: no vowels, nothing that reads like another.
+const letters = 'bcdfghjklmnpqrstvwxz2456789';
+const suffix = () => Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('');
+
+function complete(state: ClusterState, kind: Kind, object: ApiObject, options: WriteOptions, recorded: boolean) {
+  kind.schema?.applyDefaults(object);
+  const now = timestamp(state.clock);
+  kind.prepareForCreate?.(object, now);
+  if (recorded) return;
+  delete object.metadata.managedFields;
+  recordUpdate({
+    before: undefined,
+    after: object,
+    manager: options.fieldManager,
+    operation: 'Update',
+    subresource: '',
+    apiVersion: apiVersionOf(kind),
+    time: now,
+  });
+}
+
+function refuseInvalid(kind: Kind, object: ApiObject) {
+  const causes = [
+    ...metadataCauses(kind, object),
+    ...((kind.custom && kind.schema?.validate(object)) || []),
+    ...(kind.validate?.(object) ?? []),
+  ];
+  if (causes.length > 0) throw invalid(kind, object.metadata.name ?? '', causes);
+}
+
+function store({ store }: ClusterState, kind: Kind, object: ApiObject, dryRun: boolean): ApiObject {
+  const { namespace, name } = object.metadata;
+  if (store.get(shelfOf(kind), namespace, name)) throw alreadyExists(groupResourceOf(kind), name);
+  if (dryRun) return frozen(object);
+  const apiVersion = apiVersionOf({ group: kind.group, version: kind.storageVersion });
+  return presented(kind, store.put(shelfOf(kind), { ...object, apiVersion }));
+}

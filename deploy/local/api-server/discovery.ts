@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answer } from './answer.ts';
+import type { ClusterState } from './cluster-state.ts';
+import { apiVersionOf, type Kind, type KindRegistry } from './kind.ts';
+import { openApiV2, openApiV3, openApiV3Index } from './open-api.ts';
+
+/** The server's version: the Kubernetes whose answers it gives. */
+export const version = {
+  major: '1',
+  minor: '34',
+  gitVersion: 'v1.34.4',
+  gitCommit: '',
+  gitTreeState: '',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: '',
+  compiler: '',
+  platform: 'local',
+};
+
+/** Answers what is no resource: version, health, discovery, OpenAPI; 404 for anything else. */
+export function nonResource(
+  { kinds }: ClusterState,
+  { path, request, response }: { path: string; request: IncomingMessage; response: ServerResponse },
+) {
+  if (['/healthz', '/livez', '/readyz'].includes(path)) return answer(response, 200, 'ok', 'text/plain; charset=utf-8');
+  if ((path === '/api' || path === '/apis') && wantsAggregated(request)) {
+    return answer(response, 200, JSON.stringify(aggregated(kinds, path)), aggregatedType);
+  }
+  const document = path === '/version' ? version : (discoveryAt(kinds, path) ?? openApiAt(kinds, path));
+  if (!document) return answer(response, 404, '404 page not found\n', 'text/plain; charset=utf-8');
+  const text = JSON.stringify(document);
+  response.setHeader('etag', `"${createHash('sha256').update(text).digest('hex').slice(0, 32)}"`);
+  answer(response, 200, text);
+}
+
+function openApiAt(kinds: KindRegistry, path: string): unknown {
+  if (path === '/openapi/v2') return openApiV2(kinds);
+  if (path === '/openapi/v3') return openApiV3Index(kinds);
+  const [, groupVersion] = /^\/openapi\/v3\/(?:api|apis)\/(.+)$/.exec(path) ?? [];
+  const members = groupVersion ? kinds.all().filter((kind) => apiVersionOf(kind) === groupVersion) : [];
+  return members.length > 0 ? openApiV3(members) : undefined;
+}
+
+function discoveryAt(kinds: KindRegistry, path: string): unknown {
+  if (path === '/api') return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
+  if (path === '/apis') return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups(kinds).map(groupDocument) };
+  const [, root, group, ofVersion] = /^\/(api|apis)\/([^/]+)(?:\/([^/]+))?$/.exec(path) ?? [];
+  if (!group) return undefined;
+  if (root === 'apis' && !ofVersion) {
+    const found = groups(kinds).find((candidate) => candidate.group === group);
+    return found && { kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(found) };
+  }
+  const groupVersion = root === 'api' ? group : `${group}/${ofVersion}`;
+  const members = kinds.all().filter((kind) => apiVersionOf(kind) === groupVersion);
+  return members.length > 0 ? resourceList(groupVersion, members) : undefined;
+}
+
+interface Group {
+  group: string;
+  versions: { version: string; kinds: Kind[] }[];
+}
+
+/** The named groups, each with its versions in Kubernetes' order of preference. */
+function groups(kinds: KindRegistry): Group[] {
+  const byGroup = Map.groupBy(kinds.all(), (kind) => kind.group);
+  byGroup.delete('');
+  return [...byGroup].map(([group, members]) => ({ group, versions: versionsOf(members) }));
+}
+
+const versionsOf = (members: Kind[]) =>
+  [...Map.groupBy(members, (kind) => kind.version)]
+    .sort(([a], [b]) => byPriority(a, b))
+    .map(([version, kinds]) => ({ version, kinds }));
+
+/** GA before beta before alpha, newer before older. */
+function byPriority(a: string, b: string): number {
+  const rank = (version: string) => {
+    const [, major, stage, minor] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
+    return [stage === undefined ? 2 : stage === 'beta' ? 1 : 0, Number(major ?? -1), Number(minor ?? 0)];
+  };
+  const [first, second] = [rank(a), rank(b)];
+  const difference = first.map((part, index) => (second[index] ?? 0) - part).find((part) => part !== 0);
+  return difference ?? a.localeCompare(b);
+}
+
+function groupDocument({ group, versions }: Group) {
+  const all = versions.map(({ version }) => ({ groupVersion: `${group}/${version}`, version }));
+  return { name: group, versions: all, preferredVersion: all[0] };
+}
+
+const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+const statusVerbs = ['get', 'patch', 'update'];
+
+const resourceList = (groupVersion: string, members: Kind[]) => ({
+  kind: 'APIResourceList',
+  apiVersion: 'v1',
+  groupVersion,
+  resources: members.flatMap((kind) => {
+    const { plural: name, singular: singularName, namespaced, shortNames, categories } = kind;
+    const resource = {
+      ...{ name, singularName, namespaced, kind: kind.kind, verbs },
+      ...(shortNames.length > 0 && { shortNames }),
+      ...(categories.length > 0 && { categories }),
+    };
+    const status = { name: `${name}/status`, singularName: '', namespaced, kind: kind.kind, verbs: statusVerbs };
+    return kind.statusSubresource ? [resource, status] : [resource];
+  }),
+});
+
+const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+const wantsAggregated = ({ headers }: IncomingMessage) =>
+  (headers.accept ?? '').split(',').some((type) => type.includes('as=APIGroupDiscoveryList') && /v=v2(;|$)/.test(type));
+
+/** All groups with all their resources in one answer, as kubectl asks for since 1.27. */
+function aggregated(kinds: KindRegistry, path: string) {
+  const core = { group: '', versions: versionsOf(kinds.all().filter((kind) => kind.group === '')) };
+  const shown = path === '/api' ? [core] : groups(kinds);
+  const items = shown.map(({ group, versions }) => ({
+    metadata: { ...(group && { name: group }), creationTimestamp: null },
+    versions: versions.map((each) => ({
+      version: each.version,
+      resources: each.kinds.map(aggregatedResource),
+      freshness: 'Current',
+    })),
+  }));
+  return { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items };
+}
+
+function aggregatedResource({ group, version, ...kind }: Kind) {
+  const responseKind = { group, version, kind: kind.kind };
+  return {
+    resource: kind.plural,
+    responseKind,
+    scope: kind.namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: kind.singular,
+    verbs,
+    ...(kind.shortNames.length > 0 && { shortNames: kind.shortNames }),
+    ...(kind.categories.length > 0 && { categories: kind.categories }),
+    ...(kind.statusSubresource && { subresources: [{ subresource: 'status', responseKind, verbs: statusVerbs }] }),
+  };
+}

@@ -1,0 +1,68 @@
+import type { WriteOptions } from './cluster-state.ts';
+import { apiVersionOf, type Kind } from './kind.ts';
+import { unreadableMetadata } from './metadata-rules.ts';
+import { type ApiObject, isJsonObject, type JsonObject } from './objects.ts';
+import { badRequest } from './status-error.ts';
+
+/** Reads a request's body as an object of this kind; throws 400 when it is none. */
+export function incomingObject(kind: Kind, body: unknown): ApiObject {
+  if (!isJsonObject(body)) throw unrecognised(kind, 'the body is no object', body);
+  const apiVersion = apiVersionOf(kind);
+  if (kind.custom && !body.kind) throw unrecognised(kind, `Object 'Kind' is missing in '${JSON.stringify(body)}'`, body);
+  const found = { kind: body.kind || kind.kind, apiVersion: body.apiVersion || apiVersion };
+  if (found.kind !== kind.kind || found.apiVersion !== apiVersion) {
+    throw badRequest(
+      `${found.kind} in version "${versionIn(String(found.apiVersion))}" cannot be handled as a ${kind.kind}: no kind "${found.kind}" is registered for version "${found.apiVersion}"`,
+    );
+  }
+  const metadata = withoutNulls(body.metadata ?? {});
+  const fault = unreadableMetadata(metadata);
+  if (fault) throw badRequest(`${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${fault}`);
+  const fields = kind.custom ? body : (withoutNulls(body) as JsonObject);
+  return { ...fields, ...found, metadata } as unknown as ApiObject;
+}
+
+/**
+ * Drops, in place, the fields its kind does not know; says so or refuses (400), as fieldValidation asks. A built-in kind
+ * with a field of the wrong type is refused here too: the real server cannot even decode it.
+ */
+export function dropUnknownFields(kind: Kind, object: ApiObject, { fieldValidation, warn }: WriteOptions) {
+  const unknown = [...pruneMetadata(object), ...(kind.schema?.prune(object) ?? [])].map((path) => `unknown field "${path}"`);
+  if (unknown.length > 0 && fieldValidation === 'Strict') {
+    throw badRequest(
+      `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: strict decoding error: ${unknown.join(', ')}`,
+    );
+  }
+  if (fieldValidation === 'Warn') for (const line of unknown) warn(line);
+  const [fault] = kind.custom ? [] : (kind.schema?.validate(object) ?? []);
+  if (fault) {
+    throw badRequest(
+      `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${fault.field}: ${fault.message}`,
+    );
+  }
+}
+
+const metadataFields = new Set([
+  ...['name', 'generateName', 'namespace', 'selfLink', 'uid', 'resourceVersion', 'generation', 'creationTimestamp'],
+  ...['deletionTimestamp', 'deletionGracePeriodSeconds', 'labels', 'annotations', 'ownerReferences', 'finalizers'],
+  'managedFields',
+]);
+
+function pruneMetadata({ metadata }: ApiObject): string[] {
+  const unknown = Object.keys(metadata).filter((field) => !metadataFields.has(field));
+  for (const field of unknown) delete metadata[field];
+  return unknown.map((field) => `metadata.${field}`);
+}
+
+const versionIn = (apiVersion: string) => apiVersion.slice(apiVersion.indexOf('/') + 1);
+
+/** A null is as good as no field to what Go decodes into a struct; a custom resource keeps it. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isJsonObject(value)) return value;
+  const fields = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(fields.map(([name, field]) => [name, withoutNulls(field)]));
+}
+
+const unrecognised = (kind: Kind, why: string, body: unknown) =>
+  badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${JSON.stringify(body)})`);

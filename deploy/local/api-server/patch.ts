@@ -1,0 +1,50 @@
+import jsonPatchLibrary, { type Operation } from 'fast-json-patch';
+import { PatchError } from './patch-error.ts';
+import { mergeMaps } from './patch-strategic.ts';
+
+export { PatchError };
+
+type Fields = Record<string, unknown>;
+
+/** JSON merge patch (RFC 7386): null removes, objects merge, everything else replaces. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return structuredClone(patch);
+  const merged: Fields = isObject(target) ? structuredClone(target) : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete merged[name];
+    else setField(merged, name, mergePatch(merged[name], value));
+  }
+  return merged;
+}
+
+/** JSON patch (RFC 6902); throws a PatchError naming the operation that is malformed, misses its path or fails its test. */
+export function jsonPatch(target: unknown, operations: unknown): unknown {
+  if (!Array.isArray(operations)) {
+    throw new PatchError(`a JSON patch is an array of operations, not ${JSON.stringify(operations)}`);
+  }
+  let patched = structuredClone(target);
+  for (const operation of operations as Operation[]) {
+    try {
+      patched = jsonPatchLibrary.applyPatch(patched, [structuredClone(operation)], true).newDocument;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
+      throw new PatchError(`JSON patch operation ${JSON.stringify(operation)} does not apply: ${reason}`);
+    }
+  }
+  return patched;
+}
+
+/** Kubernetes' strategic merge patch, for built-in kinds: lists merge by their patchMergeKey, `$patch`, `$setElementOrder`, `$deleteFromPrimitiveList` and `$retainKeys` are obeyed. */
+export function strategicMergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(target) || !isObject(patch)) throw new PatchError('a strategic merge patch and its target are objects');
+  return mergeMaps(structuredClone(target), structuredClone(patch));
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Assignment would change the prototype instead of adding a field named `__proto__`. */
+function setField(object: Fields, name: string, value: unknown) {
+  Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+}

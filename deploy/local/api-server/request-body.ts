@@ -1,0 +1,32 @@
+import type { IncomingMessage } from 'node:http';
+import { parse } from 'yaml';
+import { badRequest, StatusError } from './status-error.ts';
+
+// What the real server takes, from its --max-request-bytes.
+const mostBytes = 3 * 1024 * 1024;
+
+/** Reads a request's body as JSON or YAML; undefined when it has none. Throws 400 and 413. */
+export async function requestBody(request: IncomingMessage, mediaType: string): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) {
+      throw new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${mostBytes}`);
+    }
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString('utf8');
+  if (text === '') return undefined;
+  return mediaType.endsWith('yaml') ? parsed(text, parse, 'yaml') : parsed(text, JSON.parse, 'json');
+}
+
+/** An apply's media type says YAML, but clients send JSON, which is quicker to read as what it is. */
+function parsed(text: string, parse: (text: string) => unknown, language: string): unknown {
+  try {
+    return text.startsWith('{') ? (JSON.parse(text) as unknown) : parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
+    throw badRequest(`the body of the request is no ${language}: ${why}`);
+  }
+}

@@ -1,0 +1,178 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answer, type Encoder } from './answer.ts';
+import type { User } from './authentication.ts';
+import type { ClusterState, WriteOptions } from './cluster-state.ts';
+import { createObject } from './create-object.ts';
+import { deleteObject } from './delete-object.ts';
+import { groupResourceOf, type Kind, presented, shelfOf } from './kind.ts';
+import { listObjects, matcher } from './list-objects.ts';
+import { type ApiObject } from './objects.ts';
+import { patchObject } from './patch-object.ts';
+import { replaceObject } from './replace-object.ts';
+import { requestBody } from './request-body.ts';
+import { deleteOptions, fieldManagerIn, fieldValidationIn, isDryRun, isTrue, listQuery, numberIn } from './request-query.ts';
+import type { ResourceTarget } from './request-target.ts';
+import { methodNotAllowed, noSuchPath, notFound } from './status-error.ts';
+import { listKindOf, table } from './table.ts';
+import { streamWatch } from './watch-stream.ts';
+
+/** A request for objects of one kind, after its sender is known and allowed. */
+export interface ResourceRequest {
+  state: ClusterState;
+  encoder: Encoder;
+  target: ResourceTarget;
+  kind: Kind;
+  verb: Verb;
+  user: User;
+  query: URLSearchParams;
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Keeps a watch, so that the server can end it. */
+  onWatch(watch: { end: () => void }): void;
+}
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+/** What a request does, in RBAC's words; undefined for a method that means nothing there. */
+export function verbOf(method: string, { name, subresource }: ResourceTarget, query: URLSearchParams): Verb | undefined {
+  if (method === 'GET') return isTrue(query, 'watch') ? 'watch' : name ? 'get' : 'list';
+  if (!name) return ({ POST: 'create', DELETE: 'deletecollection' } as const)[method];
+  if (subresource) return ({ PUT: 'update', PATCH: 'patch' } as const)[method];
+  return ({ PUT: 'update', PATCH: 'patch', DELETE: 'delete' } as const)[method];
+}
+
+/** Refuses paths and verbs that a kind does not have. */
+export function assertServed({ kind, namespace, name, subresource }: ResourceTarget, verb: Verb | undefined): Kind {
+  if (!kind || (subresource && !(subresource === 'status' && kind.statusSubresource))) throw noSuchPath();
+  if (!kind.namespaced && namespace) throw noSuchPath();
+  if (kind.namespaced && !namespace && name) throw noSuchPath();
+  const needsNamespace = verb === 'create' || verb === 'deletecollection';
+  if (!verb || (kind.namespaced && !namespace && needsNamespace)) throw methodNotAllowed();
+  return kind;
+}
+
+/** Carries the request out and answers it; throws a StatusError to be answered. */
+export async function serveResource(call: ResourceRequest): Promise<void> {
+  await handlers[call.verb](call);
+}
+
+const handlers: Record<Verb, (call: ResourceRequest) => void | Promise<void>> = {
+  get,
+  list,
+  watch,
+  create,
+  update,
+  patch,
+  delete: remove,
+  deletecollection: removeAll,
+};
+
+function get(call: ResourceRequest) {
+  const { state, kind, target } = call;
+  const name = target.name ?? '';
+  const object = state.store.get(shelfOf(kind), target.namespace, name);
+  if (!object) throw notFound(groupResourceOf(kind), name);
+  answerObject(call, 200, presented(kind, object));
+}
+
+function list({ state, kind, target, query, encoder, request, response }: ResourceRequest) {
+  const { items, ...metadata } = listObjects(state, kind, listQuery(query, target.namespace));
+  if (!wantsTable(request)) {
+    return answer(response, 200, encoder.encodeList({ ...listKindOf(kind), metadata }, items));
+  }
+  const options = { now: state.clock.now(), includeObject: includeObjectIn(query), metadata: { ...metadata }, withColumns: true };
+  answer(response, 200, JSON.stringify(table(kind, items, options)));
+}
+
+function watch(call: ResourceRequest) {
+  const { state, kind, target, query, encoder, request, response } = call;
+  const list = listQuery(query, target.namespace);
+  const named = target.name && [list.fieldSelector, `metadata.name=${target.name}`].filter(Boolean).join(',');
+  matcher(kind, list);
+  const options = {
+    query: { ...list, ...(named && { fieldSelector: named }), sendInitialEvents: isTrue(query, 'sendInitialEvents') },
+    timeoutSeconds: numberIn(query, 'timeoutSeconds'),
+    bookmarks: isTrue(query, 'allowWatchBookmarks'),
+    asTable: wantsTable(request) ? { includeObject: includeObjectIn(query) } : undefined,
+  };
+  call.onWatch(streamWatch(state, encoder, kind, options, response));
+}
+
+async function create(call: ResourceRequest) {
+  const body = await requestBody(call.request, mediaTypeOf(call.request));
+  answerObject(call, 201, await createObject(call.state, call.kind, call.target.namespace, body, writeOptions(call)));
+}
+
+async function update(call: ResourceRequest) {
+  const body = await requestBody(call.request, mediaTypeOf(call.request));
+  const { object, created } = await replaceObject(call.state, call.kind, placeOf(call), subresourceOf(call), body, writeOptions(call));
+  answerObject(call, created ? 201 : 200, object);
+}
+
+async function patch(call: ResourceRequest) {
+  const mediaType = mediaTypeOf(call.request);
+  const change = {
+    place: placeOf(call),
+    subresource: subresourceOf(call),
+    mediaType,
+    patch: await requestBody(call.request, mediaType),
+    force: isTrue(call.query, 'force'),
+  };
+  const { object, created } = await patchObject(call.state, call.kind, change, writeOptions(call));
+  answerObject(call, created ? 201 : 200, object);
+}
+
+async function remove(call: ResourceRequest) {
+  const { state, kind, query, user } = call;
+  const body = await requestBody(call.request, mediaTypeOf(call.request));
+  const { object, gone } = await deleteObject(state, kind, placeOf(call), deleteOptions(query, body, user.name));
+  if (!gone || kind.returnsDeleted) return answerObject(call, 200, object);
+  const { name, uid } = object.metadata;
+  const details = { name, ...(kind.group && { group: kind.group }), kind: kind.plural, uid };
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
+  answer(call.response, 200, JSON.stringify(status));
+}
+
+async function removeAll({ state, kind, target, query, user, request, response, encoder }: ResourceRequest) {
+  const body = await requestBody(request, mediaTypeOf(request));
+  const { items, ...metadata } = listObjects(state, kind, listQuery(query, target.namespace));
+  const options = deleteOptions(query, body, user.name);
+  const removed: ApiObject[] = [];
+  for (const { metadata: each } of items) {
+    const { object } = await deleteObject(state, kind, { namespace: each.namespace, name: each.name }, options);
+    removed.push(object);
+  }
+  answer(response, 200, encoder.encodeList({ ...listKindOf(kind), metadata }, removed));
+}
+
+function answerObject({ state, kind, query, encoder, request, response }: ResourceRequest, status: number, object: ApiObject) {
+  if (!wantsTable(request)) return answer(response, status, encoder.encode(object));
+  const metadata = { resourceVersion: object.metadata.resourceVersion };
+  const options = { now: state.clock.now(), includeObject: includeObjectIn(query), metadata, withColumns: true };
+  answer(response, status, JSON.stringify(table(kind, [object], options)));
+}
+
+const includeObjectIn = (query: URLSearchParams) => query.get('includeObject') || 'Metadata';
+
+/** Whether the client would rather have rows for printing than objects. */
+function wantsTable({ headers }: IncomingMessage): boolean {
+  const [first = ''] = (headers.accept ?? '').split(',').filter((type) => !type.includes('protobuf'));
+  return first.includes('as=Table') && first.includes('v=v1') && !first.includes('v=v1beta1');
+}
+
+const mediaTypeOf = ({ headers }: IncomingMessage) => (headers['content-type'] ?? 'application/json').split(';')[0]?.trim() ?? '';
+
+const placeOf = ({ target }: ResourceRequest) => ({ namespace: target.namespace, name: target.name ?? '' });
+
+const subresourceOf = ({ target }: ResourceRequest): '' | 'status' => (target.subresource === 'status' ? 'status' : '');
+
+function writeOptions({ query, user, request, response }: ResourceRequest): WriteOptions {
+  const isApply = mediaTypeOf(request) === 'application/apply-patch+yaml';
+  return {
+    user: user.name,
+    fieldManager: isApply ? (query.get('fieldManager') ?? '') : fieldManagerIn(query, request.headers['user-agent']),
+    dryRun: isDryRun(query.getAll('dryRun'), 'PatchOptions'),
+    fieldValidation: fieldValidationIn(query),
+    warn: (message) => response.appendHeader('warning', `299 - ${JSON.stringify(message)}`),
+  };
+}

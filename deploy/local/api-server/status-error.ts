@@ -1,0 +1,103 @@
+import { type Cause, describeCauses } from './schema-cause.ts';
+
+/** Names the objects an error is about, as the server words it: `virtualmachines.kubevirt.io`. */
+export interface GroupResource {
+  group: string;
+  resource: string;
+}
+
+export const inWords = ({ group, resource }: GroupResource) => (group ? `${resource}.${group}` : resource);
+
+/** What a Status says beside its message. */
+export interface StatusDetails {
+  name?: string;
+  group?: string;
+  kind?: string;
+  uid?: string;
+  causes?: { reason?: string; message?: string; field?: string }[];
+  retryAfterSeconds?: number;
+}
+
+/** A refusal as the API server answers it; admission hooks may throw one too, or any error with `status` and `message`. */
+export class StatusError extends Error {
+  override name = 'StatusError';
+  readonly status: number;
+  readonly reason: string;
+  readonly details: StatusDetails | undefined;
+  constructor(status: number, reason: string, message: string, details?: StatusDetails) {
+    super(message);
+    this.status = status;
+    this.reason = reason;
+    this.details = details;
+  }
+}
+
+/** The body of an error answer: a metav1.Status. */
+export const statusOf = (error: StatusError) => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message: error.message,
+  reason: error.reason,
+  ...(error.details && { details: error.details }),
+  code: error.status,
+});
+
+const about = (of: GroupResource, name: string): StatusDetails => ({
+  name,
+  ...(of.group && { group: of.group }),
+  kind: of.resource,
+});
+
+export const notFound = (of: GroupResource, name: string) =>
+  new StatusError(404, 'NotFound', `${inWords(of)} "${name}" not found`, about(of, name));
+
+export const alreadyExists = (of: GroupResource, name: string) =>
+  new StatusError(409, 'AlreadyExists', `${inWords(of)} "${name}" already exists`, about(of, name));
+
+export const conflict = (of: GroupResource, name: string, why: string) =>
+  new StatusError(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${inWords(of)} "${name}": ${why}`,
+    about(of, name),
+  );
+
+export const modifiedMeanwhile =
+  'the object has been modified; please apply your changes to the latest version and try again';
+
+export const badRequest = (message: string) => new StatusError(400, 'BadRequest', message);
+
+export const forbidden = (of: GroupResource, name: string, why: string, causes?: StatusDetails['causes']) =>
+  new StatusError(403, 'Forbidden', `${inWords(of)}${name && ` "${name}"`} is forbidden: ${why}`, {
+    ...about(of, name),
+    ...(causes && { causes }),
+  });
+
+/** 422 with one cause for each thing that is wrong; `kind` is the object's kind, not its plural. */
+export function invalid(of: { group: string; kind: string }, name: string, causes: Cause[]) {
+  const kind = of.group ? `${of.kind}.${of.group}` : of.kind;
+  return new StatusError(422, 'Invalid', `${kind} "${name}" is invalid: ${describeCauses(causes)}`, {
+    name,
+    ...(of.group && { group: of.group }),
+    kind: of.kind,
+    causes: causes.map(({ reason, message, field }) => ({ reason, message, field })),
+  });
+}
+
+export const expired = (message: string) => new StatusError(410, 'Expired', message);
+
+/** No such path: what the server says of a group or resource it does not serve. */
+export const noSuchPath = () =>
+  new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
+
+export const methodNotAllowed = () =>
+  new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+
+export const unsupportedMediaType = (accepted: string[]) =>
+  new StatusError(
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  );

@@ -1,0 +1,151 @@
+import { isDeepStrictEqual } from 'node:util';
+import { admit } from './admission.ts';
+import { type ClusterState, type ObjectPlace, timestamp, type WriteOptions } from './cluster-state.ts';
+import { dropUnknownFields, incomingObject } from './incoming-object.ts';
+import { apiVersionOf, groupResourceOf, type Kind, presented, shelfOf } from './kind.ts';
+import { recordUpdate } from './managed-fields.ts';
+import { metadataCauses } from './metadata-rules.ts';
+import { type ApiObject, copyOf, frozen, sameContent } from './objects.ts';
+import { badRequest, conflict, invalid, modifiedMeanwhile, notFound } from './status-error.ts';
+
+/** A change to one object: what it should be, given what it is. */
+export interface Change {
+  place: ObjectPlace;
+  subresource: '' | 'status';
+  /** Called again on the newest object when a rival wrote in between. */
+  desired(current: ApiObject): unknown;
+  /** Whether `desired` has set managedFields already, as an apply does. */
+  recorded?: boolean;
+}
+
+/** PUT and PATCH: replaces an object under its kind's rules; throws 404, 409, 422. A change of nothing writes nothing. */
+export async function updateObject(
+  state: ClusterState,
+  kind: Kind,
+  change: Change,
+  options: WriteOptions,
+): Promise<ApiObject> {
+  const shelf = shelfOf(kind);
+  for (;;) {
+    const stored = state.store.get(shelf, change.place.namespace, change.place.name);
+    if (!stored) throw notFound(groupResourceOf(kind), change.place.name);
+    const current = presented(kind, stored);
+    const next = nextObject(state, kind, change, current, options);
+    await admit(state.admission, {
+      operation: 'UPDATE',
+      resource: { group: kind.group, version: kind.version, resource: kind.plural },
+      subresource: change.subresource,
+      object: next,
+      oldObject: current,
+      user: options.user,
+      dryRun: options.dryRun,
+    });
+    refuseInvalid(kind, next, current);
+    if (state.store.get(shelf, change.place.namespace, change.place.name) !== stored) continue;
+    if (sameContent(next, current)) return current;
+    return options.dryRun ? frozen(next) : store(state, kind, next);
+  }
+}
+
+function nextObject(state: ClusterState, kind: Kind, change: Change, current: ApiObject, options: WriteOptions) {
+  const desired = incomingObject(kind, change.desired(current));
+  assertSameObject(kind, change, desired, current);
+  const next = copyOf(change.subresource === 'status' ? withStatusOf(current, desired) : withSpecOf(kind, current, desired));
+  dropUnknownFields(kind, next, options);
+  const now = timestamp(state.clock);
+  kind.schema?.applyDefaults(next);
+  kind.prepareForUpdate?.(next, current, now);
+  if (kind.hasGeneration && wantsMore(kind, next, current)) next.metadata.generation = (current.metadata.generation ?? 0) + 1;
+  if (!change.recorded) {
+    recordUpdate({
+      before: current,
+      after: next,
+      manager: options.fieldManager,
+      operation: 'Update',
+      subresource: change.subresource,
+      apiVersion: apiVersionOf(kind),
+      time: now,
+    });
+  }
+  return next;
+}
+
+function assertSameObject(kind: Kind, { place, subresource }: Change, { metadata }: ApiObject, current: ApiObject) {
+  if (metadata.name && metadata.name !== place.name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${place.name})`);
+  }
+  if (metadata.namespace && metadata.namespace !== place.namespace) {
+    throw badRequest(
+      `the namespace of the object (${metadata.namespace}) does not match the namespace on the request (${place.namespace ?? ''})`,
+    );
+  }
+  if (metadata.resourceVersion && metadata.resourceVersion !== current.metadata.resourceVersion) {
+    throw conflict(groupResourceOf(kind), place.name, modifiedMeanwhile);
+  }
+}
+
+/** The system's own metadata of the object as it is; everything else as the client wants it. */
+function withSpecOf(kind: Kind, current: ApiObject, desired: ApiObject): ApiObject {
+  const next: ApiObject = {
+    ...desired,
+    metadata: {
+      ...desired.metadata,
+      ...systemFieldsOf(current),
+      uid: desired.metadata.uid || current.metadata.uid,
+    },
+  };
+  for (const field of ['generation', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const) {
+    if (current.metadata[field] === undefined) delete next.metadata[field];
+  }
+  if (!kind.statusSubresource) return next;
+  const { status: _, ...rest } = next;
+  return (current.status === undefined ? rest : { ...rest, status: current.status }) as ApiObject;
+}
+
+function systemFieldsOf({ metadata }: ApiObject) {
+  const { name, namespace, resourceVersion, generation, creationTimestamp, generateName } = metadata;
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
+  return {
+    name,
+    resourceVersion,
+    creationTimestamp,
+    ...(namespace && { namespace }),
+    ...(generateName && { generateName }),
+    ...(generation !== undefined && { generation }),
+    ...(deletionTimestamp && { deletionTimestamp, deletionGracePeriodSeconds: deletionGracePeriodSeconds ?? 0 }),
+  };
+}
+
+/** The object as it is with the client's status; /status changes nothing else, whatever else it carries. */
+function withStatusOf(current: ApiObject, desired: ApiObject): ApiObject {
+  const { status: _, ...rest } = current;
+  const { managedFields } = desired.metadata;
+  const next = { ...rest, metadata: { ...current.metadata, ...(managedFields && { managedFields }) } };
+  return (desired.status === undefined ? next : { ...next, status: desired.status }) as ApiObject;
+}
+
+function wantsMore(kind: Kind, next: ApiObject, current: ApiObject): boolean {
+  const wanted = ({ metadata: _, status, ...rest }: ApiObject) => (kind.statusSubresource ? rest : { ...rest, status });
+  return !isDeepStrictEqual(wanted(next), wanted(current));
+}
+
+function refuseInvalid(kind: Kind, next: ApiObject, current: ApiObject) {
+  const causes = [
+    ...metadataCauses(kind, next, current.metadata),
+    ...((kind.custom && kind.schema?.validate(next, current)) || []),
+    ...(kind.validate?.(next, current) ?? []),
+  ];
+  if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
+}
+
+/** Writes the object, or lets it go when this took away the last thing that held it. */
+function store({ store }: ClusterState, kind: Kind, next: ApiObject): ApiObject {
+  const { namespace, name, deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = next.metadata;
+  const isOver = deletionTimestamp && deletionGracePeriodSeconds === 0 && finalizers.length === 0 && !kind.isHeld?.(next);
+  if (isOver) {
+    store.remove(shelfOf(kind), namespace, name);
+    return frozen(next);
+  }
+  const apiVersion = apiVersionOf({ group: kind.group, version: kind.storageVersion });
+  return presented(kind, store.put(shelfOf(kind), { ...next, apiVersion }));
+}

@@ -1,0 +1,67 @@
+import type { ClusterState } from './cluster-state.ts';
+import { apiVersionOf, type Kind, presented, shelfOf } from './kind.ts';
+import { type ListQuery, matcher, parseResourceVersion } from './list-objects.ts';
+import { type ApiObject, frozen } from './objects.ts';
+import type { StoreEvent } from './watch-log.ts';
+
+/** One line of a watch. */
+export interface WatchEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  object: ApiObject;
+}
+
+export interface WatchQuery extends Pick<ListQuery, 'namespace' | 'labelSelector' | 'fieldSelector' | 'resourceVersion'> {
+  sendInitialEvents: boolean;
+}
+
+/**
+ * WATCH: tells `send` what matches now (asked from "" or 0) or what happened since, then every later change, until the
+ * returned function is called. Throws 410 before anything is told when the history does not reach back that far.
+ */
+export function watchObjects(
+  { store }: ClusterState,
+  kind: Kind,
+  query: WatchQuery,
+  send: (event: WatchEvent) => void,
+): () => void {
+  const matches = matcher(kind, query);
+  const tell = (event: StoreEvent) => {
+    if (query.namespace && event.object.metadata.namespace !== query.namespace) return;
+    const seen = asSeen(event, matches);
+    if (seen) send({ type: seen.type, object: presented(kind, seen.object) });
+  };
+  const from = parseResourceVersion(query.resourceVersion);
+  if (from > 0 && !query.sendInitialEvents) {
+    for (const event of store.since(shelfOf(kind), from)) tell(event);
+  } else {
+    for (const object of store.list(shelfOf(kind), query.namespace)) {
+      if (matches(object)) send({ type: 'ADDED', object: presented(kind, object) });
+    }
+  }
+  if (query.sendInitialEvents) send(bookmark(kind, store.resourceVersion, { 'k8s.io/initial-events-end': 'true' }));
+  return store.subscribe(shelfOf(kind), tell);
+}
+
+/** A line that only says how far the watch has come. */
+export function bookmark(kind: Kind, resourceVersion: number, annotations?: Record<string, string>): WatchEvent {
+  const metadata = { resourceVersion: String(resourceVersion), creationTimestamp: null, ...(annotations && { annotations }) };
+  return {
+    type: 'BOOKMARK',
+    object: { kind: kind.kind, apiVersion: apiVersionOf(kind), metadata } as unknown as ApiObject,
+  };
+}
+
+/** The event as it looks through a selector: an object that stops matching is gone, one that starts is new. */
+function asSeen(event: StoreEvent, matches: (object: ApiObject) => boolean): WatchEvent | undefined {
+  const before = event.previous !== undefined && matches(event.previous);
+  if (event.type === 'DELETED') return before ? { type: 'DELETED', object: event.object } : undefined;
+  if (matches(event.object)) return { type: before ? 'MODIFIED' : 'ADDED', object: event.object };
+  return before ? { type: 'DELETED', object: departed(event) } : undefined;
+}
+
+/** What left a selector is told as it last matched, under the resourceVersion of its leaving. */
+const departed = ({ previous, object }: StoreEvent): ApiObject =>
+  frozen({
+    ...(previous ?? object),
+    metadata: { ...(previous ?? object).metadata, resourceVersion: object.metadata.resourceVersion },
+  });

@@ -1,0 +1,114 @@
+import { annotation } from './annotation.ts';
+import { sourceAnnotations, volumeImportSourceName } from './import-source.ts';
+import { type Claim, type ClaimSpec, type DataVolume, Pod, type VolumeImportSource } from './kinds.ts';
+import { ownedBy } from './owner.ts';
+
+/** CDI's mark on what it makes. */
+export const cdiLabels = { app: 'containerized-data-importer' };
+
+export const claimProtection = 'kubernetes.io/pvc-protection';
+
+/** A claim that binds at once although its class would wait: the importer is its consumer. */
+export const bindsAtOnce = (claim: Claim) => claim.metadata.annotations?.[annotation.immediateBinding] !== undefined;
+
+/** The claim of a DataVolume. With populators it says by reference what fills it, without them by annotations. */
+export function targetClaimFor(dataVolume: DataVolume, spec: ClaimSpec, usePopulator: boolean) {
+  const { name, namespace, labels, annotations, uid } = dataVolume.metadata;
+  const { source, contentType, preallocation, priorityClassName, serviceAccountName } = dataVolume.spec;
+  const reference = {
+    apiGroup: 'cdi.kubevirt.io',
+    kind: 'VolumeImportSource',
+    name: volumeImportSourceName(dataVolume),
+  };
+  return claim({
+    metadata: {
+      name,
+      namespace,
+      labels: { ...cdiLabels, ...labels },
+      annotations: {
+        ...annotations,
+        [annotation.podRestarts]: '0',
+        [annotation.contentType]: contentType || 'kubevirt',
+        [annotation.preallocationRequested]: String(preallocation ?? false),
+        [annotation.createdForDataVolume]: uid,
+        ...(priorityClassName ? { 'cdi.kubevirt.io/storage.pod.priorityclassname': priorityClassName } : {}),
+        ...(serviceAccountName ? { 'cdi.kubevirt.io/storage.pod.serviceAccountName': serviceAccountName } : {}),
+        ...(usePopulator ? {} : sourceAnnotations(source)),
+      },
+      finalizers: [claimProtection],
+      ownerReferences: [ownedBy(dataVolume)],
+    },
+    spec: usePopulator ? { ...spec, dataSourceRef: reference } : spec,
+  });
+}
+
+export const primeName = (target: Claim) => `prime-${target.metadata.uid}`;
+
+/** The claim beside the target that the importer writes to; its volume is handed to the target in the end. */
+export function primeClaimFor(target: Claim, importSource: VolumeImportSource) {
+  const { annotations = {}, namespace } = target.metadata;
+  const { accessModes, resources, storageClassName, volumeMode } = target.spec;
+  const node = annotations[annotation.selectedNode];
+  return claim({
+    metadata: {
+      name: primeName(target),
+      namespace,
+      labels: { ...cdiLabels, 'velero.io/exclude-from-backup': 'true' },
+      annotations: {
+        [annotation.immediateBinding]: '',
+        ...(node ? { [annotation.selectedNode]: node } : {}),
+        ...keep(annotations, [annotation.retainAfterCompletion, ...passedOn]),
+        [annotation.populatorKind]: 'VolumeImportSource',
+        [annotation.contentType]: importSource.spec.contentType || 'kubevirt',
+        [annotation.preallocationRequested]: annotations[annotation.preallocationRequested] ?? 'false',
+        ...sourceAnnotations(importSource.spec.source),
+      },
+      finalizers: [claimProtection],
+      ownerReferences: [ownedBy(target)],
+    },
+    spec: { accessModes, resources, storageClassName, volumeMode },
+  });
+}
+
+export const scratchName = (filled: Claim) => `${filled.metadata.name}-scratch`;
+
+/** Room for an image in a format that must be converted; it goes with the importer pod. */
+export function scratchClaimFor(filled: Claim, pod: Pod) {
+  return claim({
+    metadata: {
+      name: scratchName(filled),
+      namespace: filled.metadata.namespace,
+      labels: cdiLabels,
+      annotations: { [annotation.immediateBinding]: '' },
+      finalizers: [claimProtection],
+      ownerReferences: [{ ...ownedBy(pod), apiVersion: Pod.apiVersion, kind: Pod.kind }],
+    },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      volumeMode: 'Filesystem',
+      storageClassName: filled.spec.storageClassName,
+      resources: filled.spec.resources,
+    },
+  });
+}
+
+/** The only foreign annotations that CDI hands on to its importer pods. */
+export const passedOn = [
+  'k8s.v1.cni.cncf.io/networks',
+  'v1.multus-cni.io/default-network',
+  'sidecar.istio.io/inject',
+  'linkerd.io/inject',
+  'cdi.kubevirt.io/storage.pod.priorityclassname',
+  'cdi.kubevirt.io/storage.pod.serviceAccountName',
+];
+
+export const keep = (annotations: Record<string, string>, names: readonly string[]) =>
+  Object.fromEntries(Object.entries(annotations).filter(([name]) => names.includes(name)));
+
+const claim = <T extends { metadata: { name: string; namespace: string | undefined }; spec: object }>(object: T) => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  ...object,
+  // A real API server sets it itself.
+  status: { phase: 'Pending' },
+});

@@ -1,0 +1,46 @@
+import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+import type { Clock } from '../clock.ts';
+import type { ImportRequest, ImportResult } from '../importer/import-image.ts';
+import type { Faults, ImportName } from './faults.ts';
+import type { Informer } from './informer.ts';
+import type { Claim, DataVolume, Pod, StorageClass, VolumeImportSource } from './kinds.ts';
+import type { CdiTimings, CdiVariants } from './settings.ts';
+import type { StorageProfiles } from './storage-profile.ts';
+import type { EventText, Write } from './write.ts';
+
+export type ImportImage = (request: ImportRequest) => Promise<ImportResult>;
+
+/** What the simulated controllers share. All of it but the settings can be lost without harm to the objects. */
+export interface CdiContext {
+  kube: Kube;
+  clock: Clock;
+  timings: CdiTimings;
+  variants: CdiVariants;
+  profiles: StorageProfiles;
+  importImage: ImportImage;
+  faults: Faults;
+  dataVolumes: Informer<DataVolume>;
+  claims: Informer<Claim>;
+  pods: Informer<Pod>;
+  importSources: Informer<VolumeImportSource>;
+  storageClasses: Informer<StorageClass>;
+  /** The importers' metrics endpoint: how far the one of this pod says it is. */
+  kubelet: { progressOf(pod: ObjectReference): string | undefined };
+  /** The newest event about each claim that is being provisioned, by uid. */
+  notes: Map<string, EventText>;
+  /** Since when a driver has been making a claim's volume, by uid. */
+  provisioning: Map<string, number>;
+  /** Claims that wait for the handing over of their volume, by uid. */
+  handOvers: Set<string>;
+  /** Since when a pod's phase flaps, by uid. */
+  flaps: Map<string, number>;
+  /** Performs writes; every look after them sees them. */
+  perform(writes: readonly Write[]): Promise<void>;
+  /** What fault rules match a claim's import by; undefined for a claim that no import fills. */
+  importNameOf(claim: Claim): ImportName | undefined;
+  /** How long a controller that is down will still be down for this import; 0 when it is up. */
+  downForMs(namespace: string | undefined, name: ImportName | undefined): number;
+  /** Has the controller look at the claim that this one belongs to. */
+  wakeOwner(claim: Claim): void;
+}

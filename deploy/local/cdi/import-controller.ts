@@ -1,0 +1,74 @@
+import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import { annotation } from './annotation.ts';
+import { scratchName } from './claims.ts';
+import type { CdiContext } from './context.ts';
+import type { ImportName } from './faults.ts';
+import { nextForImport } from './import-step.ts';
+import { importerPodName } from './importer-pod.ts';
+import { Claim, type Pod } from './kinds.ts';
+import { controllerOf } from './owner.ts';
+import type { Again } from './work-queue.ts';
+
+/** Brings the import into one claim one write further. */
+export async function reconcileImport(context: CdiContext, ref: ObjectReference): Promise<Again> {
+  const { claims, pods, timings } = context;
+  const filled = claims.find(ref);
+  if (filled?.metadata.annotations?.[annotation.source] === undefined) return undefined;
+  const name = context.importNameOf(filled);
+  const downMs = context.downForMs(filled.metadata.namespace, name);
+  if (downMs > 0) return { lookAgainMs: downMs };
+  const { namespace } = filled.metadata;
+  const pod = pods.find({ namespace, name: importerPodName(filled) });
+  const scratch = claims.find({ namespace, name: scratchName(filled) });
+  const labels = labelsOfTarget(context, filled);
+  const writes = nextForImport({
+    filled,
+    pod,
+    scratch,
+    labels,
+    seen: pod && name && clouded(context, name, filled, pod),
+  });
+  await context.perform(writes);
+  if (writes.length > 0) return { holdMs: timings.tickMs };
+  return pod && context.flaps.has(pod.metadata.uid) ? { lookAgainMs: flapMs(timings) } : undefined;
+}
+
+function labelsOfTarget({ claims }: CdiContext, filled: Claim): Record<string, string> {
+  const owner = controllerOf(filled);
+  if (owner?.kind !== Claim.kind) return filled.metadata.labels ?? {};
+  const target = claims.find({ namespace: filled.metadata.namespace, name: owner.name });
+  return target?.metadata.labels ?? {};
+}
+
+/** The pod as a controller sees it that looks at the wrong moment. */
+function clouded(context: CdiContext, name: ImportName, filled: Claim, pod: Pod): Pod | undefined {
+  const { faults } = context;
+  const status = pod.status?.containerStatuses[0];
+  if (!pod.status || !status) return undefined;
+  const { uid } = pod.metadata;
+  const terminated = status.state?.terminated;
+  if (terminated && terminated.exitCode > 0 && terminated.exitCode !== 42) {
+    const missed = faults.strike(`${uid} ${status.restartCount}`, name, 'missedTerminated');
+    if (missed)
+      return { ...pod, status: { ...pod.status, containerStatuses: [{ ...status, state: { running: {} } }] } };
+  }
+  return flapping(context, name, filled, pod) ? { ...pod, status: { ...pod.status, phase: 'Pending' } } : undefined;
+}
+
+/** For a while after its claim has said Running, the pod looks as if it were still to start. */
+function flapping(
+  { faults, flaps, clock, timings }: CdiContext,
+  name: ImportName,
+  filled: Claim,
+  { metadata: { uid }, status }: Pod,
+) {
+  const shown = filled.metadata.annotations?.[annotation.podPhase];
+  if (status?.phase !== 'Running' || (shown !== 'Running' && !flaps.has(uid))) return false;
+  if (!faults.strike(uid, name, 'flap')) return false;
+  const since = flaps.get(uid) ?? clock.now();
+  flaps.set(uid, since);
+  const passed = clock.now() - since;
+  return passed >= flapMs(timings) && passed < 2 * flapMs(timings);
+}
+
+const flapMs = ({ tickMs }: CdiContext['timings']) => 15 * tickMs;

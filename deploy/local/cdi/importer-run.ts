@@ -1,0 +1,115 @@
+import { type Clock, delay } from '../clock.ts';
+import type { ImportRequest, ImportResult } from '../importer/import-image.ts';
+import type { ImportImage } from './context.ts';
+import { scratchRequired } from './pod-mirror.ts';
+import type { Termination } from './pod-status.ts';
+
+/** What strikes a running importer when it has this share of its bytes. */
+export interface Strike {
+  mode: 'stall' | 'evicted' | 'drained' | 'oom';
+  at: number;
+}
+
+export interface Run {
+  sourceType: string;
+  url: string;
+  checksum: string | undefined;
+  credentials: { accessKeyId: string; secretKey: string } | undefined;
+  scratch: boolean;
+  capacityBytes: number;
+  signal: AbortSignal;
+  clock: Clock;
+  importImage: ImportImage;
+  conversionMs: number;
+  otherSourceMs: number;
+  strike: Strike | undefined;
+  oldScratch: boolean;
+  onProgress(percentage: string): void;
+  /** Someone is to delete the pod now. */
+  drain(): void;
+}
+
+/** How a run of the importer container ended. */
+export type End = { termination: Termination } | { evicted: true };
+
+/** Runs the importer container once; rejects when its signal aborts. */
+export async function runImporter(run: Run): Promise<End> {
+  if (run.sourceType !== 's3' && run.sourceType !== 'http') {
+    await delay(run.clock, run.otherSourceMs, run.signal);
+    return { termination: completed({ message: 'Import Complete' }) };
+  }
+  const struck = new AbortController();
+  const strikes = run.strike && run.strike.mode !== 'drained' ? run.strike : undefined;
+  try {
+    if (run.strike?.at === 0) meet(run, struck);
+    const result = struck.signal.aborted ? undefined : await run.importImage(requestOf(run, struck));
+    if (result && (!strikes || result.outcome !== 'done'))
+      return { termination: terminationOf(result, run.oldScratch) };
+  } catch (error) {
+    if (run.signal.aborted || !struck.signal.aborted) throw error;
+  }
+  return struckDown(run, strikes);
+}
+
+function requestOf(run: Run, struck: AbortController): ImportRequest {
+  const { sourceType, url, credentials, checksum, capacityBytes, scratch, clock, conversionMs } = run;
+  const progress = progressMeter(run.onProgress);
+  return {
+    sourceType: sourceType === 's3' ? 's3' : 'http',
+    url,
+    ...(credentials ? { credentials } : {}),
+    ...(checksum ? { checksum } : {}),
+    capacityBytes,
+    scratch,
+    clock,
+    conversionMs,
+    signal: AbortSignal.any([run.signal, struck.signal]),
+    onBytes: (received, total) => {
+      if (total) progress((received / total) * 100);
+      if (run.strike && received >= run.strike.at * (total ?? capacityBytes)) meet(run, struck);
+    },
+    onConversion: progress,
+  };
+}
+
+/** A percentage that never falls. */
+function progressMeter(onProgress: (percentage: string) => void) {
+  let highest = 0;
+  return (percent: number) => {
+    highest = Math.max(highest, percent);
+    onProgress(`${highest.toFixed(2)}%`);
+  };
+}
+
+function meet({ strike, drain }: Run, struck: AbortController) {
+  // Who is drained goes on until the pod is gone.
+  if (strike?.mode === 'drained') drain();
+  else struck.abort();
+}
+
+async function struckDown({ signal }: Run, strike: Strike | undefined): Promise<End> {
+  if (strike?.mode === 'evicted') return { evicted: true };
+  if (strike?.mode === 'oom') return { termination: { exitCode: 137, reason: 'OOMKilled', message: '' } };
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+const completed = (said: object): Termination => ({ exitCode: 0, reason: 'Completed', message: JSON.stringify(said) });
+
+function terminationOf(result: ImportResult, oldScratch: boolean): Termination {
+  switch (result.outcome) {
+    case 'done':
+      return completed({ message: 'Import Complete' });
+    case 'scratch-required':
+      return oldScratch
+        ? { exitCode: 42, reason: 'Error', message: scratchRequired }
+        : completed({ scratchSpaceRequired: true });
+    case 'failed':
+      // A wrong checksum is the one failure that the importer reports with exit code 0, so that nobody starts it again.
+      return result.reason === 'ChecksumError'
+        ? completed({ message: result.message })
+        : { exitCode: 1, reason: 'Error', message: result.message };
+  }
+}

@@ -1,0 +1,214 @@
+import { type ObjectReference, referenceOf } from '../../../shared/resources/resource.ts';
+import { nextBackOff, type RestartHistory } from './back-off.ts';
+import type { CdiContext } from './context.ts';
+import type { FaultRule, ImportName } from './faults.ts';
+import { importOf, kubeletFinalizer, simulatedScheduler, usableBytes } from './importer-pod.ts';
+import { type End, runImporter } from './importer-run.ts';
+import { keyOf } from './informer.ts';
+import { type Claim, claimsOf, Pod, Secret } from './kinds.ts';
+import { crashLooping, evicted, running, terminated, unschedulable, waiting } from './pod-status.ts';
+import type { Again } from './work-queue.ts';
+import { statusOf, withoutFinalizer } from './write.ts';
+
+/** What the kubelet knows of a pod beyond what stands in its status. */
+interface Life {
+  uid: string;
+  abort: AbortController;
+  /** The run of its container, while there is one. */
+  run?: Promise<void>;
+  end?: End | undefined;
+  startedMs: number;
+  progress?: string | undefined;
+  history: RestartHistory;
+  /** When it starts again. */
+  restartAtMs?: number | undefined;
+  /** When it is killed. */
+  killAtMs?: number;
+  unschedulableUntilMs?: number;
+}
+
+export interface Kubelet {
+  reconcile(ref: ObjectReference): Promise<Again>;
+  progressOf(pod: ObjectReference): string | undefined;
+  /** Ends all containers and resolves when they have ended. */
+  stop(): Promise<void>;
+}
+
+/** Plays kubelet and scheduler for pods that name the simulated scheduler: starts, restarts, ends them, and says so in their status. */
+export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => void): Kubelet {
+  const { kube, clock, timings, faults } = context;
+  const lives = new Map<string, Life>();
+  /** How many runs into each claim came to an end of their own, by uid. */
+  const runs = new Map<string, number>();
+
+  async function reconcile(ref: ObjectReference): Promise<Again> {
+    const pod = context.pods.find(ref);
+    const life = lives.get(keyOf(ref));
+    if (life && life.uid !== pod?.metadata.uid) await end(ref, life);
+    if (!pod || pod.spec.schedulerName !== simulatedScheduler) return undefined;
+    const current = lives.get(keyOf(ref)) ?? begin(ref, pod);
+    if (pod.metadata.deletionTimestamp) return terminate(ref, pod, current);
+    switch (pod.status?.phase ?? 'Pending') {
+      case 'Pending':
+        return pod.status?.containerStatuses.length ? start(ref, pod, current) : schedule(pod, current);
+      case 'Running':
+        return keepRunning(ref, pod, current);
+      default:
+        return undefined;
+    }
+  }
+
+  function begin(ref: ObjectReference, pod: Pod): Life {
+    const life: Life = { uid: pod.metadata.uid, abort: new AbortController(), startedMs: 0, history: { failures: 0 } };
+    lives.set(keyOf(ref), life);
+    return life;
+  }
+
+  async function end(ref: ObjectReference, life: Life) {
+    life.abort.abort();
+    await life.run;
+    lives.delete(keyOf(ref));
+  }
+
+  async function schedule(pod: Pod, life: Life): Promise<Again> {
+    const name = nameOf(pod);
+    const rule = name && faults.strike(life.uid, name, 'unschedulable');
+    life.unschedulableUntilMs ??= clock.now() + (rule?.forMs ?? 0);
+    const restMs = life.unschedulableUntilMs - clock.now();
+    if (restMs > 0) {
+      if (!pod.status?.conditions.length) await say(pod, unschedulable(clock.now()));
+      return { lookAgainMs: restMs };
+    }
+    await say(pod, waiting(pod, 'ContainerCreating', undefined, clock.now()));
+    return { holdMs: timings.containerMs };
+  }
+
+  async function start(ref: ObjectReference, pod: Pod, life: Life): Promise<Again> {
+    const { namespace } = ref;
+    const claims = claimsOf(pod).map((name) => context.claims.find({ namespace, name }));
+    if (!claims.every((claim) => claim?.status?.phase === 'Bound')) return undefined;
+    const { secret } = importOf(pod);
+    const credentials = secret ? await credentialsOf({ namespace, name: secret }) : undefined;
+    if (secret && !credentials) {
+      const message = `secret "${secret}" not found`;
+      const shown = pod.status?.containerStatuses[0]?.state?.waiting?.reason === 'CreateContainerConfigError';
+      if (!shown) await say(pod, waiting(pod, 'CreateContainerConfigError', message, clock.now()));
+      return { lookAgainMs: timings.secretPollMs };
+    }
+    return launch(ref, pod, life, claims[0], credentials);
+  }
+
+  async function launch(
+    ref: ObjectReference,
+    pod: Pod,
+    life: Life,
+    filled: Claim | undefined,
+    credentials: { accessKeyId: string; secretKey: string } | undefined,
+  ): Promise<Again> {
+    if (!filled) return undefined;
+    await say(pod, running(pod, clock.now()));
+    const name = nameOf(pod);
+    const occasion = `${filled.metadata.uid} ${runs.get(filled.metadata.uid) ?? 0}`;
+    const strike = name && faults.strike(occasion, name, 'stall', 'evicted', 'drained', 'oom');
+    let drained = false;
+    const drain = () => {
+      if (!drained) void kube.delete(Pod, ref, { uid: life.uid }).catch(() => undefined);
+      drained = true;
+    };
+    Object.assign(life, { startedMs: clock.now(), restartAtMs: undefined, end: undefined, progress: undefined });
+    const run = runImporter({
+      ...importOf(pod),
+      credentials,
+      capacityBytes: usableBytes(filled),
+      signal: life.abort.signal,
+      clock,
+      importImage: context.importImage,
+      conversionMs: timings.conversionMs,
+      otherSourceMs: timings.otherSourceMs,
+      strike: strike && { mode: strike.mode, at: shareOf(strike) },
+      oldScratch: name !== undefined && faults.strike(occasion, name, 'oldScratch') !== undefined,
+      onProgress: (progress) => {
+        life.progress = progress;
+      },
+      drain,
+    });
+    life.run = run.then(
+      (ended) => {
+        if (!isScratchRequest(ended)) runs.set(filled.metadata.uid, (runs.get(filled.metadata.uid) ?? 0) + 1);
+        life.end = ended;
+        wake(ref);
+      },
+      (error) => {
+        if (life.abort.signal.aborted) return;
+        life.end = { termination: { exitCode: 1, reason: 'Error', message: String(error) } };
+        wake(ref);
+      },
+    );
+    return undefined;
+  }
+
+  async function keepRunning(ref: ObjectReference, pod: Pod, life: Life): Promise<Again> {
+    if (life.end) return conclude(pod, life, life.end);
+    if (life.run && life.restartAtMs === undefined) return undefined;
+    // Without memory of its container, as after a restart of the kubelet, it starts at once.
+    const restMs = (life.restartAtMs ?? 0) - clock.now();
+    if (restMs <= 0) return start(ref, pod, life);
+    const state = pod.status?.containerStatuses[0]?.state;
+    if (state?.terminated) await say(pod, crashLooping(pod, restMs, clock.now()));
+    return { lookAgainMs: restMs };
+  }
+
+  async function conclude(pod: Pod, life: Life, ended: End): Promise<Again> {
+    const now = clock.now();
+    if ('evicted' in ended) await say(pod, evicted(pod, life.startedMs, now));
+    else await say(pod, terminated(pod, ended.termination, life.startedMs, now));
+    const { history, backOffMs } = nextBackOff(life.history, now - life.startedMs, timings.restartScale);
+    Object.assign(life, {
+      end: undefined,
+      history,
+      progress: undefined,
+      restartAtMs: now + timings.containerMs + backOffMs,
+    });
+    return { holdMs: timings.containerMs };
+  }
+
+  async function terminate(ref: ObjectReference, pod: Pod, life: Life): Promise<Again> {
+    const isAlive = life.run !== undefined && life.end === undefined && pod.status?.phase === 'Running';
+    life.killAtMs ??= clock.now() + (isAlive ? timings.podGraceMs : 0);
+    const restMs = life.killAtMs - clock.now();
+    if (restMs > 0 && isAlive) return { lookAgainMs: restMs };
+    await end(ref, life);
+    if (pod.metadata.finalizers?.includes(kubeletFinalizer))
+      await context.perform([withoutFinalizer(Pod, pod, kubeletFinalizer)]);
+    return undefined;
+  }
+
+  const say = (pod: Pod, status: object) => context.perform([statusOf(Pod, pod, status)]);
+
+  function nameOf(pod: Pod): ImportName | undefined {
+    const { namespace } = referenceOf(pod);
+    const filled = context.claims.find({ namespace, name: claimsOf(pod)[0] ?? '' });
+    return filled && context.importNameOf(filled);
+  }
+
+  async function credentialsOf(ref: ObjectReference) {
+    const secret = await kube.get(Secret, ref);
+    const text = (key: string) => Buffer.from(secret?.data?.[key] ?? '', 'base64').toString();
+    return secret && { accessKeyId: text('accessKeyId'), secretKey: text('secretKey') };
+  }
+
+  return {
+    reconcile,
+    progressOf: (ref) => lives.get(keyOf(ref))?.progress,
+    async stop() {
+      for (const life of lives.values()) life.abort.abort();
+      await Promise.all([...lives.values()].map((life) => life.run));
+    },
+  };
+}
+
+const shareOf = (rule: FaultRule) => ('at' in rule ? (rule.at ?? 0.5) : 0.5);
+
+const isScratchRequest = (ended: End) =>
+  'termination' in ended &&
+  (ended.termination.exitCode === 42 || ended.termination.message.includes('scratchSpaceRequired'));

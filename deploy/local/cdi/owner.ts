@@ -1,0 +1,17 @@
+import type { KubernetesObject } from '../../../shared/resources/resource.ts';
+
+/** The reference by which an object belongs to its controller and goes with it. */
+export const ownedBy = ({ apiVersion, kind, metadata: { name, uid } }: KubernetesObject) => ({
+  apiVersion,
+  kind,
+  name,
+  uid,
+  controller: true,
+  blockOwnerDeletion: true,
+});
+
+export const controllerOf = (object: KubernetesObject) =>
+  object.metadata.ownerReferences?.find((reference) => reference.controller);
+
+export const isControlledBy = (object: KubernetesObject, owner: KubernetesObject) =>
+  controllerOf(object)?.uid === owner.metadata.uid;

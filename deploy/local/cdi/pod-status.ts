@@ -1,0 +1,122 @@
+import type { ContainerState, ContainerStatus, Pod } from './kinds.ts';
+import { timestamp } from './write.ts';
+
+type PodStatus = NonNullable<Pod['status']>;
+
+const condition = (type: string, status: boolean, time: string, reason?: string, message?: string) => ({
+  type,
+  status: status ? 'True' : 'False',
+  lastTransitionTime: time,
+  ...(reason ? { reason } : {}),
+  ...(message ? { message } : {}),
+});
+
+const conditions = (ready: boolean, time: string) => {
+  const why = ready ? undefined : 'ContainersNotReady';
+  return [
+    condition('PodScheduled', true, time),
+    condition('Initialized', true, time),
+    condition('ContainersReady', ready, time, why),
+    condition('Ready', ready, time, why),
+  ];
+};
+
+/** A pod for which there is no node. */
+export const unschedulable = (nowMs: number) => {
+  const message =
+    '0/3 nodes are available: 3 Insufficient memory. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.';
+  return {
+    phase: 'Pending',
+    conditions: [condition('PodScheduled', false, timestamp(nowMs), 'Unschedulable', message)],
+  };
+};
+
+const withContainer = (
+  pod: Pod,
+  phase: string,
+  change: { state: ContainerState; lastState?: ContainerState; restartCount?: number },
+  nowMs: number,
+): PodStatus => {
+  const before = pod.status?.containerStatuses[0];
+  const ready = change.state.running !== undefined;
+  const status: ContainerStatus = {
+    name: 'importer',
+    image: pod.spec.containers[0]?.image ?? '',
+    imageID: '',
+    restartCount: before?.restartCount ?? 0,
+    ...(before?.lastState ? { lastState: before.lastState } : {}),
+    ...change,
+    ready,
+    started: ready,
+  };
+  return { phase, conditions: conditions(ready, timestamp(nowMs)), containerStatuses: [status] };
+};
+
+/** A container that has not started yet, and why. */
+export const waiting = (pod: Pod, reason: string, message: string | undefined, nowMs: number) =>
+  withContainer(pod, 'Pending', { state: { waiting: { reason, ...(message ? { message } : {}) } } }, nowMs);
+
+/** A container that runs, for the first time or once more. */
+export function running(pod: Pod, nowMs: number): PodStatus {
+  const before = pod.status?.containerStatuses[0];
+  const restarts =
+    before?.state?.waiting?.reason === 'CrashLoopBackOff' || before?.state?.terminated || before?.state?.running;
+  const ended = before?.state?.terminated;
+  return withContainer(
+    pod,
+    'Running',
+    {
+      state: { running: { startedAt: timestamp(nowMs) } },
+      restartCount: (before?.restartCount ?? 0) + (restarts ? 1 : 0),
+      ...(ended ? { lastState: { terminated: ended } } : {}),
+    },
+    nowMs,
+  );
+}
+
+export interface Termination {
+  exitCode: number;
+  reason: string;
+  message: string;
+}
+
+/** A container that has ended. With exit code 0 the pod has succeeded, else it lives on to start it again. */
+export const terminated = (pod: Pod, { exitCode, reason, message }: Termination, startedMs: number, nowMs: number) =>
+  withContainer(
+    pod,
+    exitCode === 0 ? 'Succeeded' : 'Running',
+    {
+      state: {
+        terminated: { exitCode, reason, message, startedAt: timestamp(startedMs), finishedAt: timestamp(nowMs) },
+      },
+    },
+    nowMs,
+  );
+
+/** A container that waits for its next start. */
+export function crashLooping(pod: Pod, backOffMs: number, nowMs: number): PodStatus {
+  const { name, namespace, uid } = pod.metadata;
+  const ended = pod.status?.containerStatuses[0]?.state?.terminated;
+  const message = `back-off ${goDuration(backOffMs)} restarting failed container=importer pod=${name}_${namespace}(${uid})`;
+  return withContainer(
+    pod,
+    'Running',
+    {
+      state: { waiting: { reason: 'CrashLoopBackOff', message } },
+      ...(ended ? { lastState: { terminated: ended } } : {}),
+    },
+    nowMs,
+  );
+}
+
+/** A pod that the kubelet has thrown off its node. */
+export function evicted(pod: Pod, startedMs: number, nowMs: number): PodStatus {
+  const message = 'The node was low on resource: ephemeral-storage. Threshold quantity: 1Gi, available: 512Mi. ';
+  const end = { exitCode: 137, reason: 'ContainerStatusUnknown', message };
+  return { ...terminated(pod, end, startedMs, nowMs), phase: 'Failed', reason: 'Evicted', message };
+}
+
+const goDuration = (milliseconds: number) => {
+  const seconds = Math.round(milliseconds / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+};

@@ -1,0 +1,122 @@
+import { annotation, annotationsPatch } from './annotation.ts';
+import { bindsAtOnce, primeClaimFor } from './claims.ts';
+import { Claim, PersistentVolume, type VolumeImportSource } from './kinds.ts';
+import { boundTo, lost } from './volume.ts';
+import { deletionOf, type EventText, patchOf, type Write } from './write.ts';
+
+export interface ObservedTarget {
+  target: Claim;
+  prime: Claim | undefined;
+  importSource: VolumeImportSource | undefined;
+  waitsForConsumer: boolean;
+  /** The newest event about prime. */
+  primeEvent: EventText | undefined;
+  /** Percentage the running importer reports. */
+  podProgress: string | undefined;
+}
+
+const component = 'import-populator';
+
+/** What the populator copies from prime to the target; what prime lacks, the target loses. */
+const copied = [
+  annotation.podPhase,
+  annotation.podReady,
+  annotation.podRestarts,
+  annotation.preallocationRequested,
+  annotation.running,
+  annotation.runningMessage,
+  annotation.runningReason,
+  annotation.podSchedulable,
+  annotation.fatalError,
+];
+
+const noted = (target: Claim, type: EventText['type'], reason: string, message: string): Write => ({
+  do: 'event',
+  about: target,
+  from: component,
+  type,
+  reason,
+  message,
+});
+
+export const isPopulatedByImport = ({ spec }: Claim) =>
+  spec.dataSourceRef?.apiGroup === 'cdi.kubevirt.io' && spec.dataSourceRef.kind === 'VolumeImportSource';
+
+/** The next writes about a claim that an import populates: prime, what prime tells, the volume handed over, prime gone. */
+export function nextForTarget(observed: ObservedTarget): Write[] {
+  const { target, prime } = observed;
+  const phase = target.status?.phase ?? 'Pending';
+  if (!prime) return phase === 'Pending' ? primeWrites(observed) : [];
+  const patch = annotationsPatch(target.metadata.annotations, wantedAnnotations(observed, prime));
+  if (patch) return [patchOf(Claim, target, patch), ...copiedEvent(observed, prime)];
+  const imported = prime.metadata.annotations?.[annotation.podPhase] === 'Succeeded';
+  if (imported && phase === 'Pending') return handOver(target, prime);
+  if (imported && phase === 'Bound') return prime.status?.phase === 'Lost' ? removePrime(prime) : [lost(prime)];
+  return [];
+}
+
+/** Whether the next write hands the volume over, which takes the real one a moment. */
+export const isHandOver = (writes: readonly Write[]) =>
+  writes.some((write) => write.do === 'patch' && write.resource === PersistentVolume);
+
+function primeWrites({ target, importSource, waitsForConsumer }: ObservedTarget): Write[] {
+  const hasNode = target.metadata.annotations?.[annotation.selectedNode] !== undefined;
+  if (!importSource || (waitsForConsumer && !hasNode && !bindsAtOnce(target))) return [];
+  return [
+    { do: 'create', resource: Claim, object: primeClaimFor(target, importSource) },
+    noted(target, 'Normal', 'CreatedPVCPrimeSuccessfully', 'PVC Prime created successfully'),
+  ];
+}
+
+function wantedAnnotations(observed: ObservedTarget, prime: Claim): Record<string, string | undefined> {
+  const { target, primeEvent } = observed;
+  const told = prime.metadata.annotations ?? {};
+  const bound = target.status?.phase === 'Bound';
+  const message = bound ? undefined : (primeEvent?.message ?? target.metadata.annotations?.[annotation.boundMessage]);
+  return {
+    ...Object.fromEntries(copied.map((name) => [name, told[name]])),
+    // A new claim says "0" of itself, before any pod could.
+    [annotation.podRestarts]: told[annotation.podRestarts] ?? '0',
+    [annotation.pvcPrime]: prime.metadata.name,
+    [annotation.bound]: message === undefined ? undefined : 'false',
+    [annotation.boundReason]: message === undefined ? undefined : 'Pending',
+    [annotation.boundMessage]: message,
+    [annotation.populatorProgress]: progress(observed, prime),
+  };
+}
+
+function progress({ target, podProgress }: ObservedTarget, prime: Claim): string | undefined {
+  const phase = prime.metadata.annotations?.[annotation.podPhase];
+  if (phase === 'Succeeded') return '100.0%';
+  // 100 is held back: the pod may still convert or resize.
+  if (phase === 'Running' && podProgress && !podProgress.startsWith('100')) return podProgress;
+  const before = target.metadata.annotations?.[annotation.populatorProgress];
+  return before ?? (prime.status?.phase === 'Bound' ? 'N/A' : undefined);
+}
+
+function copiedEvent({ target, primeEvent }: ObservedTarget, prime: Claim): Write[] {
+  const shown = target.metadata.annotations?.[annotation.boundMessage];
+  if (!primeEvent || primeEvent.message === shown || target.status?.phase === 'Bound') return [];
+  return [noted(target, primeEvent.type, primeEvent.reason, `[${prime.metadata.name}] : ${primeEvent.message}`)];
+}
+
+/**
+ * Moves the volume from prime to the target. Kubernetes' own controller would do all but the first write; both may,
+ * since each write says the same.
+ */
+function handOver(target: Claim, prime: Claim): Write[] {
+  const { volumeName } = prime.spec;
+  if (!volumeName) return [];
+  const { namespace, name, uid } = target.metadata;
+  const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid, resourceVersion: null };
+  return [
+    { do: 'patch', resource: PersistentVolume, ref: { name: volumeName }, patch: { spec: { claimRef } } },
+    ...boundTo(target, volumeName),
+    noted(target, 'Normal', 'importSucceeded', `Successfully imported into ${name}`),
+  ];
+}
+
+function removePrime(prime: Claim): Write[] {
+  const kept = prime.metadata.annotations?.[annotation.retainAfterCompletion] === 'true';
+  return kept || prime.metadata.deletionTimestamp ? [] : [deletionOf(Claim, prime)];
+}

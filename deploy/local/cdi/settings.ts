@@ -1,0 +1,44 @@
+/** The times of the simulated controllers, in milliseconds of the clock. The defaults are some hundred times faster than life. */
+export interface CdiTimings {
+  /** Between two writes of a controller about the same object. */
+  tickMs: number;
+  /** Until a driver has made a volume. */
+  bindMs: number;
+  /** From a scheduled pod to its running container; also how long the end of a container stands before it starts again. */
+  containerMs: number;
+  /** From a finished import to the handing over of its volume. */
+  rebindMs: number;
+  /** Between two looks at a running import. */
+  progressMs: number;
+  /** How long a deleted importer goes on. */
+  podGraceMs: number;
+  /** How long the conversion of a qcow2 image takes. */
+  conversionMs: number;
+  /** How long an import takes that downloads nothing here (registry, blank). */
+  otherSourceMs: number;
+  /** Until the kubelet looks again for a Secret it misses. */
+  secretPollMs: number;
+  /** Scales the kubelet's back-off between restarts (10 s to 300 s, forgotten after 10 min of running). */
+  restartScale: number;
+}
+
+export const defaultTimings: CdiTimings = {
+  tickMs: 5,
+  bindMs: 30,
+  containerMs: 30,
+  rebindMs: 30,
+  progressMs: 2000,
+  podGraceMs: 100,
+  conversionMs: 200,
+  otherSourceMs: 100,
+  secretPollMs: 1000,
+  restartScale: 1,
+};
+
+/** Legal differences between installations of CDI. */
+export interface CdiVariants {
+  /** The first status that shows is the one with the claim in it; the one before it is never written. */
+  skipPending?: boolean;
+  /** No populators: the claim is bound first and the importer writes to it directly. */
+  classic?: boolean;
+}

@@ -1,0 +1,109 @@
+import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import { annotation } from './annotation.ts';
+import { bindsAtOnce, claimProtection } from './claims.ts';
+import type { CdiContext } from './context.ts';
+import { Claim, claimsOf, DataVolume, PersistentVolume, type StorageClass } from './kinds.ts';
+import { controllerOf } from './owner.ts';
+import { classFor, waitsForConsumer } from './storage-profile.ts';
+import { lost, provisioned } from './volume.ts';
+import type { Again } from './work-queue.ts';
+import { deletionOf, type EventText, statusOf, type Write, withoutFinalizer } from './write.ts';
+
+/**
+ * Plays driver and volume controller for one claim of a class whose driver is in the table of profiles: makes its
+ * volume, protects it while a pod mounts it, loses it where a fault says so. Claims of other drivers are left alone.
+ */
+export async function reconcileVolume(context: CdiContext, ref: ObjectReference): Promise<Again> {
+  const claim = context.claims.find(ref);
+  if (!claim) return undefined;
+  const storageClass = classFor(claim.spec.storageClassName, context.storageClasses.objects.values());
+  if (!storageClass || !(storageClass.provisioner in context.profiles)) return undefined;
+  if (claim.metadata.deletionTimestamp) {
+    await context.perform(release(context, claim));
+    return undefined;
+  }
+  switch (claim.status?.phase) {
+    case undefined:
+      // The API server's own first word about a claim, where it has not said it.
+      await context.perform([statusOf(Claim, claim, { phase: 'Pending' })]);
+      return undefined;
+    case 'Pending':
+      return provision(context, claim, storageClass);
+    case 'Bound':
+      return loseByFault(context, claim);
+    default:
+      return undefined;
+  }
+}
+
+/** Deletes the volume of a claim that is gone, unless it has become another's. */
+export async function reclaimVolume({ kube, claims }: CdiContext, gone: Claim): Promise<void> {
+  const { volumeName } = gone.spec;
+  if (!volumeName || [...claims.objects.values()].some((claim) => claim.spec.volumeName === volumeName)) return;
+  const volume = await kube.get(PersistentVolume, { name: volumeName });
+  if (volume && volume.spec.claimRef?.uid === gone.metadata.uid)
+    await kube.delete(PersistentVolume, { name: volumeName }, { uid: volume.metadata.uid });
+}
+
+function release(context: CdiContext, claim: Claim): Write[] {
+  if (!claim.metadata.finalizers?.includes(claimProtection)) return [];
+  return podsOn(context, claim).length > 0 ? [] : [withoutFinalizer(Claim, claim, claimProtection)];
+}
+
+async function provision(context: CdiContext, claim: Claim, storageClass: StorageClass): Promise<Again> {
+  const { clock, timings, provisioning, notes, faults } = context;
+  const { uid } = claim.metadata;
+  // CDI's populators bring the volume themselves.
+  if (claim.spec.dataSourceRef?.apiGroup === 'cdi.kubevirt.io') return undefined;
+  if (waitsForConsumer(storageClass) && !hasConsumer(context, claim)) return undefined;
+  const startedMs = provisioning.get(uid) ?? clock.now();
+  provisioning.set(uid, startedMs);
+  const restMs = startedMs + timings.bindMs - clock.now();
+  if (restMs > 0) return { holdMs: restMs };
+  provisioning.delete(uid);
+  const name = context.importNameOf(claim);
+  if (name && faults.strike(`${uid} ${clock.now()}`, name, 'provisionError')) {
+    await note(context, claim, provisioningFailed(storageClass));
+    return { lookAgainMs: timings.bindMs * 10 };
+  }
+  await context.perform(provisioned(claim, storageClass));
+  const message = `Successfully provisioned volume pvc-${uid}`;
+  notes.set(uid, { type: 'Normal', reason: 'ProvisioningSucceeded', message });
+  return undefined;
+}
+
+const provisioningFailed = ({ metadata }: StorageClass): EventText => ({
+  type: 'Warning',
+  reason: 'ProvisioningFailed',
+  message: `failed to provision volume with StorageClass "${metadata.name}": rpc error: code = ResourceExhausted desc = volume limit exceeded`,
+});
+
+async function note({ perform, notes, wakeOwner }: CdiContext, claim: Claim, text: EventText) {
+  notes.set(claim.metadata.uid, text);
+  await perform([{ do: 'event', about: claim, from: 'ebs.csi.aws.com_ot-simulated', ...text }]);
+  wakeOwner(claim);
+}
+
+function hasConsumer(context: CdiContext, claim: Claim): boolean {
+  if (bindsAtOnce(claim) || claim.metadata.annotations?.[annotation.selectedNode] !== undefined) return true;
+  return podsOn(context, claim).some((pod) => !pod.metadata.deletionTimestamp);
+}
+
+/** The pods that mount a claim. */
+export const podsOn = ({ pods }: Pick<CdiContext, 'pods'>, { metadata: { namespace, name } }: Claim) =>
+  [...pods.objects.values()].filter((pod) => pod.metadata.namespace === namespace && claimsOf(pod).includes(name));
+
+async function loseByFault(context: CdiContext, claim: Claim): Promise<Again> {
+  const { kube, faults } = context;
+  const owner = controllerOf(claim);
+  if (owner?.kind !== DataVolume.kind || claim.metadata.annotations?.[annotation.podPhase] !== 'Succeeded')
+    return undefined;
+  const { namespace } = claim.metadata;
+  const dataVolume = context.dataVolumes.find({ namespace, name: owner.name });
+  const isDone = dataVolume?.status?.conditions.some(({ type, status }) => type === 'Bound' && status === 'True');
+  const name = context.importNameOf(claim);
+  if (!isDone || !name || !faults.strike(claim.metadata.uid, name, 'claimLost')) return undefined;
+  const volume = await kube.get(PersistentVolume, { name: claim.spec.volumeName ?? '' });
+  await context.perform([...(volume ? [deletionOf(PersistentVolume, volume)] : []), lost(claim)]);
+  return undefined;
+}

@@ -1,0 +1,45 @@
+import { Claim, PersistentVolume, type StorageClass } from './kinds.ts';
+import { patchOf, statusOf, type Write } from './write.ts';
+
+/** What driver and volume controller write when a claim gets a volume of its own. */
+export function provisioned(claim: Claim, storageClass: StorageClass): Write[] {
+  const name = `pvc-${claim.metadata.uid}`;
+  return [
+    { do: 'create', resource: PersistentVolume, object: volumeFor(name, claim, storageClass) },
+    ...boundTo(claim, name),
+  ];
+}
+
+/** What Kubernetes writes when a claim is bound to a volume. */
+export function boundTo(claim: Claim, volumeName: string): Write[] {
+  const annotations = { 'pv.kubernetes.io/bind-completed': 'yes', 'pv.kubernetes.io/bound-by-controller': 'yes' };
+  const { accessModes, resources } = claim.spec;
+  const bound = { phase: 'Bound', accessModes, capacity: { storage: resources?.requests?.storage ?? '0' } };
+  return [patchOf(Claim, claim, { metadata: { annotations }, spec: { volumeName } }), statusOf(Claim, claim, bound)];
+}
+
+/** A claim whose volume is gone, or another's. */
+export const lost = (claim: Claim): Write => statusOf(Claim, claim, { phase: 'Lost' });
+
+function volumeFor(name: string, claim: Claim, { provisioner, reclaimPolicy, metadata }: StorageClass) {
+  const { accessModes, resources, volumeMode = 'Filesystem' } = claim.spec;
+  const { namespace, name: claimName, uid } = claim.metadata;
+  return {
+    apiVersion: PersistentVolume.apiVersion,
+    kind: PersistentVolume.kind,
+    metadata: { name, annotations: { 'pv.kubernetes.io/provisioned-by': provisioner } },
+    spec: {
+      capacity: { storage: resources?.requests?.storage ?? '0' },
+      accessModes,
+      volumeMode,
+      storageClassName: metadata.name,
+      persistentVolumeReclaimPolicy: reclaimPolicy ?? 'Delete',
+      claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name: claimName, uid },
+      csi: { driver: provisioner, volumeHandle: volumeHandleOf(name) },
+    },
+  };
+}
+
+/** What the driver calls the volume of this name. */
+export const volumeHandleOf = (volumeName: string) =>
+  `vol-${volumeName.replace(/^pvc-/, '').replaceAll('-', '').slice(0, 17)}`;

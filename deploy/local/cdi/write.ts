@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { Event } from '../../../shared/resources/core/event.ts';
+import {
+  type KubernetesObject,
+  type ObjectReference,
+  type Resource,
+  referenceOf,
+} from '../../../shared/resources/resource.ts';
+import { ApiError, hasStatus } from '../../../shared/runtime/errors.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+import type { Clock } from '../clock.ts';
+
+export interface EventText {
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+}
+
+/** One write to the API server as plain data, so that what a controller decides can be tested without one. */
+export type Write =
+  | { do: 'create'; resource: Resource; object: { metadata: ObjectReference } }
+  | { do: 'patch'; resource: Resource; ref: ObjectReference; patch: Record<string, unknown>; subresource?: 'status' }
+  | { do: 'delete'; resource: Resource; ref: ObjectReference; uid: string }
+  | ({ do: 'event'; about: KubernetesObject; from: string } & EventText);
+
+/** A change of metadata or spec. */
+export const patchOf = (resource: Resource, object: KubernetesObject, patch: Record<string, unknown>): Write => ({
+  do: 'patch',
+  resource,
+  ref: referenceOf(object),
+  patch,
+});
+
+/** A change of status, which is a subresource of every kind written here. */
+export const statusOf = (resource: Resource, object: KubernetesObject, status: unknown): Write => ({
+  do: 'patch',
+  resource,
+  ref: referenceOf(object),
+  patch: { status },
+  subresource: 'status',
+});
+
+export const deletionOf = (resource: Resource, object: KubernetesObject): Write => ({
+  do: 'delete',
+  resource,
+  ref: referenceOf(object),
+  uid: object.metadata.uid,
+});
+
+/** Takes finalizers off, unless someone changed the object meanwhile (409). */
+export const withoutFinalizer = (resource: Resource, object: KubernetesObject, finalizer: string): Write =>
+  patchOf(resource, object, {
+    metadata: {
+      uid: object.metadata.uid,
+      resourceVersion: object.metadata.resourceVersion,
+      finalizers: (object.metadata.finalizers ?? []).filter((name) => name !== finalizer),
+    },
+  });
+
+/** Puts a finalizer on, unless someone changed the object meanwhile (409). */
+export const withFinalizer = (resource: Resource, object: KubernetesObject, finalizer: string): Write =>
+  patchOf(resource, object, {
+    metadata: {
+      uid: object.metadata.uid,
+      resourceVersion: object.metadata.resourceVersion,
+      finalizers: [...(object.metadata.finalizers ?? []), finalizer],
+    },
+  });
+
+/** Performs writes for a controller. */
+export interface Writer {
+  /** Performs writes in their order; what exists already, or is gone already, is as good as written. Events go beside them. */
+  perform(writes: readonly Write[]): Promise<void>;
+  /** Resolves when all events are out. */
+  settled(): Promise<void>;
+}
+
+/** A writer that tells `learn` what the API server answered. */
+export function writer(
+  kube: Kube,
+  clock: Clock,
+  learn: (resource: Resource, object: KubernetesObject) => void = () => undefined,
+): Writer {
+  const events = new Set<Promise<unknown>>();
+  // As with Kubernetes' own recorder nobody waits for an event, and one that fails is lost.
+  const emit = (event: EventWrite) => {
+    const sent: Promise<unknown> = kube
+      .create(Event, eventObject(event, clock.now()))
+      .catch(() => undefined)
+      .finally(() => events.delete(sent));
+    events.add(sent);
+  };
+  return {
+    async perform(writes) {
+      for (const write of writes) {
+        if (write.do === 'event') emit(write);
+        else await performOne(kube, write, learn).catch(unlessDone);
+      }
+    },
+    settled: async () => void (await Promise.all(events)),
+  };
+}
+
+function unlessDone(error: unknown) {
+  const isDone = hasStatus(error, 404) || (error instanceof ApiError && error.reason === 'AlreadyExists');
+  if (!isDone) throw error;
+}
+
+type EventWrite = Extract<Write, { do: 'event' }>;
+
+async function performOne(
+  kube: Kube,
+  write: Exclude<Write, EventWrite>,
+  learn: (resource: Resource, object: KubernetesObject) => void,
+) {
+  const { resource } = write;
+  switch (write.do) {
+    case 'create':
+      return learn(resource, await kube.create(resource, write.object));
+    case 'patch': {
+      const { ref, patch, subresource } = write;
+      return learn(resource, await kube.patch(resource, ref, patch, subresource ? { subresource } : {}));
+    }
+    case 'delete':
+      return kube.delete(resource, write.ref, { uid: write.uid });
+  }
+}
+
+/** RFC 3339 with whole seconds, as Kubernetes' own times are. */
+export const timestamp = (atMs: number) => new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
+
+function eventObject(write: EventWrite, nowMs: number) {
+  const { about, type, reason, message, from } = write;
+  const { name, uid, resourceVersion } = about.metadata;
+  // Events about cluster-scoped objects live in `default`, as client-go's recorder puts them.
+  const namespace = about.metadata.namespace ?? 'default';
+  const time = timestamp(nowMs);
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { namespace, name: `${name}.${randomUUID().replaceAll('-', '').slice(0, 16)}` },
+    involvedObject: {
+      apiVersion: about.apiVersion,
+      kind: about.kind,
+      ...(about.metadata.namespace ? { namespace } : {}),
+      name,
+      uid,
+      resourceVersion,
+    },
+    type,
+    reason,
+    message,
+    source: { component: from },
+    reportingComponent: from,
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+  };
+}

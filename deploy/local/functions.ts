@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FunctionDeclaration } from '../../shared/function.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { serve } from '../../shared/runtime/serve.ts';
+import { telemetryOf } from '../../shared/runtime/telemetry.ts';
+import { teller } from '../../shared/runtime/tell.ts';
+import type { ApiServer } from './api-server/api-server.ts';
+import { clientOf } from './client.ts';
+import type { Clock } from './clock.ts';
+import type { Handler } from './eventing/address.ts';
+
+/** The functions of a local cluster, each under its own ServiceAccount and as many times as asked for. */
+export interface LocalFunctions {
+  handler(name: string): Handler | undefined;
+  /** Resolves when nothing that a function has begun is still under way. */
+  drained(): Promise<void>;
+}
+
+/** Serves the functions in this process; several replicas share nothing and answer in turn. */
+export function serveFunctions(
+  declarations: readonly FunctionDeclaration[],
+  options: {
+    server: ApiServer;
+    clock: Clock;
+    sink: () => string;
+    replicas: Readonly<Record<string, number>>;
+    holdOffMs: number;
+  },
+): LocalFunctions {
+  const served = new Map(
+    declarations.map((declaration) => {
+      const replicas = replicasOf(declaration, options);
+      let turn = 0;
+      const handler: Handler = async (request) => {
+        const replica = replicas[turn++ % replicas.length];
+        return replica ? replica.app.fetch(request) : new Response(null, { status: 503 });
+      };
+      return [declaration.name, { replicas, handler }] as const;
+    }),
+  );
+  return {
+    handler: (name) => served.get(name)?.handler,
+    drained: async () => {
+      await Promise.all([...served.values()].flatMap(({ replicas }) => replicas.map(({ drained }) => drained())));
+    },
+  };
+}
+
+function replicasOf(
+  declaration: FunctionDeclaration,
+  { server, clock, sink, replicas, holdOffMs }: Parameters<typeof serveFunctions>[1],
+) {
+  const source = `/apis/v1/namespaces/${operatorNamespace}/services/${declaration.name}`;
+  return Array.from({ length: replicas[declaration.name] ?? 1 }, () =>
+    serve(declaration, {
+      kube: clientOf(server, server.tokenFor({ namespace: operatorNamespace, name: declaration.name })),
+      telemetry: telemetryOf(declaration.name),
+      now: clock.now,
+      pause: (milliseconds) => sleep(milliseconds),
+      random: Math.random,
+      teller: teller(sink, source),
+      holdOffMs,
+    }),
+  );
+}

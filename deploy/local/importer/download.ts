@@ -1,0 +1,20 @@
+import type { Clock } from '../clock.ts';
+
+/** What a source needs to know to open a download. */
+export interface DownloadRequest {
+  url: string;
+  credentials?: { accessKeyId: string; secretKey: string };
+  signal: AbortSignal;
+  clock: Clock;
+}
+
+/** An open download. */
+export interface Download {
+  chunks: AsyncIterable<Buffer>;
+  /** The whole length, where CDI learns it. */
+  totalBytes: number | undefined;
+  /** Whether qemu-img could look at the image from afar, before it is downloaded. */
+  isSeekable: boolean;
+  /** Hangs up. */
+  close(): void;
+}

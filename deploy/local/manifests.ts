@@ -1,0 +1,52 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { parseAllDocuments } from 'yaml';
+import { guessedPlural } from '../../knative/plural.ts';
+import { type KubernetesObject, ObjectMeta, type Resource } from '../../shared/resources/resource.ts';
+import { ApiError } from '../../shared/runtime/errors.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+
+/** All objects of the YAML files of these folders (relative to the project), kustomizations apart. */
+export async function readManifests(...folders: readonly string[]): Promise<KubernetesObject[]> {
+  const root = new URL('../../', import.meta.url);
+  const found: KubernetesObject[] = [];
+  for (const folder of folders) {
+    const names = (await readdir(new URL(folder, root))).filter((name) => name.endsWith('.yaml')).sort();
+    for (const name of names) found.push(...documents(await readFile(new URL(`${folder}/${name}`, root), 'utf8')));
+  }
+  return found.filter(({ kind }) => kind !== 'Kustomization');
+}
+
+/** The objects of a YAML text. */
+export const documents = (text: string): KubernetesObject[] =>
+  parseAllDocuments(text)
+    .map((document) => document.toJS() as KubernetesObject | null)
+    .filter((object) => object !== null);
+
+/** Applies as `kubectl apply --server-side` would: definitions first, then namespaces, then the rest. */
+export async function applyManifests(kube: Kube, objects: readonly KubernetesObject[]): Promise<void> {
+  for (const object of [...objects].sort((a, b) => rank(a) - rank(b))) {
+    try {
+      await kube.apply(resourceOf(object), object, { fieldManager: 'ot-install', force: true });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      throw new Error(`${object.kind} ${object.metadata.name}: ${error.message}`, { cause: error });
+    }
+  }
+}
+
+const rank = ({ kind }: KubernetesObject) => {
+  const found = ['CustomResourceDefinition', 'Namespace'].indexOf(kind);
+  return found < 0 ? 2 : found;
+};
+
+/** Where objects of this kind live, by the same guess that Knative's sources make. */
+const resourceOf = ({ apiVersion, kind, metadata }: KubernetesObject): Resource => ({
+  apiVersion,
+  kind,
+  plural: guessedPlural(kind),
+  namespaced: metadata.namespace !== undefined,
+  parse: (value) => ({
+    ...(value as KubernetesObject),
+    metadata: ObjectMeta.parse((value as KubernetesObject).metadata),
+  }),
+});

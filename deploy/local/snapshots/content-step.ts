@@ -1,0 +1,107 @@
+import { annotation } from '../cdi/annotation.ts';
+import type { Claim } from '../cdi/kinds.ts';
+import { bytesOf } from '../cdi/quantity.ts';
+import { patchOf, statusOf, timestamp, type Write, withoutFinalizer } from '../cdi/write.ts';
+import { finalizer, snapshotAnnotation, VolumeSnapshotContent } from './kinds.ts';
+
+export interface ObservedContent {
+  content: VolumeSnapshotContent;
+  /** The claim whose volume is cut. */
+  claim: Claim | undefined;
+  /** Since when the driver has been cutting. */
+  cuttingSinceMs: number;
+  cutMs: number;
+  /** Until the copy is complete; never when undefined. */
+  readyMs: number | undefined;
+  /** The driver refuses this time. */
+  refuses: boolean;
+  nowMs: number;
+}
+
+/** What comes next about a content; `failure` is tried again with growing pauses, `waitMs` tells when there is more to do. */
+export interface ContentStep {
+  writes: Write[];
+  waitMs?: number;
+  failure?: string;
+}
+
+const done: ContentStep = { writes: [] };
+
+/** The next step of the driver's sidecar: cut the snapshot, see its copy complete, delete it. */
+export function nextForContent(observed: ObservedContent): ContentStep {
+  const { content, nowMs } = observed;
+  if (content.metadata.deletionTimestamp) return removal(content);
+  const { readyToUse, creationTime } = content.status ?? {};
+  if (readyToUse) return done;
+  if (creationTime === undefined) return cutting(observed);
+  if (isBeingCreated(content)) return { writes: [beingCreated(content, null)] };
+  if (observed.readyMs === undefined) return done;
+  const waitMs = creationTime / 1e6 + observed.readyMs - nowMs;
+  if (waitMs > 0) return { writes: [], waitMs };
+  // Only now an error goes: that the snapshot was cut at last does not clear it.
+  return { writes: [statusOf(VolumeSnapshotContent, content, { readyToUse: true, error: null })] };
+}
+
+const isBeingCreated = ({ metadata }: VolumeSnapshotContent) =>
+  metadata.annotations?.[snapshotAnnotation.beingCreated] !== undefined;
+
+const beingCreated = (content: VolumeSnapshotContent, value: 'yes' | null) =>
+  patchOf(VolumeSnapshotContent, content, { metadata: { annotations: { [snapshotAnnotation.beingCreated]: value } } });
+
+function cutting(observed: ObservedContent): ContentStep {
+  const { content, cuttingSinceMs, cutMs, refuses, nowMs } = observed;
+  if (!isBeingCreated(content)) return { writes: [beingCreated(content, 'yes')] };
+  if (refuses) return refusal(observed);
+  const waitMs = cuttingSinceMs + cutMs - nowMs;
+  return waitMs > 0 ? { writes: [], waitMs } : cut(observed);
+}
+
+function refusal({ content, nowMs }: ObservedContent): ContentStep {
+  const cause = `failed to take snapshot of the volume ${content.spec.source.volumeHandle}: "rpc error: code = ResourceExhausted desc = SnapshotCreationPerVolumeRateExceeded: The maximum per volume CreateSnapshot request rate has been exceeded."`;
+  const [message, reason] = content.status
+    ? [`Failed to check and update snapshot content: ${cause}`, 'SnapshotContentCheckandUpdateFailed']
+    : [`Failed to create snapshot: ${cause}`, 'SnapshotCreationFailed'];
+  const status = statusOf(VolumeSnapshotContent, content, {
+    readyToUse: false,
+    error: { message, time: timestamp(nowMs) },
+  });
+  const event: Write = {
+    do: 'event',
+    about: content,
+    from: 'csi-snapshotter ebs.csi.aws.com',
+    type: 'Warning',
+    reason,
+    message,
+  };
+  return { writes: content.status?.error?.message === message ? [] : [status, event], failure: message };
+}
+
+function cut({ content, claim, nowMs }: ObservedContent): ContentStep {
+  const { annotations = {} } = claim?.metadata ?? {};
+  const imported =
+    `${annotations[annotation.podPhase] ?? ''} ${annotations[annotation.populatorProgress] ?? ''}`.trim();
+  const size = claim?.status?.capacity?.storage;
+  return {
+    writes: [
+      patchOf(VolumeSnapshotContent, content, {
+        metadata: { annotations: { [snapshotAnnotation.importWhenCut]: imported } },
+      }),
+      statusOf(VolumeSnapshotContent, content, {
+        snapshotHandle: `snap-${content.metadata.uid.replaceAll('-', '').slice(0, 17)}`,
+        readyToUse: false,
+        creationTime: nowMs * 1e6,
+        ...(size === undefined ? {} : { restoreSize: bytesOf(size) }),
+      }),
+    ],
+  };
+}
+
+/** A content goes once its VolumeSnapshot is going; one that is deleted by itself waits for that. */
+function removal(content: VolumeSnapshotContent): ContentStep {
+  const isReleased = content.metadata.annotations?.[snapshotAnnotation.beingDeleted] !== undefined;
+  if (!isReleased || isBeingCreated(content) || !content.metadata.finalizers?.includes(finalizer.content)) return done;
+  const gone = { snapshotHandle: null, readyToUse: null, creationTime: null, restoreSize: null };
+  const clears = content.spec.deletionPolicy === 'Delete' && content.status?.snapshotHandle !== undefined;
+  if (clears) return { writes: [statusOf(VolumeSnapshotContent, content, gone)] };
+  return { writes: [withoutFinalizer(VolumeSnapshotContent, content, finalizer.content)] };
+}

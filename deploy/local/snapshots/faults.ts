@@ -1,0 +1,25 @@
+/** What can go wrong with a snapshot beyond what a missing class or an unbound claim brings by itself. */
+export type SnapshotFault =
+  /** Nobody speaks for the driver: the content never gets a status. */
+  | { mode: 'driverMismatch' }
+  /** The driver refuses to cut so many times; the error stays in the status until the snapshot is ready. */
+  | { mode: 'csiError' | 'errorLingers'; times?: number }
+  /** Copying takes that long. */
+  | { mode: 'slowReady'; readyMs: number }
+  /** Copying never ends. */
+  | { mode: 'neverReady' }
+  /** Someone deletes the content that long after the snapshot was ready. */
+  | { mode: 'contentDeleted'; afterMs?: number };
+
+/** A fault for snapshots whose name or claim matches; a string matches where it is contained. */
+export type SnapshotFaultRule = SnapshotFault & { match: string | RegExp };
+
+/** The first rule of this mode for a snapshot of this name or claim. */
+export const faultOf = <M extends SnapshotFault['mode']>(
+  rules: readonly SnapshotFaultRule[],
+  names: readonly string[],
+  ...modes: M[]
+) =>
+  rules
+    .filter((rule): rule is Extract<SnapshotFaultRule, { mode: M }> => (modes as string[]).includes(rule.mode))
+    .find(({ match }) => names.some((name) => (typeof match === 'string' ? name.includes(match) : match.test(name))));

@@ -1,0 +1,68 @@
+import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import { keyOf } from '../cdi/informer.ts';
+import { classFor } from '../cdi/storage-profile.ts';
+import type { Again } from '../cdi/work-queue.ts';
+import type { Writer } from '../cdi/write.ts';
+import type { Clock } from '../clock.ts';
+import { contentName, snapshotAnnotation, type VolumeSnapshot, VolumeSnapshotContent } from './kinds.ts';
+import { nextForSnapshot, type ObservedSnapshot, releaseOf } from './snapshot-step.ts';
+import type { World } from './world.ts';
+
+/** Looks at one VolumeSnapshot and brings it a step further; throws what has to be tried again. */
+export function snapshotController(
+  { clock, contentMs }: { clock: Clock; contentMs: number },
+  world: World,
+  { perform }: Writer,
+) {
+  const paused = new Set<string>();
+  const claimOf = new Map<string, string>();
+  return async (ref: ObjectReference): Promise<Again> => {
+    const snapshot = world.snapshots.find(ref);
+    if (!snapshot) return void (await perform(releaseOf(freeClaim(world, ref, claimOf.get(keyOf(ref))))));
+    claimOf.set(keyOf(ref), snapshot.spec.source.persistentVolumeClaimName ?? '');
+    const { writes, failure } = nextForSnapshot(observe(world, snapshot, clock.now()));
+    const makesContent = writes.some((write) => write.do === 'create' && write.resource === VolumeSnapshotContent);
+    if (makesContent && !paused.has(snapshot.metadata.uid)) {
+      paused.add(snapshot.metadata.uid);
+      return { holdMs: contentMs };
+    }
+    paused.delete(snapshot.metadata.uid);
+    await perform(writes);
+    if (failure) throw new Error(failure);
+    return writes.length > 0 ? { holdMs: 0 } : undefined;
+  };
+}
+
+const isTakenFrom = (snapshot: VolumeSnapshot, namespace: string | undefined, claim: string) =>
+  snapshot.metadata.namespace === namespace &&
+  snapshot.spec.source.persistentVolumeClaimName === claim &&
+  !snapshot.status?.readyToUse;
+
+function freeClaim({ snapshots, claims }: World, { namespace }: ObjectReference, name: string | undefined) {
+  if (!name || [...snapshots.objects.values()].some((one) => isTakenFrom(one, namespace, name))) return undefined;
+  return claims.find({ namespace, name });
+}
+
+function observe(world: World, snapshot: VolumeSnapshot, nowMs: number): ObservedSnapshot {
+  const { namespace, uid, name } = snapshot.metadata;
+  const { source, volumeSnapshotClassName } = snapshot.spec;
+  const claim = world.claims.find({ namespace, name: source.persistentVolumeClaimName ?? '' });
+  const driver = claim && classFor(claim.spec.storageClassName, world.storageClasses.objects.values())?.provisioner;
+  const others = [...world.snapshots.objects.values()].filter((one) => one.metadata.uid !== uid);
+  return {
+    snapshot,
+    content: world.contents.find({ name: contentName(snapshot) }),
+    claim,
+    snapshotClass: world.classes.find({ name: volumeSnapshotClassName ?? '' }),
+    defaultClasses: [...world.classes.objects.values()].filter(
+      (one) => one.driver === driver && one.metadata.annotations?.[snapshotAnnotation.isDefaultClass] === 'true',
+    ),
+    isClaimNeeded: claim !== undefined && others.some((one) => isTakenFrom(one, namespace, claim.metadata.name)),
+    isBeingRestored: [...world.claims.objects.values()].some(({ metadata, spec, status }) => {
+      const from = spec.dataSource ?? spec.dataSourceRef;
+      const isFromThis = metadata.namespace === namespace && from?.kind === 'VolumeSnapshot' && from.name === name;
+      return isFromThis && (status?.phase ?? 'Pending') === 'Pending';
+    }),
+    nowMs,
+  };
+}

@@ -1,0 +1,100 @@
+import { loadFunctions } from '../../knative/functions.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { defaultHoldOffMs } from '../../shared/rules/slots.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import { type ApiServer, type ApiServerOptions, startApiServer } from './api-server/api-server.ts';
+import { admit } from './cdi/admit.ts';
+import { type CdiOptions, startCdi } from './cdi/start-cdi.ts';
+import { clientOf } from './client.ts';
+import { type Clock, realClock } from './clock.ts';
+import { type Eventing, type EventingOptions, startEventing } from './eventing/start.ts';
+import { serveFunctions } from './functions.ts';
+import { importImage } from './importer/import-image.ts';
+import { applyManifests, readManifests } from './manifests.ts';
+import { type SnapshotterOptions, startSnapshotter } from './snapshots/start-snapshotter.ts';
+
+export interface LocalOptions {
+  clock?: Clock;
+  /** Port of the API server; 0, the default, takes a free one. */
+  port?: number;
+  /** Port of the Broker's ingress. */
+  brokerPort?: number;
+  /** Other schedules for the timers `sweep` and `audit`. */
+  schedules?: EventingOptions['schedules'];
+  faults?: EventingOptions['faults'];
+  cdi?: Omit<Partial<CdiOptions>, 'kube' | 'clock' | 'importImage'>;
+  snapshotter?: Omit<Partial<SnapshotterOptions>, 'kube' | 'clock'>;
+  intercept?: ApiServerOptions['intercept'];
+  /** How many instances of a function run side by side, by name; 1 by default. */
+  replicas?: Readonly<Record<string, number>>;
+  /** How long nothing is granted after the slot Lease was made anew. */
+  holdOffMs?: number;
+  onLost?: (line: string) => void;
+}
+
+/** A cluster in this process: API server, eventing, functions, and the controllers of others that they need. */
+export interface LocalCluster {
+  server: ApiServer;
+  /** A client of its administrator. */
+  kube: Kube;
+  eventing: Eventing;
+  /** Where a pipeline posts its events. */
+  broker: string;
+  clock: Clock;
+  close(): Promise<void>;
+}
+
+/** Brings up the local cluster with everything in it that the manifests of this project say. */
+export async function startLocal(options: LocalOptions = {}): Promise<LocalCluster> {
+  const clock = options.clock ?? realClock;
+  const started: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const stop of started.splice(0).reverse()) await stop();
+  };
+  try {
+    const server = await startApiServer({
+      clock,
+      port: options.port ?? 0,
+      ...(options.intercept ? { intercept: options.intercept } : {}),
+    });
+    started.push(server.close);
+    const kube = clientOf(server);
+    server.addAdmission((request) =>
+      admit(request, (namespace, name) => kube.get(PersistentVolumeClaim, { namespace, name })),
+    );
+    await applyManifests(kube, await readManifests('crds', 'deploy/local/crds', 'deploy/local/eventing/crds'));
+    await applyManifests(kube, await readManifests('deploy/base', 'deploy/local/base', 'knative'));
+
+    let sink = '';
+    const functions = serveFunctions(await loadFunctions(), {
+      server,
+      clock,
+      sink: () => sink,
+      replicas: options.replicas ?? {},
+      holdOffMs: options.holdOffMs ?? defaultHoldOffMs,
+    });
+    started.push(functions.drained);
+    const eventing = await startEventing({
+      kube,
+      // A source watches under its own ServiceAccount, so that a missing permission shows here.
+      kubeOf: ({ namespace = '', name }) => clientOf(server, server.tokenFor({ namespace, name })),
+      clock,
+      functions: functions.handler,
+      port: options.brokerPort ?? 0,
+      schedules: options.schedules ?? {},
+      ...(options.faults ? { faults: options.faults } : {}),
+      ...(options.onLost ? { onLost: options.onLost } : {}),
+    });
+    started.push(eventing.close);
+    sink = `${eventing.url}/${operatorNamespace}/default`;
+    const cdi = startCdi({ kube, clock, importImage, ...options.cdi });
+    started.push(cdi.stop);
+    const snapshotter = startSnapshotter({ kube, clock, cutMs: 50, readyMs: 150, ...options.snapshotter });
+    started.push(snapshotter.stop);
+    return { server, kube, eventing, broker: sink, clock, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

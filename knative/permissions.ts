@@ -1,0 +1,52 @@
+import type { FunctionDeclaration, Permission } from '../shared/function.ts';
+import { operatorNamespace } from '../shared/rules/operator.ts';
+import { groupOf, type Manifest, partOf } from './manifest.ts';
+
+/** Each function's ServiceAccount with what it may do: a ClusterRole everywhere, a Role in the operator's namespace. */
+export const permissionManifests = (functions: readonly FunctionDeclaration[]): Manifest[] =>
+  functions.flatMap(({ name, may }) => [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: operatorNamespace, labels: partOf } },
+    ...bound('ClusterRole', name, [...rulesOf(may.filter(({ namespace }) => !namespace)), recordsEvents]),
+    ...bound('Role', name, rulesOf(may.filter(({ namespace }) => namespace === 'own'))),
+  ]);
+
+interface Rule {
+  apiGroups: readonly string[];
+  resources: readonly string[];
+  verbs: readonly string[];
+}
+
+/** The shell of every function records Events about the objects it decides on. */
+const recordsEvents: Rule = { apiGroups: [''], resources: ['events'], verbs: ['create'] };
+
+function bound(kind: 'Role' | 'ClusterRole', name: string, rules: readonly Rule[]): Manifest[] {
+  if (rules.length === 0) return [];
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const metadata =
+    kind === 'Role'
+      ? { name, namespace: operatorNamespace, labels: partOf }
+      : { name: `${operatorNamespace}-${name}`, labels: partOf };
+  const role = { apiVersion, kind, metadata, rules };
+  const binding = {
+    apiVersion,
+    kind: `${kind}Binding`,
+    metadata,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: metadata.name },
+    subjects: [{ kind: 'ServiceAccount', name, namespace: operatorNamespace }],
+  };
+  return [role, binding];
+}
+
+/** One rule for each resource; what several permissions say of the same one is joined. */
+function rulesOf(permissions: readonly Permission[]): Rule[] {
+  const keyOf = ({ resource, subresource }: Permission) =>
+    [groupOf(resource.apiVersion), resource.plural, subresource ?? ''].join(' ');
+  return [...Map.groupBy(permissions, keyOf)].map(([key, same]) => {
+    const [group = '', plural = '', subresource = ''] = key.split(' ');
+    return {
+      apiGroups: [group],
+      resources: [subresource ? `${plural}/${subresource}` : plural],
+      verbs: [...new Set(same.flatMap(({ verbs }) => verbs))],
+    };
+  });
+}

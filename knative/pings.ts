@@ -1,0 +1,26 @@
+import { operatorNamespace } from '../shared/rules/operator.ts';
+import { brokerName } from './broker.ts';
+import { type Manifest, partOf } from './manifest.ts';
+
+/** The timers that wake functions, by the waker's word. */
+const schedules = { sweep: '*/30 * * * * *', audit: '0 */10 * * * *' } as const;
+
+/** One PingSource for each timer. */
+export const pingManifests = (): Manifest[] =>
+  Object.entries(schedules).map(([name, schedule]) => ({
+    apiVersion: 'sources.knative.dev/v1',
+    kind: 'PingSource',
+    metadata: { name, namespace: operatorNamespace, labels: partOf },
+    spec: {
+      schedule,
+      contentType: 'application/json',
+      data: '{}',
+      sink: { ref: { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', name: brokerName } },
+    },
+  }));
+
+/** The attributes by which a Trigger knows the events of a timer. */
+export const pingAttributes = (name: keyof typeof schedules) => ({
+  type: 'dev.knative.sources.ping',
+  source: `/apis/v1/namespaces/${operatorNamespace}/pingsources/${name}`,
+});

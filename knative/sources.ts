@@ -1,0 +1,99 @@
+import type { FunctionDeclaration, SourceName, Waker } from '../shared/function.ts';
+import type { Resource } from '../shared/resources/resource.ts';
+import { operatorNamespace } from '../shared/rules/operator.ts';
+import { brokerName } from './broker.ts';
+import { groupOf, type Manifest, partOf } from './manifest.ts';
+import { guessedPlural } from './plural.ts';
+
+type Changed = Extract<Waker, { on: 'changed' }>;
+
+/**
+ * The manifests of each ApiServerSource that functions ask for, by its name. Throws for a kind that its source would
+ * never watch, and for one that two sources would bring twice.
+ */
+export function sourceManifests(functions: readonly FunctionDeclaration[]): Map<SourceName, Manifest[]> {
+  const wakers = functions.flatMap(({ on }) => on).filter((waker): waker is Changed => waker.on === 'changed');
+  const names = [...new Set(wakers.map(({ source }) => source))].sort();
+  for (const group of Map.groupBy(wakers, kindOf).values()) checkKind(group);
+  return new Map(
+    names.map((name) => [
+      name,
+      manifestsOf(
+        name,
+        wakers.filter(({ source }) => source === name),
+      ),
+    ]),
+  );
+}
+
+const kindOf = ({ resource }: Changed) => `${resource.apiVersion} ${resource.kind}`;
+
+function checkKind(wakers: readonly Changed[]) {
+  const sources = new Set(wakers.map(({ source }) => source));
+  for (const { resource } of wakers) {
+    if (sources.size > 1) {
+      throw new Error(`${resource.kind}: expected one source for all functions, found ${[...sources].join(' and ')}`);
+    }
+    if (guessedPlural(resource.kind) !== resource.plural) {
+      throw new Error(
+        `${resource.kind}: expected the plural ${guessedPlural(resource.kind)}, found ${resource.plural}, which an ApiServerSource never watches; let a sweep find its changes`,
+      );
+    }
+  }
+}
+
+function manifestsOf(source: SourceName, wakers: readonly Changed[]): Manifest[] {
+  const isOwn = source === 'own';
+  const kinds = [...Map.groupBy(wakers, kindOf).values()].sort(byKind);
+  const name = `source-${source}`;
+  const account = { name, namespace: operatorNamespace };
+  const metadata = { ...(isOwn ? account : { name: `${operatorNamespace}-${name}` }), labels: partOf };
+  const role = isOwn ? 'Role' : 'ClusterRole';
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...account, labels: partOf } },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: role,
+      metadata,
+      rules: rulesOf(kinds.map(([first]) => first).filter((waker) => waker !== undefined)),
+    } as Manifest,
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: `${role}Binding`,
+      metadata,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: role, name: metadata.name },
+      subjects: [{ kind: 'ServiceAccount', ...account }],
+    } as Manifest,
+    {
+      apiVersion: 'sources.knative.dev/v1',
+      kind: 'ApiServerSource',
+      metadata: { name: source, namespace: operatorNamespace, labels: partOf },
+      spec: {
+        // Objects hold passwords; a Broker is no place for them.
+        mode: 'Reference',
+        serviceAccountName: name,
+        ...(isOwn ? {} : { namespaceSelector: {} }),
+        resources: kinds.map(watchedOf),
+        sink: { ref: { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', name: brokerName } },
+      },
+    } as Manifest,
+  ];
+}
+
+const byKind = ([a]: Changed[], [b]: Changed[]) => (a && b ? kindOf(a).localeCompare(kindOf(b)) : 0);
+
+/** A selector only where every function that wants the kind names the same labels. */
+function watchedOf(wakers: readonly Changed[]) {
+  const [first] = wakers;
+  const selectors = new Set(wakers.map(({ labels }) => JSON.stringify(Object.entries(labels ?? {}).sort())));
+  const { apiVersion, kind } = first?.resource ?? {};
+  const isSelected = selectors.size === 1 && first?.labels !== undefined;
+  return { apiVersion, kind, ...(isSelected ? { selector: { matchLabels: { ...first.labels } } } : {}) };
+}
+
+const rulesOf = (wakers: readonly Changed[]) =>
+  [...Map.groupBy(wakers, ({ resource }) => groupOf(resource.apiVersion))].map(([group, ofGroup]) => ({
+    apiGroups: [group],
+    resources: ofGroup.map(({ resource }: { resource: Resource }) => resource.plural),
+    verbs: ['get', 'list', 'watch'],
+  }));

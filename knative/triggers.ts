@@ -1,0 +1,37 @@
+import type { FunctionDeclaration, Waker } from '../shared/function.ts';
+import { operatorNamespace } from '../shared/rules/operator.ts';
+import { brokerName, delivery, subscriberOf } from './broker.ts';
+import { type Manifest, partOf } from './manifest.ts';
+import { pingAttributes } from './pings.ts';
+
+/** One Trigger for each function that anything wakes: every Trigger costs a hop for every event. */
+export const triggerManifests = (functions: readonly FunctionDeclaration[]): Manifest[] =>
+  functions.filter(({ on }) => on.length > 0).map(triggerOf);
+
+const triggerOf = ({ name, on }: FunctionDeclaration) => ({
+  apiVersion: 'eventing.knative.dev/v1',
+  kind: 'Trigger',
+  metadata: {
+    name,
+    namespace: operatorNamespace,
+    // Without it a Trigger that is there before its Broker may stay not ready.
+    labels: { ...partOf, 'eventing.knative.dev/broker': brokerName },
+  },
+  spec: {
+    broker: brokerName,
+    filters: [{ any: distinct(on.map(attributesOf)).map((exact) => ({ exact })) }],
+    subscriber: { ref: subscriberOf(name) },
+    delivery,
+  },
+});
+
+function attributesOf(waker: Waker): Record<string, string> {
+  if (waker.on === 'event') return { type: waker.type };
+  if (waker.on !== 'changed') return pingAttributes(waker.on);
+  const { apiVersion, kind } = waker.resource;
+  return { apiversion: apiVersion, kind, ...(waker.name ? { name: waker.name } : {}) };
+}
+
+const distinct = <T>(values: readonly T[]) => [
+  ...new Map(values.map((value) => [JSON.stringify(value), value])).values(),
+];

@@ -1,0 +1,94 @@
+/** One request and what its answer must be like. In paths and bodies `{ns}` is the case's own namespace, `{x}` what was saved as x. */
+export interface Step {
+  /** Method and path: `POST /api/v1/namespaces/{ns}/configmaps`. A GET with `watch=1` needs a timeoutSeconds. */
+  request: string;
+  body?: unknown;
+  /** The Content-Type; by default JSON. */
+  type?: string;
+  accept?: string;
+  status: number;
+  /** What the answer contains at least; a RegExp matches text. */
+  answer?: unknown;
+  /** Paths (`metadata.generation`) the answer must not have. */
+  without?: string[];
+  /** The texts of the Warning headers, all of them. */
+  warnings?: string[];
+  /** The lines of a watch in order, each at least so. */
+  events?: unknown[];
+  /** Keeps values of the answer for later steps, by their path. */
+  save?: Record<string, string>;
+  /** Asked again until it answers so: for what a controller does in the background. */
+  eventually?: boolean;
+}
+
+/** A fact about the API: the same on the local cluster and on any real one. */
+export interface Case {
+  name: string;
+  steps: Step[];
+  /** Why it does not hold on the local cluster, where that is known and accepted. */
+  notLocal?: string;
+}
+
+/** The kind that cases about custom resources use. */
+export const widgetDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.contract.example.com' },
+  spec: {
+    group: 'contract.example.com',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', kind: 'Widget', shortNames: ['wdg'] },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        selectableFields: [{ jsonPath: '.spec.color' }],
+        additionalPrinterColumns: [
+          { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
+          { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+          { name: 'Color', type: 'string', priority: 1, jsonPath: '.spec.color' },
+          { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+        ],
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            required: ['spec'],
+            properties: {
+              spec: {
+                type: 'object',
+                required: ['size'],
+                properties: {
+                  size: { type: 'integer', minimum: 1 },
+                  color: { type: 'string', default: 'red' },
+                  tags: { type: 'array', items: { type: 'string' } },
+                },
+                'x-kubernetes-validations': [
+                  { rule: 'self.size < 100', message: 'too large' },
+                  { rule: 'self.size >= oldSelf.size', message: 'may not shrink' },
+                ],
+              },
+              status: {
+                type: 'object',
+                properties: {
+                  phase: { type: 'string' },
+                  conditions: {
+                    type: 'array',
+                    'x-kubernetes-list-type': 'map',
+                    'x-kubernetes-list-map-keys': ['type'],
+                    items: {
+                      type: 'object',
+                      required: ['type'],
+                      properties: { type: { type: 'string' }, status: { type: 'string' } },
+                    },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    ],
+  },
+};

@@ -1,0 +1,70 @@
+import { expect } from 'vitest';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { Lease } from '../../shared/resources/coordination/lease.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { putImage } from './images.ts';
+import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
+
+/** Deletes the image and waits until nothing of it is left anywhere. */
+async function deleteLeavesNothing(world: World, name: string): Promise<void> {
+  const ref = { namespace: world.namespace, name };
+  await world.kube.delete(VMDiskImage, ref);
+  await untilGone(world, VMDiskImage, ref);
+  for (const kind of [DataVolume, PersistentVolumeClaim, VolumeSnapshot, Pod]) {
+    const left = await world.kube.list(kind, { namespace: world.namespace });
+    expect(left.map(({ kind: found, metadata }) => `${found} ${metadata.name}`)).toEqual([]);
+  }
+  const lease = { namespace: 'sync-operator', name: leaseName };
+  await until(world, Lease, lease, (found) => found === undefined || holdersOf(found)?.length === 0);
+}
+
+const inPhase = (phase: string, prepare: (world: World) => Promise<void>, more: Partial<Story> = {}): Story => ({
+  name: `an image deleted while ${phase} leaves nothing behind`,
+  run: async (world) => {
+    await prepare(world);
+    await untilPhase(world, 'gone', phase);
+    await deleteLeavesNothing(world, 'gone');
+  },
+  ...more,
+});
+
+const started = async (world: World) => {
+  await putImage(world, 'gone');
+  await createImage(world, 'gone');
+};
+
+export const stories: readonly Story[] = [
+  inPhase('Queued', started, { policy: { concurrency: '0' } }),
+  inPhase('Syncing', async (world) => {
+    world.store.limitTo(0);
+    await started(world);
+  }),
+  inPhase('Snapshotting', started, { local: { snapshotter: { readyMs: 60_000 } } }),
+  inPhase('Succeeded', started),
+  inPhase(
+    'Retrying',
+    async (world) => {
+      world.store.faults.push({ match: 'gone', mode: 'cutAt', fraction: 0.5 });
+      await started(world);
+    },
+    { policy: { retryBackoffDuration: '1h' } },
+  ),
+  inPhase('Failed', async (world) => {
+    await createImage(world, 'gone');
+  }),
+  {
+    name: 'a same-named image made anew starts from nothing',
+    run: async (world) => {
+      world.store.faults.push({ match: 'gone', mode: 'cutAt', fraction: 0.5, times: 1 });
+      await started(world);
+      await untilPhase(world, 'gone', 'Succeeded');
+      await deleteLeavesNothing(world, 'gone');
+      await createImage(world, 'gone');
+      expect((await untilPhase(world, 'gone', 'Succeeded')).status).toMatchObject({ attempts: 1, revision: 1 });
+    },
+  },
+];

@@ -1,0 +1,159 @@
+import { expect } from 'vitest';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { Event } from '../../shared/resources/core/event.ts';
+import { defineResource } from '../../shared/resources/resource.ts';
+import { breachOf } from './history.ts';
+import { putImage } from './images.ts';
+import { createImage, type Story, until, untilPhase } from './world.ts';
+
+/** What may still flow after a failure was seen: two seconds' worth, and here an importer is gone far sooner. */
+const slackBytes = 64 * 1024;
+const retryLimit = 2;
+
+const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
+
+const reasonOf = (image: Awaited<ReturnType<typeof untilPhase>>) =>
+  image.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
+
+export const stories: readonly Story[] = [
+  {
+    name: 'a download that is cut off twice is tried again and succeeds at its third attempt',
+    run: async (world) => {
+      const size = await putImage(world, 'flaky');
+      world.store.faults.push({ match: 'flaky', mode: 'cutAt', fraction: 0.5, times: 2 });
+      // The first GET of each attempt only looks at the header, and counts as one.
+      await createImage(world, 'flaky');
+      const { status } = await untilPhase(world, 'flaky', 'Succeeded');
+      expect(world.store.bytesSent('images/flaky.qcow2')).toBeLessThanOrEqual((retryLimit + 1) * (size + slackBytes));
+      expect(status?.attempts).toBeGreaterThan(1);
+      expect(world.history.phasesOf('flaky')).toContain('Retrying');
+      expect(breachOf(world.history.changes())).toBeUndefined();
+    },
+  },
+  {
+    name: 'an image that is missing fails at once, is not tried again, and says why',
+    run: async (world) => {
+      await world.store.put('images', 'other', 'x');
+      await createImage(world, 'lost');
+      const image = await untilPhase(world, 'lost', 'Failed');
+      expect(reasonOf(image)).toBe('NotFound');
+      expect(image.status).toMatchObject({ attempts: 1 });
+      expect(image.status?.message).toContain('NoSuchKey');
+      await until(
+        world,
+        DataVolume,
+        { namespace: world.namespace, name: world.history.starts()[0]?.name ?? '' },
+        (found) => !found,
+      );
+      const events = await world.kube.list(Event, { namespace: world.namespace, fieldSelector: 'type=Warning' });
+      expect(events).toMatchObject([{ reason: 'NotFound', involvedObject: { kind: 'VMDiskImage', name: 'lost' } }]);
+    },
+  },
+  {
+    name: 'a download that always breaks costs retryLimit + 1 attempts and no more',
+    run: async (world) => {
+      const size = await putImage(world, 'broken');
+      world.store.faults.push({ match: 'broken', mode: 'cutAt', fraction: 0.9 });
+      await createImage(world, 'broken');
+      const { status } = await untilPhase(world, 'broken', 'Failed');
+      expect(status?.attempts).toBe(retryLimit + 1);
+      expect(world.history.starts()).toHaveLength(retryLimit + 1);
+      expect(world.store.bytesSent('images/broken.qcow2')).toBeLessThanOrEqual((retryLimit + 1) * (size + slackBytes));
+    },
+  },
+  {
+    name: 'a disk too small for its image is downloaded once',
+    run: async (world) => {
+      const size = await putImage(world, 'large', { virtualBytes: 128 * 1024 * 1024 });
+      await createImage(world, 'large', { diskSize: '16Mi' });
+      expect(reasonOf(await untilPhase(world, 'large', 'Failed'))).toBe('DiskTooSmall');
+      expect(world.store.bytesSent('images/large.qcow2')).toBeLessThanOrEqual(size + slackBytes);
+    },
+  },
+  {
+    name: 'keys the store refuses fail the image without a second try',
+    run: async (world) => {
+      await putImage(world, 'private');
+      world.store.faults.push({ match: 'private', mode: 'status', status: 403 });
+      await createImage(world, 'private');
+      expect(reasonOf(await untilPhase(world, 'private', 'Failed'))).toBe('AccessDenied');
+    },
+  },
+  {
+    name: 'an http image whose checksum differs fails for good',
+    run: async (world) => {
+      await putImage(world, 'public', { bucket: 'public', key: 'u.qcow2' });
+      const checksum = `sha256:${'0'.repeat(64)}`;
+      await createImage(world, 'public', { sourceType: 'http', url: `${world.store.url}/public/u.qcow2`, checksum });
+      expect(reasonOf(await untilPhase(world, 'public', 'Failed'))).toBe('ChecksumMismatch');
+    },
+  },
+  {
+    name: 'an image named lab-404 is nothing special',
+    run: async (world) => {
+      await putImage(world, 'lab-404');
+      await createImage(world, 'lab-404');
+      expect((await untilPhase(world, 'lab-404', 'Succeeded')).status?.attempts).toBe(1);
+    },
+  },
+  {
+    name: 'a gzipped image is downloaded once and becomes ready',
+    run: async (world) => {
+      const size = await putImage(world, 'packed', { gz: true, key: 'packed.img.gz' });
+      await createImage(world, 'packed', { url: `${world.store.url}/images/packed.img.gz` });
+      await untilPhase(world, 'packed', 'Succeeded');
+      expect(world.store.bytesSent('images/packed.img.gz')).toBeLessThanOrEqual(size + slackBytes);
+    },
+  },
+  {
+    name: 'a download that stalls is ended after syncTimeout',
+    policy: { syncTimeout: '1s', retryLimit: '0' },
+    run: async (world) => {
+      await putImage(world, 'slow');
+      world.store.faults.push({ match: 'slow', mode: 'stall', fraction: 0.6 });
+      await createImage(world, 'slow');
+      expect(reasonOf(await untilPhase(world, 'slow', 'Failed'))).toBe('SyncTimeout');
+    },
+  },
+  {
+    name: 'a Secret that is missing costs no attempt, and the image syncs once it is there',
+    policy: { startTimeout: '1s', retryBackoffDuration: '100ms', retryLimit: '0' },
+    run: async (world) => {
+      await putImage(world, 'early');
+      await createImage(world, 'early', { secretRef: 'later' });
+      const waiting = await untilPhase(world, 'early', 'Retrying');
+      expect(reasonOf(waiting)).toBe('NotStarted');
+      expect(waiting.status?.attempts).toBe(0);
+      const [secret] = await world.kube.list(Secret, {
+        namespace: world.namespace,
+        fieldSelector: 'metadata.name=s3-reader',
+      });
+      await world.kube.create(Secret, { ...secret, metadata: { name: 'later', namespace: world.namespace } });
+      expect((await untilPhase(world, 'early', 'Succeeded')).status?.attempts).toBe(1);
+    },
+  },
+  ...(
+    [
+      ['an importer that is evicted', 'evicted', 'ImporterEvicted'],
+      ['an importer that is drained away', 'drained', 'ImporterReplaced'],
+      ['a failure that only restartCount shows', 'missedTerminated', undefined],
+    ] as const
+  ).map(
+    ([what, mode, reason]): Story => ({
+      name: `${what} ends its attempt, and the next one succeeds`,
+      localOnly: "the fault is the simulated CDI's",
+      local: { cdi: { faults: [{ match: 'hit', mode, times: 1 }] } },
+      run: async (world) => {
+        const size = await putImage(world, 'hit');
+        await createImage(world, 'hit');
+        const { status } = await untilPhase(world, 'hit', 'Succeeded');
+        expect(status?.attempts).toBe(2);
+        expect(status?.history?.find(({ fact }) => fact === 'Retrying')).toBeDefined();
+        const retrying = world.history.changes().map(({ object }) => object as Awaited<ReturnType<typeof untilPhase>>);
+        const found = retrying.find((object) => object.kind === 'VMDiskImage' && object.status?.phase === 'Retrying');
+        if (reason && found) expect(reasonOf(found)).toBe(reason);
+        expect(world.store.bytesSent('images/hit.qcow2')).toBeLessThanOrEqual(2 * (size + slackBytes) + slackBytes);
+      },
+    }),
+  ),
+];

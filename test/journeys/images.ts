@@ -1,0 +1,16 @@
+import { gzipSync } from 'node:zlib';
+import { qcow2Buffer } from '../../deploy/local/object-store/qcow2.ts';
+import type { World } from './world.ts';
+
+/** Puts a real qcow2 image of some hundred kilobytes into the store, under the name stories expect. */
+export async function putImage(
+  { store }: World,
+  name: string,
+  options: { dataBytes?: number; virtualBytes?: number; bucket?: string; key?: string; gz?: boolean } = {},
+): Promise<number> {
+  const { dataBytes = 256 * 1024, virtualBytes = 32 * 1024 * 1024, bucket = 'images', key = `${name}.qcow2` } = options;
+  const plain = qcow2Buffer({ virtualBytes, dataBytes, seed: name });
+  const content = options.gz ? gzipSync(plain) : plain;
+  await store.put(bucket, key, content);
+  return content.length;
+}

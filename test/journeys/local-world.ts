@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { startObjectStore } from '../../deploy/local/object-store/object-store.ts';
+import { startLocal } from '../../deploy/local/start.ts';
+import { defineResource } from '../../shared/resources/resource.ts';
+import { recordHistory } from './history.ts';
+import { type Story, setPolicy, type World } from './world.ts';
+
+const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-tests' };
+const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
+const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
+
+/** Runs a story on a local cluster of its own and takes that down again. */
+export async function onLocalCluster(story: Story): Promise<void> {
+  const store = await startObjectStore({ keys: [keys], publicBuckets: ['public'] });
+  const cluster = await startLocal({
+    schedules: { sweep: '* * * * * *', audit: '* * * * * *' },
+    holdOffMs: 0,
+    ...story.local,
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'ot-story-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  await writeFile(kubeconfig, cluster.server.kubeconfig());
+  const { kube, broker } = cluster;
+  const namespace = 'lab';
+  await kube.create(Namespace, { metadata: { name: namespace } });
+  await kube.create(Secret, {
+    metadata: { name: 's3-reader', namespace },
+    data: { accessKeyId: base64(keys.accessKeyId), secretKey: base64(keys.secretKey) },
+  });
+  const history = await recordHistory(kube);
+  const world: World = {
+    kube,
+    broker,
+    store,
+    namespace,
+    history,
+    kubectl: (await hasKubectl()) ? kubectl(kubeconfig) : undefined,
+  };
+  try {
+    await setPolicy(world, { concurrency: '2', retryLimit: '2', retryBackoffDuration: '200ms', ...story.policy });
+    await story.run(world);
+  } finally {
+    await history.stop();
+    await cluster.close();
+    await store.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+/** Whether the real kubectl is on the PATH. */
+export async function hasKubectl(): Promise<boolean> {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const isThere = await access(join(folder, 'kubectl')).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return true;
+  }
+  return false;
+}
+
+const kubectl =
+  (kubeconfig: string): NonNullable<World['kubectl']> =>
+  (...args) =>
+    new Promise((resolve) => {
+      const env = { ...process.env, KUBECONFIG: kubeconfig };
+      const child = execFile('kubectl', args, { env, timeout: 30_000 }, (error, out, err) =>
+        resolve({ code: error ? (child.exitCode ?? 1) : 0, out, err }),
+      );
+    });

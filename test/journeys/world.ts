@@ -1,0 +1,115 @@
+import type { ObjectStore } from '../../deploy/local/object-store/object-store.ts';
+import type { LocalOptions } from '../../deploy/local/start.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import type { History } from './history.ts';
+
+/** A cluster as a story sees it: what an admin, a pipeline and an object store's owner can do, and nothing else. */
+export interface World {
+  kube: Kube;
+  /** Where a pipeline posts its events. */
+  broker: string;
+  store: ObjectStore;
+  /** A namespace of the story's own, with a Secret `s3-reader` for the store. */
+  namespace: string;
+  /** Everything that happened to the objects since the story began. */
+  history: History;
+  /** For kubectl; undefined where there is no kubectl. */
+  kubectl: ((...args: string[]) => Promise<{ code: number; out: string; err: string }>) | undefined;
+}
+
+/** One end-to-end story, written once for every kind of cluster. */
+export interface Story {
+  name: string;
+  /** Why it runs on the local cluster only. */
+  localOnly?: string;
+  /** What goes wrong, or is set otherwise, on the local cluster. */
+  local?: Omit<LocalOptions, 'port' | 'clock'>;
+  /** The policy at its beginning. */
+  policy?: Record<string, string>;
+  run(world: World): Promise<void>;
+}
+
+export type Spec = VMDiskImage['spec'];
+
+/** Creates an image like an admin would; its object in the store is `images/<name>.qcow2`, or what `spec.url` says. */
+export function createImage(world: World, name: string, spec: Partial<Spec> = {}, metadata: object = {}) {
+  return world.kube.create(VMDiskImage, {
+    apiVersion: VMDiskImage.apiVersion,
+    kind: VMDiskImage.kind,
+    metadata: { name, namespace: world.namespace, ...metadata },
+    spec: {
+      storageClass: 'gp3',
+      snapshotClass: 'ebs-snapshot',
+      url: `${world.store.url}/images/${name}.qcow2`,
+      diskSize: '64Mi',
+      ...((spec.sourceType ?? 's3') === 's3' ? { secretRef: 's3-reader' } : {}),
+      ...spec,
+    },
+  });
+}
+
+/** Changes keys of the policy; undefined removes one. */
+export const setPolicy = ({ kube }: World, data: Record<string, string | undefined>) =>
+  kube.patch(
+    ConfigMap,
+    { namespace: operatorNamespace, name: policyName },
+    {
+      data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, value ?? null])),
+    },
+  );
+
+/** Resolves with the object as soon as `isSo` holds (also for its absence); rejects with what it was at last. */
+export async function until<T extends KubernetesObject>(
+  { kube }: Pick<World, 'kube'>,
+  resource: Resource<T>,
+  ref: ObjectReference,
+  isSo: (object: T | undefined) => boolean,
+  withinMs = 15_000,
+): Promise<T | undefined> {
+  const over = AbortSignal.timeout(withinMs);
+  for (;;) {
+    const again = new AbortController();
+    const [page] = await Array.fromAsync(
+      kube.pages(resource, {
+        ...(ref.namespace ? { namespace: ref.namespace } : {}),
+        fieldSelector: `metadata.name=${ref.name}`,
+      }),
+    );
+    let found = page?.items[0];
+    if (isSo(found)) return found;
+    const options = {
+      ...(ref.namespace ? { namespace: ref.namespace } : {}),
+      fieldSelector: `metadata.name=${ref.name}`,
+    };
+    await kube.watch(
+      resource,
+      { ...options, resourceVersion: page?.resourceVersion ?? '', signal: AbortSignal.any([over, again.signal]) },
+      ({ type, object }) => {
+        found = type === 'DELETED' ? undefined : object;
+        if (isSo(found)) again.abort();
+      },
+    );
+    if (isSo(found)) return found;
+    if (over.aborted)
+      throw new Error(
+        `${resource.kind} ${ref.name} did not get there within ${withinMs} ms; at last: ${sayObject(found)}`,
+      );
+  }
+}
+
+const sayObject = (object: unknown) => (object ? JSON.stringify((object as { status?: unknown }).status) : 'not there');
+
+/** Resolves when the image has that phase. */
+export async function untilPhase(world: World, name: string, phase: string, withinMs?: number): Promise<VMDiskImage> {
+  const ref = { namespace: world.namespace, name };
+  return (await until(world, VMDiskImage, ref, (image) => image?.status?.phase === phase, withinMs)) as VMDiskImage;
+}
+
+/** Resolves when the object is gone. */
+export const untilGone = (world: World, resource: Resource, ref: ObjectReference, withinMs?: number) =>
+  until(world, resource, ref, (object) => object === undefined, withinMs);
