@@ -13,6 +13,7 @@ import { serveFunctions } from './functions.ts';
 import { importImage } from './importer/import-image.ts';
 import { applyManifests, readManifests } from './manifests.ts';
 import { type SnapshotterOptions, startSnapshotter } from './snapshots/start-snapshotter.ts';
+import { startLocalTelemetry } from './telemetry.ts';
 
 export interface LocalOptions {
   clock?: Clock;
@@ -26,11 +27,17 @@ export interface LocalOptions {
   cdi?: Omit<Partial<CdiOptions>, 'kube' | 'clock' | 'importImage'>;
   snapshotter?: Omit<Partial<SnapshotterOptions>, 'kube' | 'clock'>;
   intercept?: ApiServerOptions['intercept'];
+  /** False leaves CDI and the snapshotter out, for whoever brings others. */
+  simulators?: boolean;
   /** How many instances of a function run side by side, by name; 1 by default. */
   replicas?: Readonly<Record<string, number>>;
   /** How long nothing is granted after the slot Lease was made anew. */
   holdOffMs?: number;
   onLost?: (line: string) => void;
+  /** Port of Prometheus' `/metrics`, 0 for a free one; without it the functions of this cluster report nothing. */
+  metricsPort?: number;
+  /** Bytes downloaded so far, for the exact metric: what an object store beside this cluster has sent. */
+  bytesSent?: () => number;
 }
 
 /** A cluster in this process: API server, eventing, functions, and the controllers of others that they need. */
@@ -42,6 +49,8 @@ export interface LocalCluster {
   /** Where a pipeline posts its events. */
   broker: string;
   clock: Clock;
+  /** Where Prometheus scrapes, if `metricsPort` was given. */
+  metricsUrl: string | undefined;
   close(): Promise<void>;
 }
 
@@ -66,6 +75,8 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
     await applyManifests(kube, await readManifests('crds', 'deploy/local/crds', 'deploy/local/eventing/crds'));
     await applyManifests(kube, await readManifests('deploy/base', 'deploy/local/base', 'knative'));
 
+    const telemetry = await telemetryFor(server, options);
+    if (telemetry) started.push(telemetry.close);
     let sink = '';
     const functions = serveFunctions(await loadFunctions(), {
       server,
@@ -88,13 +99,22 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
     });
     started.push(eventing.close);
     sink = `${eventing.url}/${operatorNamespace}/default`;
-    const cdi = startCdi({ kube, clock, importImage, ...options.cdi });
-    started.push(cdi.stop);
-    const snapshotter = startSnapshotter({ kube, clock, cutMs: 50, readyMs: 150, ...options.snapshotter });
-    started.push(snapshotter.stop);
-    return { server, kube, eventing, broker: sink, clock, close };
+    if (options.simulators ?? true) {
+      const cdi = startCdi({ kube, clock, importImage, ...options.cdi });
+      started.push(cdi.stop);
+      const snapshotter = startSnapshotter({ kube, clock, cutMs: 50, readyMs: 150, ...options.snapshotter });
+      started.push(snapshotter.stop);
+    }
+    return { server, kube, eventing, broker: sink, clock, metricsUrl: telemetry?.metricsUrl, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** The gauges are read under the ServiceAccount of the one function that computes them in a real cluster. */
+function telemetryFor(server: ApiServer, { metricsPort, bytesSent }: LocalOptions) {
+  if (metricsPort === undefined) return undefined;
+  const kube = clientOf(server, server.tokenFor({ namespace: operatorNamespace, name: 'start-sync' }));
+  return startLocalTelemetry({ metricsPort, kube, bytesSent });
 }

@@ -12,6 +12,7 @@ import {
   VolumeSnapshot as VolumeSnapshotKind,
 } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
+import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
 import { withCondition } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
@@ -68,7 +69,7 @@ function syncing(observed: Observed): Action[] {
         nowMs,
         fields: { progress: '100%', dataVolume: dataVolume.metadata.name, snapshottingAt: toTime(nowMs) },
       }),
-      measureSync(image, nowMs, 'success'),
+      ...attemptEnd(image, { result: 'success', reason: 'Downloaded', nowMs }),
       ...makeSnapshot(image, dataVolume),
     ];
   }
@@ -80,7 +81,8 @@ function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] 
   const { retryLimit, retryBackoffDuration, maxRetryBackoffDuration } = policy.values;
   const counted = failure.isUncounted ? Math.max(0, attempts - 1) : attempts;
   const isSpent = isValid(policy, 'retryLimit') && !failure.isUncounted && attempts > retryLimit;
-  const measures = [measureSync(image, nowMs, failure.reason)];
+  const isUnstarted = failure.isUncounted ?? false;
+  const measures = attemptEnd(image, { result: 'failure', reason: failure.reason, nowMs, isUnstarted });
   if (failure.isFinal || isSpent) {
     const why = failure.isFinal
       ? 'Not tried again'
@@ -234,10 +236,3 @@ const podsOf = ({ pods, image }: Observed) =>
       pod.metadata.labels?.[revisionLabel] === String(image.status?.revision) &&
       pod.metadata.labels?.[attemptLabel] === String(image.status?.attempt),
   );
-
-const measureSync = ({ status }: VMDiskImage, nowMs: number, result: string): Action => ({
-  do: 'measure',
-  metric: 'ot.image.sync.duration',
-  value: Math.max(0, nowMs - Date.parse(status?.startedAt ?? '')) / 1000,
-  attributes: { result: result === 'success' ? 'success' : 'failure', reason: result },
-});

@@ -128,6 +128,14 @@ describe('what the importer Pods tell', () => {
       judge(seen, aDataVolume(seen, { restartCount: 1 }), [anImporter(seen, { uid: 'pod-2', scratch: true })]),
     ).toBeUndefined();
   });
+  test('an importer that asked for scratch space may be deleted', () => {
+    const asked = anImporter(seen, {
+      leaving: true,
+      restarts: 1,
+      lastMessage: 'scratch space required and none found',
+    });
+    expect(judge(seen, undefined, [asked])).toBeUndefined();
+  });
   test('an importer that is being deleted ends the attempt', () => {
     expect(judge(seen, undefined, [anImporter(seen, { leaving: true })])?.reason).toBe('ImporterReplaced');
   });

@@ -99,8 +99,8 @@ const hasRestarted: Check = ({ dataVolume, pods }) => {
 const isReplaced: Check = ({ image, pods, dataVolume }) => {
   const seen = image.status?.importer;
   if (!seen || dataVolume?.status?.phase === 'Succeeded') return undefined;
-  // A Pod that has Succeeded is cleared away by CDI itself, before or after the DataVolume says so.
-  const working = pods.filter(({ status }) => status?.phase !== 'Succeeded');
+  // CDI itself clears away a Pod that has Succeeded or asked for scratch space, before or after the DataVolume says so.
+  const working = pods.filter((pod) => pod.status?.phase !== 'Succeeded' && !containers(pod).some(wantedScratch));
   const leaves = working.find(({ metadata }) => metadata.uid === seen.uid && metadata.deletionTimestamp);
   const other = working.find((pod) => pod.metadata.uid !== seen.uid && (seen.scratch || !hasScratch(pod)));
   if (!other && !(leaves && (seen.scratch || !asksForScratch(dataVolume)))) return undefined;
@@ -168,8 +168,8 @@ const asksForScratch = (dataVolume: DataVolume | undefined) =>
 
 type Container = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
 const containers = (pod: Pod): readonly Container[] => pod.status?.containerStatuses ?? [];
-const wantedScratch = ({ lastState }: Container) =>
-  lastState?.terminated?.exitCode === 42 || isScratch(lastState?.terminated?.message ?? '');
+const wantedScratch = ({ state, lastState }: Container) =>
+  [state, lastState].some((one) => one?.terminated?.exitCode === 42 || isScratch(one?.terminated?.message ?? ''));
 
 /** The Pod works with a scratch claim: CDI made it anew for a format that has to be converted. */
 export const hasScratch = (pod: Pod) =>

@@ -76,11 +76,13 @@ const isOtherContent: Check = (image, { nowMs }) => {
 };
 
 const isRefusedByApiServer: Check = (image, { refusals }) => {
-  const { phase, revision = 1, attempt = 0 } = image.status ?? {};
+  const { phase, revision = 1, attempt = 0, attempts = 1 } = image.status ?? {};
   const refusal = phase === 'Syncing' ? refusals.get(dataVolumeName(image.metadata, revision, attempt)) : undefined;
   if (refusal === undefined) return undefined;
   const reason = refusal.startsWith('Forbidden') ? 'Forbidden' : 'Rejected';
-  return { to: 'Failed', reason, message: `The DataVolume was refused: ${refusal}` };
+  // Nothing was downloaded: it does not count against retryLimit.
+  const fields = { attempts: Math.max(0, attempts - 1) };
+  return { to: 'Failed', reason, message: `The DataVolume was refused: ${refusal}`, fields };
 };
 
 const isNotAllowed: Check = (image, world) => {

@@ -315,6 +315,7 @@ describe('what is refused', () => {
     const name = aDataVolume(image).metadata.name;
     const result = pass([image], { lease: aLease([aHolder(image)]), refusals: new Map([[name, 'Invalid: no']]) });
     expect(reasonOf(result)).toEqual([['Failed', 'Rejected']]);
+    expect(result.of('patchStatus')[0]?.status.attempts).toBe(0);
     expect(result.holders).toEqual([]);
   });
   test.each(['concurrency', 'retryLimit', 'retryBackoffDuration', 'allowedSources', 'syncTimeout'])(

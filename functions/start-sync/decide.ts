@@ -4,6 +4,7 @@ import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import type { Pod } from '../../shared/resources/core/pod.ts';
 import { diskImageFinalizer, imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
+import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { move, traceOf } from '../../shared/rules/image-status.ts';
 import { dataVolumeName, digestOf } from '../../shared/rules/names.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
@@ -55,7 +56,7 @@ export function decide(observed: Observed): Action[] {
     if (!step || (!image.status?.phase && !inTurn.has(image.metadata.uid))) return [];
     const actions = move(image, { ...step, nowMs });
     moved.set(image.metadata.uid, afterwards(image, actions));
-    return [...finalizer(image), ...actions];
+    return [...finalizer(image), ...actions, ...interrupted(image, step, nowMs)];
   });
   const now = images.map((image) => moved.get(image.metadata.uid) ?? image);
   const waitsUnseen = fresh
@@ -69,6 +70,13 @@ function afterwards(image: VMDiskImage, actions: readonly Action[]): VMDiskImage
   const patch = actions.find((action) => action.do === 'patchStatus')?.status ?? {};
   const status = Object.entries({ ...image.status, ...patch }).filter(([, value]) => value !== null);
   return { ...image, status: Object.fromEntries(status) };
+}
+
+/** An attempt that start-sync itself ends: by a newer revision, or because its DataVolume was refused. */
+function interrupted(image: VMDiskImage, { to, reason }: { to: string; reason: string }, nowMs: number): Action[] {
+  if (image.status?.phase !== 'Syncing') return [];
+  const result = to === 'Failed' ? 'failure' : 'superseded';
+  return attemptEnd(image, { result, reason, nowMs, isUnstarted: image.status.importer === undefined });
 }
 
 const finalizer = ({ metadata, ...image }: VMDiskImage): Action[] =>

@@ -50,11 +50,12 @@ export default defineFunction<Observed>({
 
 async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake): Promise<Observed> {
   const own = { namespace: operatorNamespace };
-  const [policyMap, lease, open] = await Promise.all([
+  // The Lease before the images: an image older than the Lease could make a slot look free that was just granted.
+  const [policyMap, lease] = await Promise.all([
     kube.get(ConfigMap, { ...own, name: policyName }),
     kube.get(Lease, { ...own, name: leaseName }),
-    kube.list(VMDiskImage, { fieldSelector: unfinished }),
   ]);
+  const open = await kube.list(VMDiskImage, { fieldSelector: unfinished });
   const images = [...open, ...(await atRest(kube, wake, open))];
   const uids = images.filter(isAttempted).map(({ metadata }) => metadata.uid);
   const [busy, classes] = await Promise.all([

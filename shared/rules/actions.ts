@@ -9,6 +9,8 @@ export interface Observed {
 export interface TraceOf {
   uid: string;
   revision: number;
+  /** Where the image stood when it was observed. */
+  phase?: string;
 }
 
 /** What a decision can ask for, as plain data; the shell performs them in order. */

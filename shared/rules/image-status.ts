@@ -23,6 +23,7 @@ const factOf: Partial<Record<Phase, string>> = {
 export const traceOf = (image: VMDiskImage, revision = image.status?.revision ?? 1): TraceOf => ({
   uid: image.metadata.uid,
   revision,
+  ...(image.status?.phase ? { phase: image.status.phase } : {}),
 });
 
 export interface Move {

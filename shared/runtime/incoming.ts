@@ -1,4 +1,5 @@
-import { type CloudEventV1, HTTP } from 'cloudevents';
+import { HTTP } from 'cloudevents';
+import { z } from 'zod';
 import { type FunctionDeclaration, isChangeOf, type Message, type Subject, type Wake } from '../function.ts';
 
 /** What an HTTP request asks of a function: a pass, nothing at all, or it is no event (with the faults to name). */
@@ -17,26 +18,46 @@ export function readIncoming(
   const { event } = read;
   if (event.type === 'dev.knative.sources.ping') return timer(declaration, event.source);
   if (event.type.startsWith('dev.knative.apiserver.')) return change(declaration, event);
-  return message(declaration, event, headers);
+  return message(declaration, event);
 }
 
-type Read = { event: CloudEventV1<unknown>; faults?: undefined } | { faults: string[] };
+type Read = { event: Received; faults?: undefined } | { faults: string[] };
+
+const text = z.string().min(1);
+
+/** The attributes that an event must have, as strings; `time` as its sender wrote it. */
+const Received = z.looseObject({
+  id: text,
+  source: text,
+  type: text,
+  time: z.iso.datetime({ offset: true }).optional(),
+  data: z.unknown(),
+});
+type Received = z.infer<typeof Received>;
 
 function readEvent(headers: Record<string, string>, body: string): Read {
   try {
     const event = HTTP.toEvent({ headers, body });
     if (Array.isArray(event)) return { faults: ['expected one CloudEvent, found a batch'] };
-    if (!event.type || !event.source || !event.id) throw new Error('type, source or id is missing');
-    return { event: event as CloudEventV1<unknown> };
+    const read = Received.safeParse({ ...event, time: timeOf(headers, body) });
+    return read.success ? { event: read.data } : notAnEvent(faultsOf('', read.error).join('; '));
   } catch (error) {
-    const found = error instanceof Error ? error.message : String(error);
-    return {
-      faults: [
-        `expected a CloudEvent 1.0 over HTTP (headers ce-id, ce-source, ce-specversion, ce-type), found: ${found}`,
-      ],
-    };
+    return notAnEvent(error instanceof Error ? error.message : String(error));
   }
 }
+
+/** The library puts its own now where an event says no time, or none that can be read. */
+function timeOf(headers: Record<string, string>, body: string): unknown {
+  const isStructured = headers['content-type']?.startsWith('application/cloudevents');
+  return isStructured ? (JSON.parse(body) as { time?: unknown }).time : headers['ce-time'];
+}
+
+const notAnEvent = (found: string) => ({
+  faults: [`expected a CloudEvent 1.0 over HTTP (headers ce-id, ce-source, ce-specversion, ce-type), found: ${found}`],
+});
+
+const faultsOf = (of: string, { issues }: z.ZodError) =>
+  issues.map(({ path, message }) => `${[of, ...path.map(String)].filter(Boolean).join('.')}: ${message}`);
 
 function timer({ on }: FunctionDeclaration, source: string): Incoming {
   const name = source.split('/').pop();
@@ -44,32 +65,25 @@ function timer({ on }: FunctionDeclaration, source: string): Incoming {
   return on.some((waker) => waker.on === name) ? { wake: { ...none, [name]: true } } : { ignored: true };
 }
 
-function change({ on }: FunctionDeclaration, event: CloudEventV1<unknown>): Incoming {
-  const text = (name: string) => (typeof event[name] === 'string' ? (event[name] as string) : '');
+function change({ on }: FunctionDeclaration, event: Received): Incoming {
+  const attribute = (name: string) => (typeof event[name] === 'string' ? event[name] : '');
   const subject: Subject = {
-    apiVersion: text('apiversion'),
-    kind: text('kind'),
-    namespace: text('namespace') || undefined,
-    name: text('name'),
+    apiVersion: attribute('apiversion'),
+    kind: attribute('kind'),
+    namespace: attribute('namespace') || undefined,
+    name: attribute('name'),
   };
   const isOurs = subject.name !== '' && on.some((waker) => isChangeOf(waker, subject));
   return isOurs ? { wake: { ...none, subjects: [subject] } } : { ignored: true };
 }
 
-function message({ on }: FunctionDeclaration, event: CloudEventV1<unknown>, headers: Record<string, string>): Incoming {
+function message({ on }: FunctionDeclaration, event: Received): Incoming {
   const waker = on.find((candidate) => candidate.on === 'event' && candidate.type === event.type);
   if (waker?.on !== 'event') return { ignored: true };
   const parsed = waker.schema.safeParse(event.data);
-  if (!parsed.success) {
-    return {
-      faults: parsed.error.issues.map(
-        ({ path, message }) => `data${path.map((key) => `.${String(key)}`).join('')}: ${message}`,
-      ),
-    };
-  }
-  const isDated = headers['ce-time'] !== undefined || headers['content-type']?.startsWith('application/cloudevents');
+  if (!parsed.success) return { faults: faultsOf('data', parsed.error) };
   const arrival = event.knativearrivaltime;
-  const time = isDated ? event.time : typeof arrival === 'string' ? arrival : undefined;
+  const time = event.time ?? (typeof arrival === 'string' ? arrival : undefined);
   const { id, type, source } = event;
   const found: Message = { id, type, source, time, data: parsed.data };
   return { wake: { ...none, messages: [found] } };

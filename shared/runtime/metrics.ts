@@ -1,10 +1,12 @@
-/** One metric: OpenTelemetry's name and unit; the Prometheus exporter makes `name_unit` of it. */
+/** One metric: OpenTelemetry's name and unit; shared/runtime/metrics-prometheus.ts makes Prometheus' name of them. */
 export interface Metric {
   name: string;
-  kind: 'counter' | 'histogram' | 'gauge';
-  /** UCUM, as OpenTelemetry's conventions ask. */
+  /** OpenTelemetry's instrument; the observable ones are read at each scrape, the others written as things happen. */
+  kind: 'counter' | 'histogram' | 'observableGauge' | 'observableCounter';
+  /** UCUM, as OpenTelemetry's conventions ask: `s`, `By`, or what is counted as an annotation, `{image}`. */
   unit: string;
   description: string;
+  /** Every point carries exactly these; their values are closed sets of words, never a name, a URL or a message. */
   labels: readonly string[];
   /** Upper bounds of a histogram's buckets, in `unit`. */
   buckets?: readonly number[];
@@ -17,30 +19,37 @@ const longSeconds = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_80
 export const metrics: readonly Metric[] = [
   {
     name: 'ot.image.queue.length',
-    kind: 'gauge',
+    kind: 'observableGauge',
     unit: '{image}',
     description: 'Images that wait for a slot.',
     labels: [],
   },
   {
     name: 'ot.images',
-    kind: 'gauge',
+    kind: 'observableGauge',
     unit: '{image}',
-    description: 'Images that are not at rest, by phase.',
+    description: 'Images by phase, `Unseen` before the first; Succeeded ones are not counted, to keep a scrape cheap.',
     labels: ['phase'],
   },
-  { name: 'ot.slots.held', kind: 'gauge', unit: '{slot}', description: 'Sync slots held.', labels: [] },
+  {
+    name: 'ot.slots.held',
+    kind: 'observableGauge',
+    unit: '{slot}',
+    description: 'Sync slots held.',
+    labels: [],
+  },
   {
     name: 'ot.slots.free',
-    kind: 'gauge',
+    kind: 'observableGauge',
     unit: '{slot}',
-    description: 'Sync slots free under the policy.',
+    description: 'Sync slots free under the policy; 0 while its concurrency does not parse.',
     labels: [],
   },
   {
     name: 'ot.policy.valid',
-    kind: 'gauge',
-    unit: '1',
+    kind: 'observableGauge',
+    // Not `1`, OpenTelemetry's unit of ratios: Prometheus would call it a ratio.
+    unit: '{policy}',
     description: '1 while every key of the policy parses, else 0.',
     labels: [],
   },
@@ -48,7 +57,7 @@ export const metrics: readonly Metric[] = [
     name: 'ot.image.queue.wait.duration',
     kind: 'histogram',
     unit: 's',
-    description: 'From queued to slot.',
+    description: 'From the queue to a slot.',
     labels: [],
     buckets: longSeconds,
   },
@@ -56,15 +65,22 @@ export const metrics: readonly Metric[] = [
     name: 'ot.image.sync.duration',
     kind: 'histogram',
     unit: 's',
-    description: 'From slot to the end of the attempt; its count is the attempts by result and reason.',
-    labels: ['result', 'reason'],
+    description: 'From a slot to the end of the attempt.',
+    labels: ['result'],
     buckets: longSeconds,
+  },
+  {
+    name: 'ot.image.sync.attempts',
+    kind: 'counter',
+    unit: '{attempt}',
+    description: 'Attempts that ended, by result (success, failure, superseded) and the reason word of the status.',
+    labels: ['result', 'reason'],
   },
   {
     name: 'ot.image.ready.duration',
     kind: 'histogram',
     unit: 's',
-    description: 'From queued to a usable snapshot.',
+    description: 'From the queue (the last time it was joined) to a usable snapshot.',
     labels: [],
     buckets: longSeconds,
   },
@@ -72,36 +88,44 @@ export const metrics: readonly Metric[] = [
     name: 'ot.image.download.estimated',
     kind: 'counter',
     unit: 'By',
-    description: 'Bytes downloaded, estimated as disk size for each attempt (CDI tells none).',
+    description: 'Bytes downloaded at most: the disk size for each attempt that started (CDI tells no better).',
     labels: ['result'],
   },
   {
     name: 'ot.image.download.io',
-    kind: 'counter',
+    kind: 'observableCounter',
     unit: 'By',
-    description: 'Bytes the object store sent (local cluster only, exact).',
+    description: 'Bytes downloaded, exact: what the object store sent (local cluster only).',
     labels: [],
   },
   {
     name: 'ot.event.handling.duration',
     kind: 'histogram',
     unit: 's',
-    description: 'From an event to its answer.',
-    labels: ['ot.function', 'result'],
+    description: 'From an event to its answer, by result (done, ignored, malformed, conflict, later).',
+    labels: ['function', 'result'],
     buckets: seconds,
   },
   {
     name: 'ot.lease.conflicts',
     kind: 'counter',
     unit: '{conflict}',
-    description: 'Writes of the slot Lease that a rival was faster with.',
-    labels: ['ot.function'],
+    description: 'Writes of the slot Lease that somebody else was faster with.',
+    labels: ['function'],
   },
   {
     name: 'ot.write.conflicts',
     kind: 'counter',
     unit: '{conflict}',
-    description: 'Writes of any object that somebody else was faster with.',
-    labels: ['ot.function'],
+    description: 'Writes of any other object that somebody else was faster with.',
+    labels: ['function'],
   },
 ];
+
+/** What the table says of a metric; throws where there is none of that name. */
+export function metricOf(name: string): Metric {
+  const found = metrics.find((metric) => metric.name === name);
+  if (!found)
+    throw new Error(`expected a metric of shared/runtime/metrics.ts, found ${name}; add it to the table first`);
+  return found;
+}

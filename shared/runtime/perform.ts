@@ -5,6 +5,7 @@ import { hashedName } from '../rules/names.ts';
 import { toTime } from '../rules/time.ts';
 import { ApiError, Conflict, hasStatus, isRefusal } from './errors.ts';
 import type { Kube } from './kube.ts';
+import { traceparentOf } from './telemetry.ts';
 import type { DomainEvent } from './tell.ts';
 
 export interface Effects {
@@ -45,14 +46,25 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
   }
 }
 
-/** Records, tells and measures; nothing here is a reason to fail. */
+/** Measures, then records and tells, which may take their time; nothing here is a reason to fail. */
 export async function pay(effects: Effects, courtesies: readonly Courtesy[]): Promise<void> {
   for (const courtesy of courtesies) {
+    if (courtesy.do === 'measure') effects.measure(courtesy.metric, courtesy.value, courtesy.attributes);
+  }
+  for (const courtesy of courtesies) {
     if (courtesy.do === 'record') await record(effects, courtesy);
-    else if (courtesy.do === 'tell') effects.tell(courtesy);
-    else effects.measure(courtesy.metric, courtesy.value, courtesy.attributes);
+    else if (courtesy.do === 'tell') effects.tell(domainEvent(courtesy));
   }
 }
+
+/** Only what goes over the wire; others may join the trace of the image by its `traceparent`. */
+const domainEvent = ({ type, id, subject, data, trace }: Action & { do: 'tell' }): DomainEvent => ({
+  type,
+  id,
+  subject,
+  data,
+  ...(trace ? { traceparent: traceparentOf(trace) } : {}),
+});
 
 async function performOne(
   effects: Effects,

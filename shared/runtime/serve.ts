@@ -10,6 +10,7 @@ import type { Kube } from './kube.ts';
 import { sharedPasses } from './passes.ts';
 import { type Effects, type Outcome, pay, perform } from './perform.ts';
 import type { Telemetry } from './telemetry.ts';
+import { traceOrigins } from './telemetry-origins.ts';
 import type { Teller } from './tell.ts';
 
 export interface Ports {
@@ -33,21 +34,32 @@ const triesPerPass = 5;
 /** A function as an HTTP app: an event in, one pass of observe → decide → perform, an empty answer out. */
 export function serve<Observed>(declaration: FunctionDeclaration<Observed>, ports: Ports) {
   const background = new Set<Promise<unknown>>();
-  const pass = sharedPasses((wake) => runPass(declaration, ports, wake, background));
+  const origins = traceOrigins();
+  const pass = sharedPasses((wake) => runPass(declaration, ports, wake, origins.take(), background));
   const app = new Hono();
   app.get('/health/:probe', (c) => c.text('ok'));
   app.post('/', bodyLimit({ maxSize: maxBodyBytes, onError: (c) => c.body(null, answers.tooLarge) }), async (c) => {
     const startedMs = ports.now();
-    const incoming = readIncoming(declaration as FunctionDeclaration, c.req.header(), await c.req.text());
-    if ('ignored' in incoming) return c.body(null, answers.ignored);
-    if ('faults' in incoming) return c.json({ faults: incoming.faults }, answers.malformed);
-    const result = await pass(incoming.wake).then(
+    const answered = <R extends keyof typeof answers>(result: R) => {
+      const attributes = { function: declaration.name, result };
+      ports.telemetry.measure('ot.event.handling.duration', (ports.now() - startedMs) / 1000, attributes);
+      return answers[result];
+    };
+    const headers = c.req.header();
+    const incoming = readIncoming(declaration as FunctionDeclaration, headers, await c.req.text());
+    if ('ignored' in incoming) return c.body(null, answered('ignored'));
+    if ('faults' in incoming) return c.json({ faults: incoming.faults }, answered('malformed'));
+    origins.note(headers);
+    const passed = pass(incoming.wake);
+    keep(
+      background,
+      passed.catch(() => undefined),
+    );
+    const result = await passed.then(
       () => 'done' as const,
       (error: unknown) => (error instanceof Conflict ? ('conflict' as const) : later(declaration.name, error)),
     );
-    const attributes = { 'ot.function': declaration.name, result };
-    ports.telemetry.measure('ot.event.handling.duration', (ports.now() - startedMs) / 1000, attributes);
-    return c.body(null, answers[result]);
+    return c.body(null, answered(result));
   });
   return { app, /** Resolves when all that was begun is done: for SIGTERM. */ drained: () => Promise.all(background) };
 }
@@ -63,12 +75,13 @@ async function runPass<Observed>(
   declaration: FunctionDeclaration<Observed>,
   ports: Ports,
   wake: Wake,
+  origins: readonly string[],
   background: Set<Promise<unknown>>,
 ): Promise<void> {
   const { telemetry, teller } = ports;
   if (wake.sweep) teller.retell();
   const effects = effectsOf(declaration.name, ports);
-  await telemetry.span(`${declaration.name} pass`, undefined, {}, async () => {
+  const tryUntilDone = async () => {
     const refusals = new Map<string, string>();
     for (let tries = 1; ; tries++) {
       const outcome: Outcome = { refusals, courtesies: [] };
@@ -86,8 +99,11 @@ async function runPass<Observed>(
       if (outcome.again) throw new Error(outcome.again);
       return;
     }
-  });
+  };
+  await telemetry.span(`${declaration.name} pass`, undefined, { 'ot.wake': wakeWord(wake) }, tryUntilDone, origins);
 }
+
+const wakeWord = ({ audit, sweep }: Wake) => (audit ? 'audit' : sweep ? 'sweep' : 'event');
 
 /** Each decision is performed on its own: one that fails does not hold up the others, and is told of at the end. */
 async function decideAll<Observed>(
@@ -116,6 +132,7 @@ async function decideAll<Observed>(
 }
 
 function effectsOf(name: string, { kube, now, teller, telemetry }: Ports): Effects {
+  const phases = new Map<string, string>();
   return {
     name,
     kube,
@@ -123,14 +140,18 @@ function effectsOf(name: string, { kube, now, teller, telemetry }: Ports): Effec
     tell: teller.tell,
     measure: telemetry.measure,
     traced: async (action, run) => {
+      if (!('resource' in action)) return run();
       try {
-        return action.trace
-          ? await telemetry.span(spanName(action), action.trace, attributesOf(action), run)
-          : await run();
+        return await telemetry.span(
+          `${action.do} ${action.resource.kind}`,
+          action.trace,
+          attributesOf(action, phases),
+          run,
+        );
       } catch (error) {
         if (error instanceof Conflict) {
-          const isLease = 'resource' in action && action.resource.kind === Lease.kind;
-          telemetry.measure(isLease ? 'ot.lease.conflicts' : 'ot.write.conflicts', 1, { 'ot.function': name });
+          const isLease = action.resource.kind === Lease.kind;
+          telemetry.measure(isLease ? 'ot.lease.conflicts' : 'ot.write.conflicts', 1, { function: name });
         }
         throw error;
       }
@@ -138,12 +159,22 @@ function effectsOf(name: string, { kube, now, teller, telemetry }: Ports): Effec
   };
 }
 
-const spanName = (action: Action) => ('resource' in action ? `${action.do} ${action.resource.kind}` : action.do);
+type Write = Extract<Action, { resource: unknown }>;
 
-function attributesOf(action: Action): Record<string, string> {
-  if (action.do === 'patchStatus') return { 'ot.image.phase': String(action.status.phase ?? '') };
-  if (action.do === 'create' || action.do === 'apply') return { 'k8s.object.name': action.object.metadata.name };
-  return {};
+/** What a write is about; `phases` keeps where this pass has moved each image. Never a URL, a message or a Secret. */
+function attributesOf(action: Write, phases: Map<string, string>): Record<string, string> {
+  const { metadata } = 'of' in action ? action.of : action.object;
+  const { uid, phase: before } = action.trace ?? {};
+  const moved = action.do === 'patchStatus' && action.status.phase;
+  if (uid !== undefined && typeof moved === 'string') phases.set(uid, moved);
+  const phase = uid === undefined ? undefined : (phases.get(uid) ?? before);
+  return {
+    'k8s.object.kind': action.resource.kind,
+    'k8s.object.name': metadata.name,
+    ...(metadata.namespace ? { 'k8s.namespace.name': metadata.namespace } : {}),
+    ...(uid === undefined ? {} : { 'ot.image.uid': uid, 'ot.image.revision': String(action.trace?.revision) }),
+    ...(phase === undefined ? {} : { 'ot.image.phase': phase }),
+  };
 }
 
 function keep(background: Set<Promise<unknown>>, promise: Promise<unknown>) {

@@ -1,67 +1,56 @@
 import { createHash } from 'node:crypto';
 import {
   metrics as api,
-  type Counter,
+  type Context,
   context,
-  type Histogram,
+  createContextKey,
+  isSpanContextValid,
+  type Link,
+  type MeterProvider,
   ROOT_CONTEXT,
+  type Span,
   type SpanContext,
+  SpanKind,
+  type SpanOptions,
   SpanStatusCode,
   TraceFlags,
   trace,
 } from '@opentelemetry/api';
 import type { TraceOf } from '../rules/actions.ts';
-import { metrics } from './metrics.ts';
+import { ApiError } from './errors.ts';
+import { type Metric, metrics } from './metrics.ts';
+
+/** Under which name meters and tracers are asked for. */
+export const scope = 'ot-functions';
+
+type Attributes = Readonly<Record<string, string>>;
 
 /** What a function reports of itself; without an SDK started in the process all of it costs next to nothing. */
 export interface Telemetry {
-  measure(metric: string, value: number, attributes?: Readonly<Record<string, string>>): void;
-  /** Runs inside a span; of the trace of that image revision where one is given. */
-  span<T>(name: string, of: TraceOf | undefined, attributes: Record<string, string>, run: () => Promise<T>): Promise<T>;
+  /** Writes a point of a metric; throws where the table has no such metric, or other labels for it. */
+  measure(metric: string, value: number, attributes?: Attributes): void;
+  /**
+   * Runs inside a span: of the trace of that image revision where one is given, linked with the pass it is done in; else of
+   * the pass's own. With `origins`, traces that events came with as W3C writes them, it is a new pass, linked with those.
+   */
+  span<T>(
+    name: string,
+    of: TraceOf | undefined,
+    attributes: Attributes,
+    run: () => Promise<T>,
+    origins?: readonly string[],
+  ): Promise<T>;
 }
 
-/** The telemetry of one function; throws where a metric is measured that is not in the table. */
+/** The telemetry of one function, by whichever SDK is registered at the moment of use. */
 export function telemetryOf(functionName: string): Telemetry {
-  const meter = api.getMeter('ot-functions');
-  const tracer = trace.getTracer('ot-functions');
-  const instruments = new Map<string, (value: number, attributes: Record<string, string>) => void>();
-  for (const { name, kind, unit, description, buckets } of metrics) {
-    if (kind === 'gauge') continue;
-    const advice = buckets ? { advice: { explicitBucketBoundaries: [...buckets] } } : {};
-    const instrument: Counter | Histogram =
-      kind === 'counter'
-        ? meter.createCounter(name, { unit, description })
-        : meter.createHistogram(name, { unit, description, ...advice });
-    instruments.set(name, (value, attributes) =>
-      'add' in instrument ? instrument.add(value, attributes) : instrument.record(value, attributes),
-    );
-  }
+  const writeTo = currentInstruments();
   return {
-    measure(metric, value, attributes = {}) {
-      const instrument = instruments.get(metric);
-      if (!instrument) throw new Error(`expected a metric of shared/runtime/metrics.ts, found ${metric}`);
-      instrument(value, attributes);
-    },
-    span(name, of, attributes, run) {
-      const parent = of ? trace.setSpanContext(ROOT_CONTEXT, spanContextOf(of)) : context.active();
-      const links =
-        of && trace.getActiveSpan()
-          ? [{ context: (trace.getActiveSpan() as { spanContext(): SpanContext }).spanContext() }]
-          : [];
-      const options = { attributes: { ...attributes, 'ot.function': functionName }, links };
-      return tracer.startActiveSpan(name, options, parent, async (span) => {
-        try {
-          return await run();
-        } catch (error) {
-          span.setStatus({
-            code: SpanStatusCode.ERROR,
-            message: error instanceof Error ? error.message : String(error),
-          });
-          throw error;
-        } finally {
-          span.end();
-        }
-      });
+    measure: (metric, value, attributes = {}) => writeTo(metric)(value, attributes),
+    span(name, of, attributes, run, origins) {
+      const [options, parent] = origins ? aPass(origins) : of ? inTraceOf(of) : inPass();
+      const all = { ...options, attributes: { ...attributes, 'ot.function': functionName } };
+      return trace.getTracer(scope).startActiveSpan(name, all, parent, (span) => ended(span, run));
     },
   };
 }
@@ -70,4 +59,100 @@ export function telemetryOf(functionName: string): Telemetry {
 export function spanContextOf({ uid, revision }: TraceOf): SpanContext {
   const digest = createHash('sha256').update(`${uid}/${revision}`).digest('hex');
   return { traceId: digest.slice(0, 32), spanId: digest.slice(32, 48), traceFlags: TraceFlags.SAMPLED, isRemote: true };
+}
+
+/** The same as W3C writes it, for events that tell of the image. */
+export function traceparentOf(of: TraceOf): string {
+  const { traceId, spanId } = spanContextOf(of);
+  return `00-${traceId}-${spanId}-01`;
+}
+
+/** The traces that a pass is linked with already: one link each, however much is done there. */
+const linkedTraces = createContextKey('traces linked with the pass');
+
+type Start = readonly [SpanOptions, Context];
+
+function aPass(origins: readonly string[]): Start {
+  const links = origins.map(linkTo).filter((link) => link !== undefined);
+  return [{ kind: SpanKind.CONSUMER, links }, ROOT_CONTEXT.setValue(linkedTraces, new Set<string>())];
+}
+
+const inPass = (): Start => [{ kind: SpanKind.CLIENT }, context.active()];
+
+function inTraceOf(of: TraceOf): Start {
+  const image = spanContextOf(of);
+  const pass = trace.getActiveSpan();
+  const linked = context.active().getValue(linkedTraces) as Set<string> | undefined;
+  if (pass && linked && !linked.has(image.traceId)) {
+    linked.add(image.traceId);
+    pass.addLink({ context: image });
+  }
+  const links = pass ? [{ context: pass.spanContext() }] : [];
+  return [{ kind: SpanKind.CLIENT, links }, trace.setSpanContext(ROOT_CONTEXT, image)];
+}
+
+/** An error is told by its type only: messages repeat what users wrote, URLs with signatures included. */
+async function ended<T>(span: Span, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    span.setAttribute('error.type', errorType(error)).setStatus({ code: SpanStatusCode.ERROR });
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+function errorType(error: unknown): string {
+  if (error instanceof ApiError) return error.reason || String(error.status);
+  return error instanceof Error ? error.name : typeof error;
+}
+
+function linkTo(traceparent: string): Link | undefined {
+  const [, traceId = '', spanId = '', flags = ''] =
+    /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?=$|-)/.exec(traceparent) ?? [];
+  const context = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+  return isSpanContextValid(context) ? { context } : undefined;
+}
+
+type Write = (value: number, attributes: Attributes) => void;
+
+/** The SDK may be started later than the function, and again after it was shut down: who is asked is found at each use. */
+function currentInstruments(): (metric: string) => Write {
+  let current: { provider: MeterProvider; writes: ReadonlyMap<string, Write> } | undefined;
+  return (metric) => {
+    const provider = api.getMeterProvider();
+    if (current?.provider !== provider) current = { provider, writes: writesOf(provider) };
+    const write = current.writes.get(metric);
+    if (!write)
+      throw new Error(
+        `expected a metric that is written as things happen (shared/runtime/metrics.ts), found ${metric}`,
+      );
+    return write;
+  };
+}
+
+function writesOf(provider: MeterProvider): ReadonlyMap<string, Write> {
+  const meter = provider.getMeter(scope);
+  const writes = new Map<string, Write>();
+  for (const metric of metrics) {
+    const { name, kind, unit, description, buckets = [] } = metric;
+    if (kind === 'counter') {
+      const counter = meter.createCounter(name, { unit, description });
+      writes.set(name, (value, attributes) => counter.add(value, fitting(metric, attributes)));
+    } else if (kind === 'histogram') {
+      const advice = { explicitBucketBoundaries: [...buckets] };
+      const histogram = meter.createHistogram(name, { unit, description, advice });
+      writes.set(name, (value, attributes) => histogram.record(value, fitting(metric, attributes)));
+    }
+  }
+  return writes;
+}
+
+function fitting({ name, labels }: Metric, attributes: Attributes): Attributes {
+  const found = Object.keys(attributes);
+  if (found.length === labels.length && labels.every((label) => label in attributes)) return attributes;
+  throw new Error(
+    `metric ${name}: expected the labels ${labels.join(', ') || 'none'}, found ${found.join(', ') || 'none'}`,
+  );
 }

@@ -5,6 +5,8 @@ export interface DomainEvent {
   id: string;
   subject: string;
   data: unknown;
+  /** The trace of what it tells of, by CloudEvents' distributed tracing extension. */
+  traceparent?: string;
 }
 
 /** Tells others what happened; a listener that is away or broken never holds up an image. */

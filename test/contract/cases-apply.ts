@@ -84,17 +84,30 @@ export const applyCases: Case[] = [
         answer: {
           reason: 'Conflict',
           message: 'Apply failed with 1 conflict: conflict with "one": .spec.size',
-          details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.spec.size' }] },
+          details: {
+            causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.spec.size' }],
+          },
         },
       },
       { ...applied('two', { size: 3, color: 'blue' }), answer: { spec: { size: 3, color: 'blue' } } },
-      { ...applied('two', { size: 5, color: 'blue' }, {}, '&force=true'), answer: { spec: { size: 5, color: 'blue' } } },
+      {
+        ...applied('two', { size: 5, color: 'blue' }, {}, '&force=true'),
+        answer: { spec: { size: 5, color: 'blue' } },
+      },
     ],
   },
   {
     name: 'a field that its only manager no longer applies goes',
     steps: [
-      { ...made, body: { apiVersion: 'contract.example.com/v1', kind: 'Widget', metadata: { name: 'w', labels: { a: '1', b: '2' } }, spec: { size: 3, tags: ['x'] } } },
+      {
+        ...made,
+        body: {
+          apiVersion: 'contract.example.com/v1',
+          kind: 'Widget',
+          metadata: { name: 'w', labels: { a: '1', b: '2' } },
+          spec: { size: 3, tags: ['x'] },
+        },
+      },
       { ...applied('one', { size: 3 }), without: ['spec.tags', 'metadata.labels'], answer: { spec: { size: 3 } } },
     ],
   },
@@ -132,7 +145,9 @@ export const applyCases: Case[] = [
       {
         ...applied('one', { size: 8 }),
         status: 409,
-        answer: { message: /^Apply failed with 1 conflict: conflict with "patcher" using contract.example.com\/v1: .spec.size$/ },
+        answer: {
+          message: /^Apply failed with 1 conflict: conflict with "patcher" using contract.example.com\/v1: .spec.size$/,
+        },
       },
     ],
   },

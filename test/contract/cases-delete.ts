@@ -43,7 +43,11 @@ export const deleteCases: Case[] = [
         answer: { kind: 'Status', status: 'Success', details: { name: 'a', kind: 'configmaps', uid: '{a}' } },
       },
       { request: `GET ${configMaps}/a`, status: 404 },
-      { request: `DELETE ${configMaps}/a`, status: 404, answer: { message: 'configmaps "a" not found', reason: 'NotFound' } },
+      {
+        request: `DELETE ${configMaps}/a`,
+        status: 404,
+        answer: { message: 'configmaps "a" not found', reason: 'NotFound' },
+      },
     ],
   },
   {
@@ -64,7 +68,9 @@ export const deleteCases: Case[] = [
         request: `DELETE ${configMaps}/a`,
         body: { preconditions: { uid: '{a}', resourceVersion: '1' } },
         status: 409,
-        answer: { message: /the ResourceVersion in the precondition \(1\) does not match the ResourceVersion in record/ },
+        answer: {
+          message: /the ResourceVersion in the precondition \(1\) does not match the ResourceVersion in record/,
+        },
       },
       { request: `DELETE ${configMaps}/a`, body: { preconditions: { uid: '{a}' } }, status: 200 },
     ],
@@ -78,7 +84,12 @@ export const deleteCases: Case[] = [
         status: 200,
         answer: {
           kind: 'Widget',
-          metadata: { deletionTimestamp: /Z$/, deletionGracePeriodSeconds: 0, generation: 2, finalizers: ['x/a', 'x/b'] },
+          metadata: {
+            deletionTimestamp: /Z$/,
+            deletionGracePeriodSeconds: 0,
+            generation: 2,
+            finalizers: ['x/a', 'x/b'],
+          },
         },
         save: { version: 'metadata.resourceVersion' },
       },
@@ -91,7 +102,13 @@ export const deleteCases: Case[] = [
         },
       },
       { ...finalizers(`${widgets}/w`, ['x/b']), answer: { metadata: { finalizers: ['x/b'] } } },
-      { request: `PATCH ${widgets}/w`, type: merge, body: { metadata: { deletionTimestamp: null } }, status: 200, answer: { metadata: { deletionTimestamp: /Z$/ } } },
+      {
+        request: `PATCH ${widgets}/w`,
+        type: merge,
+        body: { metadata: { deletionTimestamp: null } },
+        status: 200,
+        answer: { metadata: { deletionTimestamp: /Z$/ } },
+      },
       finalizers(`${widgets}/w`, null),
       { request: `GET ${widgets}/w`, status: 404 },
     ],
@@ -127,7 +144,12 @@ export const deleteCases: Case[] = [
   },
   {
     name: 'an owner of another uid is no owner',
-    steps: [configMap('a'), configMap('b', owner('a', '00000000-0000-0000-0000-000000000000')), gone(`${configMaps}/b`), stays(`${configMaps}/a`)],
+    steps: [
+      configMap('a'),
+      configMap('b', owner('a', '00000000-0000-0000-0000-000000000000')),
+      gone(`${configMaps}/b`),
+      stays(`${configMaps}/a`),
+    ],
   },
   {
     name: 'one living owner is enough, and the dead one is forgotten',
@@ -165,7 +187,12 @@ export const deleteCases: Case[] = [
         status: 200,
         answer: { metadata: { finalizers: ['foregroundDeletion'], deletionTimestamp: /Z$/ } },
       },
-      { request: `GET ${configMaps}/b`, status: 200, eventually: true, answer: { metadata: { deletionTimestamp: /Z$/ } } },
+      {
+        request: `GET ${configMaps}/b`,
+        status: 200,
+        eventually: true,
+        answer: { metadata: { deletionTimestamp: /Z$/ } },
+      },
       stays(`${configMaps}/a`),
       finalizers(`${configMaps}/b`, null),
       gone(`${configMaps}/a`),
@@ -174,10 +201,27 @@ export const deleteCases: Case[] = [
   {
     name: 'a namespace goes with what is in it, and waits for what is held',
     steps: [
-      { request: 'POST /api/v1/namespaces', body: { metadata: { name: '{ns}-x' } }, status: 201, answer: { metadata: { labels: { 'kubernetes.io/metadata.name': '{ns}-x' } }, spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } } },
-      { request: 'POST /api/v1/namespaces/{ns}-x/configmaps', body: { metadata: { name: 'held', finalizers: ['x/a'] } }, status: 201 },
+      {
+        request: 'POST /api/v1/namespaces',
+        body: { metadata: { name: '{ns}-x' } },
+        status: 201,
+        answer: {
+          metadata: { labels: { 'kubernetes.io/metadata.name': '{ns}-x' } },
+          spec: { finalizers: ['kubernetes'] },
+          status: { phase: 'Active' },
+        },
+      },
+      {
+        request: 'POST /api/v1/namespaces/{ns}-x/configmaps',
+        body: { metadata: { name: 'held', finalizers: ['x/a'] } },
+        status: 201,
+      },
       { request: 'POST /api/v1/namespaces/{ns}-x/configmaps', body: { metadata: { name: 'free' } }, status: 201 },
-      { request: 'DELETE /api/v1/namespaces/{ns}-x', status: 200, answer: { kind: 'Namespace', status: { phase: 'Terminating' }, metadata: { deletionTimestamp: /Z$/ } } },
+      {
+        request: 'DELETE /api/v1/namespaces/{ns}-x',
+        status: 200,
+        answer: { kind: 'Namespace', status: { phase: 'Terminating' }, metadata: { deletionTimestamp: /Z$/ } },
+      },
       gone('/api/v1/namespaces/{ns}-x/configmaps/free'),
       {
         request: 'POST /api/v1/namespaces/{ns}-x/configmaps',
@@ -185,8 +229,17 @@ export const deleteCases: Case[] = [
         status: 403,
         answer: {
           reason: 'Forbidden',
-          message: 'configmaps "late" is forbidden: unable to create new content in namespace {ns}-x because it is being terminated',
-          details: { causes: [{ reason: 'NamespaceTerminating', message: 'namespace {ns}-x is being terminated', field: 'metadata.namespace' }] },
+          message:
+            'configmaps "late" is forbidden: unable to create new content in namespace {ns}-x because it is being terminated',
+          details: {
+            causes: [
+              {
+                reason: 'NamespaceTerminating',
+                message: 'namespace {ns}-x is being terminated',
+                field: 'metadata.namespace',
+              },
+            ],
+          },
         },
       },
       { request: 'GET /api/v1/namespaces/{ns}-x', status: 200, answer: { status: { phase: 'Terminating' } } },

@@ -6,7 +6,12 @@ const asTable = 'application/json;as=Table;g=meta.k8s.io;v=v1,application/json';
 
 const widget = (name: string, spec: object, labels: object = {}): Step => ({
   request: `POST ${widgets}`,
-  body: { apiVersion: 'contract.example.com/v1', kind: 'Widget', metadata: { name, labels }, spec: { size: 1, ...spec } },
+  body: {
+    apiVersion: 'contract.example.com/v1',
+    kind: 'Widget',
+    metadata: { name, labels },
+    spec: { size: 1, ...spec },
+  },
   status: 201,
 });
 
@@ -67,7 +72,10 @@ export const readCases: Case[] = [
       {
         request: `GET ${widgets}?limit=2`,
         status: 200,
-        answer: { items: [{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }], metadata: { remainingItemCount: 1 } },
+        answer: {
+          items: [{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }],
+          metadata: { remainingItemCount: 1 },
+        },
         save: { next: 'metadata.continue', version: 'metadata.resourceVersion' },
       },
       widget('bb', {}),
@@ -79,7 +87,11 @@ export const readCases: Case[] = [
       },
       listed('limit=500', 'a', 'b', 'bb'),
       { request: `GET ${widgets}?continue=nonsense`, status: 400 },
-      { request: `GET ${widgets}?limit=x`, status: 400, answer: { message: 'strconv.ParseInt: parsing "x": invalid syntax' } },
+      {
+        request: `GET ${widgets}?limit=x`,
+        status: 400,
+        answer: { message: 'strconv.ParseInt: parsing "x": invalid syntax' },
+      },
     ],
   },
   {
@@ -88,7 +100,11 @@ export const readCases: Case[] = [
       {
         request: `GET ${widgets}?resourceVersion=999999999`,
         status: 504,
-        answer: { reason: 'Timeout', message: /^Timeout: Too large resource version: 999999999, current: \d+$/, details: { retryAfterSeconds: 1 } },
+        answer: {
+          reason: 'Timeout',
+          message: /^Timeout: Too large resource version: 999999999, current: \d+$/,
+          details: { retryAfterSeconds: 1 },
+        },
       },
     ],
   },
@@ -105,7 +121,11 @@ export const readCases: Case[] = [
           apiVersion: 'meta.k8s.io/v1',
           columnDefinitions: [
             { name: 'Name', type: 'string', format: 'name', priority: 0 },
-            { name: 'Size', type: 'integer', description: 'Custom resource definition column (in JSONPath format): .spec.size' },
+            {
+              name: 'Size',
+              type: 'integer',
+              description: 'Custom resource definition column (in JSONPath format): .spec.size',
+            },
             { name: 'Ready', type: 'string' },
             { name: 'Color', type: 'string', priority: 1 },
             { name: 'Age', type: 'date' },
@@ -118,9 +138,37 @@ export const readCases: Case[] = [
           ],
         },
       },
-      { request: `GET ${widgets}/a?includeObject=Object`, accept: asTable, status: 200, answer: { rows: [{ object: { kind: 'Widget' } }] } },
-      { request: `GET ${configMaps}?limit=1&fieldSelector=metadata.name%3Dnone`, accept: asTable, status: 200, answer: { columnDefinitions: [{ name: 'Name' }, { name: 'Data' }, { name: 'Age' }], rows: [] } },
-      { request: 'GET /api/v1/namespaces/{ns}/events', accept: asTable, status: 200, answer: { columnDefinitions: [{ name: 'Last Seen' }, { name: 'Type' }, { name: 'Reason' }, { name: 'Object' }, { name: 'Subobject', priority: 1 }, { name: 'Source', priority: 1 }, { name: 'Message' }, { name: 'First Seen', priority: 1 }, { name: 'Count', priority: 1 }, { name: 'Name', priority: 1 }] } },
+      {
+        request: `GET ${widgets}/a?includeObject=Object`,
+        accept: asTable,
+        status: 200,
+        answer: { rows: [{ object: { kind: 'Widget' } }] },
+      },
+      {
+        request: `GET ${configMaps}?limit=1&fieldSelector=metadata.name%3Dnone`,
+        accept: asTable,
+        status: 200,
+        answer: { columnDefinitions: [{ name: 'Name' }, { name: 'Data' }, { name: 'Age' }], rows: [] },
+      },
+      {
+        request: 'GET /api/v1/namespaces/{ns}/events',
+        accept: asTable,
+        status: 200,
+        answer: {
+          columnDefinitions: [
+            { name: 'Last Seen' },
+            { name: 'Type' },
+            { name: 'Reason' },
+            { name: 'Object' },
+            { name: 'Subobject', priority: 1 },
+            { name: 'Source', priority: 1 },
+            { name: 'Message' },
+            { name: 'First Seen', priority: 1 },
+            { name: 'Count', priority: 1 },
+            { name: 'Name', priority: 1 },
+          ],
+        },
+      },
     ],
   },
   {
@@ -132,7 +180,11 @@ export const readCases: Case[] = [
       {
         request: 'GET /apis/contract.example.com',
         status: 200,
-        answer: { kind: 'APIGroup', name: 'contract.example.com', preferredVersion: { groupVersion: 'contract.example.com/v1', version: 'v1' } },
+        answer: {
+          kind: 'APIGroup',
+          name: 'contract.example.com',
+          preferredVersion: { groupVersion: 'contract.example.com/v1', version: 'v1' },
+        },
       },
       {
         request: 'GET /apis/contract.example.com/v1',

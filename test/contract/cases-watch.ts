@@ -17,8 +17,16 @@ const watched = (query: string, ...events: unknown[]): Step => ({
 });
 
 const version = { version: 'metadata.resourceVersion' };
-const patched = (name: string, body: unknown): Step => ({ request: `PATCH ${widgets}/${name}`, type: merge, body, status: 200 });
-const event = (type: string, name: string, more: object = {}) => ({ type, object: { kind: 'Widget', metadata: { name }, ...more } });
+const patched = (name: string, body: unknown): Step => ({
+  request: `PATCH ${widgets}/${name}`,
+  type: merge,
+  body,
+  status: 200,
+});
+const event = (type: string, name: string, more: object = {}) => ({
+  type,
+  object: { kind: 'Widget', metadata: { name }, ...more },
+});
 
 export const watchCases: Case[] = [
   {
@@ -97,8 +105,18 @@ export const watchCases: Case[] = [
       {
         ...watched(
           '',
-          { type: 'ADDED', object: { kind: 'Table', columnDefinitions: [{ name: 'Name' }, {}, {}, {}, {}], rows: [{ cells: ['a', 1, null, 'red', /s$/] }] } },
-          { type: 'ADDED', object: { kind: 'Table', columnDefinitions: null, rows: [{ cells: ['b', 1, null, 'red', /s$/] }] } },
+          {
+            type: 'ADDED',
+            object: {
+              kind: 'Table',
+              columnDefinitions: [{ name: 'Name' }, {}, {}, {}, {}],
+              rows: [{ cells: ['a', 1, null, 'red', /s$/] }],
+            },
+          },
+          {
+            type: 'ADDED',
+            object: { kind: 'Table', columnDefinitions: null, rows: [{ cells: ['b', 1, null, 'red', /s$/] }] },
+          },
         ),
         accept: 'application/json;as=Table;g=meta.k8s.io;v=v1',
       },

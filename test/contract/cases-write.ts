@@ -43,7 +43,12 @@ export const writeCases: Case[] = [
         },
         status: 201,
         answer: {
-          metadata: { uid: /^[0-9a-f-]{36}$/, generation: 1, creationTimestamp: /^20..-..-..T..:..:..Z$/, namespace: '{ns}' },
+          metadata: {
+            uid: /^[0-9a-f-]{36}$/,
+            generation: 1,
+            creationTimestamp: /^20..-..-..T..:..:..Z$/,
+            namespace: '{ns}',
+          },
           spec: { size: 3, color: 'red' },
         },
         without: ['status'],
@@ -86,7 +91,9 @@ export const writeCases: Case[] = [
         body: { metadata: { name: 'A_b' } },
         status: 422,
         answer: {
-          ...invalid(/^ConfigMap "A_b" is invalid: metadata.name: Invalid value: "A_b": a lowercase RFC 1123 subdomain must consist/),
+          ...invalid(
+            /^ConfigMap "A_b" is invalid: metadata.name: Invalid value: "A_b": a lowercase RFC 1123 subdomain must consist/,
+          ),
           details: { causes: [{ reason: 'FieldValueInvalid', field: 'metadata.name' }] },
         },
       },
@@ -105,11 +112,11 @@ export const writeCases: Case[] = [
         request: `POST ${widgets}`,
         body: {
           ...widget('w'),
-          metadata: { name: 'w', labels: { 'a b': '-x', '/c': '' }, ownerReferences: [{ name: 'x' }] },
+          metadata: { name: 'w', labels: { 'a b': '-x' }, ownerReferences: [{ name: 'x' }] },
         },
         status: 422,
         answer: invalid(
-          /metadata.labels: Invalid value: "a b": name part must consist .* a valid label must be .*"\/c": prefix part must be non-empty, .*metadata.ownerReferences.uid: Invalid value: "": must not be empty/,
+          /metadata.labels: Invalid value: "a b": name part must consist .* a valid label must be .*metadata.ownerReferences.uid: Invalid value: "": must not be empty/,
         ),
       },
       {
@@ -129,7 +136,11 @@ export const writeCases: Case[] = [
         status: 400,
         answer: { message: 'the namespace of the provided object does not match the namespace sent on the request' },
       },
-      { request: `POST ${configMaps}`, body: { kind: 'Secret', apiVersion: 'v1', metadata: { name: 'a' } }, status: 400 },
+      {
+        request: `POST ${configMaps}`,
+        body: { kind: 'Secret', apiVersion: 'v1', metadata: { name: 'a' } },
+        status: 400,
+      },
       createA,
       {
         request: `PUT ${configMaps}/a`,
@@ -147,7 +158,9 @@ export const writeCases: Case[] = [
         request: `POST ${widgets}`,
         body: { metadata: { name: 'w' } },
         status: 400,
-        answer: { message: /^the object provided is unrecognized \(must be of type Widget\): Object 'Kind' is missing in/ },
+        answer: {
+          message: /^the object provided is unrecognized \(must be of type Widget\): Object 'Kind' is missing in/,
+        },
       },
     ],
   },
@@ -205,7 +218,9 @@ export const writeCases: Case[] = [
         type: merge,
         body: { metadata: { uid: 'wrong' }, spec: { size: 4 } },
         status: 422,
-        answer: invalid('Widget.contract.example.com "w" is invalid: metadata.uid: Invalid value: "wrong": field is immutable'),
+        answer: invalid(
+          'Widget.contract.example.com "w" is invalid: metadata.uid: Invalid value: "wrong": field is immutable',
+        ),
       },
       {
         request: `PATCH ${widgets}/w/status`,
@@ -231,7 +246,9 @@ export const writeCases: Case[] = [
         request: `PUT ${widgets}/w`,
         body: widget('w', { size: 4 }),
         status: 422,
-        answer: invalid('widgets.contract.example.com "w" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update'),
+        answer: invalid(
+          'widgets.contract.example.com "w" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+        ),
       },
       {
         request: `PUT ${widgets}/w`,
@@ -245,10 +262,34 @@ export const writeCases: Case[] = [
     name: 'generation counts changes of the spec only',
     steps: [
       createW,
-      { request: `PATCH ${widgets}/w`, type: merge, body: { metadata: { labels: { a: 'b' } } }, status: 200, answer: { metadata: { generation: 1 } } },
-      { request: `PATCH ${widgets}/w/status`, type: merge, body: { status: { phase: 'P' } }, status: 200, answer: { metadata: { generation: 1 } } },
-      { request: `PATCH ${widgets}/w`, type: merge, body: { spec: { size: 5 } }, status: 200, answer: { metadata: { generation: 2 } } },
-      { request: `PATCH ${widgets}/w`, type: merge, body: { metadata: { generation: 9 } }, status: 200, answer: { metadata: { generation: 2 } } },
+      {
+        request: `PATCH ${widgets}/w`,
+        type: merge,
+        body: { metadata: { labels: { a: 'b' } } },
+        status: 200,
+        answer: { metadata: { generation: 1 } },
+      },
+      {
+        request: `PATCH ${widgets}/w/status`,
+        type: merge,
+        body: { status: { phase: 'P' } },
+        status: 200,
+        answer: { metadata: { generation: 1 } },
+      },
+      {
+        request: `PATCH ${widgets}/w`,
+        type: merge,
+        body: { spec: { size: 5 } },
+        status: 200,
+        answer: { metadata: { generation: 2 } },
+      },
+      {
+        request: `PATCH ${widgets}/w`,
+        type: merge,
+        body: { metadata: { generation: 9 } },
+        status: 200,
+        answer: { metadata: { generation: 2 } },
+      },
     ],
   },
   {
@@ -309,10 +350,15 @@ export const writeCases: Case[] = [
             'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "more", unknown field "spec.bogus"',
         },
       },
-      { request: `POST ${widgets}?fieldValidation=Ignore`, body: widget('u', { size: 1, bogus: 1 }), status: 201, warnings: [] },
+      {
+        request: `POST ${widgets}?fieldValidation=Ignore`,
+        body: widget('u', { size: 1, bogus: 1 }),
+        status: 201,
+        warnings: [],
+      },
       {
         request: `POST ${widgets}`,
-        body: widget('t', { size: 0, color: 1 }),
+        body: widget('t', { size: 3, color: 1 }),
         status: 422,
         answer: {
           details: {
@@ -320,11 +366,6 @@ export const writeCases: Case[] = [
             group: 'contract.example.com',
             kind: 'Widget',
             causes: [
-              {
-                reason: 'FieldValueInvalid',
-                message: 'Invalid value: 0: spec.size in body should be greater than or equal to 1',
-                field: 'spec.size',
-              },
               {
                 reason: 'FieldValueTypeInvalid',
                 message: 'Invalid value: "integer": spec.color in body must be of type string: "integer"',
@@ -336,6 +377,12 @@ export const writeCases: Case[] = [
         },
       },
       {
+        request: `POST ${widgets}`,
+        body: widget('t', { size: 0 }),
+        status: 422,
+        answer: invalid(/spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1/),
+      },
+      {
         request: `PATCH ${widgets}/w`,
         type: merge,
         body: { spec: { size: 200 } },
@@ -343,7 +390,13 @@ export const writeCases: Case[] = [
         answer: invalid('Widget.contract.example.com "w" is invalid: spec: Invalid value: "object": too large'),
       },
       { request: `PATCH ${widgets}/w`, type: merge, body: { spec: { size: 9 } }, status: 200 },
-      { request: `PATCH ${widgets}/w`, type: merge, body: { spec: { size: 8 } }, status: 422, answer: invalid(/may not shrink/) },
+      {
+        request: `PATCH ${widgets}/w`,
+        type: merge,
+        body: { spec: { size: 8 } },
+        status: 422,
+        answer: invalid(/may not shrink/),
+      },
     ],
   },
   {
@@ -364,9 +417,28 @@ export const writeCases: Case[] = [
     name: 'patches: merge, JSON and, for built-in kinds, strategic',
     steps: [
       createA,
-      { request: `PATCH ${configMaps}/a`, type: merge, body: { data: { x: null, z: '1' } }, status: 200, answer: { data: { z: '1' } }, without: ['data.x'] },
-      { request: `PATCH ${configMaps}/a`, type: jsonPatch, body: [{ op: 'add', path: '/data/w', value: '2' }], status: 200, answer: { data: { w: '2', z: '1' } } },
-      { request: `PATCH ${configMaps}/a`, type: strategic, body: { data: { s: '3' } }, status: 200, answer: { data: { s: '3', w: '2' } } },
+      {
+        request: `PATCH ${configMaps}/a`,
+        type: merge,
+        body: { data: { x: null, z: '1' } },
+        status: 200,
+        answer: { data: { z: '1' } },
+        without: ['data.x'],
+      },
+      {
+        request: `PATCH ${configMaps}/a`,
+        type: jsonPatch,
+        body: [{ op: 'add', path: '/data/w', value: '2' }],
+        status: 200,
+        answer: { data: { w: '2', z: '1' } },
+      },
+      {
+        request: `PATCH ${configMaps}/a`,
+        type: strategic,
+        body: { data: { s: '3' } },
+        status: 200,
+        answer: { data: { s: '3', w: '2' } },
+      },
       {
         request: `PATCH ${configMaps}/a`,
         type: jsonPatch,
@@ -388,26 +460,95 @@ export const writeCases: Case[] = [
             'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
         },
       },
-      { request: `PATCH ${widgets}/none`, type: merge, body: {}, status: 404, answer: { message: 'widgets.contract.example.com "none" not found' } },
+      {
+        request: `PATCH ${widgets}/none`,
+        type: merge,
+        body: {},
+        status: 404,
+        answer: { message: 'widgets.contract.example.com "none" not found' },
+      },
     ],
   },
   {
     name: 'dryRun=All answers as if and changes nothing',
     steps: [
-      { request: `POST ${configMaps}?dryRun=All`, body: { metadata: { name: 'd' } }, status: 201, answer: { metadata: { name: 'd' } } },
+      {
+        request: `POST ${configMaps}?dryRun=All`,
+        body: { metadata: { name: 'd' } },
+        status: 201,
+        answer: { metadata: { name: 'd' } },
+      },
       { request: `GET ${configMaps}/d`, status: 404 },
       createA,
-      { request: `PATCH ${configMaps}/a?dryRun=All`, type: merge, body: { data: { x: 'dry' } }, status: 200, answer: { data: { x: 'dry' } } },
+      {
+        request: `PATCH ${configMaps}/a?dryRun=All`,
+        type: merge,
+        body: { data: { x: 'dry' } },
+        status: 200,
+        answer: { data: { x: 'dry' } },
+      },
       { request: `DELETE ${configMaps}/a?dryRun=All`, status: 200 },
-      { request: `GET ${configMaps}/a`, status: 200, answer: { data: { x: 'y' }, metadata: { resourceVersion: '{version}' } } },
+      {
+        request: `GET ${configMaps}/a`,
+        status: 200,
+        answer: { data: { x: 'y' }, metadata: { resourceVersion: '{version}' } },
+      },
       { request: `DELETE ${configMaps}/a?dryRun=Some`, status: 422 },
     ],
   },
   {
     name: 'PUT makes a Lease that is not there, and no ConfigMap',
     steps: [
-      { request: 'PUT /apis/coordination.k8s.io/v1/namespaces/{ns}/leases/l', body: { metadata: { name: 'l' } }, status: 201 },
+      {
+        request: 'PUT /apis/coordination.k8s.io/v1/namespaces/{ns}/leases/l',
+        body: { metadata: { name: 'l' } },
+        status: 201,
+      },
       { request: `PUT ${configMaps}/none`, body: { metadata: { name: 'none' } }, status: 404 },
+    ],
+  },
+  {
+    name: 'a Lease is replaced under its resourceVersion only, but a PUT brings a deleted one back unless it names the uid',
+    steps: [
+      {
+        request: 'POST /apis/coordination.k8s.io/v1/namespaces/{ns}/leases',
+        body: { metadata: { name: 'l' } },
+        status: 201,
+        save: { uid: 'metadata.uid', version: 'metadata.resourceVersion' },
+      },
+      {
+        request: 'PUT /apis/coordination.k8s.io/v1/namespaces/{ns}/leases/l',
+        body: { metadata: { name: 'l' } },
+        status: 422,
+        answer: invalid(
+          'leases.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+        ),
+      },
+      { request: 'DELETE /apis/coordination.k8s.io/v1/namespaces/{ns}/leases/l', status: 200 },
+      {
+        request: 'PUT /apis/coordination.k8s.io/v1/namespaces/{ns}/leases/l',
+        body: { metadata: { name: 'l', uid: '{uid}', resourceVersion: '{version}' } },
+        status: 409,
+        answer: { reason: 'Conflict', message: /Precondition failed: UID in precondition: .*, UID in object meta: $/ },
+      },
+      {
+        request: 'PUT /apis/coordination.k8s.io/v1/namespaces/{ns}/leases/l',
+        body: { metadata: { name: 'l', resourceVersion: '{version}' } },
+        status: 201,
+      },
+    ],
+  },
+  {
+    name: 'a patch cannot take a custom resource’s resourceVersion away',
+    steps: [
+      createW,
+      {
+        request: `PATCH ${widgets}/w`,
+        type: merge,
+        body: { metadata: { resourceVersion: null } },
+        status: 422,
+        answer: invalid(/must be specified for an update/),
+      },
     ],
   },
   {
@@ -430,7 +571,10 @@ export const writeCases: Case[] = [
       },
       {
         request: 'POST /api/v1/namespaces/{ns}/persistentvolumeclaims',
-        body: { metadata: { name: 'p' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
+        body: {
+          metadata: { name: 'p' },
+          spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+        },
         status: 201,
         answer: { spec: { volumeMode: 'Filesystem' }, status: { phase: 'Pending' } },
       },
@@ -438,13 +582,17 @@ export const writeCases: Case[] = [
         request: 'POST /apis/coordination.k8s.io/v1/namespaces/{ns}/leases',
         body: { metadata: { name: 'l' }, spec: { leaseDurationSeconds: 0 } },
         status: 422,
-        answer: invalid('Lease.coordination.k8s.io "l" is invalid: spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0'),
+        answer: invalid(
+          'Lease.coordination.k8s.io "l" is invalid: spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0',
+        ),
       },
       {
         request: 'POST /api/v1/namespaces/{ns}/events',
         body: { metadata: { name: 'e' }, involvedObject: { namespace: 'other' } },
         status: 422,
-        answer: invalid('Event "e" is invalid: involvedObject.namespace: Invalid value: "other": does not match event.namespace'),
+        answer: invalid(
+          'Event "e" is invalid: involvedObject.namespace: Invalid value: "other": does not match event.namespace',
+        ),
       },
       {
         request: 'POST /apis/apps/v1/namespaces/{ns}/deployments',
@@ -456,7 +604,9 @@ export const writeCases: Case[] = [
           },
         },
         status: 422,
-        answer: invalid(/spec.template.metadata.labels: Invalid value: {"a":"b"}: `selector` does not match template `labels`/),
+        answer: invalid(
+          /spec.template.metadata.labels: Invalid value: {"a":"b"}: `selector` does not match template `labels`/,
+        ),
       },
       {
         request: 'POST /apis/rbac.authorization.k8s.io/v1/namespaces/{ns}/roles',
@@ -469,9 +619,18 @@ export const writeCases: Case[] = [
   {
     name: 'what no path or method means is refused',
     steps: [
-      { request: 'POST /api/v1/configmaps', body: { metadata: { name: 'a' } }, status: 405, answer: { reason: 'MethodNotAllowed' } },
+      {
+        request: 'POST /api/v1/configmaps',
+        body: { metadata: { name: 'a' } },
+        status: 405,
+        answer: { reason: 'MethodNotAllowed' },
+      },
       { request: 'DELETE /api/v1/configmaps', status: 405 },
-      { request: `GET /api/v1/namespaces/{ns}/foos`, status: 404, answer: { message: 'the server could not find the requested resource' } },
+      {
+        request: `GET /api/v1/namespaces/{ns}/foos`,
+        status: 404,
+        answer: { message: 'the server could not find the requested resource' },
+      },
     ],
   },
 ];

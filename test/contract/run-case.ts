@@ -9,7 +9,11 @@ const patience = { tries: 300, everyMs: 100 };
 /** Runs a case's steps in order against the server at `url`, in a namespace of its own. */
 export async function runCase(url: string, { steps }: Case) {
   const ns = `contract-${crypto.randomUUID().slice(0, 8)}`;
-  await fetch(`${url}/api/v1/namespaces`, { method: 'POST', body: JSON.stringify({ metadata: { name: ns } }), headers });
+  await fetch(`${url}/api/v1/namespaces`, {
+    method: 'POST',
+    body: JSON.stringify({ metadata: { name: ns } }),
+    headers,
+  });
   const saved: Saved = { ns };
   try {
     for (const step of steps) await runStep(url, step, saved);
@@ -52,7 +56,9 @@ async function send(url: string, step: Step, saved: Saved): Promise<Answer> {
   return {
     status: response.status,
     body: step.events ? text.trim().split('\n').filter(Boolean).map(parsed) : parsed(text),
-    warnings: [...warning.matchAll(/299 - ("(?:\\.|[^"\\])*")/g)].map(([, quoted = '""']) => JSON.parse(quoted) as string),
+    warnings: [...warning.matchAll(/299 - ("(?:\\.|[^"\\])*")/g)].map(
+      ([, quoted = '""']) => JSON.parse(quoted) as string,
+    ),
   };
 }
 
@@ -71,7 +77,8 @@ function check(step: Step, { status, body, warnings }: Answer, saved: Saved) {
   }
 }
 
-const filled = (text: string, saved: Saved) => text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => saved[name] ?? whole);
+const filled = (text: string, saved: Saved) =>
+  text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => saved[name] ?? whole);
 
 function expected(value: unknown, saved: Saved): unknown {
   if (value instanceof RegExp) return expect.stringMatching(value);

@@ -69,7 +69,7 @@ export async function until<T extends KubernetesObject>(
   resource: Resource<T>,
   ref: ObjectReference,
   isSo: (object: T | undefined) => boolean,
-  withinMs = 15_000,
+  withinMs = 40_000,
 ): Promise<T | undefined> {
   const over = AbortSignal.timeout(withinMs);
   for (;;) {

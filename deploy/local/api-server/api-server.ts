@@ -1,24 +1,24 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Clock, delay } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import type { AdmissionHook } from './admission.ts';
 import { answerError, Encoder } from './answer.ts';
-import { type ServiceAccountName, Tokens, type User } from './authentication.ts';
+import { type ServiceAccountName, Tokens } from './authentication.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { startControllers } from './controllers.ts';
 import { nonResource } from './discovery.ts';
+import { type Intercept, meetFault } from './fault.ts';
 import { KindRegistry } from './kind.ts';
 import { builtInKinds } from './kinds.ts';
 import { kubeconfigFor } from './kubeconfig.ts';
+import { assertLocal } from './local-only.ts';
 import { authorise } from './rbac.ts';
 import { RequestCounter, targetInWords } from './request-counter.ts';
 import { resourceTarget } from './request-target.ts';
-import { assertServed, serveResource, verbOf } from './resource-request.ts';
-import { StatusError } from './status-error.ts';
+import { serveResource } from './resource-request.ts';
+import { badRequest } from './status-error.ts';
 import { Store } from './store.ts';
-
-/** What a test lets go wrong with a request: refused with a status, answered late, or done but never answered. */
-export type Fault = { status: number } | { delayMs: number } | { loseAnswer: true };
+import { assertServed, verbOf } from './verb.ts';
 
 export interface ApiServerOptions {
   clock: Clock;
@@ -28,7 +28,7 @@ export interface ApiServerOptions {
   /** How many writes watches can be told after the fact, at least; fewer make 410 likelier. */
   historyLimit?: number;
   /** Asked before each request. */
-  intercept?: (request: { method: string; path: string; user: string }) => Fault | undefined;
+  intercept?: Intercept;
 }
 
 export interface ApiServer {
@@ -67,6 +67,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     intercept: options.intercept ?? (() => undefined),
   };
   const http = createServer((request, response) => void serve(parts, request, response));
+  // Whoever keeps a connection for later must not find it closed at the moment of use.
+  http.keepAliveTimeout = 600_000;
   const port = await listen(http, options.port ?? 0);
   const url = `http://127.0.0.1:${port}`;
   const dropWatches = () => {
@@ -97,14 +99,16 @@ interface Parts {
   tokens: Tokens;
   counter: RequestCounter;
   watches: Set<{ end: () => void }>;
-  intercept: NonNullable<ApiServerOptions['intercept']>;
+  intercept: Intercept;
 }
 
 function listen(http: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     http.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') return reject(error);
-      const taken = new Error(`port ${port} of 127.0.0.1 is in use: stop what listens there, or choose another with --port`);
+      const taken = new Error(
+        `port ${port} of 127.0.0.1 is in use: stop what listens there, or choose another with --port`,
+      );
       delete taken.stack;
       reject(taken);
     });
@@ -113,14 +117,19 @@ function listen(http: Server, port: number): Promise<number> {
 }
 
 async function serve(parts: Parts, request: IncomingMessage, response: ServerResponse) {
-  const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://localhost');
-  const said = { user: '', verb: (request.method ?? '').toLowerCase(), what: path };
-  response.once('close', () => parts.counter.count(said.user, said.verb, said.what, response.statusCode));
+  const said = { user: '', verb: (request.method ?? '').toLowerCase(), what: request.url ?? '' };
+  countOnce(response, () => parts.counter.count(said.user, said.verb, said.what, response.statusCode));
   try {
-    assertLoopback(request.headers.host);
+    const { pathname: path, searchParams: query } = urlOf(request);
+    said.what = path;
+    assertLocal(request);
     const user = parts.tokens.userOf(request.headers.authorization);
     said.user = user.name;
-    await meetFault(parts, request, path, user, response);
+    await meetFault(
+      parts.state.clock,
+      parts.intercept({ method: request.method ?? '', path, user: user.name }),
+      response,
+    );
     const target = resourceTarget(path, parts.state.kinds);
     if (!target) return nonResource(parts.state, { path, request, response });
     const verb = verbOf(request.method ?? '', target, query);
@@ -139,30 +148,17 @@ async function serve(parts: Parts, request: IncomingMessage, response: ServerRes
   }
 }
 
-/** Refuses a browser that was led here by a name someone else's DNS points at 127.0.0.1. */
-function assertLoopback(host = '') {
-  if (/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(host)) return;
-  throw new StatusError(403, 'Forbidden', `the Host header must name this machine (localhost or 127.0.0.1), not ${JSON.stringify(host)}`);
+function urlOf({ url = '/' }: IncomingMessage): URL {
+  const parsed = URL.parse(`http://localhost${url}`);
+  if (!parsed) throw badRequest(`the path ${JSON.stringify(url)} is no path`);
+  return parsed;
 }
 
-const reasons: Record<number, string> = {
-  409: 'Conflict',
-  410: 'Expired',
-  429: 'TooManyRequests',
-  500: 'InternalError',
-  503: 'ServiceUnavailable',
-  504: 'Timeout',
-};
-
-async function meetFault({ state, intercept }: Parts, { method = '' }: IncomingMessage, path: string, user: User, response: ServerResponse) {
-  const fault = intercept({ method, path, user: user.name });
-  if (!fault) return;
-  if ('delayMs' in fault) return delay(state.clock, fault.delayMs);
-  if ('loseAnswer' in fault) {
-    response.end = () => response.destroy();
-    return;
-  }
-  const { status } = fault;
-  const details = status === 429 || status === 503 ? { retryAfterSeconds: 1 } : {};
-  throw new StatusError(status, reasons[status] ?? 'Unknown', `${method} ${path} was refused on purpose with ${status}`, details);
+/** Counts before the client can read the answer, or when it is cut off. */
+function countOnce(response: ServerResponse, count: () => void) {
+  const counted = () => {
+    response.off('prefinish', counted).off('close', counted);
+    count();
+  };
+  response.on('prefinish', counted).on('close', counted);
 }

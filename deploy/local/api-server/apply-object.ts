@@ -2,7 +2,7 @@ import { type ClusterState, timestamp, type WriteOptions } from './cluster-state
 import { createObject } from './create-object.ts';
 import { incomingObject } from './incoming-object.ts';
 import { apiVersionOf, groupResourceOf, type Kind, shelfOf } from './kind.ts';
-import { applyServerSide } from './managed-fields.ts';
+import { type ApplyConflict, applyServerSide, describeConflicts } from './managed-fields.ts';
 import { type ApiObject, copyOf } from './objects.ts';
 import type { PatchRequest } from './patch-object.ts';
 import { required } from './schema-cause.ts';
@@ -76,20 +76,11 @@ function merged(
   return object as ApiObject;
 }
 
-function applyConflict(conflicts: { manager: string; field: string }[]) {
-  const managers = [...new Set(conflicts.map(({ manager }) => manager))];
-  const byManager = managers.map((manager) => {
-    const fields = conflicts.filter((conflict) => conflict.manager === manager).map(({ field }) => field);
-    return fields.length === 1
-      ? `conflict with "${manager}": ${fields[0]}`
-      : `conflicts with "${manager}":\n${fields.map((field) => `- ${field}`).join('\n')}`;
-  });
-  const count = conflicts.length === 1 ? '1 conflict' : `${conflicts.length} conflicts`;
-  const message = `Apply failed with ${count}: ${byManager.join('\n')}`;
-  const causes = conflicts.map(({ manager, field }) => ({
+function applyConflict(conflicts: ApplyConflict[]) {
+  const causes = conflicts.map(({ owner, field }) => ({
     reason: 'FieldManagerConflict',
-    message: `conflict with "${manager}"`,
+    message: `conflict with ${owner}`,
     field,
   }));
-  return new StatusError(409, 'Conflict', message, { causes });
+  return new StatusError(409, 'Conflict', describeConflicts(conflicts), { causes });
 }

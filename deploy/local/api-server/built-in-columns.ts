@@ -125,7 +125,12 @@ const columns: Record<string, Column[]> = {
     text('Subobject', 'involvedObject.fieldPath', { wide: true }),
     computed('Source', eventSource, true),
     computed('Message', ({ message }) => String(message ?? '').trim()),
-    { name: 'First Seen', type: 'date', priority: 1, cell: ({ firstTimestamp, eventTime }) => firstTimestamp ?? eventTime },
+    {
+      name: 'First Seen',
+      type: 'date',
+      priority: 1,
+      cell: ({ firstTimestamp, eventTime }) => firstTimestamp ?? eventTime,
+    },
     text('Count', 'count', { otherwise: 1, wide: true }),
     { ...computed('Name', ({ metadata }) => metadata.name, true), format: 'name' },
   ],

@@ -28,7 +28,10 @@ function modelSchema(model: string, inside: string[]): JsonObject | undefined {
   // A model that contains itself, such as a JSON schema, is not followed down for ever.
   if (inside.includes(model)) return open;
   const attributes = (found.getAttributeTypeMap as () => Attribute[])();
-  const properties = attributes.map((attribute) => [attribute.baseName, attributeSchema(attribute, [...inside, model])]);
+  const properties = attributes.map((attribute) => [
+    attribute.baseName,
+    attributeSchema(attribute, [...inside, model]),
+  ]);
   return { type: 'object', properties: Object.fromEntries(properties) };
 }
 
@@ -86,4 +89,3 @@ const listKeys: Record<string, string[]> = {
   volumeMounts: ['mountPath'],
   volumes: ['name'],
 };
-

@@ -10,7 +10,8 @@ export async function startControllers(state: ClusterState): Promise<() => void>
   const stops = [startCustomKindController(state), startGarbageCollector(state), startNamespaceController(state)];
   const namespaces = state.kinds.find('', 'v1', 'namespaces');
   for (const name of namespaces ? ['default', 'kube-system'] : []) {
-    if (namespaces) await createObject(state, namespaces, undefined, { metadata: { name } }, systemWrite('system:apiserver'));
+    if (namespaces)
+      await createObject(state, namespaces, undefined, { metadata: { name } }, systemWrite('system:apiserver'));
   }
   return () => {
     for (const stop of stops) stop();

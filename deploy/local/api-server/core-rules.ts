@@ -34,7 +34,10 @@ function encodeStringData(secret: ApiObject) {
   const { stringData } = secret;
   delete secret.stringData;
   if (!isJsonObject(stringData)) return;
-  const encoded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(String(value)).toString('base64')]);
+  const encoded = Object.entries(stringData).map(([key, value]) => [
+    key,
+    Buffer.from(String(value)).toString('base64'),
+  ]);
   secret.data = { ...(isJsonObject(secret.data) ? secret.data : {}), ...Object.fromEntries(encoded) };
 }
 

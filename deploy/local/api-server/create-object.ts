@@ -3,9 +3,9 @@ import { admit } from './admission.ts';
 import { type ClusterState, timestamp, type WriteOptions } from './cluster-state.ts';
 import { dropUnknownFields, incomingObject } from './incoming-object.ts';
 import { apiVersionOf, groupResourceOf, type Kind, presented, shelfOf } from './kind.ts';
+import { assertKindStays, assertNamespaceTakes } from './lifecycle-admission.ts';
 import { recordUpdate } from './managed-fields.ts';
 import { metadataCauses } from './metadata-rules.ts';
-import { assertNamespaceTakes } from './namespace-admission.ts';
 import { type ApiObject, copyOf, frozen } from './objects.ts';
 import { alreadyExists, badRequest, invalid, StatusError } from './status-error.ts';
 
@@ -18,6 +18,7 @@ export async function createObject(
   options: WriteOptions,
   recorded = false,
 ): Promise<ApiObject> {
+  assertKindStays(state, kind);
   const object = copyOf(incomingObject(kind, body));
   if (object.metadata.resourceVersion) {
     throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created');
@@ -50,7 +51,13 @@ function placeIn(namespace: string | undefined, { metadata }: ApiObject) {
 /** Sets what no client may choose. */
 function setSystemFields(state: ClusterState, kind: Kind, object: ApiObject) {
   const { metadata } = object;
-  for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink', 'generation', 'resourceVersion']) {
+  for (const field of [
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+    'selfLink',
+    'generation',
+    'resourceVersion',
+  ]) {
     delete metadata[field];
   }
   if (!metadata.name && metadata.generateName) metadata.name = `${metadata.generateName.slice(0, 58)}${suffix()}`;
@@ -69,7 +76,6 @@ function complete(state: ClusterState, kind: Kind, object: ApiObject, options: W
   const now = timestamp(state.clock);
   kind.prepareForCreate?.(object, now);
   if (recorded) return;
-  delete object.metadata.managedFields;
   recordUpdate({
     before: undefined,
     after: object,
@@ -78,6 +84,7 @@ function complete(state: ClusterState, kind: Kind, object: ApiObject, options: W
     subresource: '',
     apiVersion: apiVersionOf(kind),
     time: now,
+    schema: kind.openApiSchema,
   });
 }
 

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { serviceAccountUser } from './authentication.ts';
 import type { ClusterState } from './cluster-state.ts';
-import { cleanupFinalizer } from './custom-resource-definition.ts';
 import { customKinds, definitionOf } from './custom-kinds.ts';
+import { cleanupFinalizer } from './custom-resource-definition.ts';
 import { deleteObject } from './delete-object.ts';
+import type { ApiObject } from './objects.ts';
 import { StatusError } from './status-error.ts';
 import { changeMetadata, withoutFinalizer } from './system-change.ts';
 import { workQueue } from './work-queue.ts';
@@ -17,7 +18,7 @@ export function startCustomKindController(state: ClusterState): () => void {
   const queue = workQueue(clock, (name) => cleanUp(state, name));
   const stops = [
     store.subscribe(shelf, ({ type, object, previous }) => {
-      if (object.metadata.deletionTimestamp) queue.add(object.metadata.name);
+      if (isGoing(object)) queue.add(object.metadata.name);
       if (type === 'MODIFIED' && isDeepStrictEqual(previous?.spec, object.spec)) return;
       const { group, names } = definitionOf(object);
       kinds.remove(group, names.plural);
@@ -26,7 +27,7 @@ export function startCustomKindController(state: ClusterState): () => void {
     store.observe(({ type, resource }) => {
       const [group, plural] = resource.split('/');
       const definition = type === 'DELETED' && store.get(shelf, undefined, `${plural}.${group}`);
-      if (definition && definition.metadata.deletionTimestamp) queue.add(definition.metadata.name);
+      if (definition && isGoing(definition)) queue.add(definition.metadata.name);
     }),
   ];
   return () => {
@@ -34,6 +35,8 @@ export function startCustomKindController(state: ClusterState): () => void {
     queue.stop();
   };
 }
+
+const isGoing = ({ metadata }: ApiObject) => metadata.deletionTimestamp !== undefined;
 
 async function cleanUp(state: ClusterState, name: string) {
   const definition = state.store.get(shelf, undefined, name);
@@ -43,7 +46,9 @@ async function cleanUp(state: ClusterState, name: string) {
   const custom = state.kinds.anyVersion(group, names.plural);
   for (const { metadata } of custom ? state.store.list(`${group}/${names.plural}`) : []) {
     if (!custom || metadata.deletionTimestamp) continue;
-    await deleteObject(state, custom, { namespace: metadata.namespace, name: metadata.name }, { user }).catch(unlessGone);
+    await deleteObject(state, custom, { namespace: metadata.namespace, name: metadata.name }, { user }).catch(
+      unlessGone,
+    );
   }
   if (state.store.list(`${group}/${names.plural}`).length > 0) return;
   await changeMetadata(state, kind, definition, user, (metadata) => withoutFinalizer(metadata, cleanupFinalizer)).catch(

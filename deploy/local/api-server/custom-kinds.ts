@@ -63,6 +63,7 @@ function customKind({ group, scope, names }: Definition, version: DefinedVersion
     storageVersion,
     statusSubresource: isJsonObject(version.subresources?.status),
     hasGeneration: true,
+    replacesUnconditionally: false,
     createsOnUpdate: false,
     returnsDeleted: false,
     nameRule: 'subdomain',

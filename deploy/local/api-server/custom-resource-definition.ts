@@ -44,7 +44,10 @@ function fillIn(crd: ApiObject) {
 
 function acceptedIn(crd: ApiObject) {
   const { names, versions } = definitionOf(crd);
-  return { acceptedNames: names, storedVersions: versions.filter((version) => version.storage).map(({ name }) => name) };
+  return {
+    acceptedNames: names,
+    storedVersions: versions.filter((version) => version.storage).map(({ name }) => name),
+  };
 }
 
 const condition = (type: string, reason: string, message: string, now: string) => ({

@@ -57,7 +57,9 @@ function remove(state: ClusterState, kind: Kind, stored: ApiObject, options: Del
   const finalizers = finalizersFor(metadata.finalizers ?? [], options.propagationPolicy);
   const grace = graceOf(kind, stored, options);
   if (finalizers.length === 0 && grace === 0 && !kind.isHeld?.(stored)) {
-    const last = options.dryRun ? stored : (state.store.remove(shelfOf(kind), metadata.namespace, metadata.name) ?? stored);
+    const last = options.dryRun
+      ? stored
+      : (state.store.remove(shelfOf(kind), metadata.namespace, metadata.name) ?? stored);
     return { object: presented(kind, last), gone: true };
   }
   const isSame = metadata.deletionTimestamp && finalizers.join() === (metadata.finalizers ?? []).join();
@@ -81,7 +83,13 @@ function graceOf(kind: Kind, stored: ApiObject, { gracePeriodSeconds }: DeleteOp
   return usual === 0 ? 0 : (gracePeriodSeconds ?? usual);
 }
 
-function terminating({ clock }: ClusterState, kind: Kind, stored: ApiObject, finalizers: string[], grace: number): ApiObject {
+function terminating(
+  { clock }: ClusterState,
+  kind: Kind,
+  stored: ApiObject,
+  finalizers: string[],
+  grace: number,
+): ApiObject {
   const { finalizers: _, ...metadata } = stored.metadata;
   const goesAt = { now: () => clock.now() + grace * 1000, after: clock.after };
   const marked: ApiObject = {

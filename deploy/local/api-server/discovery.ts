@@ -61,11 +61,20 @@ interface Group {
   versions: { version: string; kinds: Kind[] }[];
 }
 
-/** The named groups, each with its versions in Kubernetes' order of preference. */
+/**
+ * The named groups, each with its versions in Kubernetes' order of preference. Custom groups come last and by name: of
+ * two kinds with the same plural, kubectl takes the one of the first group.
+ */
 function groups(kinds: KindRegistry): Group[] {
-  const byGroup = Map.groupBy(kinds.all(), (kind) => kind.group);
-  byGroup.delete('');
-  return [...byGroup].map(([group, members]) => ({ group, versions: versionsOf(members) }));
+  const custom = kinds.all().filter((kind) => kind.custom);
+  const ordered = [
+    ...kinds.all().filter((kind) => !kind.custom && kind.group),
+    ...custom.sort((a, b) => (a.group < b.group ? -1 : Number(a.group > b.group))),
+  ];
+  return [...Map.groupBy(ordered, (kind) => kind.group)].map(([group, members]) => ({
+    group,
+    versions: versionsOf(members),
+  }));
 }
 
 const versionsOf = (members: Kind[]) =>

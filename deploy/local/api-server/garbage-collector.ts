@@ -3,7 +3,7 @@ import type { ClusterState } from './cluster-state.ts';
 import { deleteObject } from './delete-object.ts';
 import { type Kind, shelfOf } from './kind.ts';
 import type { ApiObject, OwnerReference } from './objects.ts';
-import { OwnerIndex, type ObjectKey } from './owner-index.ts';
+import { type ObjectKey, OwnerIndex } from './owner-index.ts';
 import { StatusError } from './status-error.ts';
 import { changeMetadata, withoutFinalizer } from './system-change.ts';
 import { workQueue } from './work-queue.ts';

@@ -8,7 +8,8 @@ import { badRequest } from './status-error.ts';
 export function incomingObject(kind: Kind, body: unknown): ApiObject {
   if (!isJsonObject(body)) throw unrecognised(kind, 'the body is no object', body);
   const apiVersion = apiVersionOf(kind);
-  if (kind.custom && !body.kind) throw unrecognised(kind, `Object 'Kind' is missing in '${JSON.stringify(body)}'`, body);
+  if (kind.custom && !body.kind)
+    throw unrecognised(kind, `Object 'Kind' is missing in '${JSON.stringify(body)}'`, body);
   const found = { kind: body.kind || kind.kind, apiVersion: body.apiVersion || apiVersion };
   if (found.kind !== kind.kind || found.apiVersion !== apiVersion) {
     throw badRequest(
@@ -17,7 +18,8 @@ export function incomingObject(kind: Kind, body: unknown): ApiObject {
   }
   const metadata = withoutNulls(body.metadata ?? {});
   const fault = unreadableMetadata(metadata);
-  if (fault) throw badRequest(`${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${fault}`);
+  if (fault)
+    throw badRequest(`${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${fault}`);
   const fields = kind.custom ? body : (withoutNulls(body) as JsonObject);
   return { ...fields, ...found, metadata } as unknown as ApiObject;
 }
@@ -27,7 +29,9 @@ export function incomingObject(kind: Kind, body: unknown): ApiObject {
  * with a field of the wrong type is refused here too: the real server cannot even decode it.
  */
 export function dropUnknownFields(kind: Kind, object: ApiObject, { fieldValidation, warn }: WriteOptions) {
-  const unknown = [...pruneMetadata(object), ...(kind.schema?.prune(object) ?? [])].map((path) => `unknown field "${path}"`);
+  const unknown = [...pruneMetadata(object), ...(kind.schema?.prune(object) ?? [])].map(
+    (path) => `unknown field "${path}"`,
+  );
   if (unknown.length > 0 && fieldValidation === 'Strict') {
     throw badRequest(
       `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: strict decoding error: ${unknown.join(', ')}`,

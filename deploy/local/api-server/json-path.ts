@@ -8,10 +8,14 @@ type Step = (values: unknown[]) => unknown[];
  */
 export function jsonPath(text: string): (object: unknown) => unknown[] {
   const steps: Step[] = [];
-  let rest = text.trim().replace(/^\{(.*)\}$/s, '$1').replace(/^\$/, '');
+  let rest = text
+    .trim()
+    .replace(/^\{(.*)\}$/s, '$1')
+    .replace(/^\$/, '');
   while (rest) {
     const [found, step] = firstStep(rest) ?? [];
-    if (!found || !step) throw new Error(`JSONPath ${JSON.stringify(text)} is not understood from ${JSON.stringify(rest)} on`);
+    if (!found || !step)
+      throw new Error(`JSONPath ${JSON.stringify(text)} is not understood from ${JSON.stringify(rest)} on`);
     steps.push(step);
     rest = rest.slice(found.length);
   }
@@ -29,7 +33,12 @@ function firstStep(text: string): [string, Step] | undefined {
 const grammar: [RegExp, (found: RegExpExecArray) => Step][] = [
   [/^\.?\[\s*\?\(\s*@(.+?)\s*(==|!=)\s*(?:"([^"]*)"|'([^']*)'|([^)\s]+))\s*\)\s*\]/, filter],
   [/^\.?\[\s*\*\s*\]|^\.\*/, () => children],
-  [/^\.?\[\s*(-?\d+)\s*\]/, ([, index]) => (values) => values.flatMap((value) => elementAt(value, Number(index)))],
+  [
+    /^\.?\[\s*(-?\d+)\s*\]/,
+    ([, index]) =>
+      (values) =>
+        values.flatMap((value) => elementAt(value, Number(index))),
+  ],
   [/^\.?\[\s*(?:'([^']*)'|"([^"]*)")\s*\]/, ([, single, double]) => field(single ?? double ?? '')],
   [/^\.?((?:\\.|[^.[\]\\])+)/, ([, name = '']) => field(name.replaceAll(/\\(.)/g, '$1'))],
 ];

@@ -26,13 +26,15 @@ export interface Kind {
   shortNames: string[];
   categories: string[];
   namespaced: boolean;
-  /** Custom resources differ: PUT needs a resourceVersion, there is no strategic merge, a body must name its kind. */
+  /** Custom resources differ: there is no strategic merge, a body must name its kind, a null is kept. */
   custom: boolean;
   /** The version objects are kept in; for a custom resource with several versions. */
   storageVersion: string;
   statusSubresource: boolean;
   /** Whether metadata.generation counts changes of what the user wants. */
   hasGeneration: boolean;
+  /** Whether PUT needs no resourceVersion, and then wins over whatever was written meanwhile. */
+  replacesUnconditionally: boolean;
   /** Whether PUT to a name that does not exist creates it. */
   createsOnUpdate: boolean;
   /** Whether DELETE answers with the object rather than a Status. */

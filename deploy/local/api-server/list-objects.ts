@@ -24,7 +24,9 @@ export interface ObjectList {
 /** LIST: what matches, at one resourceVersion for all pages of it; throws 400, 410, or 504 for a version yet to come. */
 export function listObjects({ store }: ClusterState, kind: Kind, query: ListQuery): ObjectList {
   const matches = matcher(kind, query);
-  const from = query.continue ? continuation(query.continue) : { resourceVersion: exactVersion(store, query), after: '' };
+  const from = query.continue
+    ? continuation(query.continue)
+    : { resourceVersion: exactVersion(store, query), after: '' };
   if (query.continue && !store.remembers(from.resourceVersion)) throw pageExpired();
   const all = from.resourceVersion
     ? store.listAt(shelfOf(kind), query.namespace, from.resourceVersion)
@@ -96,7 +98,10 @@ function continuation(token: string): Continuation {
 }
 
 /** The resourceVersion the list must be of; 0 is now. */
-function exactVersion(store: ClusterState['store'], { resourceVersion, resourceVersionMatch, limit }: ListQuery): number {
+function exactVersion(
+  store: ClusterState['store'],
+  { resourceVersion, resourceVersionMatch, limit }: ListQuery,
+): number {
   const wanted = parseResourceVersion(resourceVersion);
   if (wanted > store.resourceVersion) {
     const message = `Timeout: Too large resource version: ${wanted}, current: ${store.resourceVersion}`;

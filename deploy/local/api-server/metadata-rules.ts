@@ -95,9 +95,7 @@ function annotationCauses(annotations: Metadata['annotations'] = {}): Cause[] {
   const bytes = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
   return [
     ...entries.flatMap(([key]) => keyCauses('metadata.annotations', key.toLowerCase())),
-    ...(bytes > mostAnnotationBytes
-      ? [tooLong('metadata.annotations', mostAnnotationBytes)]
-      : []),
+    ...(bytes > mostAnnotationBytes ? [tooLong('metadata.annotations', mostAnnotationBytes)] : []),
   ];
 }
 
@@ -124,7 +122,7 @@ function ownerCauses({ ownerReferences = [] }: Metadata): Cause[] {
   );
   const controllers = ownerReferences.filter((owner) => owner.controller);
   if (controllers.length < 2) return missing;
-  const names = controllers.slice(0, 2).map((owner) => owner.name);
+  const names = controllers.slice(0, 2).map(({ kind, name }) => `${kind}/${name}`);
   const why = `Only one reference can have Controller set to true. Found "true" in references for ${names.join(' and ')}`;
   return [...missing, invalid('metadata.ownerReferences', ownerReferences, why)];
 }

@@ -39,7 +39,12 @@ async function finish(state: ClusterState, name: string) {
 
 /** Everything in a namespace, each resource in one of its versions. */
 function contentsOf({ kinds, store }: ClusterState, namespace: string): { kind: Kind; object: ApiObject }[] {
-  const kindOf = new Map(kinds.all().filter((kind) => kind.namespaced).map((kind) => [shelfOf(kind), kind]));
+  const kindOf = new Map(
+    kinds
+      .all()
+      .filter((kind) => kind.namespaced)
+      .map((kind) => [shelfOf(kind), kind]),
+  );
   return [...kindOf].flatMap(([shelf, kind]) => store.list(shelf, namespace).map((object) => ({ kind, object })));
 }
 

@@ -7,7 +7,10 @@ const contentFinalizer = 'kubernetes';
 /** What the server sets in a Namespace. */
 export const namespaceRules: Partial<Kind> = {
   prepareForCreate: (namespace) => {
-    namespace.metadata.labels = { ...namespace.metadata.labels, 'kubernetes.io/metadata.name': namespace.metadata.name };
+    namespace.metadata.labels = {
+      ...namespace.metadata.labels,
+      'kubernetes.io/metadata.name': namespace.metadata.name,
+    };
     namespace.spec = { finalizers: [contentFinalizer] };
     namespace.status = { phase: 'Active' };
   },

@@ -94,7 +94,10 @@ function schemaOf(kind: Kind): [string, unknown] {
   const properties = {
     apiVersion: { type: 'string', description: 'The version of the schema this object is written in.' },
     kind: { type: 'string', description: 'What this object is.' },
-    metadata: { allOf: [{ $ref: '#/components/schemas/ObjectMeta' }], description: 'Name, labels, owners and the like.' },
+    metadata: {
+      allOf: [{ $ref: '#/components/schemas/ObjectMeta' }],
+      description: 'Name, labels, owners and the like.',
+    },
   };
   const own = (schema.properties ?? {}) as JsonObject;
   return [schemaName(kind), { ...schema, properties: { ...own, ...properties }, [gvkExtension]: [gvkOf(kind)] }];

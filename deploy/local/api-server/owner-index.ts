@@ -16,7 +16,10 @@ export class OwnerIndex {
   readonly #waiting = new Map<string, ObjectKey>();
 
   /** Takes a write into account; answers the owners named before and after it, the same list where nothing changed. */
-  update(key: ObjectKey, { type, object, previous }: StoreEvent): { before: OwnerReference[]; after: OwnerReference[] } {
+  update(
+    key: ObjectKey,
+    { type, object, previous }: StoreEvent,
+  ): { before: OwnerReference[]; after: OwnerReference[] } {
     const before = previous?.metadata.ownerReferences ?? none;
     const after = type === 'DELETED' ? none : (object.metadata.ownerReferences ?? none);
     this.#await(key, object, type);

@@ -59,4 +59,9 @@ const undecodable = (expected: string, found: unknown) =>
   badRequest(`error decoding patch: expected ${expected}, found ${JSON.stringify(found)?.slice(0, 100)}`);
 
 const rejected = (error: PatchError) =>
-  new StatusError(422, 'Invalid', `the server rejected our request due to an error in our request: ${error.message}`, {});
+  new StatusError(
+    422,
+    'Invalid',
+    `the server rejected our request due to an error in our request: ${error.message}`,
+    {},
+  );

@@ -9,9 +9,10 @@ const group = 'rbac.authorization.k8s.io';
 /** Refuses (403) what no Role or ClusterRole bound to the user allows; members of system:masters may do anything. */
 export function authorise(state: ClusterState, user: User, verb: string, target: ResourceTarget): void {
   if (user.groups.includes('system:masters')) return;
-  if (rulesFor(state, user, target.namespace).some((rule) => allows(rule, verb, target))) return;
+  const namespace = namespaceOf(target);
+  if (rulesFor(state, user, namespace).some((rule) => allows(rule, verb, target))) return;
   const resource = target.subresource ? `${target.plural}/${target.subresource}` : target.plural;
-  const where = target.namespace ? `in the namespace "${target.namespace}"` : 'at the cluster scope';
+  const where = namespace ? `in the namespace "${namespace}"` : 'at the cluster scope';
   throw forbidden(
     { group: target.group, resource: target.plural },
     target.name ?? '',
@@ -19,10 +20,16 @@ export function authorise(state: ClusterState, user: User, verb: string, target:
   );
 }
 
+/** A namespace is in itself: a Role in it may allow reading it. */
+const namespaceOf = ({ group, plural, namespace, name }: ResourceTarget) =>
+  group === '' && plural === 'namespaces' ? name : namespace;
+
 /** The rules of all roles bound to the user, in the cluster and in the namespace. */
 function rulesFor({ store }: ClusterState, user: User, namespace: string | undefined): JsonObject[] {
   const everywhere = store.list(`${group}/clusterrolebindings`).filter((binding) => binds(binding, user));
-  const here = namespace ? store.list(`${group}/rolebindings`, namespace).filter((binding) => binds(binding, user)) : [];
+  const here = namespace
+    ? store.list(`${group}/rolebindings`, namespace).filter((binding) => binds(binding, user))
+    : [];
   return [...everywhere, ...here].flatMap((binding) => {
     const { kind, name } = (isJsonObject(binding.roleRef) ? binding.roleRef : {}) as { kind?: string; name?: string };
     const role =

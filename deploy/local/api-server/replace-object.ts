@@ -3,8 +3,7 @@ import { createObject } from './create-object.ts';
 import { incomingObject } from './incoming-object.ts';
 import { groupResourceOf, type Kind, shelfOf } from './kind.ts';
 import { type ApiObject, copyOf } from './objects.ts';
-import { invalid as invalidField } from './schema-cause.ts';
-import { conflict, invalid } from './status-error.ts';
+import { badRequest, conflict } from './status-error.ts';
 import { updateObject } from './update-object.ts';
 
 /** PUT: the body becomes the object. `created` tells the kinds apart that PUT may also make. */
@@ -18,23 +17,24 @@ export async function replaceObject(
 ): Promise<{ object: ApiObject; created: boolean }> {
   const object = incomingObject(kind, body);
   const stored = state.store.get(shelfOf(kind), place.namespace, place.name);
-  if (!stored && kind.createsOnUpdate && !subresource && !object.metadata.resourceVersion) {
-    return { object: await createObject(state, kind, place.namespace, body, options), created: true };
+  const creates = !stored && kind.createsOnUpdate && !subresource;
+  if (stored || creates) assertMeant(kind, place, object, stored);
+  if (creates) {
+    // The real server does not mind the resourceVersion of an object that is gone: only a uid keeps it from coming back.
+    const { resourceVersion: _, ...metadata } = object.metadata;
+    const fresh = { ...object, metadata };
+    return { object: await createObject(state, kind, place.namespace, fresh, options), created: true };
   }
-  if (stored) assertMeant(kind, object, stored);
   const desired = () => copyOf(object);
   return { object: await updateObject(state, kind, { place, subresource, desired }, options), created: false };
 }
 
-function assertMeant(kind: Kind, { metadata }: ApiObject, stored: ApiObject) {
-  const of = groupResourceOf(kind);
-  if (metadata.uid && metadata.uid !== stored.metadata.uid) {
-    const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${stored.metadata.uid}`;
-    throw conflict(of, stored.metadata.name, why);
+function assertMeant(kind: Kind, { name }: ObjectPlace, { metadata }: ApiObject, stored: ApiObject | undefined) {
+  if (metadata.name && metadata.name !== name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
   }
-  if (kind.custom && !metadata.resourceVersion) {
-    throw invalid({ group: kind.group, kind: kind.plural }, stored.metadata.name, [
-      invalidField('metadata.resourceVersion', 0, 'must be specified for an update'),
-    ]);
-  }
+  const uid = stored?.metadata.uid ?? '';
+  if (!metadata.uid || metadata.uid === uid) return;
+  const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${uid}`;
+  throw conflict(groupResourceOf(kind), name, why);
 }

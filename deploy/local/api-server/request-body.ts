@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'yaml';
+import { protobufObject } from './protobuf-kinds.ts';
 import { badRequest, StatusError } from './status-error.ts';
 
 // What the real server takes, from its --max-request-bytes.
 const mostBytes = 3 * 1024 * 1024;
 
-/** Reads a request's body as JSON or YAML; undefined when it has none. Throws 400 and 413. */
+/** Reads a request's body as JSON, YAML or protobuf; undefined when it has none. Throws 400, 413 and 415. */
 export async function requestBody(request: IncomingMessage, mediaType: string): Promise<unknown> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -16,7 +17,9 @@ export async function requestBody(request: IncomingMessage, mediaType: string): 
     }
     chunks.push(chunk);
   }
-  const text = Buffer.concat(chunks).toString('utf8');
+  const body = Buffer.concat(chunks);
+  if (mediaType === 'application/vnd.kubernetes.protobuf') return protobufObject(body);
+  const text = body.toString('utf8');
   if (text === '') return undefined;
   return mediaType.endsWith('yaml') ? parsed(text, parse, 'yaml') : parsed(text, JSON.parse, 'json');
 }

@@ -1,4 +1,4 @@
-import { type Kind, type KindRegistry } from './kind.ts';
+import type { Kind, KindRegistry } from './kind.ts';
 
 /** The object or collection that a request's path names. */
 export interface ResourceTarget {

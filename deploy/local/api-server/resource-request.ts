@@ -6,14 +6,23 @@ import { createObject } from './create-object.ts';
 import { deleteObject } from './delete-object.ts';
 import { groupResourceOf, type Kind, presented, shelfOf } from './kind.ts';
 import { listObjects, matcher } from './list-objects.ts';
-import { type ApiObject } from './objects.ts';
+import type { ApiObject } from './objects.ts';
 import { patchObject } from './patch-object.ts';
 import { replaceObject } from './replace-object.ts';
 import { requestBody } from './request-body.ts';
-import { deleteOptions, fieldManagerIn, fieldValidationIn, isDryRun, isTrue, listQuery, numberIn } from './request-query.ts';
+import {
+  deleteOptions,
+  fieldManagerIn,
+  fieldValidationIn,
+  isDryRun,
+  isTrue,
+  listQuery,
+  numberIn,
+} from './request-query.ts';
 import type { ResourceTarget } from './request-target.ts';
-import { methodNotAllowed, noSuchPath, notFound } from './status-error.ts';
+import { notFound } from './status-error.ts';
 import { listKindOf, table } from './table.ts';
+import type { Verb } from './verb.ts';
 import { streamWatch } from './watch-stream.ts';
 
 /** A request for objects of one kind, after its sender is known and allowed. */
@@ -29,26 +38,6 @@ export interface ResourceRequest {
   response: ServerResponse;
   /** Keeps a watch, so that the server can end it. */
   onWatch(watch: { end: () => void }): void;
-}
-
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
-
-/** What a request does, in RBAC's words; undefined for a method that means nothing there. */
-export function verbOf(method: string, { name, subresource }: ResourceTarget, query: URLSearchParams): Verb | undefined {
-  if (method === 'GET') return isTrue(query, 'watch') ? 'watch' : name ? 'get' : 'list';
-  if (!name) return ({ POST: 'create', DELETE: 'deletecollection' } as const)[method];
-  if (subresource) return ({ PUT: 'update', PATCH: 'patch' } as const)[method];
-  return ({ PUT: 'update', PATCH: 'patch', DELETE: 'delete' } as const)[method];
-}
-
-/** Refuses paths and verbs that a kind does not have. */
-export function assertServed({ kind, namespace, name, subresource }: ResourceTarget, verb: Verb | undefined): Kind {
-  if (!kind || (subresource && !(subresource === 'status' && kind.statusSubresource))) throw noSuchPath();
-  if (!kind.namespaced && namespace) throw noSuchPath();
-  if (kind.namespaced && !namespace && name) throw noSuchPath();
-  const needsNamespace = verb === 'create' || verb === 'deletecollection';
-  if (!verb || (kind.namespaced && !namespace && needsNamespace)) throw methodNotAllowed();
-  return kind;
 }
 
 /** Carries the request out and answers it; throws a StatusError to be answered. */
@@ -80,7 +69,12 @@ function list({ state, kind, target, query, encoder, request, response }: Resour
   if (!wantsTable(request)) {
     return answer(response, 200, encoder.encodeList({ ...listKindOf(kind), metadata }, items));
   }
-  const options = { now: state.clock.now(), includeObject: includeObjectIn(query), metadata: { ...metadata }, withColumns: true };
+  const options = {
+    now: state.clock.now(),
+    includeObject: includeObjectIn(query),
+    metadata: { ...metadata },
+    withColumns: true,
+  };
   answer(response, 200, JSON.stringify(table(kind, items, options)));
 }
 
@@ -105,7 +99,14 @@ async function create(call: ResourceRequest) {
 
 async function update(call: ResourceRequest) {
   const body = await requestBody(call.request, mediaTypeOf(call.request));
-  const { object, created } = await replaceObject(call.state, call.kind, placeOf(call), subresourceOf(call), body, writeOptions(call));
+  const { object, created } = await replaceObject(
+    call.state,
+    call.kind,
+    placeOf(call),
+    subresourceOf(call),
+    body,
+    writeOptions(call),
+  );
   answerObject(call, created ? 201 : 200, object);
 }
 
@@ -145,7 +146,11 @@ async function removeAll({ state, kind, target, query, user, request, response, 
   answer(response, 200, encoder.encodeList({ ...listKindOf(kind), metadata }, removed));
 }
 
-function answerObject({ state, kind, query, encoder, request, response }: ResourceRequest, status: number, object: ApiObject) {
+function answerObject(
+  { state, kind, query, encoder, request, response }: ResourceRequest,
+  status: number,
+  object: ApiObject,
+) {
   if (!wantsTable(request)) return answer(response, status, encoder.encode(object));
   const metadata = { resourceVersion: object.metadata.resourceVersion };
   const options = { now: state.clock.now(), includeObject: includeObjectIn(query), metadata, withColumns: true };
@@ -160,7 +165,8 @@ function wantsTable({ headers }: IncomingMessage): boolean {
   return first.includes('as=Table') && first.includes('v=v1') && !first.includes('v=v1beta1');
 }
 
-const mediaTypeOf = ({ headers }: IncomingMessage) => (headers['content-type'] ?? 'application/json').split(';')[0]?.trim() ?? '';
+const mediaTypeOf = ({ headers }: IncomingMessage) =>
+  (headers['content-type'] ?? 'application/json').split(';')[0]?.trim() ?? '';
 
 const placeOf = ({ target }: ResourceRequest) => ({ namespace: target.namespace, name: target.name ?? '' });
 

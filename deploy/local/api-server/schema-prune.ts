@@ -1,12 +1,25 @@
-import { type Fields, fieldPath, isFields, type Structural } from './schema-structural.ts';
+import { isForbiddenNull } from './schema-defaults.ts';
+import { type Fields, fieldPath, fieldSchemaOf, isFields, type Structural } from './schema-structural.ts';
 
 const META_FIELDS = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** Drops, in place, what the schema does not know, and says what; the root keeps apiVersion, kind and metadata. */
+/** Drops, in place, what the schema does not know, and says what; also nulls that may not be. The root keeps apiVersion, kind and metadata. */
 export function prune(schema: Structural, object: Fields): string[] {
   const dropped: string[] = [];
   pruneValue({ ...schema, 'x-kubernetes-embedded-resource': true }, object, '', dropped);
+  pruneNulls(schema, object);
   return dropped.sort();
+}
+
+/** A null without a default is no value; one with a default is left for that to replace. */
+function pruneNulls(schema: Structural | undefined, value: unknown) {
+  if (Array.isArray(value)) for (const item of value) pruneNulls(schema?.items, item);
+  if (!isFields(value)) return;
+  for (const [name, field] of Object.entries(value)) {
+    const fieldSchema = fieldSchemaOf(schema, name);
+    if (isForbiddenNull(fieldSchema, field) && fieldSchema?.default === undefined) delete value[name];
+    else pruneNulls(fieldSchema, field);
+  }
 }
 
 function pruneValue(schema: Structural | undefined, value: unknown, path: string, dropped: string[]) {

@@ -45,7 +45,7 @@ export const statusOf = (error: StatusError) => ({
 });
 
 const about = (of: GroupResource, name: string): StatusDetails => ({
-  name,
+  ...(name && { name }),
   ...(of.group && { group: of.group }),
   kind: of.resource,
 });

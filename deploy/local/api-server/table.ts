@@ -7,7 +7,9 @@ export function table(
   objects: ApiObject[],
   options: { now: number; includeObject: string; metadata: Record<string, unknown>; withColumns: boolean },
 ) {
-  const columns = kind.columns.some((column) => column.format === 'name') ? kind.columns : [nameColumn, ...kind.columns];
+  const columns = kind.columns.some((column) => column.format === 'name')
+    ? kind.columns
+    : [nameColumn, ...kind.columns];
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',

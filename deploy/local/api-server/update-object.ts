@@ -6,6 +6,7 @@ import { apiVersionOf, groupResourceOf, type Kind, presented, shelfOf } from './
 import { recordUpdate } from './managed-fields.ts';
 import { metadataCauses } from './metadata-rules.ts';
 import { type ApiObject, copyOf, frozen, sameContent } from './objects.ts';
+import { invalid as invalidField } from './schema-cause.ts';
 import { badRequest, conflict, invalid, modifiedMeanwhile, notFound } from './status-error.ts';
 
 /** A change to one object: what it should be, given what it is. */
@@ -50,12 +51,15 @@ export async function updateObject(
 function nextObject(state: ClusterState, kind: Kind, change: Change, current: ApiObject, options: WriteOptions) {
   const desired = incomingObject(kind, change.desired(current));
   assertSameObject(kind, change, desired, current);
-  const next = copyOf(change.subresource === 'status' ? withStatusOf(current, desired) : withSpecOf(kind, current, desired));
+  const next = copyOf(
+    change.subresource === 'status' ? withStatusOf(current, desired) : withSpecOf(kind, current, desired),
+  );
   dropUnknownFields(kind, next, options);
   const now = timestamp(state.clock);
   kind.schema?.applyDefaults(next);
   kind.prepareForUpdate?.(next, current, now);
-  if (kind.hasGeneration && wantsMore(kind, next, current)) next.metadata.generation = (current.metadata.generation ?? 0) + 1;
+  if (kind.hasGeneration && wantsMore(kind, next, current))
+    next.metadata.generation = (current.metadata.generation ?? 0) + 1;
   if (!change.recorded) {
     recordUpdate({
       before: current,
@@ -65,12 +69,13 @@ function nextObject(state: ClusterState, kind: Kind, change: Change, current: Ap
       subresource: change.subresource,
       apiVersion: apiVersionOf(kind),
       time: now,
+      schema: kind.openApiSchema,
     });
   }
   return next;
 }
 
-function assertSameObject(kind: Kind, { place, subresource }: Change, { metadata }: ApiObject, current: ApiObject) {
+function assertSameObject(kind: Kind, { place }: Change, { metadata }: ApiObject, current: ApiObject) {
   if (metadata.name && metadata.name !== place.name) {
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${place.name})`);
   }
@@ -78,6 +83,11 @@ function assertSameObject(kind: Kind, { place, subresource }: Change, { metadata
     throw badRequest(
       `the namespace of the object (${metadata.namespace}) does not match the namespace on the request (${place.namespace ?? ''})`,
     );
+  }
+  if (!metadata.resourceVersion && !kind.replacesUnconditionally) {
+    throw invalid({ group: kind.group, kind: kind.plural }, place.name, [
+      invalidField('metadata.resourceVersion', 0, 'must be specified for an update'),
+    ]);
   }
   if (metadata.resourceVersion && metadata.resourceVersion !== current.metadata.resourceVersion) {
     throw conflict(groupResourceOf(kind), place.name, modifiedMeanwhile);
@@ -141,7 +151,8 @@ function refuseInvalid(kind: Kind, next: ApiObject, current: ApiObject) {
 /** Writes the object, or lets it go when this took away the last thing that held it. */
 function store({ store }: ClusterState, kind: Kind, next: ApiObject): ApiObject {
   const { namespace, name, deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = next.metadata;
-  const isOver = deletionTimestamp && deletionGracePeriodSeconds === 0 && finalizers.length === 0 && !kind.isHeld?.(next);
+  const isOver =
+    deletionTimestamp && deletionGracePeriodSeconds === 0 && finalizers.length === 0 && !kind.isHeld?.(next);
   if (isOver) {
     store.remove(shelfOf(kind), namespace, name);
     return frozen(next);

@@ -10,7 +10,8 @@ export interface WatchEvent {
   object: ApiObject;
 }
 
-export interface WatchQuery extends Pick<ListQuery, 'namespace' | 'labelSelector' | 'fieldSelector' | 'resourceVersion'> {
+export interface WatchQuery
+  extends Pick<ListQuery, 'namespace' | 'labelSelector' | 'fieldSelector' | 'resourceVersion'> {
   sendInitialEvents: boolean;
 }
 
@@ -44,7 +45,11 @@ export function watchObjects(
 
 /** A line that only says how far the watch has come. */
 export function bookmark(kind: Kind, resourceVersion: number, annotations?: Record<string, string>): WatchEvent {
-  const metadata = { resourceVersion: String(resourceVersion), creationTimestamp: null, ...(annotations && { annotations }) };
+  const metadata = {
+    resourceVersion: String(resourceVersion),
+    creationTimestamp: null,
+    ...(annotations && { annotations }),
+  };
   return {
     type: 'BOOKMARK',
     object: { kind: kind.kind, apiVersion: apiVersionOf(kind), metadata } as unknown as ApiObject,

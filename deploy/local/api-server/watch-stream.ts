@@ -48,7 +48,8 @@ export function streamWatch(
     end();
     return { end };
   }
-  if (options.bookmarks) stops.push(every(state, bookmarkEveryMs, () => send(bookmark(kind, state.store.resourceVersion))));
+  if (options.bookmarks)
+    stops.push(every(state, bookmarkEveryMs, () => send(bookmark(kind, state.store.resourceVersion))));
   if (options.timeoutSeconds) stops.push(state.clock.after(options.timeoutSeconds * 1000, end));
   return { end };
 }

@@ -63,7 +63,21 @@ export const deploymentColumns: Column[] = [
   column('Up-to-date', (each) => replicas(each, 'updatedReplicas')),
   column('Available', (each) => replicas(each, 'availableReplicas')),
   age,
-  column('Containers', (each) => containersOf(each).map(({ name }) => name).join(','), true),
-  column('Images', (each) => containersOf(each).map(({ image }) => image).join(','), true),
+  column(
+    'Containers',
+    (each) =>
+      containersOf(each)
+        .map(({ name }) => name)
+        .join(','),
+    true,
+  ),
+  column(
+    'Images',
+    (each) =>
+      containersOf(each)
+        .map(({ image }) => image)
+        .join(','),
+    true,
+  ),
   column('Selector', selectorOf, true),
 ];

@@ -88,7 +88,9 @@ export const deploymentRules: Partial<Kind> = {
     const before = old && fieldAt(old.spec, ['selector']);
     return [
       ...podSpecCauses(fieldAt(spec, ['template', 'spec']), 'spec.template.spec'),
-      ...(isMatched ? [] : [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]),
+      ...(isMatched
+        ? []
+        : [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]),
       ...(before && JSON.stringify(before) !== JSON.stringify(fieldAt(spec, ['selector']))
         ? [invalid('spec.selector', fieldAt(spec, ['selector']), 'field is immutable')]
         : []),

@@ -29,12 +29,14 @@ export interface CdiContext {
   kubelet: { progressOf(pod: ObjectReference): string | undefined };
   /** The newest event about each claim that is being provisioned, by uid. */
   notes: Map<string, EventText>;
+  /** The volume of each claim, by the claim's key, so that it can go when the claim is gone. */
+  volumes: Map<string, string>;
   /** Since when a driver has been making a claim's volume, by uid. */
   provisioning: Map<string, number>;
   /** Claims that wait for the handing over of their volume, by uid. */
   handOvers: Set<string>;
-  /** Since when a pod's phase flaps, by uid. */
-  flaps: Map<string, number>;
+  /** Since when a pod's phase is to flap, and since when it looks to have gone back, by uid. */
+  flaps: Map<string, { sinceMs: number; backMs?: number }>;
   /** Performs writes; every look after them sees them. */
   perform(writes: readonly Write[]): Promise<void>;
   /** What fault rules match a claim's import by; undefined for a claim that no import fills. */

@@ -6,7 +6,7 @@ import type { CdiContext } from './context.ts';
 import { hindered, isForeign, isUnderWay, nextForDataVolume, type ObservedDataVolume } from './data-volume-step.ts';
 import { importNameOf } from './import-name.ts';
 import { importSourceOf, volumeImportSourceName } from './import-source.ts';
-import { Claim, type DataVolume } from './kinds.ts';
+import { Claim, type DataVolume, StorageClass } from './kinds.ts';
 import { classFor, renderClaimSpec, waitsForConsumer } from './storage-profile.ts';
 import type { Again } from './work-queue.ts';
 import type { Write } from './write.ts';
@@ -18,6 +18,7 @@ export async function reconcileDataVolume(context: CdiContext, ref: ObjectRefere
   if (!dataVolume || dataVolume.metadata.deletionTimestamp || !importSourceOf(dataVolume.spec.source)) return undefined;
   const downMs = context.downForMs(ref.namespace, importNameOf(dataVolume));
   if (downMs > 0) return { lookAgainMs: downMs };
+  if (!context.claims.find(ref)) await refreshClass(context, dataVolume);
   const observed = observe(context, dataVolume);
   if (isForeign(observed)) await refuseForeign(context, observed);
   const writes = nextForDataVolume(observed, context.variants);
@@ -28,6 +29,14 @@ export async function reconcileDataVolume(context: CdiContext, ref: ObjectRefere
   const { phase = '' } = dataVolume.status ?? {};
   const classic = dataVolume.metadata.annotations?.[annotation.usePopulator] === 'false';
   return classic && isUnderWay(phase) ? { lookAgainMs: timings.progressMs } : undefined;
+}
+
+/** Looks at the class itself before it is said to be missing: it may have been made just before the DataVolume. */
+async function refreshClass({ kube, storageClasses }: CdiContext, { spec }: DataVolume) {
+  const name = (spec.pvc ?? spec.storage)?.storageClassName;
+  if (name === undefined || storageClasses.find({ name })) return;
+  const storageClass = await kube.get(StorageClass, { name });
+  if (storageClass) storageClasses.learn(storageClass);
 }
 
 function observe(context: CdiContext, dataVolume: DataVolume) {

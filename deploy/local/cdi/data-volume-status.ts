@@ -58,6 +58,7 @@ type PhaseChange = { phase: string; event: EventText | undefined };
 const silent = (phase: string): PhaseChange => ({ phase, event: undefined });
 
 function nextPhase(phase: string, claim: Claim, input: StatusInput): PhaseChange {
+  if (claim.status?.phase === 'Lost') return claimLost(claim);
   if (succeeded(claim)) return importPhase(phase, claim, input);
   switch (claim.status?.phase ?? 'Pending') {
     case 'Pending':
@@ -70,15 +71,15 @@ function nextPhase(phase: string, claim: Claim, input: StatusInput): PhaseChange
         claim,
         input,
       );
-    case 'Lost':
-      return {
-        phase: 'Failed',
-        event: { type: 'Warning', reason: 'ErrClaimLost', message: `PVC ${claim.metadata.name} lost` },
-      };
     default:
       return silent('Unknown');
   }
 }
+
+const claimLost = ({ metadata }: Claim): PhaseChange => ({
+  phase: 'Failed',
+  event: { type: 'Warning', reason: 'ErrClaimLost', message: `PVC ${metadata.name} lost` },
+});
 
 /** The phase as the importer pod tells it, through annotations of the claim. */
 function importPhase(phase: string, claim: Claim, input: StatusInput): PhaseChange {

@@ -55,7 +55,7 @@ function clouded(context: CdiContext, name: ImportName, filled: Claim, pod: Pod)
   return flapping(context, name, filled, pod) ? { ...pod, status: { ...pod.status, phase: 'Pending' } } : undefined;
 }
 
-/** For a while after its claim has said Running, the pod looks as if it were still to start. */
+/** Some time after its claim has said Running, the pod looks for some time as if it were still to start. */
 function flapping(
   { faults, flaps, clock, timings }: CdiContext,
   name: ImportName,
@@ -65,10 +65,11 @@ function flapping(
   const shown = filled.metadata.annotations?.[annotation.podPhase];
   if (status?.phase !== 'Running' || (shown !== 'Running' && !flaps.has(uid))) return false;
   if (!faults.strike(uid, name, 'flap')) return false;
-  const since = flaps.get(uid) ?? clock.now();
-  flaps.set(uid, since);
-  const passed = clock.now() - since;
-  return passed >= flapMs(timings) && passed < 2 * flapMs(timings);
+  const flap = flaps.get(uid) ?? { sinceMs: clock.now() };
+  flaps.set(uid, flap);
+  if (clock.now() - flap.sinceMs < flapMs(timings)) return false;
+  flap.backMs ??= clock.now();
+  return clock.now() - flap.backMs < flapMs(timings);
 }
 
-const flapMs = ({ tickMs }: CdiContext['timings']) => 15 * tickMs;
+const flapMs = ({ tickMs }: CdiContext['timings']) => 20 * tickMs;

@@ -52,7 +52,9 @@ function mirrorWrites({ filled, pod, scratch }: ObservedImport, seen: Pod): Writ
   const { annotations, replace, failure } = mirrorPod(before, seen);
   const needsScratch = before[annotation.requiresScratch] === 'true' && (pod.status?.phase ?? 'Pending') === 'Pending';
   const wanted = needsScratch ? { ...annotations, [annotation.requiresScratch]: 'false' } : annotations;
-  const patch = annotationsPatch(before, wanted);
+  // Of a pod that neither scheduler nor kubelet has looked at yet there is nothing to tell.
+  const isUntouched = !seen.status?.conditions.length && !seen.status?.containerStatuses.length;
+  const patch = isUntouched ? undefined : annotationsPatch(before, wanted);
   const ends = replace || annotations[annotation.fatalError] === 'true';
   return [
     ...(needsScratch && !scratch

@@ -11,6 +11,8 @@ export interface Informer<T extends KubernetesObject> {
   learn(object: T): void;
   /** Calls `listener` with every object that came, changed or went. */
   onChange(listener: (object: T) => void): void;
+  /** Resolves when the first list is in; until then nothing can be said to be missing. */
+  readonly synced: Promise<void>;
   /** Resolves once the signal has aborted and nothing is under way any more. */
   readonly done: Promise<void>;
 }
@@ -32,6 +34,7 @@ export function startInformer<T extends KubernetesObject>(
   /** The resourceVersion at which an object was last seen to go: an answer from before must not bring it back. */
   const gone = new Map<string, number>();
   const listeners: ((object: T) => void)[] = [];
+  const { promise: synced, resolve: sync } = Promise.withResolvers<void>();
 
   const tell = (object: T) => {
     for (const listener of listeners) listener(object);
@@ -71,6 +74,7 @@ export function startInformer<T extends KubernetesObject>(
     }
     if (signal.aborted) return;
     replaceAll(items);
+    sync();
     await kube.watch(resource, { resourceVersion, signal }, apply);
   }
 
@@ -87,6 +91,7 @@ export function startInformer<T extends KubernetesObject>(
     find: (ref) => objects.get(keyOf(ref)),
     learn,
     onChange: (listener) => void listeners.push(listener),
+    synced,
     done: run(),
   };
 }

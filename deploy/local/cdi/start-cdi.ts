@@ -1,20 +1,20 @@
-import type { KubernetesObject, ObjectReference, Resource } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject, ObjectReference } from '../../../shared/resources/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Clock } from '../clock.ts';
-import { annotation } from './annotation.ts';
 import type { CdiContext, ImportImage } from './context.ts';
 import { reconcileDataVolume } from './data-volume-controller.ts';
-import { type FaultRule, faultTable, type ImportName } from './faults.ts';
+import { downTimes } from './down-times.ts';
+import { type FaultRule, faultTable } from './faults.ts';
 import { reconcileImport } from './import-controller.ts';
-import { importNameOf } from './import-name.ts';
-import { type Informer, keyOf, startInformer } from './informer.ts';
-import { Claim, claimsOf, DataVolume, Pod, StorageClass, VolumeImportSource } from './kinds.ts';
+import { importNameOfClaim } from './import-name.ts';
+import { type Informer, startInformer } from './informer.ts';
+import { Claim, DataVolume, Pod, StorageClass, VolumeImportSource } from './kinds.ts';
 import { kubelet } from './kubelet.ts';
-import { controllerOf } from './owner.ts';
 import { reconcileTarget } from './populator.ts';
 import { type CdiTimings, type CdiVariants, defaultTimings } from './settings.ts';
 import { defaultStorageProfiles, type StorageProfiles } from './storage-profile.ts';
-import { podsOn, reclaimVolume, reconcileVolume } from './volume-controller.ts';
+import { reconcileVolume } from './volume-controller.ts';
+import { wakers } from './wakers.ts';
 import { type Again, startWorkQueue } from './work-queue.ts';
 import { writer } from './write.ts';
 
@@ -41,129 +41,61 @@ export interface CdiOptions {
  * pods, each as an ordinary client that knows of the others only what stands in the objects.
  */
 export function startCdi(options: CdiOptions): Running {
-  const { kube, clock, importImage, faults = [], onError } = options;
-  const timings = { ...defaultTimings, ...options.timings };
+  const { kube, clock, onError } = options;
   const abort = new AbortController();
-  const dataVolumes = startInformer(kube, DataVolume, abort.signal);
-  const claims = startInformer(kube, Claim, abort.signal);
-  const pods = startInformer(kube, Pod, abort.signal);
-  const importSources = startInformer(kube, VolumeImportSource, abort.signal);
-  const storageClasses = startInformer(kube, StorageClass, abort.signal);
-
-  const learn = (resource: Resource, object: KubernetesObject) => {
-    for (const one of [dataVolumes, claims, pods, importSources] as Informer<KubernetesObject>[])
-      if (one.resource === resource) one.learn(object);
+  const seen = {
+    dataVolumes: startInformer(kube, DataVolume, abort.signal),
+    claims: startInformer(kube, Claim, abort.signal),
+    pods: startInformer(kube, Pod, abort.signal),
+    importSources: startInformer(kube, VolumeImportSource, abort.signal),
+    storageClasses: startInformer(kube, StorageClass, abort.signal),
   };
-  const out = writer(kube, clock, learn);
+  const informers = Object.values(seen) as Informer<KubernetesObject>[];
+  const out = writer(kube, clock, 'cdi-controller', (resource, object) => {
+    for (const informer of informers) if (informer.resource === resource) informer.learn(object);
+  });
+  const faults = faultTable(options.faults ?? []);
   const context: CdiContext = {
+    ...seen,
     kube,
     clock,
-    timings,
+    faults,
+    timings: { ...defaultTimings, ...options.timings },
     variants: options.variants ?? {},
     profiles: options.storageProfiles ?? defaultStorageProfiles,
-    importImage,
-    faults: faultTable(faults),
-    dataVolumes,
-    claims,
-    pods,
-    importSources,
-    storageClasses,
+    importImage: options.importImage,
+    perform: out.perform,
     kubelet: { progressOf: (ref) => node.progressOf(ref) },
     notes: new Map(),
+    volumes: new Map(),
     provisioning: new Map(),
     handOvers: new Set(),
     flaps: new Map(),
-    perform: out.perform,
-    importNameOf: (claim) => importNameOfClaim(context, claim),
-    downForMs: downTimes(() => context),
-    wakeOwner: (claim) => wakeController(claim),
+    importNameOf: (claim) => importNameOfClaim(seen.dataVolumes, claim),
+    downForMs: downTimes(clock, faults),
+    wakeOwner: (claim) => wake.owner(claim),
   };
-  const queue = (reconcile: (context: CdiContext, ref: ObjectReference) => Promise<Again>) =>
-    startWorkQueue({
-      clock,
-      reconcile: (ref) => reconcile(context, ref),
-      retry: { firstMs: 100, maxMs: 5000 },
-      onError,
-    });
-  const dataVolumeQueue = queue(reconcileDataVolume);
-  const targetQueue = queue(reconcileTarget);
-  const importQueue = queue(reconcileImport);
-  const volumeQueue = queue(reconcileVolume);
-  const podQueue = queue((_, ref) => node.reconcile(ref));
-  const node = kubelet(context, podQueue.add);
-
-  const wakeController = (object: Claim | Pod | VolumeImportSource) => {
-    const owner = controllerOf(object);
-    const ref = { namespace: object.metadata.namespace, name: owner?.name ?? '' };
-    if (owner?.kind === DataVolume.kind) dataVolumeQueue.add(ref);
-    if (owner?.kind !== Claim.kind) return;
-    targetQueue.add(ref);
-    importQueue.add(ref);
+  const queue = (reconcile: (ref: ObjectReference) => Promise<Again>) =>
+    startWorkQueue({ clock, reconcile, retry: { firstMs: 100, maxMs: 5000 }, onError });
+  const queues = {
+    dataVolumes: queue((ref) => reconcileDataVolume(context, ref)),
+    targets: queue((ref) => reconcileTarget(context, ref)),
+    imports: queue((ref) => reconcileImport(context, ref)),
+    volumes: queue((ref) => reconcileVolume(context, ref)),
+    pods: queue((ref) => node.reconcile(ref)),
   };
-
-  dataVolumes.onChange(({ metadata }) => dataVolumeQueue.add(metadata));
-  storageClasses.onChange(() => {
-    for (const { metadata, status } of dataVolumes.objects.values())
-      if (status?.phase !== 'Succeeded') dataVolumeQueue.add(metadata);
-    for (const { metadata, status } of claims.objects.values()) {
-      if (status?.phase === 'Bound') continue;
-      volumeQueue.add(metadata);
-      targetQueue.add(metadata);
-    }
+  const node = kubelet(context, queues.pods.add);
+  const wake = wakers(context, queues);
+  void Promise.all(informers.map(({ synced }) => synced)).then(() => {
+    for (const one of Object.values(queues)) one.start();
   });
-  importSources.onChange((source) => {
-    wakeController(source);
-    const owner = controllerOf(source);
-    if (owner) targetQueue.add({ namespace: source.metadata.namespace, name: owner.name });
-  });
-  claims.onChange((claim) => {
-    const { metadata } = claim;
-    const isGone = !claims.objects.has(keyOf(metadata));
-    if (isGone) void reclaimVolume(context, claim).catch((error) => onError?.(error, metadata));
-    for (const waiting of [volumeQueue, targetQueue, importQueue]) waiting.add(metadata);
-    // A scratch claim that goes makes room for the next pod of the claim beside it.
-    if (isGone) importQueue.add({ namespace: metadata.namespace, name: metadata.name.replace(/-scratch$/, '') });
-    wakeController(claim);
-    for (const pod of podsOn(context, claim)) podQueue.add(pod.metadata);
-  });
-  pods.onChange((pod) => {
-    podQueue.add(pod.metadata);
-    wakeController(pod);
-    for (const name of claimsOf(pod)) volumeQueue.add({ namespace: pod.metadata.namespace, name });
-  });
-
   return {
     async stop() {
       abort.abort();
       await node.stop();
-      await Promise.all([dataVolumeQueue, targetQueue, importQueue, volumeQueue, podQueue].map((one) => one.stop()));
+      await Promise.all(Object.values(queues).map((one) => one.stop()));
       await out.settled();
-      await Promise.all([dataVolumes, claims, pods, importSources, storageClasses].map((one) => one.done));
+      await Promise.all(informers.map(({ done }) => done));
     },
-  };
-}
-
-function importNameOfClaim({ dataVolumes }: CdiContext, claim: Claim): ImportName | undefined {
-  const owner = controllerOf(claim);
-  const { namespace, annotations } = claim.metadata;
-  const url = annotations?.[annotation.endpoint];
-  if (owner?.kind === Claim.kind) return { dataVolume: owner.name, url: url ?? '' };
-  if (owner?.kind !== DataVolume.kind) return undefined;
-  const dataVolume = dataVolumes.find({ namespace, name: owner.name });
-  return dataVolume && importNameOf(dataVolume);
-}
-
-function downTimes(contextOf: () => CdiContext): CdiContext['downForMs'] {
-  const firstSeen = new Map<string, number>();
-  return (namespace, name) => {
-    if (!name) return 0;
-    const { clock, faults } = contextOf();
-    const key = keyOf({ namespace, name: name.dataVolume });
-    const rule = faults.strike(key, name, 'controllerDown');
-    if (!rule) return 0;
-    const seenMs = firstSeen.get(key) ?? clock.now();
-    firstSeen.set(key, seenMs);
-    const passedMs = clock.now() - seenMs - (rule.fromMs ?? 0);
-    return passedMs < 0 ? 0 : Math.max(0, rule.forMs - passedMs);
   };
 }

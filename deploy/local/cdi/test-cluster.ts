@@ -83,7 +83,8 @@ async function record<T extends KubernetesObject>(
     new Promise<T>((resolve, reject) => {
       const late = setTimeout(() => {
         waiting.delete(look);
-        const last = JSON.stringify(events.at(-1)?.object, undefined, 1);
+        const withoutNoise = (key: string, value: unknown) => (key === 'managedFields' ? undefined : value);
+        const last = JSON.stringify(events.at(-1)?.object, withoutNoise);
         reject(new Error(`waited ${patienceMs} ms for a ${resource.kind} such that ${what}; the last seen is ${last}`));
       }, patienceMs);
       const look = () => {

@@ -2,6 +2,7 @@ import type { ObjectReference } from '../../../shared/resources/resource.ts';
 import { annotation } from './annotation.ts';
 import { bindsAtOnce, claimProtection } from './claims.ts';
 import type { CdiContext } from './context.ts';
+import { keyOf } from './informer.ts';
 import { Claim, claimsOf, DataVolume, PersistentVolume, type StorageClass } from './kinds.ts';
 import { controllerOf } from './owner.ts';
 import { classFor, waitsForConsumer } from './storage-profile.ts';
@@ -15,9 +16,10 @@ import { deletionOf, type EventText, statusOf, type Write, withoutFinalizer } fr
  */
 export async function reconcileVolume(context: CdiContext, ref: ObjectReference): Promise<Again> {
   const claim = context.claims.find(ref);
-  if (!claim) return undefined;
+  if (!claim) return void (await reclaim(context, ref));
   const storageClass = classFor(claim.spec.storageClassName, context.storageClasses.objects.values());
   if (!storageClass || !(storageClass.provisioner in context.profiles)) return undefined;
+  if (claim.spec.volumeName) context.volumes.set(keyOf(ref), claim.spec.volumeName);
   if (claim.metadata.deletionTimestamp) {
     await context.perform(release(context, claim));
     return undefined;
@@ -37,12 +39,11 @@ export async function reconcileVolume(context: CdiContext, ref: ObjectReference)
 }
 
 /** Deletes the volume of a claim that is gone, unless it has become another's. */
-export async function reclaimVolume({ kube, claims }: CdiContext, gone: Claim): Promise<void> {
-  const { volumeName } = gone.spec;
-  if (!volumeName || [...claims.objects.values()].some((claim) => claim.spec.volumeName === volumeName)) return;
-  const volume = await kube.get(PersistentVolume, { name: volumeName });
-  if (volume && volume.spec.claimRef?.uid === gone.metadata.uid)
-    await kube.delete(PersistentVolume, { name: volumeName }, { uid: volume.metadata.uid });
+async function reclaim({ kube, claims, volumes }: CdiContext, ref: ObjectReference): Promise<void> {
+  const name = volumes.get(keyOf(ref));
+  volumes.delete(keyOf(ref));
+  if (!name || [...claims.objects.values()].some((claim) => claim.spec.volumeName === name)) return;
+  await kube.delete(PersistentVolume, { name });
 }
 
 function release(context: CdiContext, claim: Claim): Write[] {

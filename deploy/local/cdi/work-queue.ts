@@ -9,6 +9,8 @@ export type Again = { holdMs: number } | { lookAgainMs: number } | undefined;
 export interface WorkQueue {
   /** Asks for a look at this object; however often it is asked, one look at a time. */
   add(ref: ObjectReference): void;
+  /** Begins with what has been added so far. */
+  start(): void;
   /** Ends all waiting and resolves when what runs has ended. */
   stop(): Promise<void>;
 }
@@ -32,6 +34,7 @@ export function startWorkQueue({ clock, reconcile, retry, onError }: QueueOption
   const held = new Map<string, () => void>();
   const later = new Map<string, { atMs: number; cancel: () => void }>();
   const failures = new Map<string, number>();
+  let started = false;
   let stopped = false;
 
   const add = (ref: ObjectReference) => {
@@ -43,6 +46,7 @@ export function startWorkQueue({ clock, reconcile, retry, onError }: QueueOption
   };
 
   const pump = () => {
+    if (!started) return;
     for (const [key, ref] of waiting) {
       if (running.size >= workers) return;
       waiting.delete(key);
@@ -91,7 +95,8 @@ export function startWorkQueue({ clock, reconcile, retry, onError }: QueueOption
     }
     running.delete(key);
     if (stopped) return;
-    if (again && 'holdMs' in again) hold(key, ref, again.holdMs);
+    if (again && 'holdMs' in again && again.holdMs > 0) hold(key, ref, again.holdMs);
+    else if (again && 'holdMs' in again) waiting.set(key, ref);
     else {
       if (again) lookLater(key, ref, again.lookAgainMs);
       if (dirty.delete(key)) waiting.set(key, ref);
@@ -101,6 +106,10 @@ export function startWorkQueue({ clock, reconcile, retry, onError }: QueueOption
 
   return {
     add,
+    start() {
+      started = true;
+      pump();
+    },
     async stop() {
       stopped = true;
       for (const cancel of held.values()) cancel();

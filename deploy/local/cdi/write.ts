@@ -75,12 +75,10 @@ export interface Writer {
   settled(): Promise<void>;
 }
 
+type Learn = (resource: Resource, object: KubernetesObject) => void;
+
 /** A writer that tells `learn` what the API server answered. */
-export function writer(
-  kube: Kube,
-  clock: Clock,
-  learn: (resource: Resource, object: KubernetesObject) => void = () => undefined,
-): Writer {
+export function writer(kube: Kube, clock: Clock, fieldManager: string, learn: Learn): Writer {
   const events = new Set<Promise<unknown>>();
   // As with Kubernetes' own recorder nobody waits for an event, and one that fails is lost.
   const emit = (event: EventWrite) => {
@@ -94,7 +92,7 @@ export function writer(
     async perform(writes) {
       for (const write of writes) {
         if (write.do === 'event') emit(write);
-        else await performOne(kube, write, learn).catch(unlessDone);
+        else await performOne(kube, write, fieldManager, learn).catch(unlessDone);
       }
     },
     settled: async () => void (await Promise.all(events)),
@@ -108,18 +106,17 @@ function unlessDone(error: unknown) {
 
 type EventWrite = Extract<Write, { do: 'event' }>;
 
-async function performOne(
-  kube: Kube,
-  write: Exclude<Write, EventWrite>,
-  learn: (resource: Resource, object: KubernetesObject) => void,
-) {
+async function performOne(kube: Kube, write: Exclude<Write, EventWrite>, fieldManager: string, learn: Learn) {
   const { resource } = write;
   switch (write.do) {
     case 'create':
-      return learn(resource, await kube.create(resource, write.object));
+      return learn(resource, await kube.create(resource, write.object, fieldManager));
     case 'patch': {
       const { ref, patch, subresource } = write;
-      return learn(resource, await kube.patch(resource, ref, patch, subresource ? { subresource } : {}));
+      return learn(
+        resource,
+        await kube.patch(resource, ref, patch, { fieldManager, ...(subresource ? { subresource } : {}) }),
+      );
     }
     case 'delete':
       return kube.delete(resource, write.ref, { uid: write.uid });

@@ -1,16 +1,24 @@
 import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
 import { keyOf } from '../cdi/informer.ts';
+import { Claim } from '../cdi/kinds.ts';
 import { classFor } from '../cdi/storage-profile.ts';
 import type { Again } from '../cdi/work-queue.ts';
 import type { Writer } from '../cdi/write.ts';
 import type { Clock } from '../clock.ts';
-import { contentName, snapshotAnnotation, type VolumeSnapshot, VolumeSnapshotContent } from './kinds.ts';
+import {
+  contentName,
+  snapshotAnnotation,
+  type VolumeSnapshot,
+  VolumeSnapshotClass,
+  VolumeSnapshotContent,
+} from './kinds.ts';
 import { nextForSnapshot, type ObservedSnapshot, releaseOf } from './snapshot-step.ts';
 import type { World } from './world.ts';
 
 /** Looks at one VolumeSnapshot and brings it a step further; throws what has to be tried again. */
 export function snapshotController(
-  { clock, contentMs }: { clock: Clock; contentMs: number },
+  { kube, clock, contentMs }: { kube: Kube; clock: Clock; contentMs: number },
   world: World,
   { perform }: Writer,
 ) {
@@ -20,6 +28,7 @@ export function snapshotController(
     const snapshot = world.snapshots.find(ref);
     if (!snapshot) return void (await perform(releaseOf(freeClaim(world, ref, claimOf.get(keyOf(ref))))));
     claimOf.set(keyOf(ref), snapshot.spec.source.persistentVolumeClaimName ?? '');
+    if (!world.contents.find({ name: contentName(snapshot) })) await refresh(kube, world, snapshot);
     const { writes, failure } = nextForSnapshot(observe(world, snapshot, clock.now()));
     const makesContent = writes.some((write) => write.do === 'create' && write.resource === VolumeSnapshotContent);
     if (makesContent && !paused.has(snapshot.metadata.uid)) {
@@ -31,6 +40,16 @@ export function snapshotController(
     if (failure) throw new Error(failure);
     return writes.length > 0 ? { holdMs: 0 } : undefined;
   };
+}
+
+/** Looks at claim and class themselves before a snapshot fails for them: what was seen of them may be older than the snapshot. */
+async function refresh(kube: Kube, { claims, classes }: World, { metadata, spec }: VolumeSnapshot) {
+  const { volumeSnapshotClassName: className, source } = spec;
+  const claimName = source.persistentVolumeClaimName;
+  const claim = claimName && (await kube.get(Claim, { namespace: metadata.namespace, name: claimName }));
+  if (claim) claims.learn(claim);
+  const snapshotClass = className && (await kube.get(VolumeSnapshotClass, { name: className }));
+  if (snapshotClass) classes.learn(snapshotClass);
 }
 
 const isTakenFrom = (snapshot: VolumeSnapshot, namespace: string | undefined, claim: string) =>

@@ -46,11 +46,11 @@ export function startSnapshotter(options: SnapshotterOptions): Running {
     storageClasses: startInformer(kube, StorageClass, abort.signal),
   };
   const informers = Object.values(world) as Informer<KubernetesObject>[];
-  const out = writer(kube, clock, (resource: Resource, object) => {
+  const out = writer(kube, clock, 'snapshot-controller', (resource: Resource, object) => {
     for (const informer of informers) if (informer.resource === resource) informer.learn(object);
   });
   const { onError, retry = { firstMs: 1000, maxMs: 300_000 } } = options;
-  const reconcileSnapshot = snapshotController({ clock, contentMs }, world, out);
+  const reconcileSnapshot = snapshotController({ kube, clock, contentMs }, world, out);
   const reconcileContent = contentSidecar({ ...options, faults, drivers }, world, out);
   const snapshotQueue = startWorkQueue({ clock, retry, onError, reconcile: reconcileSnapshot });
   const contentQueue = startWorkQueue({ clock, retry, onError, reconcile: reconcileContent });
@@ -63,6 +63,10 @@ export function startSnapshotter(options: SnapshotterOptions): Running {
   world.contents.onChange((content) => {
     if (contentChanged(content)) contentQueue.add(content.metadata);
     snapshotQueue.add(content.spec.volumeSnapshotRef);
+  });
+  void Promise.all(informers.map(({ synced }) => synced)).then(() => {
+    snapshotQueue.start();
+    contentQueue.start();
   });
   return {
     async stop() {

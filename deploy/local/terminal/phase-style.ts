@@ -11,4 +11,5 @@ const styles = {
 } as const;
 
 /** A phase in its colour; an image nobody has looked at yet is New. */
-export const phaseSpan = (phase: Phase | ''): Span => (phase === '' ? styled('dim', 'New') : styled(styles[phase], phase));
+export const phaseSpan = (phase: Phase | ''): Span =>
+  phase === '' ? styled('dim', 'New') : styled(styles[phase], phase);

@@ -44,4 +44,5 @@ const cursor = { hide: '\u001b[?25l', show: '\u001b[?25h' };
 const clear = { lineEnd: '\u001b[K', below: '\u001b[J', all: '\u001b[2J\u001b[H' };
 
 /** To the first line of the frame. A terminal of another width has broken its lines anew: nobody knows where it begins. */
-const back = (lines: number, isResized: boolean) => (isResized ? clear.all : `\r${lines > 0 ? `\u001b[${lines}A` : ''}`);
+const back = (lines: number, isResized: boolean) =>
+  isResized ? clear.all : `\r${lines > 0 ? `\u001b[${lines}A` : ''}`;

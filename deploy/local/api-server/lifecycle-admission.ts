@@ -1,7 +1,7 @@
 import type { ClusterState } from './cluster-state.ts';
 import { groupResourceOf, type Kind } from './kind.ts';
 import type { ApiObject } from './objects.ts';
-import { forbidden, notFound } from './status-error.ts';
+import { forbidden, notFound, StatusError } from './status-error.ts';
 
 /** Refuses what is created in a namespace that is not there (404) or on its way out (403), as NamespaceLifecycle does. */
 export function assertNamespaceTakes({ store }: ClusterState, kind: Kind, { metadata }: ApiObject) {
@@ -21,4 +21,12 @@ export function assertNamespaceTakes({ store }: ClusterState, kind: Kind, { meta
       },
     ],
   );
+}
+
+/** Refuses new objects of a kind whose CustomResourceDefinition is on its way out. */
+export function assertKindStays({ store }: ClusterState, { custom, group, plural }: Kind) {
+  if (!custom) return;
+  const definition = store.get('apiextensions.k8s.io/customresourcedefinitions', undefined, `${plural}.${group}`);
+  if (!definition?.metadata.deletionTimestamp) return;
+  throw new StatusError(405, 'MethodNotAllowed', 'create not allowed while custom resource definition is terminating');
 }

@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { realClock } from '../clock.ts';
+import { type ApiServer, startApiServer } from './api-server.ts';
+import { clientOf } from './test-client.ts';
+
+const group = 'rbac.authorization.k8s.io';
+const secrets = '/api/v1/namespaces/default/secrets';
+
+let server: ApiServer;
+let asAdmin: ReturnType<typeof clientOf>;
+let asAccount: ReturnType<typeof clientOf>;
+
+beforeEach(async () => {
+  server = await startApiServer({ clock: realClock });
+  asAdmin = clientOf(server);
+  asAccount = clientOf(server, server.tokenFor({ namespace: 'default', name: 'start-sync' }));
+});
+afterEach(() => server.close());
+
+const subjects = [{ kind: 'ServiceAccount', name: 'start-sync', namespace: 'default' }];
+
+async function bind(kind: 'Role' | 'ClusterRole', rules: object[], bindingKind: 'RoleBinding' | 'ClusterRoleBinding') {
+  const inNamespace = (each: string) => (each.startsWith('Cluster') ? '' : 'namespaces/default/');
+  const path = (each: string) => `/apis/${group}/v1/${inNamespace(each)}${each.toLowerCase()}s`;
+  await asAdmin(`POST ${path(kind)}`, { metadata: { name: 'r' }, rules });
+  const roleRef = { apiGroup: group, kind, name: 'r' };
+  await asAdmin(`POST ${path(bindingKind)}`, { metadata: { name: 'b' }, subjects, roleRef });
+}
+
+describe('a ServiceAccount', () => {
+  test('may do nothing before a role is bound to it, and is told so in Kubernetes’ words', async () => {
+    const { body } = await asAccount(`GET ${secrets}/s`);
+    expect(body).toMatchObject({
+      code: 403,
+      reason: 'Forbidden',
+      message:
+        'secrets "s" is forbidden: User "system:serviceaccount:default:start-sync" cannot get resource "secrets" in API group "" in the namespace "default"',
+    });
+    const everywhere = await asAccount('GET /apis/apps/v1/deployments');
+    expect(everywhere.body.message).toBe(
+      'deployments.apps is forbidden: User "system:serviceaccount:default:start-sync" cannot list resource "deployments" in API group "apps" at the cluster scope',
+    );
+  });
+
+  test('may do in its namespace what a Role allows there, and only there', async () => {
+    await bind('Role', [{ apiGroups: [''], resources: ['secrets'], verbs: ['list', 'create'] }], 'RoleBinding');
+    expect((await asAccount(`GET ${secrets}`)).status).toBe(200);
+    expect((await asAccount(`POST ${secrets}`, { metadata: { name: 's' } })).status).toBe(201);
+    expect((await asAccount(`DELETE ${secrets}/s`)).status).toBe(403);
+    expect((await asAccount('GET /api/v1/secrets')).status).toBe(403);
+    expect((await asAccount('GET /api/v1/namespaces/kube-system/secrets')).status).toBe(403);
+  });
+
+  test('may do everywhere what a ClusterRole bound by a ClusterRoleBinding allows', async () => {
+    await bind('ClusterRole', [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list'] }], 'ClusterRoleBinding');
+    expect((await asAccount('GET /api/v1/secrets')).status).toBe(200);
+    expect((await asAccount(`POST ${secrets}`, { metadata: { name: 's' } })).status).toBe(403);
+  });
+
+  test('has a ClusterRole in one namespace only through a RoleBinding', async () => {
+    await bind('ClusterRole', [{ apiGroups: [''], resources: ['secrets'], verbs: ['list'] }], 'RoleBinding');
+    expect((await asAccount(`GET ${secrets}`)).status).toBe(200);
+    expect((await asAccount('GET /api/v1/secrets')).status).toBe(403);
+  });
+
+  test('needs a rule of its own for a subresource', async () => {
+    const pods = '/api/v1/namespaces/default/pods';
+    await asAdmin(`POST ${pods}`, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+    await bind('Role', [{ apiGroups: [''], resources: ['pods'], verbs: ['patch'] }], 'RoleBinding');
+    expect((await asAccount(`PATCH ${pods}/p`, {})).status).toBe(200);
+    const { body } = await asAccount(`PATCH ${pods}/p/status`, {});
+    expect(body.message).toContain('cannot patch resource "pods/status"');
+  });
+
+  test('is held to the names its rule lists', async () => {
+    const rule = { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['mine'] };
+    await bind('Role', [rule], 'RoleBinding');
+    expect((await asAccount(`GET ${secrets}/mine`)).status).toBe(404);
+    expect((await asAccount(`GET ${secrets}/other`)).status).toBe(403);
+  });
+});
+
+test('a token that was never issued is nobody’s', async () => {
+  expect((await clientOf(server, 'made-up')(`GET ${secrets}`)).body).toMatchObject({
+    code: 401,
+    reason: 'Unauthorized',
+  });
+});
+
+test('the same ServiceAccount has the same token', () => {
+  const account = { namespace: 'a', name: 'b' };
+  expect(server.tokenFor(account)).toBe(server.tokenFor(account));
+});

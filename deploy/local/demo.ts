@@ -1,0 +1,101 @@
+import type { WriteStream } from 'node:tty';
+import { type DemoView, type ImageView, render } from './demo/frame.ts';
+import { report } from './demo/report.ts';
+import { runDemo } from './demo/run.ts';
+import { optionsOf, UsageError } from './terminal/arguments.ts';
+import { logAbove } from './terminal/log-above.ts';
+import { endWithReader, isLive, lookOf } from './terminal/output.ts';
+import { saySeconds } from './terminal/quantities.ts';
+import { screenOn } from './terminal/screen.ts';
+import { stopSignals } from './terminal/stop-signals.ts';
+
+const help = `npm run demo [-- options]
+
+Brings up the local cluster and an object store in this process, applies ten disk images, and shows how they are
+downloaded: two at once, in turn, again after a broken connection, never again after a 404. Then looks whether all
+of that was so. Takes about 15 seconds, needs no network, leaves nothing behind.
+
+Options
+  --json   print the result as one JSON document (progress goes to stderr)
+  --help   print this
+
+Exit code: 0 if all went as expected, 1 if not (each reason on a line), 2 for a wrong option, 130 after Ctrl-C.
+
+Examples
+  npm run demo
+  npm run demo | tee demo.log          lines instead of the live display
+  npm run --silent demo -- --json | jq '.images[] | [.name, .phase, .ratio]'
+  NO_COLOR=1 npm run demo
+`;
+
+/** How often the live display is drawn. */
+const frameMs = 100;
+
+async function main(): Promise<number> {
+  const stop = stopSignals();
+  try {
+    const options = optionsOf('npm run demo --', process.argv.slice(2), {
+      json: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    });
+    if (options.help) {
+      process.stdout.write(help);
+      return 0;
+    }
+    return await show(stop.signal, options.json === true);
+  } catch (error) {
+    if (stop.exitCode() > 0) {
+      process.stderr.write('demo: stopped; all that was brought up is taken down\n');
+      return stop.exitCode();
+    }
+    process.stderr.write(`demo: ${error instanceof Error ? error.message.replaceAll('\n', ' ') : String(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+async function show(signal: AbortSignal, isJson: boolean): Promise<number> {
+  const out = isJson ? process.stderr : process.stdout;
+  endWithReader(process.stdout);
+  const progress = isLive(out) ? liveProgress(out) : lineProgress(out);
+  const result = await runDemo({ signal, ...progress }).finally(progress.close);
+  if (isJson) process.stdout.write(`${JSON.stringify(result, undefined, 2)}\n`);
+  else process.stdout.write(`${report(result, lookOf(process.stdout)).join('\n')}\n`);
+  return result.ok ? 0 : 1;
+}
+
+interface Progress {
+  onReady(view: () => DemoView): void;
+  onStep(image: ImageView, elapsedMs: number): void;
+  close(): void;
+}
+
+function liveProgress(out: WriteStream): Progress {
+  const screen = screenOn(out);
+  const logAsUsual = logAbove(screen);
+  screen.draw(['Bringing up the local cluster ...']);
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    onReady: (view) => {
+      timer = setInterval(() => screen.draw(render(view(), lookOf(out))), frameMs);
+    },
+    onStep: () => {},
+    close: () => {
+      clearInterval(timer);
+      // The report says it all again.
+      screen.draw([]);
+      screen.close();
+      logAsUsual();
+    },
+  };
+}
+
+const lineProgress = (out: WriteStream): Progress => ({
+  onReady: () => {},
+  onStep: ({ name, phase, remark }, elapsedMs) => {
+    const time = `+${saySeconds(elapsedMs)}`.padStart(7);
+    out.write(`${time}  ${name.padEnd(13)} ${(phase || 'New').padEnd(12)}  ${remark}`.trimEnd().concat('\n'));
+  },
+  close: () => {},
+});
+
+process.exit(await main());

@@ -1,0 +1,231 @@
+import { metrics as api, createNoopMeter } from '@opentelemetry/api';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { imagePublished } from '../../shared/events.ts';
+import { Lease } from '../../shared/resources/coordination/lease.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { defineResource } from '../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { metrics } from '../../shared/runtime/metrics.ts';
+import { prometheusName } from '../../shared/runtime/metrics-prometheus.ts';
+import { spanContextOf } from '../../shared/runtime/telemetry.ts';
+import { startTelemetry, type TelemetryOptions } from '../../shared/runtime/telemetry-sdk.ts';
+import { createImage, setPolicy, until, untilGone, untilPhase, type World } from '../../test/journeys/world.ts';
+import { startObjectStore } from './object-store/object-store.ts';
+import { qcow2Buffer } from './object-store/qcow2.ts';
+import { type LocalOptions, startLocal } from './start.ts';
+
+type SpanProcessor = NonNullable<TelemetryOptions['spanProcessors']>[number];
+type ReadableSpan = Parameters<SpanProcessor['onEnd']>[0];
+
+const signature = 'X-Amz-Signature-of-the-test';
+const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-telemetry-test' };
+const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
+const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** A cluster beside an object store with one small image in it, as a story sees it. */
+async function aWorld(options: LocalOptions = {}) {
+  const store = await startObjectStore({ keys: [keys] });
+  ends.push(store.close);
+  let bytesSent = 0;
+  store.onBytes((_, bytes) => {
+    bytesSent += bytes;
+  });
+  await store.put('images', 'one.qcow2', qcow2Buffer({ virtualBytes: 32 << 20, dataBytes: 256 << 10, seed: 'one' }));
+  const cluster = await startLocal({
+    schedules: { sweep: '* * * * * *', audit: '* * * * * *' },
+    holdOffMs: 0,
+    bytesSent: () => bytesSent,
+    ...options,
+  });
+  ends.push(cluster.close);
+  const namespace = 'vmdi-farm';
+  await cluster.kube.create(Namespace, { metadata: { name: namespace } }).catch(() => undefined);
+  await cluster.kube.create(Secret, {
+    metadata: { name: 's3-reader', namespace },
+    data: { accessKeyId: btoa(keys.accessKeyId), secretKey: btoa(keys.secretKey) },
+  });
+  const { kube, broker } = cluster;
+  const world: Pick<World, 'kube' | 'namespace' | 'store' | 'broker'> = { kube, broker, store, namespace };
+  return { ...cluster, bytesSent: () => bytesSent, world: world as World };
+}
+
+const textOf = async (url: string | undefined) => (await fetch(url ?? '')).text();
+const sampleOf = (text: string, sample: string) =>
+  Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${sample} `))
+      ?.slice(sample.length + 1),
+  );
+
+/** Answers start-sync's first write of the Lease and of a status as if somebody else had been faster. */
+function rivals(): NonNullable<LocalOptions['intercept']> {
+  const left = new Set([/^PUT .*\/leases\/sync-slots/, /^PATCH .*\/vmdiskimages\/.*\/status/]);
+  return ({ method, path, user }) => {
+    const found = [...left].find((pattern) => user.endsWith(':start-sync') && pattern.test(`${method} ${path}`));
+    return found && left.delete(found) ? { status: 409 } : undefined;
+  };
+}
+
+describe('metrics of a local cluster', { timeout: 60_000 }, () => {
+  test('hold every metric of the table once images were synced, retried, refused and raced for', async () => {
+    const { world, metricsUrl, bytesSent } = await aWorld({ metricsPort: 0, intercept: rivals() });
+    await setPolicy(world, { concurrency: '3', retryLimit: '2', retryBackoffDuration: '200ms' });
+    world.store.faults.push({ match: 'one.qcow2', mode: 'cutAt', fraction: 0.5, times: 2 });
+    await createImage(world, 'one');
+    await createImage(world, 'lost');
+    await untilPhase(world, 'one', 'Succeeded', 30_000);
+    await untilPhase(world, 'lost', 'Failed', 30_000);
+    const slots = { namespace: operatorNamespace, name: leaseName };
+    await until(world, Lease, slots, (lease) => holdersOf(lease)?.length === 0);
+    // A point is written right after the status, so what was seen of the status may be ahead of it.
+    await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain('ot_image_ready_duration_seconds_count 1'));
+
+    const text = await textOf(metricsUrl);
+    for (const metric of metrics) {
+      const name = prometheusName(metric) + (metric.kind === 'histogram' ? '_bucket' : '');
+      expect(text, name).toMatch(new RegExp(`^${name}[{ ]`, 'm'));
+    }
+    expect(text).not.toMatch(/NaN/);
+    const attempts = 'ot_image_sync_attempts_total';
+    expect(sampleOf(text, `${attempts}{result="success",reason="Downloaded"}`)).toBe(1);
+    expect(sampleOf(text, `${attempts}{result="failure",reason="NotFound"}`)).toBe(1);
+    expect(sampleOf(text, 'ot_image_sync_duration_seconds_count{result="success"}')).toBe(1);
+    expect(sampleOf(text, 'ot_image_download_estimated_bytes_total{result="success"}')).toBe(64 * 2 ** 20);
+    expect(sampleOf(text, 'ot_image_download_io_bytes_total')).toBe(bytesSent());
+    expect(bytesSent()).toBeGreaterThan(256 << 10);
+    expect(sampleOf(text, 'ot_slots_held')).toBe(0);
+    expect(sampleOf(text, 'ot_slots_free')).toBe(3);
+    expect(sampleOf(text, 'ot_images{phase="Failed"}')).toBe(1);
+    expect(sampleOf(text, 'ot_policy_valid')).toBe(1);
+    expect(sampleOf(text, 'ot_lease_conflicts_total{function="start-sync"}')).toBe(1);
+    expect(sampleOf(text, 'ot_write_conflicts_total{function="start-sync"}')).toBeGreaterThanOrEqual(1);
+  });
+
+  test('say at the next scrape who waits, who holds a slot, and that the policy does not parse', async () => {
+    const { world, metricsUrl } = await aWorld({ metricsPort: 0 });
+    world.store.limitTo(0);
+    await setPolicy(world, { concurrency: '1' });
+    const url = `${world.store.url}/images/one.qcow2`;
+    for (const name of ['a', 'b', 'c']) await createImage(world, name, { url });
+    await untilPhase(world, 'a', 'Syncing');
+    await untilPhase(world, 'c', 'Queued');
+    const text = await textOf(metricsUrl);
+    expect(sampleOf(text, 'ot_image_queue_length')).toBe(2);
+    expect(sampleOf(text, 'ot_images{phase="Syncing"}')).toBe(1);
+    expect(sampleOf(text, 'ot_slots_held')).toBe(1);
+    expect(sampleOf(text, 'ot_slots_free')).toBe(0);
+    await setPolicy(world, { concurrency: 'many' });
+    const invalid = await textOf(metricsUrl);
+    expect(sampleOf(invalid, 'ot_policy_valid')).toBe(0);
+    expect(sampleOf(invalid, 'ot_slots_free')).toBe(0);
+  });
+
+  test('go with the cluster: another one in the same process begins at nothing', async () => {
+    const first = await startLocal({ metricsPort: 0 });
+    await first.close();
+    await expect(fetch(first.metricsUrl ?? '')).rejects.toThrow();
+    const second = await startLocal({ metricsPort: 0 });
+    ends.push(second.close);
+    expect(await textOf(second.metricsUrl)).not.toContain('ot_image_sync_attempts_total');
+  });
+});
+
+describe('the life of one image revision', { timeout: 60_000 }, () => {
+  test('is one trace through start-sync, follow-sync and prune, linked with their passes and the pipeline', async () => {
+    const spans: ReadableSpan[] = [];
+    const keep: SpanProcessor = {
+      onStart: () => undefined,
+      onEnd: (span) => void spans.push(span),
+      forceFlush: async () => undefined,
+      shutdown: async () => undefined,
+    };
+    const telemetry = await startTelemetry({ serviceName: 'test', spanProcessors: [keep] });
+    ends.push(telemetry.shutdown);
+    const { world, close } = await aWorld();
+    await setPolicy(world, {
+      imageStorageClass: 'gp3',
+      imageSnapshotClass: 'ebs-snapshot',
+      imageSecretRef: 's3-reader',
+    });
+    const pipeline = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
+    const answer = await fetch(world.broker, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'ce-specversion': '1.0',
+        'ce-id': '1',
+        'ce-source': '/pipeline',
+        'ce-type': imagePublished,
+        'ce-traceparent': `00-${pipeline.traceId}-${pipeline.spanId}-01`,
+      },
+      body: JSON.stringify({
+        name: 'one',
+        url: `${world.store.url}/images/one.qcow2?${signature}=1`,
+        diskSize: '64Mi',
+        digest: 'sha256:1',
+      }),
+    });
+    expect(answer.ok).toBe(true);
+    const { metadata, status } = await untilPhase(world, 'one', 'Succeeded');
+    await world.kube.delete(VMDiskImage, { namespace: world.namespace, name: 'one' });
+    await untilGone(world, VMDiskImage, { namespace: world.namespace, name: 'one' });
+    ends.splice(ends.indexOf(close), 1);
+    await close();
+
+    const { traceId } = spanContextOf({ uid: metadata.uid, revision: status?.revision ?? 0 });
+    const life = spans.filter((span) => span.spanContext().traceId === traceId);
+    const steps = life.map(
+      ({ name, attributes }) => `${attributes['ot.function']}: ${name} ${attributes['ot.image.phase']}`,
+    );
+    expect(steps).toEqual(
+      expect.arrayContaining([
+        'start-sync: patchStatus VMDiskImage Queued',
+        'start-sync: patchStatus VMDiskImage Syncing',
+        'start-sync: create DataVolume Syncing',
+        'follow-sync: patchStatus VMDiskImage Snapshotting',
+        'follow-sync: create VolumeSnapshot Snapshotting',
+        'follow-sync: patchStatus VMDiskImage Succeeded',
+        'prune: delete VolumeSnapshot Succeeded',
+        'prune: patchMetadata VMDiskImage Succeeded',
+      ]),
+    );
+    expect(life.every(({ attributes }) => attributes['ot.function'] && attributes['ot.image.phase'])).toBe(true);
+
+    const passes = new Map(
+      spans.filter(({ name }) => name.endsWith(' pass')).map((span) => [span.spanContext().spanId, span]),
+    );
+    for (const step of life) {
+      const pass = passes.get(step.links[0]?.context.spanId ?? '');
+      expect(pass?.name).toBe(`${step.attributes['ot.function']} pass`);
+      expect(pass?.links.filter(({ context }) => context.traceId === traceId)).toHaveLength(1);
+      expect(pass?.spanContext().traceId).not.toBe(traceId);
+    }
+    const preload = [...passes.values()].find(({ name, links }) => name === 'preload pass' && links.length > 0);
+    expect(preload?.links.map(({ context }) => context)).toMatchObject([pipeline]);
+
+    const told = JSON.stringify(
+      spans.map(({ name, attributes, events, status: ended, resource }) => [
+        name,
+        attributes,
+        events,
+        ended,
+        resource.attributes,
+      ]),
+    );
+    for (const secret of [signature, keys.secretKey, btoa(keys.secretKey), 'http://', '?'])
+      expect(told).not.toContain(secret);
+  });
+
+  test('is not reported at all, and costs no server, where nobody asked for telemetry', async () => {
+    const { metricsUrl } = await aWorld();
+    expect(metricsUrl).toBeUndefined();
+    expect(api.getMeter('any')).toBe(createNoopMeter());
+  });
+});

@@ -1,0 +1,26 @@
+import { observeDownloads, observeState } from '../../shared/runtime/gauges.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import { startTelemetry } from '../../shared/runtime/telemetry-sdk.ts';
+
+export interface LocalTelemetryOptions {
+  /** Port of `/metrics` on loopback; 0 takes a free one. */
+  metricsPort: number;
+  /** The API as the function sees it that computes the gauges. */
+  kube: Pick<Kube, 'get' | 'pages'>;
+  /** Bytes the object store has sent so far, where there is one that counts. */
+  bytesSent?: (() => number) | undefined;
+}
+
+/** Telemetry of a whole local cluster: its functions share this process, so they share one SDK and one `/metrics`. */
+export async function startLocalTelemetry({ metricsPort, kube, bytesSent }: LocalTelemetryOptions) {
+  const { metricsUrl, metrics, shutdown } = await startTelemetry({ serviceName: 'ot-functions', metricsPort });
+  const ends = [observeState(kube), ...(bytesSent ? [observeDownloads(bytesSent)] : [])];
+  return {
+    metricsUrl,
+    metrics,
+    close: async () => {
+      for (const end of ends) end();
+      await shutdown();
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { optionsOf, UsageError } from './terminal/arguments.ts';
+import { logAbove } from './terminal/log-above.ts';
+import { endWithReader, isLive, lookOf } from './terminal/output.ts';
+import { screenOn } from './terminal/screen.ts';
+import { type Stop, stopSignals } from './terminal/stop-signals.ts';
+import { bringUp } from './up/bring-up.ts';
+import type { ClusterView, Fact } from './up/cluster-view.ts';
+import { factLine, render } from './up/frame.ts';
+import { introduction } from './up/introduction.ts';
+import { writeKubeconfig } from './up/kubeconfig-file.ts';
+import { defaultPorts, type Ports, portsOf } from './up/ports.ts';
+import { watchCluster } from './up/watch.ts';
+
+const help = `npm start [-- options]
+
+Brings up the local cluster in this process: an API server for kubectl, Knative's eventing, the functions, the
+controllers of CDI and of the snapshotter, and an object store with sample images. Nothing of it leaves this machine,
+and nothing is kept when it ends.
+
+Options
+  --port N           port of the API server (${defaultPorts.port}; 0 takes a free one)
+  --broker-port N    port of the Broker, where pipelines post events (${defaultPorts.brokerPort})
+  --store-port N     port of the object store (${defaultPorts.storePort})
+  --kubeconfig FILE  where to write the kubeconfig (.local/kubeconfig of this project)
+  --help             print this
+
+Ends with Ctrl-C or SIGTERM. Exit code: 0, 1 if it could not be brought up, 2 for a wrong option.
+
+Examples
+  npm start
+  npm start -- --port 0 --broker-port 0 --store-port 0 --kubeconfig /tmp/kubeconfig
+`;
+
+const frameMs = 200;
+
+async function main(): Promise<number> {
+  const stop = stopSignals();
+  try {
+    const options = optionsOf('npm start --', process.argv.slice(2), {
+      port: { type: 'string' },
+      'broker-port': { type: 'string' },
+      'store-port': { type: 'string' },
+      kubeconfig: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    });
+    if (options.help) {
+      process.stdout.write(help);
+      return 0;
+    }
+    const file = options.kubeconfig ?? fileURLToPath(new URL('../../.local/kubeconfig', import.meta.url));
+    await run(portsOf(options), resolve(file), stop);
+    return 0;
+  } catch (error) {
+    if (stop.signal.aborted) return 0;
+    process.stderr.write(`start: ${error instanceof Error ? error.message.replaceAll('\n', ' ') : String(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+async function run(ports: Ports, kubeconfig: string, stop: Stop): Promise<void> {
+  const { stdout } = process;
+  endWithReader(stdout);
+  const { cluster, store, traffic, close } = await announced(bringUp(ports));
+  try {
+    stop.signal.throwIfAborted();
+    await writeKubeconfig(kubeconfig, cluster.server.kubeconfig());
+    const lines = introduction({ kubeconfig, storeUrl: store.url, broker: cluster.broker });
+    stdout.write(`${lines.join('\n')}\n`);
+    const display = isLive(stdout) ? liveDisplay() : lineDisplay();
+    const view = await watchCluster({ kube: cluster.kube, signal: stop.signal, traffic, onFact: display.onFact });
+    const close = display.start(view);
+    await new Promise<void>((done) => {
+      if (stop.signal.aborted) done();
+      stop.signal.addEventListener('abort', () => done(), { once: true });
+    });
+    close();
+  } finally {
+    await close();
+  }
+}
+
+/** Says on a terminal what is being waited for, until it is there. */
+async function announced<T>(work: Promise<T>): Promise<T> {
+  const screen = isLive(process.stdout) ? screenOn(process.stdout) : undefined;
+  screen?.draw(['Bringing up the local cluster ...']);
+  try {
+    return await work;
+  } finally {
+    screen?.draw([]);
+    screen?.close();
+  }
+}
+
+interface Display {
+  onFact(fact: Fact): void;
+  start(view: () => ClusterView): () => void;
+}
+
+function liveDisplay(): Display {
+  const { stdout } = process;
+  return {
+    onFact: () => {},
+    start: (view) => {
+      const screen = screenOn(stdout);
+      const logAsUsual = logAbove(screen);
+      const draw = () => {
+        const rows = Math.max(8, (stdout.rows || 24) - 1);
+        const facts = Math.min(6, Math.floor(rows / 3));
+        screen.draw(render(view(), lookOf(stdout), { images: rows - facts - 4, facts }));
+      };
+      draw();
+      const timer = setInterval(draw, frameMs);
+      return () => {
+        clearInterval(timer);
+        screen.close();
+        logAsUsual();
+      };
+    },
+  };
+}
+
+function lineDisplay(): Display {
+  return {
+    onFact: (fact) => void process.stdout.write(`${factLine(fact, lookOf(process.stdout))}\n`),
+    start: () => () => {},
+  };
+}
+
+process.exit(await main());

@@ -1,0 +1,87 @@
+import type { Phase, VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Holder } from '../../../shared/rules/slots.ts';
+
+/** What `npm start` shows of its cluster. */
+export interface ClusterView {
+  images: readonly ImageRow[];
+  /** The newest last. */
+  facts: readonly Fact[];
+}
+
+export interface ImageRow {
+  /** namespace/name. */
+  name: string;
+  phase: Phase | '';
+  /** Share of the download, as far as anybody knows. */
+  share: number | undefined;
+  /** Which slot it holds, from 1. */
+  slot: number | undefined;
+  /** What it waits for, if it does. */
+  waiting: string;
+}
+
+/** Something that happened to an image. */
+export interface Fact {
+  time: string;
+  image: string;
+  fact: string;
+  message: string;
+}
+
+/** What is known beyond the images themselves. */
+export interface Known {
+  nowMs: number;
+  holders: readonly Holder[];
+  facts: readonly Fact[];
+  /** How much of the image's object the present attempt has downloaded, from 0 to 1; undefined where nobody counts. */
+  shareOf(image: VMDiskImage): number | undefined;
+}
+
+/** Puts the view together: who works first, then who waits in their order, then who is at rest. */
+export function clusterView(images: readonly VMDiskImage[], known: Known): ClusterView {
+  const line = images.filter(({ status }) => status?.phase === 'Queued').sort(byPlace);
+  return {
+    facts: known.facts,
+    images: [...images].sort(byUrgency).map((image) => ({
+      name: nameOf(image),
+      phase: image.status?.phase ?? '',
+      share: shareOf(image, known),
+      slot: known.holders.findIndex(({ uid }) => uid === image.metadata.uid) + 1 || undefined,
+      waiting: waitingOf(image, line.indexOf(image), known.nowMs),
+    })),
+  };
+}
+
+export const nameOf = ({ metadata }: VMDiskImage) => `${metadata.namespace}/${metadata.name}`;
+
+const placeOf = ({ metadata, status }: VMDiskImage) => [status?.queuedAt ?? '', metadata.uid] as const;
+
+function byPlace(a: VMDiskImage, b: VMDiskImage) {
+  const [atA, uidA] = placeOf(a);
+  const [atB, uidB] = placeOf(b);
+  return atA.localeCompare(atB) || uidA.localeCompare(uidB);
+}
+
+const urgencies = ['Syncing', 'Snapshotting', 'Queued', '', 'Retrying', 'Failed', 'Succeeded'];
+
+const byUrgency = (a: VMDiskImage, b: VMDiskImage) =>
+  urgencies.indexOf(a.status?.phase ?? '') - urgencies.indexOf(b.status?.phase ?? '') ||
+  byPlace(a, b) ||
+  nameOf(a).localeCompare(nameOf(b));
+
+function shareOf(image: VMDiskImage, known: Known): number | undefined {
+  const { phase, progress = '' } = image.status ?? {};
+  if (phase === 'Snapshotting' || phase === 'Succeeded') return 1;
+  if (phase !== 'Syncing') return undefined;
+  const said = Number.parseFloat(progress) / 100;
+  return known.shareOf(image) ?? (Number.isFinite(said) ? said : undefined);
+}
+
+function waitingOf({ status, metadata }: VMDiskImage, placeInLine: number, nowMs: number): string {
+  if (metadata.deletionTimestamp) return 'to be deleted';
+  const secondsTo = (time: string | undefined) => Math.round((Date.parse(time ?? '') - nowMs) / 1000) || 0;
+  if (status?.phase === 'Queued') return `number ${placeInLine + 1} for ${Math.max(0, -secondsTo(status.queuedAt))}s`;
+  if (status?.phase === 'Retrying') return `again in ${Math.max(0, secondsTo(status.nextAttemptAt))}s`;
+  if (status?.phase === 'Snapshotting') return 'its snapshot';
+  return '';
+}

@@ -1,0 +1,38 @@
+import { imagePublished } from '../../../shared/events.ts';
+import { defaultPorts } from './ports.ts';
+
+/** Where the parts of the cluster listen, and where kubectl finds them. */
+export interface Addresses {
+  kubeconfig: string;
+  storeUrl: string;
+  /** Where a pipeline posts its events. */
+  broker: string;
+}
+
+/** What to type, for somebody who has just brought the cluster up; at most 15 lines. */
+export function introduction({ kubeconfig, storeUrl, broker }: Addresses): string[] {
+  return [
+    'The local cluster is up; Ctrl-C ends it and all in it. In another terminal:',
+    '',
+    `  export KUBECONFIG=${kubeconfig}`,
+    `  ${apply('vm-disk-image', storeUrl)}`,
+    '  kubectl get vmdi -A -w       # and once with -o wide',
+    `  ${apply('vm-disk-image-missing', storeUrl)}   # Failed`,
+    `  ${apply('vm-disk-image-illegal', storeUrl)}   # refused`,
+    '  kubectl edit configmap -n sync-operator sync-operator-policy',
+    '  kubectl delete vmdi -n vmdi-farm ubuntu-24.04',
+    `  curl ${broker} \\`,
+    `    -H 'content-type: application/cloudevents+json' -d '{"specversion":"1.0",`,
+    `    "id":"1","source":"me","type":"${imagePublished}","data":`,
+    `    {"name":"debian-12","url":"${storeUrl}/images/debian-12.qcow2"}}'`,
+    '',
+    'The store has /images/windows-2022.qcow2 and /images/alpine-3.20.img.gz, too.',
+  ];
+}
+
+/** The examples name the usual address of the object store. */
+function apply(example: string, storeUrl: string): string {
+  const file = `crds/examples/${example}.yaml`;
+  const usual = `http://127.0.0.1:${defaultPorts.storePort}`;
+  return storeUrl === usual ? `kubectl apply -f ${file}` : `sed s#${usual}#${storeUrl}# ${file} | kubectl apply -f -`;
+}

@@ -1,0 +1,70 @@
+import { Lease } from '../../../shared/resources/coordination/lease.ts';
+import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import { operatorNamespace } from '../../../shared/rules/operator.ts';
+import { holdersOf, leaseName } from '../../../shared/rules/slots.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+import { realClock } from '../clock.ts';
+import { follow } from '../eventing/follow.ts';
+import { reflect } from '../eventing/reflect.ts';
+import { type ClusterView, clusterView, type Fact } from './cluster-view.ts';
+import { goneFact, newFacts } from './new-facts.ts';
+
+export interface WatchOptions {
+  kube: Kube;
+  signal: AbortSignal;
+  /** How much of an object has been sent in all, and how large it is; undefined for one that is not counted here. */
+  traffic(url: string): { sentBytes: number; size: number } | undefined;
+  onFact(fact: Fact): void;
+}
+
+/** How many facts are kept for the display. */
+const factsKept = 50;
+
+/** Watches all images; the function it resolves with tells how they stand. */
+export async function watchCluster({ kube, signal, traffic, onFact }: WatchOptions): Promise<() => ClusterView> {
+  const context = { clock: realClock, signal };
+  const images = new Map<string, VMDiskImage>();
+  const leases = new Map<string, Lease>();
+  const facts: Fact[] = [];
+  /** How much of its object had been sent when the attempt of an image began, by uid, revision and attempt. */
+  const sentBefore = new Map<string, number>();
+  const tell = (fact: Fact) => {
+    facts.push(fact);
+    facts.splice(0, facts.length - factsKept);
+    onFact(fact);
+  };
+  const see = (image: VMDiskImage) => {
+    const before = images.get(image.metadata.uid);
+    images.set(image.metadata.uid, image);
+    if (image.status?.phase === 'Syncing' && before?.status?.phase !== 'Syncing')
+      sentBefore.set(image.metadata.uid, traffic(image.spec.url)?.sentBytes ?? 0);
+    newFacts(before, image).forEach(tell);
+  };
+  const miss = (image: VMDiskImage) => {
+    images.delete(image.metadata.uid);
+    sentBefore.delete(image.metadata.uid);
+    tell(goneFact(image, Date.now()));
+  };
+  await Promise.all([
+    follow(kube, Lease, context, leases, () => {}),
+    reflect(kube, VMDiskImageKind, {}, context, {
+      replaced: (found) => {
+        const uids = new Set(found.map(({ metadata }) => metadata.uid));
+        for (const image of images.values()) if (!uids.has(image.metadata.uid)) miss(image);
+        found.forEach(see);
+      },
+      changed: ({ type, object }) => (type === 'DELETED' ? miss(object) : see(object)),
+    }),
+  ]);
+  return () =>
+    clusterView([...images.values()], {
+      nowMs: Date.now(),
+      holders: holdersOf(leases.get(`${operatorNamespace}/${leaseName}`)) ?? [],
+      facts,
+      shareOf: ({ metadata, spec }) => {
+        const counted = traffic(spec.url);
+        if (!counted || counted.size === 0) return undefined;
+        return Math.min(1, (counted.sentBytes - (sentBefore.get(metadata.uid) ?? 0)) / counted.size);
+      },
+    });
+}

@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import { faultOf } from './new.ts';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** A copy of the project, so that nothing is left behind in the original whatever happens. */
+async function copyProject(): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), 'ot-new-'));
+  const filter = (path: string) => !/^(node_modules|\.git)$/.test(relative(root, path));
+  await cp(root, copy, { recursive: true, filter });
+  await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+const copy = await copyProject();
+afterAll(() => rm(copy, { recursive: true }));
+
+/** Runs a script of the copy as a shell would; its output and exit code. */
+const run = (...args: string[]) =>
+  new Promise<{ code: number; out: string; err: string }>((resolve) => {
+    const { VITEST: _, ...env } = process.env;
+    const child = execFile(process.execPath, args, { cwd: copy, env, timeout: 60_000 }, (error, out, err) =>
+      resolve({ code: error ? (child.exitCode ?? 1) : 0, out, err }),
+    );
+  });
+
+const make = (...args: string[]) => run('functions/new.ts', ...args);
+const functionsThere = async () => (await readdir(join(copy, 'functions'))).sort();
+
+describe('a new function', async () => {
+  const before = await functionsThere();
+  const made = await make('say-hello');
+  const triggersBefore = await readFile(join(copy, 'knative/triggers.yaml'), 'utf8');
+
+  test('is four files in a folder of its name, and what to do next', async () => {
+    expect(made).toMatchObject({ code: 0, err: '' });
+    expect(made.out).toMatch(/^wrote functions\/say-hello\/index\.ts$/m);
+    expect(made.out).toContain('npx vitest functions/say-hello');
+    expect(await functionsThere()).toEqual([...before, 'say-hello'].sort());
+    expect((await readdir(join(copy, 'functions/say-hello'))).sort()).toEqual([
+      'decide.test.ts',
+      'decide.ts',
+      'index.test.ts',
+      'index.ts',
+    ]);
+  });
+
+  test('compiles, and is formatted as the rest', async () => {
+    const types = await run('node_modules/typescript/bin/tsc');
+    expect(types.out.split('\n').filter((line) => line.startsWith('functions/say-hello/'))).toEqual([]);
+    const { code, out, err } = await run('node_modules/@biomejs/biome/bin/biome', 'check', 'functions/say-hello');
+    expect({ code, said: code === 0 ? '' : out + err }).toEqual({ code: 0, said: '' });
+  }, 60_000);
+
+  test('passes its tests', async () => {
+    const { code, out, err } = await run('node_modules/vitest/vitest.mjs', 'run', 'functions/say-hello');
+    expect({ code, said: code === 0 ? '' : out + err }).toEqual({ code: 0, said: '' });
+    expect(out).toMatch(/Tests.*2 passed/);
+  }, 60_000);
+
+  test('has a Trigger and permissions once they are generated', async () => {
+    expect((await run('knative/generate.ts', '--check')).code).toBe(1);
+    expect(await run('knative/generate.ts')).toMatchObject({ code: 0 });
+    expect((await run('knative/generate.ts', '--check')).code).toBe(0);
+    const triggers = await readFile(join(copy, 'knative/triggers.yaml'), 'utf8');
+    expect(triggers).toContain('name: say-hello');
+    expect(triggersBefore).not.toContain('say-hello');
+    expect(await readFile(join(copy, 'knative/permissions.yaml'), 'utf8')).toContain('name: sync-operator-say-hello');
+  });
+});
+
+describe('refused with one clear line and exit code 1, nothing written:', () => {
+  test.each([
+    ['a name that is taken', ['start-sync'], 'found functions/start-sync'],
+    ['a name that is no verb-noun', ['Hello'], 'expected <verb-noun>'],
+    ['a way out of the folder', ['../say-hello'], 'expected <verb-noun>'],
+    ['a name too long for its objects', [`say-${'hello'.repeat(10)}`], 'expected at most 40 characters, found 54'],
+    ['no name', [], 'expected one name, found 0'],
+    ['two names', ['say-hello', 'say-goodbye'], 'expected one name, found 2'],
+  ])('%s', async (_, args, words) => {
+    const before = await functionsThere();
+    const { code, out, err } = await make(...args);
+    expect({ code, out, lines: err.trim().split('\n').length }).toEqual({ code: 1, out: '', lines: 1 });
+    expect(err).toContain(words);
+    expect(await functionsThere()).toEqual(before);
+  });
+});
+
+test('--help shows an example and writes nothing', async () => {
+  const before = await functionsThere();
+  const { code, out } = await make('--help');
+  expect(code).toBe(0);
+  expect(out).toContain('npm run new -- expire-snapshots');
+  expect(await functionsThere()).toEqual(before);
+});
+
+test.each(['start-sync', 'ensure-vmdi', 'provision-vm', 'count-refs'])('%s is a good name', (name) => {
+  expect(faultOf(name)).toBeUndefined();
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { aDataVolume, aHolder, aLease, at, aVMDiskImage, start } from '../../test/builders.ts';
+import { decide } from './decide.ts';
+import { contentDigest } from './revision.ts';
+
+const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
+
+/** The attempts that a pass counts for one image with this status. */
+function counted(status: VMDiskImageStatus) {
+  const image = aVMDiskImage({ status: { revision: 1, attempt: 1, attempts: 1, startedAt: at(0), ...status } });
+  const actions = decide({
+    nowMs: start + 60_000,
+    policy: parsePolicy({ data: {} }),
+    policyMap: undefined,
+    lease: aLease([aHolder(image)]),
+    images: [image],
+    dataVolumes: [aDataVolume(image)],
+    pods: [],
+    classes,
+    refusals: new Map(),
+    holdOffMs: 0,
+  });
+  return actions
+    .filter((action) => action.do === 'measure')
+    .map(({ metric, attributes }) => ({ metric, ...attributes }));
+}
+
+test('an attempt that a new revision ends is counted as superseded', () => {
+  const downloading = { phase: 'Syncing', contentDigest: 'old', importer: { uid: 'pod-1', scratch: false } } as const;
+  expect(counted(downloading)).toEqual([
+    { metric: 'ot.image.sync.attempts', result: 'superseded', reason: 'NewRevision' },
+    { metric: 'ot.image.sync.duration', result: 'superseded' },
+    { metric: 'ot.image.download.estimated', result: 'superseded' },
+  ]);
+});
+
+test('a new revision of an image that does not download ends no attempt', () => {
+  expect(counted({ phase: 'Succeeded', contentDigest: 'old' })).toEqual([]);
+  expect(counted({ phase: 'Syncing', contentDigest: contentDigest(aVMDiskImage()) })).toEqual([]);
+});

@@ -1,0 +1,493 @@
+import fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { defineFunction, type FunctionDeclaration, on, type Wake } from '../function.ts';
+import { defineResource, type KubernetesObject } from '../resources/resource.ts';
+import type { Action } from '../rules/actions.ts';
+import { ApiError } from './errors.ts';
+import type { Kube } from './kube.ts';
+import { serve } from './serve.ts';
+import { telemetryOf } from './telemetry.ts';
+
+const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
+const widget = Widget.parse({ metadata: { name: 'w', namespace: 'lab', uid: 'uid-w', resourceVersion: '7' } });
+const ordered = 'widget.ordered.v1';
+
+/** An API server that answers every write with success, or throws what `refuse` hands out, and keeps the writes. */
+function fakeKube(refuse: (write: string) => Error | undefined = () => undefined) {
+  const writes: string[] = [];
+  const write = async (what: string) => {
+    writes.push(what);
+    const error = refuse(what);
+    if (error) throw error;
+    return widget as KubernetesObject;
+  };
+  const kube = {
+    get: async () => undefined,
+    list: async () => [],
+    create: (resource: { kind: string }, object: { metadata: { name: string } }) =>
+      write(`create ${resource.kind} ${object.metadata.name}`),
+    patch: (resource: { kind: string }, ref: { name: string }) => write(`patch ${resource.kind} ${ref.name}`),
+    delete: (resource: { kind: string }, ref: { name: string }) => write(`delete ${resource.kind} ${ref.name}`),
+  } as unknown as Kube;
+  return { kube, writes };
+}
+
+const conflict = new ApiError(409, 'Conflict', 'the object has been modified');
+const status: Action = { do: 'patchStatus', resource: Widget, of: widget, status: { phase: 'Done' } };
+const makes = (name: string): Action => ({ do: 'create', resource: Widget, object: { metadata: { name } } });
+
+interface Options {
+  observe?: FunctionDeclaration<unknown>['observe'];
+  decide?: (observed: unknown) => readonly Action[];
+  refuse?: (write: string) => Error | undefined;
+}
+
+/** A function on a fake API server, the passes it made, and what it wrote. */
+function served({ observe, decide = () => [], refuse }: Options = {}) {
+  const { kube, writes } = fakeKube(refuse);
+  const wakes: Wake[] = [];
+  const pauses: number[] = [];
+  const told: string[] = [];
+  let retold = 0;
+  const declaration = defineFunction<unknown>({
+    name: 'turn-widget',
+    on: [
+      on.changed(Widget, { source: 'pelotech' }),
+      on.event(ordered, z.strictObject({ name: z.string(), size: z.number().optional() })),
+      on.sweep(),
+    ],
+    may: [],
+    scale: 'zero',
+    observe: async (context, wake) => {
+      wakes.push(wake);
+      return observe ? observe(context, wake) : [wake];
+    },
+    decide,
+  });
+  const { app, drained } = serve(declaration, {
+    kube,
+    telemetry: telemetryOf('turn-widget'),
+    now: () => Date.parse('2026-01-01T00:00:00Z'),
+    pause: async (milliseconds) => void pauses.push(milliseconds),
+    random: () => 1,
+    teller: { tell: ({ id }) => void told.push(id), retell: () => void retold++ },
+  });
+  const post = (headers: Record<string, string>, body = '{}', path = '/') =>
+    app.request(path, { method: 'POST', headers, body });
+  return { app, post, drained, writes, wakes, pauses, told, retold: () => retold };
+}
+
+const event = (type: string, more: Record<string, string> = {}) => ({
+  'ce-specversion': '1.0',
+  'ce-id': '1',
+  'ce-source': '/test',
+  'ce-type': type,
+  'content-type': 'application/json',
+  ...more,
+});
+const changed = event('dev.knative.apiserver.ref.update', {
+  'ce-apiversion': Widget.apiVersion,
+  'ce-kind': Widget.kind,
+  'ce-namespace': 'lab',
+  'ce-name': 'w',
+});
+const ping = (name: string) =>
+  event('dev.knative.sources.ping', { 'ce-source': `/apis/v1/namespaces/sync-operator/pingsources/${name}` });
+
+/** Keeps what a function logs out of the test's output, and hands it back. */
+function quietly() {
+  const spy = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  return () => spy.mock.calls.map(([line]) => String(line)).join('\n');
+}
+
+/** The answer's status and body, as the Broker sees them. */
+const answerOf = async (response: Response | Promise<Response>) => {
+  const found = await response;
+  return [found.status, await found.text()] as const;
+};
+
+describe('an event', () => {
+  test.each([
+    ['a change of its kind', changed, { subjects: [{ kind: 'Widget', namespace: 'lab', name: 'w' }] }],
+    ['its timer', ping('sweep'), { sweep: true, audit: false }],
+    ['a message whose data fits', event(ordered), { messages: [{ id: '1', data: { name: 'w' } }] }],
+    [
+      'a message with a charset',
+      event(ordered, { 'content-type': 'application/json; charset=utf-8' }),
+      { messages: [{ data: { name: 'w' } }] },
+    ],
+  ])('that is %s makes one pass and is answered 202 with an empty body', async (_, headers, wake) => {
+    const { post, wakes } = served();
+    expect(await answerOf(post(headers, '{"name":"w"}'))).toEqual([202, '']);
+    expect(wakes).toMatchObject([wake]);
+  });
+  test('in structured mode is the same', async () => {
+    const { post, wakes } = served();
+    const body = { specversion: '1.0', id: '9', source: '/ci', type: ordered, data: { name: 'w' } };
+    expect(await answerOf(post({ 'content-type': 'application/cloudevents+json' }, JSON.stringify(body)))).toEqual([
+      202,
+      '',
+    ]);
+    expect(wakes).toMatchObject([{ messages: [{ id: '9', source: '/ci', data: { name: 'w' } }] }]);
+  });
+  test.each([
+    [
+      'as its sender said',
+      { 'ce-time': '2026-01-01T02:00:00+02:00', 'ce-knativearrivaltime': 'x' },
+      '2026-01-01T02:00:00+02:00',
+    ],
+    ['else when the Broker got it', { 'ce-knativearrivaltime': '2026-01-01T00:00:01Z' }, '2026-01-01T00:00:01Z'],
+    ['else unknown', {}, undefined],
+  ])('happened when %s', async (_, sent, time) => {
+    const { post, wakes } = served();
+    await post(event(ordered, sent as Record<string, string>), '{"name":"w"}');
+    const structured = { specversion: '1.0', id: '9', source: '/ci', type: ordered, data: { name: 'w' } };
+    const extensions = Object.entries(sent).map(([name, value]) => [name.slice(3), value]);
+    await post(
+      { 'content-type': 'application/cloudevents+json' },
+      JSON.stringify({ ...structured, ...Object.fromEntries(extensions) }),
+    );
+    expect(wakes.map(({ messages }) => messages[0]?.time)).toEqual([time, time]);
+  });
+  test.each([
+    ['of an unknown type', event('who.knows.v1')],
+    ['about a kind it does not watch', { ...changed, 'ce-kind': 'Gadget' }],
+    ['about no object at all', { ...changed, 'ce-name': '' }],
+    ['from a timer it did not ask for', ping('audit')],
+    ['from a timer of somebody else', ping('lunch')],
+  ])('%s is answered 204 with an empty body and makes no pass', async (_, headers) => {
+    const { post, wakes } = served();
+    expect(await answerOf(post(headers))).toEqual([204, '']);
+    expect(wakes).toEqual([]);
+  });
+  test('about an object that is gone makes a pass that writes nothing, and is done', async () => {
+    const { post, writes } = served({ observe: async () => [] });
+    expect(await answerOf(post({ ...changed, 'ce-type': 'dev.knative.apiserver.ref.delete' }))).toEqual([202, '']);
+    expect(writes).toEqual([]);
+  });
+});
+
+describe('a request that is no event', () => {
+  const headers = event(ordered);
+  const without = (name: string) => Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name));
+  test.each([
+    ['no headers at all', {}, '{"name":"w"}', 'expected a CloudEvent 1.0 over HTTP'],
+    ['no ce-id', without('ce-id'), '{"name":"w"}', 'expected a CloudEvent'],
+    ['no ce-source', without('ce-source'), '{"name":"w"}', 'expected a CloudEvent'],
+    ['no ce-type', without('ce-type'), '{"name":"w"}', 'expected a CloudEvent'],
+    ['a time that is none', { ...headers, 'ce-time': 'yesterday' }, '{"name":"w"}', 'time: Invalid ISO datetime'],
+    ['data that is no JSON', headers, '{"name":', 'expected a CloudEvent'],
+    ['a field of another type', headers, '{"name":7}', 'data.name: '],
+    ['a field too many', headers, '{"name":"w","secretRef":"s3"}', 'secretRef'],
+    ['a field too few', headers, '{}', 'data.name: '],
+    ['no data', headers, '', 'data: '],
+    ['structured garbage', { 'content-type': 'application/cloudevents+json' }, 'x', 'expected a CloudEvent'],
+    ['an empty structured event', { 'content-type': 'application/cloudevents+json' }, '{}', 'expected a CloudEvent'],
+    [
+      'attributes that are no strings',
+      { 'content-type': 'application/cloudevents+json' },
+      '{"specversion":"1.0","id":5,"type":["t"],"source":{}}',
+      'type: Invalid input',
+    ],
+    [
+      'a batch',
+      { 'content-type': 'application/cloudevents-batch+json' },
+      '[]',
+      'expected one CloudEvent, found a batch',
+    ],
+  ])('because of %s is answered 400 with the faults, and makes no pass', async (_, sent, body, words) => {
+    const { post, wakes } = served();
+    const [answer, text] = await answerOf(post(sent as Record<string, string>, body));
+    expect(answer).toBe(400);
+    expect(JSON.parse(text)).toEqual({ faults: expect.arrayContaining([expect.stringContaining(words)]) });
+    expect(wakes).toEqual([]);
+  });
+  test('names every fault of the data', async () => {
+    const [, text] = await answerOf(served().post(headers, '{"name":7,"size":"large"}'));
+    expect(JSON.parse(text).faults).toHaveLength(2);
+  });
+  test('of any kind gets one of 202, 204, 400 and is never the cause of a 5xx or 404', async () => {
+    const { post } = served();
+    const header = fc.constantFrom(
+      'ce-id',
+      'ce-source',
+      'ce-type',
+      'ce-specversion',
+      'ce-time',
+      'ce-kind',
+      'ce-apiversion',
+      'ce-name',
+      'ce-dataschema',
+      'content-type',
+    );
+    const value = fc.oneof(
+      fc.stringMatching(/^[!-~]([ -~]{0,30}[!-~])?$/),
+      fc.constantFrom(
+        '1.0',
+        '0.3',
+        ordered,
+        'dev.knative.sources.ping',
+        'application/json',
+        Widget.apiVersion,
+        '\u00e4',
+      ),
+      fc.constantFrom(
+        'application/cloudevents+json',
+        'application/cloudevents-batch+json',
+        'dev.knative.apiserver.ref.add',
+      ),
+    );
+    const body = fc.oneof(
+      fc.json(),
+      fc.string(),
+      fc.constantFrom('null', '[null]', '0'),
+      fc
+        .record({
+          specversion: fc.constant('1.0'),
+          id: fc.jsonValue(),
+          type: fc.jsonValue(),
+          source: fc.jsonValue(),
+          time: fc.jsonValue(),
+        })
+        .map((value) => JSON.stringify(value)),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(header, value), fc.boolean(), body, async (sent, isWhole, text) => {
+        const { status } = await post(isWhole ? { ...headers, ...sent } : sent, text);
+        expect([202, 204, 400]).toContain(status);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('a body', () => {
+  const body = (bytes: number) => JSON.stringify({ name: 'x'.repeat(bytes - '{"name":""}'.length) });
+  test('of 1 MiB is taken, one byte more is answered 413 with an empty body', async () => {
+    const { post, wakes } = served();
+    expect(await answerOf(post(event(ordered), body(1024 * 1024)))).toEqual([202, '']);
+    expect(await answerOf(post(event(ordered), body(1024 * 1024 + 1)))).toEqual([413, '']);
+    expect(wakes).toHaveLength(1);
+  });
+  test('that never says how long it is is cut off at 1 MiB', async () => {
+    const { app, wakes } = served();
+    let sent = 0;
+    const stream = new ReadableStream({
+      pull(controller) {
+        sent += 64 * 1024;
+        controller.enqueue(new Uint8Array(64 * 1024).fill(32));
+      },
+    });
+    const request = new Request('http://function/', {
+      method: 'POST',
+      headers: event(ordered),
+      body: stream,
+      duplex: 'half',
+    } as RequestInit);
+    expect((await app.fetch(request)).status).toBe(413);
+    expect(sent).toBeLessThan(2 * 1024 * 1024);
+    expect(wakes).toEqual([]);
+  });
+});
+
+describe('a write', () => {
+  test('that somebody else forestalled is decided anew, up to five times, then answered 409', async () => {
+    const { post, wakes, writes, pauses } = served({ decide: () => [status], refuse: () => conflict });
+    expect(await answerOf(post(changed))).toEqual([409, '']);
+    expect(wakes).toHaveLength(5);
+    expect(writes).toHaveLength(5);
+    expect(pauses).toEqual([20, 40, 80, 160]);
+  });
+  test('that succeeds at the fifth try is done', async () => {
+    let tries = 0;
+    const refuse = () => (++tries < 5 ? conflict : undefined);
+    expect(await answerOf(served({ decide: () => [status], refuse }).post(changed))).toEqual([202, '']);
+    expect(tries).toBe(5);
+  });
+  test('to an object that is gone by now is decided anew and never answered 404', async () => {
+    const gone = new ApiError(404, 'NotFound', 'widgets "w" not found');
+    const { post, wakes } = served({
+      observe: async () => (wakes.length > 1 ? [] : ['there']),
+      decide: () => [status],
+      refuse: () => gone,
+    });
+    expect(await answerOf(post(changed))).toEqual([202, '']);
+    expect(wakes).toHaveLength(2);
+  });
+  test.each([
+    ['the API server is away', new TypeError('fetch failed')],
+    ['the API server is not well', new ApiError(500, 'InternalError', 'etcd is away')],
+    ['the API server is busy', new ApiError(429, 'TooManyRequests', 'later')],
+  ])('while %s is answered 503 with an empty body at once, and the cause goes to the log', async (_, error) => {
+    const logged = quietly();
+    const { post, wakes } = served({ decide: () => [status], refuse: () => error });
+    expect(await answerOf(post(changed))).toEqual([503, '']);
+    expect(wakes).toHaveLength(1);
+    expect(logged()).toContain(error.message);
+  });
+  test('that fails keeps what follows it in the same decision from happening, and nothing of another decision', async () => {
+    quietly();
+    const { post, writes } = served({
+      observe: async () => ['a', 'b'],
+      decide: (name) => [makes(`${name}-1`), makes(`${name}-2`)],
+      refuse: (write) => (write.endsWith('a-1') ? new ApiError(500, '', 'no') : undefined),
+    });
+    expect((await post(changed)).status).toBe(503);
+    expect(writes.sort()).toEqual(['create Widget a-1', 'create Widget b-1', 'create Widget b-2']);
+  });
+  test('that conflicts beside one that failed is answered by the failure', async () => {
+    quietly();
+    const { post } = served({
+      observe: async () => ['a', 'b'],
+      decide: (name) => (name === 'a' ? [status] : [makes('b')]),
+      refuse: (write) => (write.startsWith('patch') ? conflict : new TypeError('fetch failed')),
+    });
+    expect((await post(changed)).status).toBe(503);
+  });
+});
+
+test.each([
+  ['a list', new ApiError(404, 'NotFound', 'the server could not find the requested resource'), 503],
+  ['a reading that nobody foresaw', new Error('no such thing'), 503],
+])('%s that fails is answered so that the event comes again', async (_, error, answer) => {
+  quietly();
+  const observe = async () => Promise.reject(error);
+  expect(await answerOf(served({ observe }).post(changed))).toEqual([answer, '']);
+});
+
+test('a decision that throws is answered 503 and takes no other down with it', async () => {
+  quietly();
+  const { post, writes } = served({
+    observe: async () => ['bad', 'good'],
+    decide: (name) => {
+      if (name === 'bad') throw new TypeError('cannot read properties of undefined');
+      return [makes('good')];
+    },
+  });
+  expect((await post(changed)).status).toBe(503);
+  expect(writes).toEqual(['create Widget good']);
+});
+
+describe('an object the API server refuses for what it is', () => {
+  const invalid = new ApiError(422, 'Invalid', 'spec.size: expected more');
+  test('is decided anew with its words, once, and not sent again', async () => {
+    const known: string[] = [];
+    const { post, writes } = served({
+      observe: async ({ refusals }) => [refusals],
+      decide: (refusals) => {
+        const words = (refusals as ReadonlyMap<string, string>).get('w');
+        known.push(words ?? 'none');
+        return words ? [status] : [makes('w'), status];
+      },
+      refuse: (write) => (write.startsWith('create') ? invalid : undefined),
+    });
+    expect(await answerOf(post(changed))).toEqual([202, '']);
+    expect(known).toEqual(['none', 'Invalid: spec.size: expected more']);
+    expect(writes).toEqual(['create Widget w', 'patch Widget w']);
+  });
+  test('and is wanted all the same by the decision is tried no third time', async () => {
+    const { post, writes } = served({ decide: () => [makes('w')], refuse: () => invalid });
+    expect(await answerOf(post(changed))).toEqual([202, '']);
+    expect(writes).toHaveLength(2);
+  });
+  test('after five other refusals ends the pass', async () => {
+    let count = 0;
+    const { post, wakes } = served({ decide: () => [makes(`w-${count++}`)], refuse: () => invalid });
+    expect((await post(changed)).status).toBe(202);
+    expect(wakes).toHaveLength(5);
+  });
+});
+
+describe('a pass', () => {
+  test('that waits for something no event tells of asks for the same event again', async () => {
+    const logged = quietly();
+    const decide = (): Action[] => [{ do: 'again', because: 'the slot of lab/w is not given back yet' }];
+    expect(await answerOf(served({ decide }).post(changed))).toEqual([503, '']);
+    expect(logged()).toContain('the slot of lab/w is not given back yet');
+  });
+  test('is shared by all events that come while another runs', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { post, wakes } = served({
+      observe: async () => {
+        await gate.promise;
+        return [];
+      },
+    });
+    const first = post(changed);
+    await vi.waitFor(() => expect(wakes).toHaveLength(1));
+    const others = ['a', 'b', 'a'].map((name) => post({ ...changed, 'ce-name': name }));
+    const sweep = post(ping('sweep'));
+    gate.resolve();
+    const statuses = (await Promise.all([first, ...others, sweep])).map((response) => response.status);
+    expect(statuses).toEqual([202, 202, 202, 202, 202]);
+    expect(wakes).toMatchObject([
+      { subjects: [{ name: 'w' }], sweep: false },
+      { subjects: [{ name: 'a' }, { name: 'b' }], sweep: true },
+    ]);
+  });
+  test('that fails fails its own events only', async () => {
+    quietly();
+    const gate = Promise.withResolvers<void>();
+    const { post, wakes } = served({
+      observe: async () => {
+        const isFirst = wakes.length === 1;
+        await gate.promise;
+        if (isFirst) throw new Error('the first one');
+        return [];
+      },
+    });
+    const first = post(changed);
+    await vi.waitFor(() => expect(wakes).toHaveLength(1));
+    const second = post(changed);
+    gate.resolve();
+    expect([(await first).status, (await second).status]).toEqual([503, 202]);
+  });
+  test('pays its courtesies after the answer, once, and only for what was written', async () => {
+    const told: Action = { do: 'tell', type: 't', id: 'fact', subject: 's', data: {} };
+    const recorded: Action = {
+      do: 'record',
+      about: { ...widget, apiVersion: Widget.apiVersion, kind: Widget.kind },
+      type: 'Normal',
+      reason: 'Turned',
+      message: 'It turns.',
+      once: '1',
+    };
+    const happy = served({ decide: () => [status, told, recorded] });
+    await happy.post(changed);
+    await happy.drained();
+    expect(happy.told).toEqual(['fact']);
+    expect(happy.writes[0]).toBe('patch Widget w');
+    expect(happy.writes[1]).toMatch(/^create Event w\.[0-9a-f]{16}$/);
+    const sad = served({ decide: () => [status, told], refuse: () => conflict });
+    await sad.post(changed);
+    await sad.drained();
+    expect(sad.told).toEqual([]);
+  });
+  test('whose Event cannot be recorded is done all the same', async () => {
+    const recorded: Action = {
+      do: 'record',
+      about: { ...widget, apiVersion: Widget.apiVersion, kind: Widget.kind },
+      type: 'Warning',
+      reason: 'Stuck',
+      message: 'It does not turn.',
+      once: '1',
+    };
+    const forbidden = new ApiError(403, 'Forbidden', 'the namespace is being terminated');
+    const { post, drained } = served({ decide: () => [recorded], refuse: () => forbidden });
+    expect((await post(changed)).status).toBe(202);
+    await drained();
+  });
+  test('of a sweep tells again what was told', async () => {
+    const { post, retold } = served();
+    await post(changed);
+    expect(retold()).toBe(0);
+    await post(ping('sweep'));
+    expect(retold()).toBe(1);
+  });
+});
+
+test('its health is asked for by GET', async () => {
+  const { app } = served();
+  expect((await app.request('/health/ready')).status).toBe(200);
+});

@@ -1,0 +1,233 @@
+import { SpanStatusCode } from '@opentelemetry/api';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { defineFunction, on, type Waker } from '../function.ts';
+import { defineResource } from '../resources/resource.ts';
+import type { Action } from '../rules/actions.ts';
+import { ApiError, Conflict } from './errors.ts';
+import type { Kube } from './kube.ts';
+import { serve } from './serve.ts';
+import { spanContextOf, telemetryOf, traceparentOf } from './telemetry.ts';
+import { type RunningTelemetry, startTelemetry, type TelemetryOptions } from './telemetry-sdk.ts';
+
+type SpanProcessor = NonNullable<TelemetryOptions['spanProcessors']>[number];
+type ReadableSpan = Parameters<SpanProcessor['onEnd']>[0];
+
+let running: RunningTelemetry;
+let spans: ReadableSpan[];
+beforeEach(async () => {
+  spans = [];
+  const keep = { onStart: () => undefined, forceFlush: async () => undefined, shutdown: async () => undefined };
+  running = await startTelemetry({
+    serviceName: 'test',
+    spanProcessors: [{ ...keep, onEnd: (span) => void spans.push(span) }],
+  });
+});
+afterEach(() => running.shutdown());
+
+const image = { uid: '8f3c', revision: 2 };
+const named = (name: string) => spans.filter((span) => span.name === name);
+const tracesLinked = (span: ReadableSpan | undefined) => span?.links.map(({ context }) => context.traceId);
+const pipeline = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+const other = '00-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-bbbbbbbbbbbbbbbb-00';
+
+describe('the trace of an image', () => {
+  test('has ids that every process derives alike, others for another revision', () => {
+    expect(spanContextOf(image)).toEqual(spanContextOf({ ...image, phase: 'Syncing' }));
+    expect(spanContextOf(image).traceId).toMatch(/^[0-9a-f]{32}$/);
+    expect(spanContextOf(image).traceId).not.toBe(spanContextOf({ ...image, revision: 3 }).traceId);
+    expect(traceparentOf(image)).toMatch(new RegExp(`^00-${spanContextOf(image).traceId}-[0-9a-f]{16}-01$`));
+  });
+  test('takes in what is done for it, linked with the pass, which is linked with each image once', async () => {
+    const { span } = telemetryOf('start-sync');
+    const second = { uid: '9a', revision: 1 };
+    await span(
+      'pass',
+      undefined,
+      {},
+      async () => {
+        for (const of of [image, image, second]) await span('write', of, { 'ot.image.phase': 'Queued' }, async () => 1);
+      },
+      [],
+    );
+    const [pass] = named('pass');
+    const [a, b] = [image, second].map((of) => spanContextOf(of).traceId);
+    expect(named('write').map((write) => write.spanContext().traceId)).toEqual([a, a, b]);
+    expect(named('write').map(tracesLinked)).toEqual(Array(3).fill([pass?.spanContext().traceId]));
+    expect(tracesLinked(pass)).toEqual([a, b]);
+    expect(named('write')[0]?.attributes).toEqual({ 'ot.function': 'start-sync', 'ot.image.phase': 'Queued' });
+  });
+  test('leaves what is done for no image, such as a write of the Lease, in the trace of the pass', async () => {
+    const { span } = telemetryOf('start-sync');
+    await span('pass', undefined, {}, () => span('replace Lease', undefined, {}, async () => 1), []);
+    const [pass, lease] = [named('pass')[0], named('replace Lease')[0]];
+    expect(lease?.parentSpanContext?.spanId).toBe(pass?.spanContext().spanId);
+    expect(pass?.parentSpanContext).toBeUndefined();
+  });
+});
+
+describe('a span', () => {
+  test.each([
+    [new ApiError(422, 'Invalid', 'spec.url: Invalid value: "https://s3/x?X-Amz-Signature=abc"'), 'Invalid'],
+    [new ApiError(502, '', '<html>'), '502'],
+    [new Conflict('somebody wrote https://user:secret@host'), 'Conflict'],
+    [new TypeError('fetch failed'), 'TypeError'],
+    ['a bare string', 'string'],
+  ])('that ends in an error tells its type and none of its words: %s', async (error, type) => {
+    const { span } = telemetryOf('start-sync');
+    await expect(span('write', image, {}, () => Promise.reject(error))).rejects.toBe(error);
+    expect(spans[0]?.status).toEqual({ code: SpanStatusCode.ERROR });
+    expect(spans[0]?.attributes).toEqual({ 'ot.function': 'start-sync', 'error.type': type });
+    expect(spans[0]?.events).toEqual([]);
+  });
+  test.each([
+    ['', 'nothing'],
+    ['00-00000000000000000000000000000000-00f067aa0ba902b7-01', 'no trace'],
+    ['ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', 'a forbidden version'],
+    ['00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01', 'capitals'],
+    ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0100', 'flags that are too long'],
+    ["'; DROP TABLE spans", 'garbage'],
+  ])('of a pass takes no link from %j', async (origin) => {
+    await telemetryOf('preload').span('pass', undefined, {}, async () => 1, [origin, pipeline]);
+    expect(tracesLinked(spans[0])).toEqual(['4bf92f3577b34da6a3ce929d0e0e4736']);
+  });
+});
+
+describe('a measurement', () => {
+  const { measure } = telemetryOf('start-sync');
+  test.each([
+    ['of a metric nobody listed', () => measure('ot.unheard.of', 1), 'expected a metric'],
+    ['of a gauge, which is read at scrape', () => measure('ot.slots.held', 1), 'expected a metric'],
+    [
+      'without its labels',
+      () => measure('ot.image.sync.attempts', 1, { result: 'success' }),
+      'expected the labels result, reason, found result',
+    ],
+    [
+      'with a label too many',
+      () => measure('ot.image.ready.duration', 1, { image: 'a' }),
+      'expected the labels none, found image',
+    ],
+    [
+      'with another label',
+      () => measure('ot.lease.conflicts', 1, { name: 'a' }),
+      'expected the labels function, found name',
+    ],
+  ])('%s is refused', (_, write, words) => {
+    expect(write).toThrow(words);
+  });
+  test('goes to the SDK that runs now, whenever its function was made', async () => {
+    measure('ot.lease.conflicts', 1, { function: 'start-sync' });
+    expect(await running.metrics()).toContain('ot_lease_conflicts_total{function="start-sync"} 1\n');
+    await running.shutdown();
+    measure('ot.lease.conflicts', 100, { function: 'start-sync' });
+    running = await startTelemetry({ serviceName: 'again' });
+    measure('ot.lease.conflicts', 5, { function: 'start-sync' });
+    expect(await running.metrics()).toContain('ot_lease_conflicts_total{function="start-sync"} 5\n');
+  });
+});
+
+const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
+const widget = Widget.parse({ metadata: { name: 'w', namespace: 'lab', uid: '8f3c', resourceVersion: '7' } });
+
+/** A function that makes one write a pass, and how it is called. */
+function served(options: { action?: Action; write?: () => Promise<unknown> } = {}) {
+  const status: Action = { do: 'patchStatus', resource: Widget, of: widget, status: { phase: 'Done' }, trace: image };
+  const wakers: Waker[] = [on.changed(Widget, { source: 'pelotech' })];
+  const declaration = defineFunction({
+    name: 'turn-widget',
+    on: wakers,
+    may: [],
+    scale: 'zero',
+    observe: async () => [1],
+    decide: () => [options.action ?? status],
+  });
+  const write = options.write ?? (async () => widget);
+  const told: unknown[] = [];
+  const { app, drained } = serve(declaration, {
+    kube: { patch: write, create: write } as unknown as Kube,
+    telemetry: telemetryOf('turn-widget'),
+    now: () => 0,
+    pause: async () => undefined,
+    random: () => 0,
+    teller: { tell: (event) => void told.push(event), retell: () => undefined },
+  });
+  const post = (more: Record<string, string> = {}) =>
+    app.request('/', {
+      method: 'POST',
+      headers: {
+        'ce-specversion': '1.0',
+        'ce-id': '1',
+        'ce-source': '/test',
+        'ce-type': 'dev.knative.apiserver.ref.update',
+        'ce-apiversion': Widget.apiVersion,
+        'ce-kind': Widget.kind,
+        'ce-namespace': 'lab',
+        'ce-name': 'w',
+        ...more,
+      },
+    });
+  return { post, drained, told };
+}
+
+describe('a function that is served', () => {
+  test('says of each write what it is about and where it moves the image', async () => {
+    await served().post();
+    expect(named('patchStatus Widget')[0]?.attributes).toEqual({
+      'ot.function': 'turn-widget',
+      'ot.image.uid': '8f3c',
+      'ot.image.revision': '2',
+      'ot.image.phase': 'Done',
+      'k8s.object.kind': 'Widget',
+      'k8s.object.name': 'w',
+      'k8s.namespace.name': 'lab',
+    });
+    expect(named('turn-widget pass')[0]?.attributes).toEqual({ 'ot.function': 'turn-widget', 'ot.wake': 'event' });
+  });
+  test('tells neither the spec nor the Secret of what it makes', async () => {
+    const object = {
+      metadata: { name: 'root-disk', namespace: 'lab' },
+      spec: { url: 'https://s3/images/a.qcow2?X-Amz-Signature=abc' },
+      stringData: { password: 'hunter2' },
+    };
+    await served({ action: { do: 'create', resource: Widget, object, trace: image } }).post();
+    const told = JSON.stringify(
+      spans.map(({ name, attributes, status, events }) => [name, attributes, status, events]),
+    );
+    expect(told).toContain('root-disk');
+    for (const secret of ['hunter2', 'X-Amz', 's3/images', '?']) expect(told).not.toContain(secret);
+  });
+  test('tells others which trace they may join, and nothing that is no part of the event', async () => {
+    const event = { type: 'widget.turned.v1', id: '1', subject: 'lab/w', data: { turns: 3 } };
+    const { post, drained, told } = served({ action: { do: 'tell', ...event, trace: image } });
+    await post();
+    await drained();
+    expect(told).toEqual([{ ...event, traceparent: traceparentOf(image) }]);
+  });
+  test('links a pass with the traces of all events that share it, and with those of no other', async () => {
+    const gate = Promise.withResolvers<unknown>();
+    let writes = 0;
+    const { post } = served({ write: async () => (writes++ === 0 ? gate.promise : widget) });
+    const first = post({ 'ce-traceparent': pipeline });
+    await new Promise((resolve) => setImmediate(resolve));
+    const rest = [post({ traceparent: other }), post({ 'ce-traceparent': other }), post()];
+    await new Promise((resolve) => setImmediate(resolve));
+    gate.resolve(widget);
+    await Promise.all([first, ...rest]);
+    const links = named('turn-widget pass').map((pass) =>
+      tracesLinked(pass)?.filter((traceId) => traceId !== spanContextOf(image).traceId),
+    );
+    expect(links).toEqual([['4bf92f3577b34da6a3ce929d0e0e4736'], ['a'.repeat(32)]]);
+  });
+  test('counts the time to every answer by its result, and every write that a rival was faster with', async () => {
+    const { post } = served();
+    await post();
+    await post({ 'ce-kind': 'Gadget' });
+    await post({ 'ce-id': '' });
+    await served({ write: () => Promise.reject(new ApiError(409, 'Conflict', 'modified')) }).post();
+    const text = await running.metrics();
+    for (const result of ['done', 'ignored', 'malformed', 'conflict']) {
+      expect(text).toContain(`ot_event_handling_duration_seconds_count{function="turn-widget",result="${result}"} 1\n`);
+    }
+    expect(text).toContain('ot_write_conflicts_total{function="turn-widget"} 5\n');
+  });
+});

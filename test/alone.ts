@@ -1,0 +1,78 @@
+import { startApiServer } from '../deploy/local/api-server/api-server.ts';
+import { clientOf } from '../deploy/local/client.ts';
+import { realClock } from '../deploy/local/clock.ts';
+import { applyManifests, readManifests } from '../deploy/local/manifests.ts';
+import { permissionManifests } from '../knative/permissions.ts';
+import { pingAttributes } from '../knative/pings.ts';
+import type { FunctionDeclaration } from '../shared/function.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../shared/resources/resource.ts';
+import { operatorNamespace } from '../shared/rules/operator.ts';
+import type { Kube } from '../shared/runtime/kube.ts';
+import { serve } from '../shared/runtime/serve.ts';
+import { telemetryOf } from '../shared/runtime/telemetry.ts';
+import type { DomainEvent } from '../shared/runtime/tell.ts';
+
+/** A function with nothing around it but an API server: an event in, its writes out. */
+export interface Alone {
+  /** A client of the administrator, for preparing and for looking. */
+  kube: Kube;
+  /** Each posts the event that Knative would; resolves with the answer's status once all that was begun is done. */
+  changed(resource: Resource, ref: ObjectReference): Promise<number>;
+  sweep(): Promise<number>;
+  audit(): Promise<number>;
+  message(type: string, data: unknown): Promise<number>;
+  /** The domain events it told. */
+  told: DomainEvent[];
+  close(): Promise<void>;
+}
+
+/** Serves one function against a real local API server, under a ServiceAccount that may do what it declares and no more. */
+export async function serveAlone<Observed>(declaration: FunctionDeclaration<Observed>): Promise<Alone> {
+  const { name } = declaration;
+  const server = await startApiServer({ clock: realClock });
+  const kube = clientOf(server);
+  await applyManifests(kube, await readManifests('crds', 'deploy/local/crds'));
+  await applyManifests(kube, await readManifests('deploy/base', 'deploy/local/base'));
+  await applyManifests(
+    kube,
+    permissionManifests([declaration as FunctionDeclaration]) as unknown as KubernetesObject[],
+  );
+  const told: DomainEvent[] = [];
+  const { app, drained } = serve(declaration, {
+    kube: clientOf(server, server.tokenFor({ namespace: operatorNamespace, name })),
+    telemetry: telemetryOf(name),
+    now: realClock.now,
+    pause: async () => undefined,
+    random: () => 0,
+    teller: { tell: (event) => void told.push(event), retell: () => undefined },
+    holdOffMs: 0,
+  });
+  let sent = 0;
+  const post = async (attributes: Record<string, string>, data: unknown = {}) => {
+    const all = { specversion: '1.0', id: String(++sent), source: '/test', ...attributes };
+    const headers = Object.entries(all).map(([key, value]): [string, string] => [`ce-${key}`, value]);
+    const request = { method: 'POST', headers: [...headers, ['content-type', 'application/json'] as [string, string]] };
+    const response = await app.request('/', { ...request, body: JSON.stringify(data) });
+    await drained();
+    return response.status;
+  };
+  return {
+    kube,
+    changed: ({ apiVersion, kind }, ref) =>
+      post({
+        type: 'dev.knative.apiserver.ref.update',
+        apiversion: apiVersion,
+        kind,
+        name: ref.name,
+        ...(ref.namespace ? { namespace: ref.namespace } : {}),
+      }),
+    sweep: () => post(pingAttributes('sweep')),
+    audit: () => post(pingAttributes('audit')),
+    message: (type, data) => post({ type }, data),
+    told,
+    close: async () => {
+      await drained();
+      await server.close();
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { putImage } from './images.ts';
+import type { KubectlStory } from './run-locally.ts';
+import { createImage, untilPhase, type World } from './world.ts';
+
+/** The manifests of the users' own design document (VMDiskImage controller), but for the status block that is no YAML. */
+const policy = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: sync-operator-policy
+  # This should be in the same namespace as the operator
+  namespace: sync-operator
+data:
+  # The maximum number of VMDiskImage allowed to be syncing at once.
+  concurrency: "4"
+  # The number of times to retry a failed sync.
+  retryLimit: "2"
+  # The initial duration to wait after a failure before retrying.
+  retryBackoffDuration: "5m"
+`;
+const image = `apiVersion: "pelotech.ot/v1alpha1"
+kind: "VMDiskImage"
+metadata:
+  name: "sync-workspace-123"
+spec:
+  storageClass: "gp3"
+  snapshotClass: "ebs-snapshot"
+  secretRef: "foo-bar"
+  name: "harrison-vm"
+  url: "https://s3.us-gov-west-1.amazonaws.com/uki-lrn-vm-images/images/lab-151/1.0.0/attacker.qcow2"
+  sourceType: "s3"
+  diskSize: "24Gi"
+# The operator manages this section to provide real-time status and auditability.
+status:
+  phase: "Queued"
+  message: "Request is waiting for an available worker."
+`;
+
+type Kubectl = NonNullable<World['kubectl']>;
+
+async function withFile<T>(text: string, use: (file: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'ot-manifest-'));
+  try {
+    const file = join(folder, 'manifest.yaml');
+    await writeFile(file, text);
+    return await use(file);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const ok = async (result: ReturnType<Kubectl>) => {
+  const { code, out, err } = await result;
+  expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
+  return out;
+};
+
+/** These need the real kubectl. */
+export const stories: readonly KubectlStory[] = [
+  {
+    name: "the users' own manifests apply as they stand",
+    run: async ({ kubectl }) => {
+      await withFile(policy, (file) => ok(kubectl('apply', '-f', file)));
+      const out = await withFile(image, (file) => ok(kubectl('apply', '-n', 'lab', '-f', file)));
+      expect(out).toContain('vmdiskimage.pelotech.ot/sync-workspace-123 created');
+      await ok(
+        kubectl(
+          'wait',
+          '-n',
+          'lab',
+          '--for=jsonpath={.status.phase}=Syncing',
+          'vmdi/sync-workspace-123',
+          '--timeout=20s',
+        ),
+      );
+    },
+  },
+  {
+    name: "a person's day: get, wide, wait, describe, annotate, events, delete",
+    run: async (world) => {
+      const { kubectl } = world;
+      await putImage(world, 'day');
+      await createImage(world, 'day');
+      await ok(kubectl('wait', '-n', 'lab', '--for=condition=Ready', 'vmdi/day', '--timeout=20s'));
+      expect(await ok(kubectl('get', 'vmdi', '-n', 'lab'))).toMatch(
+        /NAME\s+PHASE\s+PROGRESS\s+REFS\s+AGE\nday\s+Succeeded\s+100%/,
+      );
+      expect(await ok(kubectl('get', 'vmdi', '-A', '-o', 'wide'))).toMatch(
+        /ATTEMPTS\s+MESSAGE\s+URL\n.*Ready to clone from snapshot/,
+      );
+      expect(
+        await ok(kubectl('get', 'vmdi', '-A', '--field-selector', 'status.phase=Succeeded', '-o', 'name')),
+      ).toContain('vmdiskimage.pelotech.ot/day');
+      const described = await ok(kubectl('describe', 'vmdi', 'day', '-n', 'lab'));
+      expect(described).toMatch(/History:/);
+      expect(described).toMatch(/Normal\s+SnapshotReady.*follow-sync/);
+      expect(await ok(kubectl('events', '-n', 'lab', '--for', 'vmdi/day'))).toContain('SyncStarted');
+      await ok(kubectl('annotate', 'vmdi/day', '-n', 'lab', 'pelotech.ot/sync-requested=now'));
+      await ok(
+        kubectl('wait', '-n', 'lab', '--for=jsonpath={.status.snapshot.revision}=2', 'vmdi/day', '--timeout=20s'),
+      );
+      await ok(kubectl('delete', 'vmdi', 'day', '-n', 'lab', '--timeout=20s'));
+      expect(await ok(kubectl('get', 'dv,pvc,volumesnapshots', '-n', 'lab', '-o', 'name'))).toBe('');
+    },
+  },
+  {
+    name: 'an edit of the policy with kubectl counts at once',
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      await putImage(world, 'a');
+      await createImage(world, 'a');
+      await untilPhase(world, 'a', 'Queued');
+      const edit = '{"data":{"concurrency":"1"}}';
+      await ok(
+        world.kubectl('patch', 'configmap', 'sync-operator-policy', '-n', 'sync-operator', '--type=merge', '-p', edit),
+      );
+      await untilPhase(world, 'a', 'Succeeded');
+    },
+  },
+];

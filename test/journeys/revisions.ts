@@ -1,0 +1,109 @@
+import { expect } from 'vitest';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { putImage } from './images.ts';
+import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
+
+const ask = (world: World, name: string, value: string) =>
+  world.kube.patch(
+    VMDiskImage,
+    { namespace: world.namespace, name },
+    { metadata: { annotations: { [syncRequested]: value } } },
+  );
+
+const isAt = (revision: number) => (image: VMDiskImage | undefined) =>
+  image?.status?.phase === 'Succeeded' && image.status.snapshot?.revision === revision;
+
+const untilRevision = async (world: World, name: string, revision: number) =>
+  (await until(world, VMDiskImage, { namespace: world.namespace, name }, isAt(revision))) as VMDiskImage;
+
+export const stories: readonly Story[] = [
+  {
+    name: 'a requested sync downloads anew; the last snapshot stays usable until the new one is ready, then goes',
+    run: async (world) => {
+      await putImage(world, 'fresh');
+      await createImage(world, 'fresh');
+      const before = await untilPhase(world, 'fresh', 'Succeeded');
+      await ask(world, 'fresh', 'today');
+      const after = await untilRevision(world, 'fresh', 2);
+      const seen = world.history
+        .changes()
+        .filter(({ object }) => object.kind === 'VMDiskImage')
+        .map(({ object }) => object as VMDiskImage);
+      const between = seen.filter(({ status }) => status?.revision === 2 && status.phase !== 'Succeeded');
+      expect(between.length).toBeGreaterThan(2);
+      for (const { status } of between) {
+        expect(status?.snapshot?.name).toBe(before.status?.snapshot?.name);
+        expect(status?.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
+      }
+      await untilGone(world, VolumeSnapshot, { namespace: world.namespace, name: before.status?.snapshot?.name ?? '' });
+      expect(after.status?.snapshot?.name).not.toBe(before.status?.snapshot?.name);
+    },
+  },
+  {
+    name: 'a failed image is tried again when a sync is requested',
+    run: async (world) => {
+      await createImage(world, 'late');
+      await untilPhase(world, 'late', 'Failed');
+      await putImage(world, 'late');
+      await ask(world, 'late', '1');
+      expect((await untilPhase(world, 'late', 'Succeeded')).status).toMatchObject({ revision: 2, attempts: 1 });
+    },
+  },
+  {
+    name: 'a changed url during a sync ends the running attempt at once',
+    run: async (world) => {
+      world.store.limitTo(0);
+      await putImage(world, 'moved');
+      await putImage(world, 'elsewhere');
+      await createImage(world, 'moved');
+      await untilPhase(world, 'moved', 'Syncing');
+      const [first] = world.history.starts();
+      await world.kube.patch(
+        VMDiskImage,
+        { namespace: world.namespace, name: 'moved' },
+        { spec: { url: `${world.store.url}/images/elsewhere.qcow2` } },
+      );
+      await untilGone(world, DataVolume, { namespace: world.namespace, name: first?.name ?? '' });
+      world.store.limitTo(undefined);
+      expect((await untilRevision(world, 'moved', 2)).status?.attempts).toBe(1);
+    },
+  },
+  {
+    name: 'a snapshot that somebody deleted is said to be lost, and synced again when it is asked for',
+    run: async (world) => {
+      await putImage(world, 'lost');
+      await createImage(world, 'lost');
+      const { status } = await untilPhase(world, 'lost', 'Succeeded');
+      await world.kube.delete(VolumeSnapshot, { namespace: world.namespace, name: status?.snapshot?.name ?? '' });
+      const ref = { namespace: world.namespace, name: 'lost' };
+      await until(
+        world,
+        VMDiskImage,
+        ref,
+        (image) =>
+          image?.status?.conditions?.some(({ type, status: is }) => type === 'SnapshotLost' && is === 'True') ?? false,
+      );
+      await ask(world, 'lost', '1');
+      const found = await untilRevision(world, 'lost', 2);
+      expect(found.status?.conditions?.map(({ type, status: is }) => `${type}=${is}`)).toEqual([
+        'Ready=True',
+        'SnapshotLost=False',
+      ]);
+    },
+  },
+  {
+    name: 'the source volume is kept where the policy says so',
+    policy: { retainSourceVolume: 'true' },
+    run: async (world) => {
+      await putImage(world, 'kept');
+      await createImage(world, 'kept');
+      await untilPhase(world, 'kept', 'Succeeded');
+      await putImage(world, 'next');
+      await createImage(world, 'next');
+      await untilPhase(world, 'next', 'Succeeded');
+      expect(await world.kube.list(DataVolume, { namespace: world.namespace })).toHaveLength(2);
+    },
+  },
+];

@@ -1,0 +1,4 @@
+import { stories } from '../journeys/deletion.ts';
+import { runLocally } from '../journeys/run-locally.ts';
+
+runLocally('deletion', stories);

@@ -1,0 +1,9 @@
+import { hasCurl, postWithCurl, postWithFetch, storiesWith } from '../journeys/preload.ts';
+import { runLocally } from '../journeys/run-locally.ts';
+
+const isCurlThere = await hasCurl();
+if (!isCurlThere) console.warn('no curl on the PATH: all stories of preload run with fetch instead');
+
+const [first, ...others] = storiesWith('curl', postWithCurl);
+const withFetch = storiesWith('fetch', postWithFetch);
+runLocally('preload', isCurlThere && first ? [first, ...others, ...withFetch.slice(0, 1)] : withFetch);

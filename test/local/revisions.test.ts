@@ -1,0 +1,4 @@
+import { stories } from '../journeys/revisions.ts';
+import { runLocally } from '../journeys/run-locally.ts';
+
+runLocally('revisions', stories);
