@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,6 +30,12 @@ const run = (...args: string[]) =>
   });
 
 const make = (...args: string[]) => run('functions/new.ts', ...args);
+async function expectSuccess(result: ReturnType<typeof run>) {
+  const { code, out, err } = await result;
+  expect({ code, said: code === 0 ? '' : out + err }).toEqual({ code: 0, said: '' });
+  return out;
+}
+
 const functionsThere = async () => (await readdir(join(copy, 'functions'))).sort();
 
 describe('a new function', async () => {
@@ -53,13 +59,11 @@ describe('a new function', async () => {
   test('compiles, and is formatted as the rest', async () => {
     const types = await run('node_modules/typescript/bin/tsc');
     expect(types.out.split('\n').filter((line) => line.startsWith('functions/say-hello/'))).toEqual([]);
-    const { code, out, err } = await run('node_modules/@biomejs/biome/bin/biome', 'check', 'functions/say-hello');
-    expect({ code, said: code === 0 ? '' : out + err }).toEqual({ code: 0, said: '' });
+    await expectSuccess(run('node_modules/@biomejs/biome/bin/biome', 'check', 'functions/say-hello'));
   }, 60_000);
 
   test('passes its tests', async () => {
-    const { code, out, err } = await run('node_modules/vitest/vitest.mjs', 'run', 'functions/say-hello');
-    expect({ code, said: code === 0 ? '' : out + err }).toEqual({ code: 0, said: '' });
+    const out = await expectSuccess(run('node_modules/vitest/vitest.mjs', 'run', 'functions/say-hello'));
     expect(out).toMatch(/Tests.*2 passed/);
   }, 60_000);
 
@@ -72,6 +76,46 @@ describe('a new function', async () => {
     expect(triggersBefore).not.toContain('say-hello');
     expect(await readFile(join(copy, 'knative/permissions.yaml'), 'utf8')).toContain('name: sync-operator-say-hello');
   });
+});
+
+describe('the README', async () => {
+  const readme = await readFile(join(copy, 'functions/README.md'), 'utf8');
+  const blocks = [...readme.matchAll(/^```ts (\S+)\n([\s\S]*?)^```$/gm)].map(([, path = '', text = '']) => ({
+    path,
+    text,
+  }));
+
+  test('goes through all four files of the function it makes', () => {
+    expect(readme).toContain('npm run new -- say-hello\n');
+    expect(blocks.map(({ path }) => path).sort()).toEqual(
+      ['decide.test.ts', 'decide.ts', 'index.test.ts', 'index.ts'].map((file) => `functions/say-hello/${file}`),
+    );
+  });
+
+  test('is red before decide.ts is written and green after, compiles, is formatted, and is generated for', async () => {
+    const vitest = () => run('node_modules/vitest/vitest.mjs', 'run', 'functions/say-hello');
+    for (const { path, text } of blocks.filter((block) => !block.path.endsWith('/decide.ts'))) {
+      await writeFile(join(copy, path), text);
+    }
+    expect((await vitest()).code).toBe(1);
+    for (const { path, text } of blocks) await writeFile(join(copy, path), text);
+    await expectSuccess(vitest());
+    const types = await run('node_modules/typescript/bin/tsc');
+    expect(types.out.split('\n').filter((line) => line.startsWith('functions/say-hello/'))).toEqual([]);
+    await expectSuccess(
+      run('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', 'functions/say-hello'),
+    );
+    await expectSuccess(run('knative/generate.ts'));
+    expect(await readFile(join(copy, 'knative/triggers.yaml'), 'utf8')).toContain('name: say-hello');
+  }, 120_000);
+
+  test('without its permission the function fails its test', async () => {
+    const path = join(copy, 'functions/say-hello/index.ts');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace(/may: .*/, 'may: [],'));
+    expect((await run('node_modules/vitest/vitest.mjs', 'run', 'functions/say-hello')).code).toBe(1);
+    await writeFile(path, text);
+  }, 60_000);
 });
 
 describe('refused with one clear line and exit code 1, nothing written:', () => {

@@ -150,7 +150,8 @@ const startSyncFinds = fc.tuple(anyImage('a'), anyImage('b')).chain(([image, oth
       nowMs,
       images: [image, other],
       policyMap: undefined,
-      holdOffMs: 10_000,
+      isAudit: true,
+    holdOffMs: 10_000,
     })),
 );
 

@@ -128,6 +128,13 @@ describe('what the importer Pods tell', () => {
       judge(seen, aDataVolume(seen, { restartCount: 1 }), [anImporter(seen, { uid: 'pod-2', scratch: true })]),
     ).toBeUndefined();
   });
+  test('nor is it while neither importer is there', () => {
+    const asking = {
+      restartCount: 1,
+      running: { status: 'False', reason: 'Error', message: 'scratch space required and none found' },
+    };
+    expect(judge(seen, aDataVolume(seen, asking))).toBeUndefined();
+  });
   test('an importer that asked for scratch space may be deleted', () => {
     const asked = anImporter(seen, {
       leaving: true,

@@ -88,7 +88,8 @@ const hasRestarted: Check = ({ dataVolume, pods }) => {
     containers(pod).some((container) => container.restartCount > 0 && !wantedScratch(container)),
   );
   // restartCount keeps the highest value seen: before CDI 1.59 the round for scratch space left a 1 there.
-  const counts = (dataVolume?.status?.restartCount ?? 0) > 0 && !pods.some(hasScratch);
+  const isRoundForScratch = pods.some(hasScratch) || asksForScratch(dataVolume);
+  const counts = (dataVolume?.status?.restartCount ?? 0) > 0 && !isRoundForScratch;
   if (!restarted && !counts) return undefined;
   const last = restarted && containers(restarted).find(({ lastState }) => lastState?.terminated?.message)?.lastState;
   return last?.terminated

@@ -27,6 +27,7 @@ export interface World {
   dataVolumes: readonly DataVolume[];
   refusals: ReadonlyMap<string, string>;
   places: ReadonlyMap<string, string>;
+  isAudit: boolean;
 }
 
 type Step = Omit<Move, 'nowMs'>;
@@ -111,6 +112,7 @@ const isDue: Check = (image, { nowMs, policy }) => {
 const isHealed: Check = (image, world) => {
   const reason = conditionOf(image.status?.conditions, 'Ready')?.reason;
   if (image.status?.phase !== 'Failed' || !healingReasons.some((healing) => healing === reason)) return undefined;
+  if (reason === 'Forbidden' && !world.isAudit) return undefined;
   const needsClasses = reason !== 'SourceNotAllowed' && reason !== 'Forbidden';
   if ((needsClasses && !world.classes) || !isValid(world.policy, 'allowedSources') || refusalOf(image, world)) {
     return undefined;

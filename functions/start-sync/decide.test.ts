@@ -31,6 +31,7 @@ function pass(images: VMDiskImage[], more: Partial<Observed> & { data?: Record<s
     pods: [],
     classes,
     refusals: new Map(),
+    isAudit: false,
     holdOffMs: 10_000,
     ...rest,
   };
@@ -292,6 +293,20 @@ describe('what is refused', () => {
     expect(reasonOf(pass([queued('a', 1, { spec })], { data: { concurrency: '2', ...data } }))).toEqual([
       ['Failed', reason],
     ]);
+  });
+  test('a new image that is not allowed is never given a slot', () => {
+    const { phases, started } = pass([aVMDiskImage({ name: 'new' })], {
+      data: { allowedSources: 'https://nowhere/*' },
+    });
+    expect({ phases, started }).toEqual({ phases: ['new Queued', 'new Failed'], started: [] });
+  });
+  test('what the API server forbade is tried again by the audit only', () => {
+    const conditions = [
+      { type: 'Ready', status: 'False' as const, reason: 'Forbidden', message: '', lastTransitionTime: at(0) },
+    ];
+    const failed = known({ name: 'a', status: { phase: 'Failed', conditions } });
+    expect(pass([failed]).phases).toEqual([]);
+    expect(pass([failed], { isAudit: true, data: { concurrency: '0' } }).phases).toEqual(['a Queued']);
   });
   test('classes of two drivers', () => {
     const others = { ...classes, snapshot: new Map([['ebs-snapshot', 'ceph']]) };

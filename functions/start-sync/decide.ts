@@ -28,6 +28,8 @@ export interface Observed {
   pods: readonly Pod[];
   classes: Classes | undefined;
   refusals: ReadonlyMap<string, string>;
+  /** An audit tries again what the API server forbade: nothing tells when a permission or quota changes. */
+  isAudit: boolean;
   holdOffMs: number;
 }
 
@@ -55,8 +57,12 @@ export function decide(observed: Observed): Action[] {
     const step = advance(image, world);
     if (!step || (!image.status?.phase && !inTurn.has(image.metadata.uid))) return [];
     const actions = move(image, { ...step, nowMs });
-    moved.set(image.metadata.uid, afterwards(image, actions));
-    return [...finalizer(image), ...actions, ...interrupted(image, step, nowMs)];
+    const next = afterwards(image, actions);
+    // What was queued just now is judged before it may be given a slot.
+    const verdict = step.to === 'Queued' ? advance(next, world) : undefined;
+    const judged = verdict ? move(next, { ...verdict, nowMs }) : [];
+    moved.set(image.metadata.uid, afterwards(next, judged));
+    return [...finalizer(image), ...actions, ...judged, ...interrupted(image, step, nowMs)];
   });
   const now = images.map((image) => moved.get(image.metadata.uid) ?? image);
   const waitsUnseen = fresh

@@ -62,7 +62,18 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
     atWork(kube, [...uids, ...(holdersOf(lease) ?? []).map(({ uid }) => uid)], !holdersOf(lease)),
     images.some(needsClasses) ? classesOf(kube) : undefined,
   ]);
-  return { nowMs, refusals, holdOffMs, policy: parsePolicy(policyMap), policyMap, lease, images, classes, ...busy };
+  return {
+    nowMs,
+    refusals,
+    holdOffMs,
+    isAudit: wake.audit,
+    policy: parsePolicy(policyMap),
+    policyMap,
+    lease,
+    images,
+    classes,
+    ...busy,
+  };
 }
 
 type Reader = Context['kube'];

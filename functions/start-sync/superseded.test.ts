@@ -20,6 +20,7 @@ function counted(status: VMDiskImageStatus) {
     pods: [],
     classes,
     refusals: new Map(),
+    isAudit: false,
     holdOffMs: 0,
   });
   return actions

@@ -7,6 +7,7 @@ import {
 import type { Action, TraceOf } from './actions.ts';
 import { conditionOf, withCondition } from './conditions.ts';
 import { digestOf } from './names.ts';
+import { withoutQuery } from './sources.ts';
 import { toTime } from './time.ts';
 
 /** The facts that others may wire their own Triggers to. */
@@ -103,7 +104,7 @@ export function tell(
     type: diskImageFact(fact),
     id: digestOf([uid, revision, fact, time]),
     subject: `${namespace}/${name}`,
-    data: { namespace, name, uid, revision, time, url: image.spec.url, ...data },
+    data: { namespace, name, uid, revision, time, url: withoutQuery(image.spec.url), ...data },
     trace: { uid, revision },
   };
 }

@@ -9,7 +9,11 @@ const globToRegExp = (glob: string) =>
  */
 export function refusedBy(allowedSources: readonly string[], spec: VMDiskImage['spec']): string | undefined {
   const matching = allowedSources.filter((glob) => globToRegExp(glob).test(spec.url));
-  if (matching.length === 0) return `expected a url that the policy's allowedSources allow, found ${spec.url}`;
+  if (matching.length === 0)
+    return `expected a url that the policy's allowedSources allow, found ${withoutQuery(spec.url)}`;
   if (!spec.secretRef || spec.sourceType === 's3' || matching.some((glob) => glob !== '*')) return undefined;
-  return `expected allowedSources to name ${spec.url} more closely than "*", because the Secret ${spec.secretRef} would be sent to its owner`;
+  return `expected allowedSources to name ${withoutQuery(spec.url)} more closely than "*", because the Secret ${spec.secretRef} would be sent to its owner`;
 }
+
+/** A URL as it may be told: what stands behind the "?" can be a signature. */
+export const withoutQuery = (url: string) => url.replace(/[?#].*$/s, '');

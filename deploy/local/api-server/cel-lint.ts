@@ -3,11 +3,24 @@ import { goRegExp } from './schema-regexp.ts';
 
 /** What the kube-apiserver finds wrong with a rule when it compiles it and the engine only when it runs it; undefined if nothing. */
 export function faultOf(environment: Environment, rule: string): string | undefined {
-  for (const node of nodesOf(environment.parse(rule).ast)) {
+  const nodes = [...nodesOf(environment.parse(rule).ast)];
+  for (const node of nodes) {
     const fault = faultIn(environment, node);
     if (fault) return fault;
   }
-  return unknownFieldOf(environment, rule);
+  return unknownFieldOf(environment, rule) ?? mixedListOf(environment, rule, nodes);
+}
+
+/** The rule with `matches` reading regular expressions as Go does. */
+export function withGoRegExps(environment: Environment, rule: string): string {
+  const places = [...nodesOf(environment.parse(rule).ast)].flatMap((node) =>
+    node.op === 'rcall' && node.args[0] === 'matches' ? [rule.indexOf('matches', node.args[1].range.end)] : [],
+  );
+  return replaceAt(
+    rule,
+    places.map((start) => ({ start, end: start + 'matches'.length })),
+    'matchesInGo',
+  );
 }
 
 function* nodesOf(value: unknown): Generator<ASTNode> {
@@ -15,6 +28,11 @@ function* nodesOf(value: unknown): Generator<ASTNode> {
   if (typeof value !== 'object' || value === null || !('op' in value) || !('args' in value)) return;
   yield value as ASTNode;
   yield* nodesOf(value.args);
+}
+
+function replaceAt(text: string, ranges: { start: number; end: number }[], replacement: string): string {
+  const backwards = ranges.toSorted((a, b) => b.start - a.start);
+  return backwards.reduce((rest, { start, end }) => rest.slice(0, start) + replacement + rest.slice(end), text);
 }
 
 function faultIn(environment: Environment, node: ASTNode): string | undefined {
@@ -27,10 +45,9 @@ function faultIn(environment: Environment, node: ASTNode): string | undefined {
   if (node.op !== 'call') return undefined;
   const [name, [argument]] = node.args;
   if (!['duration', 'timestamp'].includes(name) || argument?.op !== 'value') return undefined;
-  return works(() => environment.evaluate(rangeOf(node))) ? undefined : `invalid ${name} argument`;
+  const { start, end } = node.range;
+  return works(() => environment.evaluate(node.input.slice(start, end))) ? undefined : `invalid ${name} argument`;
 }
-
-const rangeOf = ({ input, range }: ASTNode) => input.slice(range.start, range.end);
 
 function works(attempt: () => unknown): boolean {
   try {
@@ -45,4 +62,17 @@ function works(attempt: () => unknown): boolean {
 function unknownFieldOf(environment: Environment, rule: string): string | undefined {
   const { error } = environment.check(rule.replaceAll(/\bhas\s*\(/g, 'dyn('));
   return error?.code === 'no_such_key' ? error.summary : undefined;
+}
+
+/** Lists and maps are of one type throughout, but for what `format` is given. */
+function mixedListOf(environment: Environment, rule: string, nodes: ASTNode[]): string | undefined {
+  const formatted = nodes.flatMap((node) =>
+    node.op === 'rcall' && node.args[0] === 'format' && node.args[2][0]?.op === 'list' ? [node.args[2][0].range] : [],
+  );
+  const outermost = formatted.filter(
+    ({ start, end }) => !formatted.some((other) => other.start < start && end < other.end),
+  );
+  const strict = environment.clone({ homogeneousAggregateLiterals: true });
+  const { error } = strict.check(replaceAt(rule, outermost, '[]'));
+  return error?.code.startsWith('heterogeneous') ? error.summary : undefined;
 }

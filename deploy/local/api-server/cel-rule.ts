@@ -1,5 +1,5 @@
 import type { Environment } from '@marcbachmann/cel-js';
-import { faultOf } from './cel-lint.ts';
+import { faultOf, withGoRegExps } from './cel-lint.ts';
 import { type Cause, duplicate, forbidden, invalid, required } from './schema-cause.ts';
 import { fieldPath, fieldSchemaOf, type Structural, type ValidationRule } from './schema-structural.ts';
 
@@ -56,7 +56,7 @@ function compile(environment: Environment, rule: ValidationRule, part: 'rule' | 
   if (type !== EXPECTED[part].type && type !== 'dyn') refuse(EXPECTED[part].mismatch);
   const fault = faultOf(environment, source);
   if (fault) refuse(`compilation failed: ${fault}`);
-  return environment.parse(source);
+  return environment.parse(withGoRegExps(environment, source));
 }
 
 /** The rule's verdict, or the text of the error that kept it from one. */

@@ -9,7 +9,6 @@ export function addStrings(environment: Environment): void {
       text.replaceAll(from, () => to),
     )
     .registerFunction('string.replace(string, string, int): string', replaceSome)
-    .registerFunction('string.reverse(): string', (text: string) => [...text].reverse().join(''))
     .registerFunction('string.format(list): string', format)
     .registerFunction(
       'string.find(string): string',
@@ -20,6 +19,9 @@ export function addStrings(environment: Environment): void {
       limit < 0n ? findAll(text, pattern) : findAll(text, pattern).slice(0, Number(limit)),
     )
     .registerFunction('matches(string, string): bool', (text: string, pattern: string) => goRegExp(pattern).test(text))
+    .registerFunction('string.matchesInGo(string): bool', (text: string, pattern: string) =>
+      goRegExp(pattern).test(text),
+    )
     .registerFunction('string(google.protobuf.Timestamp): string', timestampText)
     .registerFunction('string(google.protobuf.Duration): string', (duration: object) => String(duration))
     .registerType('StringsLibrary', { ctor: StringsLibrary })

@@ -16,6 +16,9 @@ export interface CelTypes {
 
 export function celTypesIn(environment: Environment): CelTypes {
   const known = new Map<Structural, CelType | undefined>();
+  for (const type of ['string', 'int', 'double', 'bool']) {
+    environment.registerOperator(`list<${type}> == list<${type}>`, areEqualLists);
+  }
   let count = 0;
   const types: CelTypes = {
     typeOf: (schema, isResource = schema['x-kubernetes-embedded-resource'] === true) => {
@@ -25,7 +28,8 @@ export function celTypesIn(environment: Environment): CelTypes {
   };
   const build = (schema: Structural): CelType | undefined => {
     if (schema['x-kubernetes-int-or-string']) return { name: 'dyn', convert: toIntOrString };
-    if (schema.type === 'array') return schema.items && listOf(orNull(schema.items, types.typeOf(schema.items)));
+    if (schema.type === 'array')
+      return schema.items && listOf(schema, orNull(schema.items, types.typeOf(schema.items)));
     if (schema.type !== 'object') return scalarType(schema);
     const values = valueSchemaOf(schema);
     return values
@@ -68,10 +72,22 @@ const toIntOrString = (value: unknown) => (typeof value === 'number' ? BigInt(Ma
 
 const toDuration = (value: unknown): unknown => evaluate('duration(text)', { text: String(value).replaceAll(' ', '') });
 
-function listOf(item: CelType | undefined): CelType | undefined {
-  return (
-    item && { name: `list<${item.name}>`, convert: (value) => (Array.isArray(value) ? value.map(item.convert) : []) }
-  );
+/** Marks lists that are sets or keyed: they are equal in any order. */
+const UNORDERED = Symbol('unordered');
+
+function listOf(schema: Structural, item: CelType | undefined): CelType | undefined {
+  if (!item) return undefined;
+  const isUnordered = ['set', 'map'].includes(schema['x-kubernetes-list-type'] ?? '');
+  const convert = (value: unknown) => {
+    const list = Array.isArray(value) ? value.map(item.convert) : [];
+    return isUnordered ? Object.defineProperty(list, UNORDERED, { value: true }) : list;
+  };
+  return { name: `list<${item.name}>`, convert };
+}
+
+function areEqualLists(a: unknown[], b: unknown[]): boolean {
+  if (!(UNORDERED in a) && !(UNORDERED in b)) return isDeepStrictEqual(a, b);
+  return a.length === b.length && a.every((item) => b.some((other) => isDeepStrictEqual(item, other)));
 }
 
 function mapOf(value: CelType | undefined): CelType | undefined {
@@ -104,7 +120,8 @@ function objectType(environment: Environment, schema: Structural, types: CelType
       ctor: CelObject,
       fields: Object.fromEntries(fields.map(({ field, type }) => [field, type.name])),
     })
-    .registerOperator(`${name} == ${name}`, (a: CelObject, b: CelObject) => isDeepStrictEqual(a[SOURCE], b[SOURCE]));
+    .registerOperator(`${name} == ${name}`, (a: CelObject, b: CelObject) => isDeepStrictEqual(a[SOURCE], b[SOURCE]))
+    .registerOperator(`list<${name}> == list<${name}>`, areEqualLists);
   const convert = (value: unknown) => {
     const object = new CelObject(value) as CelObject & Record<string, unknown>;
     for (const { property, field, type } of isFields(value) ? fields : []) {

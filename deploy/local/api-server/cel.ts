@@ -16,7 +16,7 @@ export type RuleCheck = (object: unknown, oldObject: unknown) => Cause[];
 /** Compiles all rules of a schema, at any depth; undefined where there are none. Throws an Error naming path and rule for one that does not compile. */
 export function compileRules(schema: Structural): RuleCheck | undefined {
   if (!hasRules(schema)) return undefined;
-  const base = new Environment({ enableOptionalTypes: true });
+  const base = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
   for (const add of [addStrings, addLists, addURLs, addQuantities, addNetworks]) add(base);
   const types = celTypesIn(base);
   // Types go in first, all of them: an environment that has been cloned takes no more.

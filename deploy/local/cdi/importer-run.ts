@@ -113,3 +113,8 @@ function terminationOf(result: ImportResult, oldScratch: boolean): Termination {
         : { exitCode: 1, reason: 'Error', message: result.message };
   }
 }
+
+/** Whether a run only asked for scratch space, so that it was no try at all. */
+export const isScratchRequest = (ended: End) =>
+  'termination' in ended &&
+  (ended.termination.exitCode === 42 || ended.termination.message.includes('scratchSpaceRequired'));

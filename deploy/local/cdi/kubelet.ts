@@ -1,11 +1,12 @@
 import { type ObjectReference, referenceOf } from '../../../shared/resources/resource.ts';
 import { nextBackOff, type RestartHistory } from './back-off.ts';
 import type { CdiContext } from './context.ts';
+import { type Credentials, credentialsIn } from './credentials.ts';
 import type { FaultRule, ImportName } from './faults.ts';
 import { importOf, kubeletFinalizer, simulatedScheduler, usableBytes } from './importer-pod.ts';
-import { type End, runImporter } from './importer-run.ts';
+import { type End, isScratchRequest, runImporter } from './importer-run.ts';
 import { keyOf } from './informer.ts';
-import { type Claim, claimsOf, Pod, Secret } from './kinds.ts';
+import { type Claim, claimsOf, Pod } from './kinds.ts';
 import { crashLooping, evicted, running, terminated, unschedulable, waiting } from './pod-status.ts';
 import type { Again } from './work-queue.ts';
 import { statusOf, withoutFinalizer } from './write.ts';
@@ -88,7 +89,7 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
     const claims = claimsOf(pod).map((name) => context.claims.find({ namespace, name }));
     if (!claims.every((claim) => claim?.status?.phase === 'Bound')) return undefined;
     const { secret } = importOf(pod);
-    const credentials = secret ? await credentialsOf({ namespace, name: secret }) : undefined;
+    const credentials = secret ? await credentialsIn(kube, { namespace, name: secret }) : undefined;
     if (secret && !credentials) {
       const message = `secret "${secret}" not found`;
       const shown = pod.status?.containerStatuses[0]?.state?.waiting?.reason === 'CreateContainerConfigError';
@@ -103,7 +104,7 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
     pod: Pod,
     life: Life,
     filled: Claim | undefined,
-    credentials: { accessKeyId: string; secretKey: string } | undefined,
+    credentials: Credentials | undefined,
   ): Promise<Again> {
     if (!filled) return undefined;
     await say(pod, running(pod, clock.now()));
@@ -191,12 +192,6 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
     return filled && context.importNameOf(filled);
   }
 
-  async function credentialsOf(ref: ObjectReference) {
-    const secret = await kube.get(Secret, ref);
-    const text = (key: string) => Buffer.from(secret?.data?.[key] ?? '', 'base64').toString();
-    return secret && { accessKeyId: text('accessKeyId'), secretKey: text('secretKey') };
-  }
-
   return {
     reconcile,
     progressOf: (ref) => lives.get(keyOf(ref))?.progress,
@@ -208,7 +203,3 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
 }
 
 const shareOf = (rule: FaultRule) => ('at' in rule ? (rule.at ?? 0.5) : 0.5);
-
-const isScratchRequest = (ended: End) =>
-  'termination' in ended &&
-  (ended.termination.exitCode === 42 || ended.termination.message.includes('scratchSpaceRequired'));

@@ -117,6 +117,7 @@ export function evicted(pod: Pod, startedMs: number, nowMs: number): PodStatus {
 }
 
 const goDuration = (milliseconds: number) => {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)}ms`;
   const seconds = Math.round(milliseconds / 1000);
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Event } from '../../../shared/resources/core/event.ts';
-import { realClock } from '../clock.ts';
+import { type Clock, realClock } from '../clock.ts';
 import type { FaultRule } from './faults.ts';
 import { Claim, DataVolume, Pod, Secret, StorageClass, VolumeImportSource } from './kinds.ts';
 import { done, endless, ends, failed, qcow2 } from './scripted-import.ts';
@@ -450,6 +450,29 @@ describe('deletion in mid-import', () => {
     await pods.until((_, type) => type === 'DELETED');
     expect(state).toEqual({ running: 1, started: 2 });
   });
+});
+
+test('stop leaves no timer behind', async () => {
+  let timers = 0;
+  const counting: Clock = {
+    now: realClock.now,
+    after: (delayMs, task) => {
+      timers++;
+      const off = realClock.after(delayMs, () => {
+        timers--;
+        task();
+      });
+      return () => {
+        timers--;
+        off();
+      };
+    },
+  };
+  await importing({ importImage: ends(failed('cut')), clock: counting, timings: { restartScale: 1 } });
+  await dataVolumes.until(({ status }) => status?.restartCount === 1);
+  await dataVolumes.until(isRunning('False', 'Error'));
+  await cdi.stop();
+  expect(timers).toBe(0);
 });
 
 test('stop aborts what runs; a new start takes the import up as a restarted kubelet does', async () => {

@@ -92,8 +92,9 @@ export function startCdi(options: CdiOptions): Running {
   return {
     async stop() {
       abort.abort();
-      await node.stop();
+      // Queues first, so that nobody starts a container any more while the last ones are ended.
       await Promise.all(Object.values(queues).map((one) => one.stop()));
+      await node.stop();
       await out.settled();
       await Promise.all(informers.map(({ done }) => done));
     },

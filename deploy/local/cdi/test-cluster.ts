@@ -6,7 +6,8 @@ import { defineResource, type KubernetesObject, type Resource } from '../../../s
 import { type Kube, kubeClient } from '../../../shared/runtime/kube.ts';
 import { startApiServer } from '../api-server/api-server.ts';
 import type { Clock } from '../clock.ts';
-import { DataVolume, type Source, StorageClass } from './kinds.ts';
+import { admit } from './admit.ts';
+import { Claim, DataVolume, type Source, StorageClass } from './kinds.ts';
 
 const CustomResourceDefinition = defineResource(
   {
@@ -51,6 +52,7 @@ export async function testCluster(clock: Clock): Promise<TestCluster> {
     provisioner: 'ebs.csi.aws.com',
     volumeBindingMode: 'WaitForFirstConsumer',
   });
+  server.addAdmission((request) => admit(request, (namespace, name) => kube.get(Claim, { namespace, name })));
   const abort = new AbortController();
   return {
     kube,

@@ -1,4 +1,5 @@
 import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import { VolumeSnapshot } from '../../../shared/resources/snapshot/volume-snapshot.ts';
 import { annotation } from './annotation.ts';
 import { bindsAtOnce, claimProtection } from './claims.ts';
 import type { CdiContext } from './context.ts';
@@ -17,13 +18,10 @@ import { deletionOf, type EventText, statusOf, type Write, withoutFinalizer } fr
 export async function reconcileVolume(context: CdiContext, ref: ObjectReference): Promise<Again> {
   const claim = context.claims.find(ref);
   if (!claim) return void (await reclaim(context, ref));
+  if (claim.metadata.deletionTimestamp) return void (await context.perform(release(context, claim)));
   const storageClass = classFor(claim.spec.storageClassName, context.storageClasses.objects.values());
   if (!storageClass || !(storageClass.provisioner in context.profiles)) return undefined;
   if (claim.spec.volumeName) context.volumes.set(keyOf(ref), claim.spec.volumeName);
-  if (claim.metadata.deletionTimestamp) {
-    await context.perform(release(context, claim));
-    return undefined;
-  }
   switch (claim.status?.phase) {
     case undefined:
       // The API server's own first word about a claim, where it has not said it.
@@ -57,6 +55,7 @@ async function provision(context: CdiContext, claim: Claim, storageClass: Storag
   // CDI's populators bring the volume themselves.
   if (claim.spec.dataSourceRef?.apiGroup === 'cdi.kubevirt.io') return undefined;
   if (waitsForConsumer(storageClass) && !hasConsumer(context, claim)) return undefined;
+  if (!(await hasItsSource(context, claim))) return { lookAgainMs: sourcePollMs };
   const startedMs = provisioning.get(uid) ?? clock.now();
   provisioning.set(uid, startedMs);
   const restMs = startedMs + timings.bindMs - clock.now();
@@ -71,6 +70,16 @@ async function provision(context: CdiContext, claim: Claim, storageClass: Storag
   const message = `Successfully provisioned volume pvc-${uid}`;
   notes.set(uid, { type: 'Normal', reason: 'ProvisioningSucceeded', message });
   return undefined;
+}
+
+const sourcePollMs = 1000;
+
+/** A claim that restores a snapshot waits until that can be used; the driver asks again and again. */
+async function hasItsSource({ kube }: CdiContext, { metadata, spec }: Claim): Promise<boolean> {
+  const source = spec.dataSource ?? spec.dataSourceRef;
+  if (source?.kind !== VolumeSnapshot.kind) return true;
+  const snapshot = await kube.get(VolumeSnapshot, { namespace: metadata.namespace, name: source.name });
+  return snapshot?.status?.readyToUse === true;
 }
 
 const provisioningFailed = ({ metadata }: StorageClass): EventText => ({

@@ -59,7 +59,7 @@ function headline({ elapsedMs, images }: DemoView): Span[] {
 }
 
 const groups: readonly { word: string; phases: readonly (Phase | '')[] }[] = [
-  { word: 'in the queue', phases: ['', 'Queued'] },
+  { word: 'queued', phases: ['', 'Queued'] },
   { word: 'syncing', phases: ['Syncing'] },
   { word: 'snapshotting', phases: ['Snapshotting'] },
   { word: 'retrying', phases: ['Retrying'] },

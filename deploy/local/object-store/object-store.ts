@@ -48,9 +48,14 @@ export async function startObjectStore(options: ObjectStoreOptions): Promise<Obj
   const spoolFolder = await mkdtemp(join(tmpdir(), 'object-store-'));
   const shelves = emptyShelves(options, clock, spoolFolder);
   const server = createServer((request, response) => void answer(request, response, shelves));
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(options.port ?? 0, '127.0.0.1', resolve);
-  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(options.port ?? 0, '127.0.0.1', resolve);
+    });
+  } catch (error) {
+    await rm(spoolFolder, { recursive: true });
+    throw error;
+  }
   const { port } = server.address() as AddressInfo;
   const { bytesSent, requests, onBytes } = shelves.traffic;
   return {

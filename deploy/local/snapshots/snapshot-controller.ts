@@ -13,7 +13,8 @@ import {
   VolumeSnapshotClass,
   VolumeSnapshotContent,
 } from './kinds.ts';
-import { nextForSnapshot, type ObservedSnapshot, releaseOf } from './snapshot-step.ts';
+import type { ObservedSnapshot } from './snapshot-observed.ts';
+import { nextForSnapshot, releaseOf } from './snapshot-step.ts';
 import type { World } from './world.ts';
 
 /** Looks at one VolumeSnapshot and brings it a step further; throws what has to be tried again. */

@@ -14,9 +14,9 @@ const qcow2 = (name: string, size: number) =>
 /** Puts the sample images into the store; returns how large each is, by its path. */
 export async function putSampleImages(store: ObjectStore): Promise<ReadonlyMap<string, number>> {
   const seeded = {
-    'ubuntu-24.04.qcow2': qcow2('ubuntu', 60),
-    'debian-12.qcow2': qcow2('debian', 40),
-    'windows-2022.qcow2': qcow2('windows', 150),
+    'ubuntu-24.04.qcow2': qcow2('ubuntu', 40),
+    'debian-12.qcow2': qcow2('debian', 30),
+    'windows-2022.qcow2': qcow2('windows', 120),
   };
   const raw = gzipSync(Buffer.concat([seededBytes('alpine', 0, megabytes(8)), Buffer.alloc(megabytes(24))]), {
     level: 1,

@@ -1,0 +1,49 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { DemoResult } from './demo/result.ts';
+import { type Spawned, spawned } from './terminal/spawned.ts';
+
+const running: Spawned[] = [];
+const demo = async (...args: string[]) => {
+  const command = await spawned('demo.ts', ...args);
+  running.push(command);
+  return command;
+};
+afterEach(async () => {
+  for (const command of running.splice(0)) await command.dispose();
+});
+
+const minuteMs = 60_000;
+
+describe('npm run demo', { timeout: 2 * minuteMs, concurrent: false }, () => {
+  test('ends with 0, tells its result as JSON, and leaves nothing behind', async () => {
+    const command = await demo('--json');
+    const code = await command.ended;
+    const result = JSON.parse(command.stdout()) as DemoResult;
+    expect(result.faults).toEqual([]);
+    expect([code, result.ok]).toEqual([0, true]);
+    expect(result.most.syncing).toBeLessThanOrEqual(2);
+    const steps = result.images.find(({ name }) => name === 'opnsense-24')?.steps.map(({ phase }) => phase);
+    expect(steps?.filter((phase) => phase === 'Retrying')).toHaveLength(2);
+    expect(steps?.at(-1)).toBe('Succeeded');
+    expect(command.stderr()).toMatch(/^ *\+\d+\.\ds {2}centos-6 +Failed +NotFound$/m);
+    expect(await command.leftOver()).toEqual([]);
+  });
+  test('is stopped by Ctrl-C with 130, and leaves nothing behind', async () => {
+    const command = await demo();
+    await command.until(/Syncing/);
+    command.child.kill('SIGINT');
+    expect(await command.ended).toBe(130);
+    expect(command.stderr()).toMatch(/demo: stopped; all that was brought up is taken down\n$/);
+    expect(await command.leftOver()).toEqual([]);
+  });
+  test('says with --help what it does', async () => {
+    const command = await demo('--help');
+    expect(await command.ended).toBe(0);
+    expect(command.stdout()).toMatch(/--json[\s\S]*Examples/);
+  });
+  test('refuses an option that there is not, in one line', async () => {
+    const command = await demo('--jsno');
+    expect(await command.ended).toBe(2);
+    expect(command.stderr()).toMatch(/^demo: Unknown option '--jsno'; expected --json, --help .*\n$/);
+  });
+});

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { report } from './report.ts';
+import type { DemoResult, ImageResult } from './result.ts';
+
+const image = (more: Partial<ImageResult>): ImageResult => ({
+  name: 'opnsense-24',
+  phase: 'Succeeded',
+  expected: { phase: 'Succeeded', attempts: 3 },
+  attempts: 3,
+  waitedSeconds: 9.44,
+  bytesDownloaded: 5_700_000,
+  bytesNeeded: 2_000_000,
+  ratio: 2.85,
+  hasSnapshot: true,
+  reason: 'SnapshotReady',
+  message: '',
+  steps: [],
+  ...more,
+});
+
+const result: DemoResult = {
+  ok: true,
+  faults: [],
+  seconds: 15.14,
+  isLate: false,
+  policy: { concurrency: 2, retryLimit: 2 },
+  most: { syncing: 2, slots: 2, importers: 2 },
+  startOrder: [],
+  overtakings: [],
+  leftOver: [],
+  bytesDownloaded: 5_700_000,
+  bytesNeeded: 2_000_000,
+  images: [
+    image({}),
+    image({
+      name: 'centos-6',
+      phase: 'Failed',
+      attempts: 1,
+      bytesDownloaded: 0,
+      bytesNeeded: 0,
+      ratio: null,
+      reason: 'NotFound',
+      message: 'Not tried again: NoSuchKey: The specified key does not exist.\n\tstatus code: 404',
+    }),
+  ],
+};
+
+test('the report has a line for each image, why one failed, the totals, and what to try next', () => {
+  expect(report(result, { columns: 60, colour: false })).toEqual([
+    '',
+    'IMAGE        PHASE      ATTEMPTS  WAITED  DOWNLOADED  NEEDED',
+    'opnsense-24  Succeeded         3    9.4s      5.7 MB  2.0 MB',
+    'centos-6     Failed            1    9.4s         0 B       -',
+    '',
+    'centos-6 failed as NotFound: Not tried again: NoSuchKey: The',
+    'specified key does not exist. status code: 404',
+    '',
+    'All as expected in 15.1s: 1 succeeded, 1 failed, 2 at once,',
+    '5.7 MB for 2.0 MB.',
+    'Try next: npm start (the same cluster, for kubectl)',
+  ]);
+});
+
+test('on 80 columns the table is whole and the totals are one line', () => {
+  const lines = report(result, { columns: 80, colour: false });
+  expect(lines[2]).toBe('opnsense-24  Succeeded         3    9.4s      5.7 MB  2.0 MB   2.85');
+  expect(lines.filter((line) => line.startsWith('All as expected'))[0]).toMatch(/MB\.$/);
+});
+
+test('what is not as expected stands there whole, and nothing is recommended', () => {
+  const fault = `left over: expected nothing, found ${'Pod importer, '.repeat(9)}`.trim();
+  const lines = report({ ...result, ok: false, faults: [fault] }, { columns: 80, colour: false });
+  expect(lines.at(-1)).toBe(`- ${fault}`);
+  expect(lines.join()).not.toContain('Try next');
+});

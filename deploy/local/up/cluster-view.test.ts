@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import type { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import { aHolder, at, aVMDiskImage, type ImageOptions, start } from '../../../test/builders.ts';
+import { clusterView, type Known } from './cluster-view.ts';
+
+const known: Known = { nowMs: start + 60_000, holders: [], facts: [], shareOf: () => undefined };
+
+const image = (name: string, status: ImageOptions['status'], more: ImageOptions = {}) =>
+  aVMDiskImage({ name, ...(status ? { status } : {}), ...more });
+
+const rows = (images: VMDiskImage[], more: Partial<Known> = {}) => clusterView(images, { ...known, ...more }).images;
+
+test('who works comes first, then who waits in their order, then who is at rest', () => {
+  const found = rows([
+    image('done', { phase: 'Succeeded' }),
+    image('second', { phase: 'Queued', queuedAt: at(2) }),
+    image('new', undefined),
+    image('first', { phase: 'Queued', queuedAt: at(1) }),
+    image('failed', { phase: 'Failed' }),
+    image('busy', { phase: 'Syncing' }),
+  ]);
+  expect(found.map(({ name }) => name.split('/')[1])).toEqual(['busy', 'first', 'second', 'new', 'failed', 'done']);
+});
+
+describe('what an image waits for', () => {
+  test.each<[string, ImageOptions['status'], ImageOptions, string]>([
+    ['its place in the line, and since when', { phase: 'Queued', queuedAt: at(48) }, {}, 'number 1 for 12s'],
+    ['its next attempt', { phase: 'Retrying', nextAttemptAt: at(105) }, {}, 'again in 45s'],
+    ['an attempt that is due', { phase: 'Retrying', nextAttemptAt: at(10) }, {}, 'again in 0s'],
+    ['its snapshot', { phase: 'Snapshotting' }, {}, 'its snapshot'],
+    ['its end', { phase: 'Syncing' }, { deleted: true }, 'to be deleted'],
+    ['nothing', { phase: 'Succeeded' }, {}, ''],
+  ])('%s', (_, status, more, expected) => {
+    expect(rows([image('a', status, more)])[0]?.waiting).toBe(expected);
+  });
+});
+
+describe('the progress of an image', () => {
+  const syncing = image('a', { phase: 'Syncing', progress: '40%' });
+  test('is what the store counts', () => {
+    expect(rows([syncing], { shareOf: () => 0.7 })[0]?.share).toBe(0.7);
+  });
+  test('is what CDI says of an object that nobody counts', () => {
+    expect(rows([syncing])[0]?.share).toBe(0.4);
+  });
+  test('is unknown where CDI says none', () => {
+    expect(rows([image('a', { phase: 'Syncing', progress: 'N/A' })])[0]?.share).toBeUndefined();
+  });
+});
+
+test('a slot is numbered by its place in the Lease', () => {
+  const [a, b] = [image('a', { phase: 'Syncing', attempt: 1 }), image('b', { phase: 'Syncing', attempt: 1 })];
+  const found = rows([a, b], { holders: [aHolder(b), aHolder(a)] });
+  expect(found.map(({ name, slot }) => [name, slot])).toEqual([
+    ['vmdi-farm/a', 2],
+    ['vmdi-farm/b', 1],
+  ]);
+});
