@@ -14,7 +14,11 @@ export const ImagePublished = z.strictObject({
     .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'expected lower-case letters, digits and "-" (RFC 1123)')
     .max(200),
   namespace: z.string().optional(),
-  version: z.string().min(1).max(128).optional(),
+  version: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]*$/, 'expected letters, digits, ".", "_", "+" and "-"')
+    .max(128)
+    .optional(),
   url: z.string().min(1).max(2048).optional(),
   sourceType: z.enum(['s3', 'http', 'registry']).optional(),
   diskSize: z.string().regex(new RegExp(diskQuantity), 'expected a size such as 24Gi').optional(),

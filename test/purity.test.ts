@@ -84,6 +84,8 @@ describe('a decision that is not pure', () => {
     "import { type Message, type Wake } from '../../shared/function.ts';",
     "import { createHash } from 'node:crypto';",
     'const updates = Date.parse(text);',
+    "const text = `\nimport { kubeClient } from '../../shared/runtime/kube.ts';\n`;",
+    "/*\nimport { kubeClient } from '../../shared/runtime/kube.ts';\n*/",
   ])('is no such thing: %s', (line) => {
     expect(planted(decide, line)).toEqual([]);
   });

@@ -13,9 +13,14 @@ export interface Import {
 const statement =
   /^import\s*(?=['"])['"](?<alone>[^'"\n]+)|^(?:import\s|export\s+(?:type\s*)?(?=[*{]))(?<names>[^;'"]*?)\sfrom\s*['"](?<stated>[^'"\n]+)|\bimport\(\s*['"](?<called>[^'"\n]+)/gm;
 
+/** Comments, quoted strings and templates. */
+const words = /\/\*[\s\S]*?\*\/|(?<!:)\/\/.*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
+const blank = (text: string) => text.replace(/[^\n]/g, ' ');
+
 /** The imports and re-exports of a file, read from its text. */
 export function importsOf(path: string, text: string): Import[] {
-  return [...text.matchAll(statement)].map((match) => {
+  const code = text.replace(words, (found) => (/^['"]/.test(found) ? found : blank(found)));
+  return [...code.matchAll(statement)].map((match) => {
     const { names = '', alone, stated, called } = match.groups ?? {};
     const from = alone ?? stated ?? called ?? '';
     const isPackage = !from.startsWith('.');
@@ -115,7 +120,8 @@ function pureBreach(path: string, { line, from, isPackage, isType, names }: Impo
 const isOwn = (path: string, from: string) => dirname(path) !== '.' && dirname(from) === dirname(path);
 
 function impurities(text: string): Breach[] {
-  const code = withoutWords(text);
+  // Templates stay, since they can hold code.
+  const code = text.replace(words, (found) => (found.startsWith('`') ? found : blank(found)));
   return impure.flatMap(([pattern, what]) =>
     [...code.matchAll(pattern)].map((match) => ({
       line: lineAt(code, match.index),
@@ -123,12 +129,6 @@ function impurities(text: string): Breach[] {
     })),
   );
 }
-
-/** The text with comments and quoted strings blanked; templates stay, since they can hold code. */
-const withoutWords = (text: string) =>
-  text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g, (words) =>
-    words.replace(/[^\n]/g, ' '),
-  );
 
 /** The files that have to be pure: shared/rules, every decide.ts, and what a decide.ts imports from its own folder. */
 export function pureFilesOf(sources: ReadonlyMap<string, string>): Set<string> {

@@ -22,7 +22,8 @@ export function serveFunctions(
   options: {
     server: ApiServer;
     clock: Clock;
-    sink: () => string;
+    /** The Broker for domain events, while there is one. */
+    sink: () => string | undefined;
     replicas: Readonly<Record<string, number>>;
     holdOffMs: number;
   },

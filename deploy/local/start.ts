@@ -77,7 +77,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
 
     const telemetry = await telemetryFor(server, options);
     if (telemetry) started.push(telemetry.close);
-    let sink = '';
+    let sink: string | undefined;
     const functions = serveFunctions(await loadFunctions(), {
       server,
       clock,
@@ -98,14 +98,18 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
       ...(options.onLost ? { onLost: options.onLost } : {}),
     });
     started.push(eventing.close);
-    sink = `${eventing.url}/${operatorNamespace}/default`;
+    const broker = `${eventing.url}/${operatorNamespace}/default`;
+    sink = broker;
+    started.push(async () => {
+      sink = undefined;
+    });
     if (options.simulators ?? true) {
       const cdi = startCdi({ kube, clock, importImage, ...options.cdi });
       started.push(cdi.stop);
       const snapshotter = startSnapshotter({ kube, clock, cutMs: 50, readyMs: 150, ...options.snapshotter });
       started.push(snapshotter.stop);
     }
-    return { server, kube, eventing, broker: sink, clock, metricsUrl: telemetry?.metricsUrl, close };
+    return { server, kube, eventing, broker, clock, metricsUrl: telemetry?.metricsUrl, close };
   } catch (error) {
     await close();
     throw error;

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const command of running.splice(0)) await command.dispose();
 });
 
-const anyPorts = ['--port', '0', '--broker-port', '0', '--store-port', '0'];
+const anyPorts = ['--port', '0', '--broker-port', '0', '--store-port', '0', '--metrics-port', '0'];
 
 const up = async (...args: string[]) => {
   const command = await spawned('up.ts', ...args);
@@ -46,7 +46,7 @@ describe('npm start', { timeout: 2 * minuteMs }, () => {
       /expected a path-style https URL, found s3:\/\//,
     );
     await command.until(/vmdi-farm\/missing {2}Failed {2}Not tried again: .*NoSuchKey/);
-    await command.until(/vmdi-farm\/ubuntu-24.04 {2}Succeeded {2}Ready to clone/);
+    await command.until(/vmdi-farm\/ubuntu {2}Succeeded {2}Ready to clone/);
     command.child.kill('SIGTERM');
     expect(await command.ended).toBe(0);
     expect(await command.leftOver()).toEqual([]);
@@ -57,7 +57,7 @@ describe('npm start', { timeout: 2 * minuteMs }, () => {
     const address = other.address();
     const port = String(typeof address === 'object' ? address?.port : '');
     try {
-      const options = ['--port', '--broker-port', '--store-port'];
+      const options = ['--port', '--broker-port', '--store-port', '--metrics-port'];
       const commands = await Promise.all(options.map((option) => up(...anyPorts, option, port)));
       for (const [index, command] of commands.entries()) {
         expect(await command.ended).toBe(1);

@@ -23,6 +23,7 @@ Options
   --port N           port of the API server (${defaultPorts.port}; 0 takes a free one)
   --broker-port N    port of the Broker, where pipelines post events (${defaultPorts.brokerPort})
   --store-port N     port of the object store (${defaultPorts.storePort})
+  --metrics-port N   port of Prometheus' /metrics (${defaultPorts.metricsPort})
   --kubeconfig FILE  where to write the kubeconfig (.local/kubeconfig of this project)
   --help             print this
 
@@ -30,7 +31,7 @@ Ends with Ctrl-C or SIGTERM. Exit code: 0, 1 if it could not be brought up, 2 fo
 
 Examples
   npm start
-  npm start -- --port 0 --broker-port 0 --store-port 0 --kubeconfig /tmp/kubeconfig
+  npm start -- --port 0 --broker-port 0 --store-port 0 --metrics-port 0 --kubeconfig /tmp/kubeconfig
 `;
 
 const frameMs = 200;
@@ -42,6 +43,7 @@ async function main(): Promise<number> {
       port: { type: 'string' },
       'broker-port': { type: 'string' },
       'store-port': { type: 'string' },
+      'metrics-port': { type: 'string' },
       kubeconfig: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     });
@@ -66,7 +68,12 @@ async function run(ports: Ports, kubeconfig: string, stop: Stop): Promise<void> 
   try {
     stop.signal.throwIfAborted();
     await writeKubeconfig(kubeconfig, cluster.server.kubeconfig());
-    const lines = introduction({ kubeconfig, storeUrl: store.url, broker: cluster.broker });
+    const lines = introduction({
+      kubeconfig,
+      storeUrl: store.url,
+      broker: cluster.broker,
+      metricsUrl: cluster.metricsUrl ?? '',
+    });
     stdout.write(`${lines.join('\n')}\n`);
     const display = isLive(stdout) ? liveDisplay() : lineDisplay();
     const view = await watchCluster({ kube: cluster.kube, signal: stop.signal, traffic, onFact: display.onFact });

@@ -70,7 +70,6 @@ describe('what CDI says of a failing import', () => {
       'DataVolumeFailed',
       false,
     ],
-    ['a restart that only the count shows', { restartCount: 1 }, 'ImporterRestarted', false],
     [
       'the wish for scratch space',
       { running: { status: 'False', reason: 'Error', message: 'scratch space required and none found' } },
@@ -113,6 +112,14 @@ describe('what the importer Pods tell', () => {
       reason: 'ImportFailed',
       message: 'Unable to process data: unexpected EOF',
     });
+  });
+  test('a restart that only restartCount shows ends the attempt', () => {
+    expect(judge(seen, aDataVolume(seen, { restartCount: 1 }), [anImporter(seen)])?.reason).toBe('ImporterRestarted');
+  });
+  test('a restartCount left by the round for scratch space does not, also when the importers are gone', () => {
+    const done = { restartCount: 1, phase: 'Succeeded', running: { status: 'False', reason: 'Completed' } };
+    expect(judge(seen, aDataVolume(seen, done))).toBeUndefined();
+    expect(judge(seen, aDataVolume(seen, { restartCount: 1 }))).toBeUndefined();
   });
   test('another importer in the place of the one that was seen ends the attempt', () => {
     expect(judge(seen, undefined, [anImporter(seen, { uid: 'pod-9' })])?.reason).toBe('ImporterReplaced');

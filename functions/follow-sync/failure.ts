@@ -84,12 +84,14 @@ const hasFailedPod: Check = ({ pods }) => {
 };
 
 const hasRestarted: Check = ({ dataVolume, pods }) => {
+  if (dataVolume?.status?.phase === 'Succeeded') return undefined;
   const restarted = pods.find((pod) =>
     containers(pod).some((container) => container.restartCount > 0 && !wantedScratch(container)),
   );
-  // restartCount keeps the highest value seen: before CDI 1.59 the round for scratch space left a 1 there.
-  const isRoundForScratch = pods.some(hasScratch) || asksForScratch(dataVolume);
-  const counts = (dataVolume?.status?.restartCount ?? 0) > 0 && !isRoundForScratch;
+  // restartCount keeps the highest value seen, and before CDI 1.59 the round for scratch space left a 1 there: it counts
+  // only for an importer that neither asks for scratch space nor has it.
+  const direct = pods.some((pod) => !hasScratch(pod) && !containers(pod).some(wantedScratch));
+  const counts = (dataVolume?.status?.restartCount ?? 0) > 0 && direct && !asksForScratch(dataVolume);
   if (!restarted && !counts) return undefined;
   const last = restarted && containers(restarted).find(({ lastState }) => lastState?.terminated?.message)?.lastState;
   return last?.terminated

@@ -49,12 +49,12 @@ async function observe(context: Context, wake: Wake): Promise<Observed[]> {
   const images = await imagesOf(context, wake);
   if (images.length === 0) return [];
   const uids = images.map(({ metadata }) => metadata.uid);
-  const [policyMap, dataVolumes, pods, snapshots] = await Promise.all([
+  const [policyMap, dataVolumes] = await Promise.all([
     kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }),
     listOf(kube, DataVolume, uids),
-    listOf(kube, Pod, uids),
-    listOf(kube, VolumeSnapshot, uids),
   ]);
+  // The Pods after the DataVolumes that mirror them: what a DataVolume tells of is then there to be seen.
+  const [pods, snapshots] = await Promise.all([listOf(kube, Pod, uids), listOf(kube, VolumeSnapshot, uids)]);
   const policy = parsePolicy(policyMap);
   const gone = await goneSnapshots(kube, images, snapshots);
   return images.map((image) => {

@@ -191,7 +191,7 @@ describe('after a crash', () => {
     const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1, startedAt: at(0) } });
     const { started, of } = pass([image], { lease: aLease([aHolder(image)]) });
     expect(started).toEqual(['a']);
-    expect(of('patchStatus')[0]?.status).toMatchObject({ attempt: 1, attempts: 1 });
+    expect(of('patchStatus').map(({ status }) => status)).toEqual([{ phase: 'Syncing' }]);
   });
   test('a DataVolume that is there is not made again', () => {
     const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1, startedAt: at(0) } });
@@ -222,6 +222,7 @@ describe('after a crash', () => {
       data: { concurrency: '0' },
     });
     expect(of('patchStatus')[0]?.status).toMatchObject({ phase: 'Queued', attempt: 2, attempts: 2 });
+    expect(of('record')).toMatchObject([{ type: 'Warning', reason: 'StatusRebuilt' }]);
   });
 });
 

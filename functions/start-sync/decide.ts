@@ -5,7 +5,7 @@ import type { Pod } from '../../shared/resources/core/pod.ts';
 import { diskImageFinalizer, imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { attemptEnd } from '../../shared/rules/attempt-end.ts';
-import { move, traceOf } from '../../shared/rules/image-status.ts';
+import { type Move, move, record, traceOf } from '../../shared/rules/image-status.ts';
 import { dataVolumeName, digestOf } from '../../shared/rules/names.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { isValid, type Policy, sayFault } from '../../shared/rules/policy.ts';
@@ -53,7 +53,8 @@ export function decide(observed: Observed): Action[] {
       .map(({ uid }) => uid),
   );
   const moved = new Map<string, VMDiskImage>();
-  const moves = images.flatMap((image) => {
+  const inOrder = [...images].sort((a, b) => orderOf(a, places).localeCompare(orderOf(b, places)));
+  const moves = inOrder.flatMap((image) => {
     const step = advance(image, world);
     if (!step || (!image.status?.phase && !inTurn.has(image.metadata.uid))) return [];
     const actions = move(image, { ...step, nowMs });
@@ -62,7 +63,13 @@ export function decide(observed: Observed): Action[] {
     const verdict = step.to === 'Queued' ? advance(next, world) : undefined;
     const judged = verdict ? move(next, { ...verdict, nowMs }) : [];
     moved.set(image.metadata.uid, afterwards(next, judged));
-    return [...finalizer(image), ...actions, ...judged, ...interrupted(image, step, nowMs)];
+    return [
+      ...finalizer(image),
+      ...actions,
+      ...judged,
+      ...interrupted(image, step, nowMs),
+      ...rebuiltStatus(image, step),
+    ];
   });
   const now = images.map((image) => moved.get(image.metadata.uid) ?? image);
   const waitsUnseen = fresh
@@ -70,6 +77,10 @@ export function decide(observed: Observed): Action[] {
     .map(({ metadata }) => places.get(metadata.uid) ?? '');
   return [...policyFaults(observed), ...moves, ...slots(observed, now, waitsUnseen.sort()[0])];
 }
+
+/** New images come in the order of their places, so that whoever watches sees the queue grow as it is. */
+const orderOf = ({ metadata, status }: VMDiskImage, places: ReadonlyMap<string, string>) =>
+  status?.phase ? '' : (places.get(metadata.uid) ?? '');
 
 /** The image as it will be once these actions are done, so that one pass can queue it and start it. */
 function afterwards(image: VMDiskImage, actions: readonly Action[]): VMDiskImage {
@@ -83,6 +94,13 @@ function interrupted(image: VMDiskImage, { to, reason }: { to: string; reason: s
   if (image.status?.phase !== 'Syncing') return [];
   const result = to === 'Failed' ? 'failure' : 'superseded';
   return attemptEnd(image, { result, reason, nowMs, isUnstarted: image.status.importer === undefined });
+}
+
+/** A status that was wiped or garbled is said to have been, once: what it held beside the attempts is lost. */
+function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Move, 'fields'>): Action[] {
+  if (image.status?.phase || !fields?.attempt) return [];
+  const message = `The status was empty or not readable; rebuilt from the DataVolumes: ${fields.attempt} attempts so far.`;
+  return [record(image, true, 'StatusRebuilt', message, image.metadata.resourceVersion)];
 }
 
 const finalizer = ({ metadata, ...image }: VMDiskImage): Action[] =>
@@ -190,38 +208,38 @@ function saveLease({ lease, nowMs }: Observed, holders: readonly Holder[], isReb
 function begin(holder: Holder, { images, dataVolumes }: Seen, nowMs: number): Action[] {
   const image = images.get(holder.uid);
   if (!image || keptBy(holder, { nowMs, images, dataVolumes: [], pods: [] }) !== 'status') return [];
-  const { phase, attempts = 0, attempt = 0, dataVolume, queuedAt = '' } = image.status ?? {};
+  const { phase, attempts = 0, dataVolume, queuedAt = '' } = image.status ?? {};
   const name = dataVolumeName(image.metadata, holder.revision, holder.attempt);
   const isMade =
     dataVolume !== undefined ||
     dataVolumes.some(({ metadata }) => metadata.name === name && metadata.labels?.[imageUidLabel] === holder.uid);
   if (phase === 'Syncing' && isMade) return [];
   const trace = traceOf(image, holder.revision);
-  const isBegun = phase === 'Syncing';
-  return [
-    ...move(image, {
-      to: 'Syncing',
-      reason: 'SyncStarted',
-      message: `Downloading, attempt ${isBegun ? attempts : attempts + 1}.`,
-      nowMs,
-      fields: {
-        attempt: isBegun ? attempt : holder.attempt,
-        attempts: isBegun ? attempts : attempts + 1,
-        startedAt: toTime(nowMs),
-        progress: null,
-        dataVolume: null,
-        importer: null,
-      },
-    }),
-    {
-      do: 'create',
-      resource: DataVolume,
-      object: dataVolumeFor(image, holder.revision, holder.attempt),
-      owner: holder.uid,
-      trace,
+  const create: Action = {
+    do: 'create',
+    resource: DataVolume,
+    object: dataVolumeFor(image, holder.revision, holder.attempt),
+    owner: holder.uid,
+    trace,
+  };
+  // Writing the phase that stands there changes nothing, and is refused where somebody moved the image since.
+  if (phase === 'Syncing')
+    return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { phase }, trace }, create];
+  const begun = move(image, {
+    to: 'Syncing',
+    reason: 'SyncStarted',
+    message: `Downloading, attempt ${attempts + 1}.`,
+    nowMs,
+    fields: {
+      attempt: holder.attempt,
+      attempts: attempts + 1,
+      startedAt: toTime(nowMs),
+      progress: null,
+      dataVolume: null,
+      importer: null,
     },
-    ...(isBegun ? [] : [waited(nowMs - Date.parse(queuedAt))]),
-  ];
+  });
+  return [...begun, create, waited(nowMs - Date.parse(queuedAt))];
 }
 
 const waited = (milliseconds: number): Action => ({

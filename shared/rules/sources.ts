@@ -8,12 +8,16 @@ const globToRegExp = (glob: string) =>
  * source is http or a registry, so these need a match other than "*".
  */
 export function refusedBy(allowedSources: readonly string[], spec: VMDiskImage['spec']): string | undefined {
-  const matching = allowedSources.filter((glob) => globToRegExp(glob).test(spec.url));
+  const url = asFetched(spec.url);
+  const matching = allowedSources.filter((glob) => globToRegExp(glob).test(url));
   if (matching.length === 0)
     return `expected a url that the policy's allowedSources allow, found ${withoutQuery(spec.url)}`;
   if (!spec.secretRef || spec.sourceType === 's3' || matching.some((glob) => glob !== '*')) return undefined;
   return `expected allowedSources to name ${withoutQuery(spec.url)} more closely than "*", because the Secret ${spec.secretRef} would be sent to its owner`;
 }
+
+/** The URL as a client resolves it: `https://h/images/../private` asks for `https://h/private`. */
+const asFetched = (url: string) => (URL.canParse(url) ? new URL(url).href : url);
 
 /** A URL as it may be told: what stands behind the "?" can be a signature. */
 export const withoutQuery = (url: string) => url.replace(/[?#].*$/s, '');

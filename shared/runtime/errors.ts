@@ -19,3 +19,8 @@ export const hasStatus = (error: unknown, status: number) => error instanceof Ap
 
 /** The API server refuses the object itself, so that sending it again changes nothing. */
 export const isRefusal = (error: unknown) => error instanceof ApiError && [400, 403, 422].includes(error.status);
+
+/** Something must end first that sends no event of its own: the same event is wanted again a little later. */
+export class Again extends Error {
+  override name = 'Again';
+}

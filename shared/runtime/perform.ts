@@ -101,7 +101,8 @@ async function performOne(
       try {
         return wrote(await kube.apply(resource, object, options));
       } catch (error) {
-        if (!isRefusal(error) && !hasStatus(error, 409)) throw error;
+        // 404: the namespace is not there, and applying again would not make it.
+        if (!isRefusal(error) && !hasStatus(error, 409) && !hasStatus(error, 404)) throw error;
         outcome.refusals.set(object.metadata.name, sayError(error));
         return;
       }
@@ -155,7 +156,8 @@ async function create(
         object.metadata.name,
         `NameTaken: ${resource.kind} ${object.metadata.name} is somebody else's`,
       );
-    } else if (isRefusal(error)) outcome.refusals.set(object.metadata.name, sayError(error));
+    } else if (hasStatus(error, 404)) throw new Conflict(sayError(error));
+    else if (isRefusal(error)) outcome.refusals.set(object.metadata.name, sayError(error));
     else throw error;
   }
 }

@@ -4,7 +4,7 @@ import type { FunctionDeclaration, Wake } from '../function.ts';
 import { Lease } from '../resources/coordination/lease.ts';
 import type { Action } from '../rules/actions.ts';
 import { defaultHoldOffMs } from '../rules/slots.ts';
-import { ApiError, Conflict } from './errors.ts';
+import { Again, ApiError, Conflict } from './errors.ts';
 import { readIncoming } from './incoming.ts';
 import type { Kube } from './kube.ts';
 import { sharedPasses } from './passes.ts';
@@ -48,7 +48,10 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
     const headers = c.req.header();
     const incoming = readIncoming(declaration as FunctionDeclaration, headers, await c.req.text());
     if ('ignored' in incoming) return c.body(null, answered('ignored'));
-    if ('faults' in incoming) return c.json({ faults: incoming.faults }, answered('malformed'));
+    if ('faults' in incoming) {
+      log('warn', declaration.name, `refused an event: ${incoming.faults.join('; ')}`);
+      return c.json({ faults: incoming.faults }, answered('malformed'));
+    }
     origins.note(headers);
     const passed = pass(incoming.wake);
     keep(
@@ -64,12 +67,15 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
   return { app, /** Resolves when all that was begun is done: for SIGTERM. */ drained: () => Promise.all(background) };
 }
 
-/** Trying again may help; why is for the operator's log, one line, never for the sender. */
+/** Trying again may help; why is for the operator's log, never for the sender. */
 function later(name: string, error: unknown) {
   const text = error instanceof ApiError ? `${error.status} ${error.reason}: ${error.message}` : String(error);
-  console.error(JSON.stringify({ level: 'error', function: name, message: text.slice(0, 500) }));
+  if (!(error instanceof Again)) log('error', name, text);
   return 'later' as const;
 }
+
+const log = (level: 'warn' | 'error', name: string, message: string) =>
+  console.error(JSON.stringify({ level, function: name, message: message.slice(0, 500) }));
 
 async function runPass<Observed>(
   declaration: FunctionDeclaration<Observed>,
@@ -96,7 +102,7 @@ async function runPass<Observed>(
         keep(background, pay(effects, outcome.courtesies));
       }
       if (refusals.size > known && tries < triesPerPass) continue;
-      if (outcome.again) throw new Error(outcome.again);
+      if (outcome.again) throw new Again(outcome.again);
       return;
     }
   };

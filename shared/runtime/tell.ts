@@ -21,17 +21,21 @@ const repeats = 2;
 const keptAtMost = 2000;
 
 /**
- * Posts domain events to the Broker that `sink` names. What is kept for the repeats dies with the process: the objects
+ * Posts domain events to the Broker that `sink` names, if there is one. What is kept for the repeats dies with the process: the objects
  * stay the truth.
  */
-export function teller(sink: () => string, source: string, send: typeof fetch = fetch): Teller {
+export function teller(sink: () => string | undefined, source: string, send: typeof fetch = fetch): Teller {
   let told: { event: DomainEvent; left: number }[] = [];
   const post = (event: DomainEvent) => {
+    const to = sink();
+    if (to === undefined) return;
     const { headers, body } = HTTP.binary(new CloudEvent({ ...event, source, datacontenttype: 'application/json' }));
     const request = { method: 'POST', headers: headers as Record<string, string>, body: body as string };
-    void send(sink(), { ...request, signal: AbortSignal.timeout(5000) }).then(
-      (response) => (response.ok ? undefined : complain(event.type, `answered ${response.status}`)),
-      (error: unknown) => complain(event.type, error instanceof Error ? error.message : String(error)),
+    // A Broker that has gone meanwhile, at the end of everything, is nothing to complain of.
+    const complain = (what: string) => sink() !== undefined && notTaken(event.type, what);
+    void send(to, { ...request, signal: AbortSignal.timeout(5000) }).then(
+      (response) => response.ok || complain(`answered ${response.status}`),
+      (error: unknown) => complain(error instanceof Error ? error.message : String(error)),
     );
   };
   return {
@@ -46,5 +50,5 @@ export function teller(sink: () => string, source: string, send: typeof fetch = 
   };
 }
 
-const complain = (type: string, what: string) =>
+const notTaken = (type: string, what: string) =>
   console.error(JSON.stringify({ level: 'warn', message: `domain event ${type} was not taken: ${what}` }));

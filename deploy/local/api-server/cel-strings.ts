@@ -75,24 +75,32 @@ function formatOne(verb: string, value: unknown, precision: number | undefined):
   if (verb === 'e')
     return Number(value)
       .toExponential(precision ?? 6)
-      .replace(/e([+-])(\d)$/, 'e$10$2');
+      .replace(/e([+-])(\d+)$/, scientific);
   if (verb === 'b' && typeof value === 'boolean') return value ? '1' : '0';
   const radix = { b: 2, o: 8, x: 16, X: 16 }[verb];
-  if (radix === undefined)
+  if (radix === undefined) {
     throw new TypeError(`could not parse formatting clause: unrecognized formatting clause "${verb}"`);
-  const digits = typeof value === 'string' ? Buffer.from(value).toString('hex') : BigInt(String(value)).toString(radix);
+  }
+  const isText = typeof value === 'string' || value instanceof Uint8Array;
+  const digits = isText ? Buffer.from(value).toString('hex') : BigInt(String(value)).toString(radix);
   return verb === 'X' ? digits.toUpperCase() : digits;
 }
+
+const scientific = (_whole: string, sign: string, digits: string) =>
+  `×10${sign === '-' ? '⁻' : ''}${digits.padStart(2, '0').replaceAll(/\d/g, (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)] ?? '')}`;
 
 function formatAny(value: unknown): string {
   if (value instanceof Date) return timestampText(value);
   if (value instanceof Map) return formatEntries([...value]);
-  if (Array.isArray(value) || value instanceof Set) return `[${[...value].map(formatAny).join(', ')}]`;
+  if (Array.isArray(value)) return `[${value.map(formatInside).join(', ')}]`;
   if (typeof value === 'object' && value?.constructor === Object) return formatEntries(Object.entries(value));
-  return String(value);
+  const [, type] = /^Type<(.*)>$/.exec(String(value)) ?? [];
+  return typeof value === 'object' && type !== undefined ? type : String(value);
 }
 
+const formatInside = (value: unknown) => (typeof value === 'string' ? JSON.stringify(value) : formatAny(value));
+
 function formatEntries(entries: [unknown, unknown][]): string {
-  const parts = entries.map(([key, value]) => `${formatAny(key)}: ${formatAny(value)}`);
+  const parts = entries.map(([key, value]) => `${formatInside(key)}:${formatInside(value)}`);
   return `{${parts.sort().join(', ')}}`;
 }

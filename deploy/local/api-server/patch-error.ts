@@ -1,4 +1,4 @@
-/** A patch that cannot be applied to its object: the API server answers 422. */
+/** A patch that is malformed or cannot be applied to its object. */
 export class PatchError extends Error {
   override name = 'PatchError';
 }

@@ -21,7 +21,7 @@ export interface DemoImage {
 export const buckets = { secret: 'images', open: 'public' } as const;
 
 /** The download that breaks at this share of its bytes, until that many attempts have failed. */
-export const brokenLink = { name: 'opnsense-24', fraction: 0.5, failures: 2 } as const;
+export const brokenLink = { name: 'opnsense-24', fraction: 0.4, failures: 2 } as const;
 
 /** The images in the order in which they are applied. */
 export function demoImages(): DemoImage[] {

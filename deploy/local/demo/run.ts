@@ -93,9 +93,9 @@ async function watch(
   };
 }
 
-/** Attempts are counted, not downloads: an importer that fails starts again at once, before anybody can stop it. */
+/** Attempts are counted, not downloads: an importer that fails begins anew at once, until its attempt is cleared away. */
 const isHealedBy = ({ name, phase, attempts }: WatchedImage) =>
-  name === brokenLink.name && phase === 'Retrying' && attempts >= brokenLink.failures;
+  name === brokenLink.name && phase === 'Queued' && attempts >= brokenLink.failures;
 
 /** All images are at rest, their snapshots ready, and nothing else is left. */
 function isOver(images: readonly DemoImage[], watching: Watching): boolean {

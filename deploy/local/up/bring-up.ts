@@ -29,10 +29,16 @@ export async function bringUp(ports: Ports): Promise<Up> {
   try {
     const store = await startObjectStore({ keys: [keys], port: ports.storePort, bytesPerSecond });
     started.push(store.close);
+    let sentBytes = 0;
+    store.onBytes((_, bytes) => {
+      sentBytes += bytes;
+    });
     const sizes = await putSampleImages(store);
     const cluster = await startLocal({
       port: ports.port,
       brokerPort: ports.brokerPort,
+      metricsPort: ports.metricsPort,
+      bytesSent: () => sentBytes,
       schedules: { sweep: '*/5 * * * * *' },
       // Nothing has ever been downloaded to this cluster: there is nothing to wait for.
       holdOffMs: 0,

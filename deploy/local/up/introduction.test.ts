@@ -5,6 +5,7 @@ const usual = {
   kubeconfig: '/home/me/ot-functions/.local/kubeconfig',
   storeUrl: 'http://127.0.0.1:19000',
   broker: 'http://127.0.0.1:18080/sync-operator/default',
+  metricsUrl: 'http://127.0.0.1:9464/metrics',
 };
 
 test('the introduction fits 15 lines of 80 columns', () => {

@@ -7,10 +7,12 @@ export interface Addresses {
   storeUrl: string;
   /** Where a pipeline posts its events. */
   broker: string;
+  /** Where Prometheus scrapes. */
+  metricsUrl: string;
 }
 
 /** What to type, for somebody who has just brought the cluster up; at most 15 lines. */
-export function introduction({ kubeconfig, storeUrl, broker }: Addresses): string[] {
+export function introduction({ kubeconfig, storeUrl, broker, metricsUrl }: Addresses): string[] {
   return [
     'The local cluster is up; Ctrl-C ends it and all in it. In another terminal:',
     '',
@@ -20,12 +22,12 @@ export function introduction({ kubeconfig, storeUrl, broker }: Addresses): strin
     `  ${apply('vm-disk-image-missing', storeUrl)}   # Failed`,
     `  ${apply('vm-disk-image-illegal', storeUrl)}   # refused`,
     '  kubectl edit configmap -n sync-operator sync-operator-policy',
-    '  kubectl delete vmdi -n vmdi-farm ubuntu-24.04',
+    '  kubectl delete vmdi -n vmdi-farm ubuntu',
     `  curl ${broker} \\`,
     `    -H 'content-type: application/cloudevents+json' -d '{"specversion":"1.0",`,
     `    "id":"1","source":"me","type":"${imagePublished}","data":`,
     `    {"name":"debian-12","url":"${storeUrl}/images/debian-12.qcow2"}}'`,
-    '',
+    `  curl -s ${metricsUrl}`,
     'The store has /images/windows-2022.qcow2 and /images/alpine-3.20.img.gz, too.',
   ];
 }

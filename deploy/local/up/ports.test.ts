@@ -8,6 +8,7 @@ test('ports are the usual ones unless they are asked for', () => {
     port: 0,
     brokerPort: 0,
     storePort: 9000,
+    metricsPort: 9464,
   });
 });
 

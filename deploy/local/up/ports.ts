@@ -5,19 +5,31 @@ export interface Ports {
   port: number;
   brokerPort: number;
   storePort: number;
+  metricsPort: number;
 }
 
-export const defaultPorts: Ports = { port: 18001, brokerPort: 18080, storePort: 19000 };
+export const defaultPorts: Ports = { port: 18001, brokerPort: 18080, storePort: 19000, metricsPort: 9464 };
 
 /** Which option sets which port. */
-const optionOf = { port: '--port', brokerPort: '--broker-port', storePort: '--store-port' } as const;
+const optionOf = {
+  port: '--port',
+  brokerPort: '--broker-port',
+  storePort: '--store-port',
+  metricsPort: '--metrics-port',
+} as const;
 
 /** Reads the ports a user asked for; throws a UsageError for what is none, and where two are the same. */
-export function portsOf(options: { port?: string; 'broker-port'?: string; 'store-port'?: string }): Ports {
+export function portsOf(options: {
+  port?: string;
+  'broker-port'?: string;
+  'store-port'?: string;
+  'metrics-port'?: string;
+}): Ports {
   const ports: Ports = {
     port: portOf('--port', options.port) ?? defaultPorts.port,
     brokerPort: portOf('--broker-port', options['broker-port']) ?? defaultPorts.brokerPort,
     storePort: portOf('--store-port', options['store-port']) ?? defaultPorts.storePort,
+    metricsPort: portOf('--metrics-port', options['metrics-port']) ?? defaultPorts.metricsPort,
   };
   const taken = new Map<number, string>();
   for (const [name, port] of Object.entries(ports) as [keyof Ports, number][]) {

@@ -14,7 +14,7 @@ const qcow2 = (name: string, size: number) =>
 /** Puts the sample images into the store; returns how large each is, by its path. */
 export async function putSampleImages(store: ObjectStore): Promise<ReadonlyMap<string, number>> {
   const seeded = {
-    'ubuntu-24.04.qcow2': qcow2('ubuntu', 40),
+    'ubuntu-24.04.qcow2': qcow2('ubuntu', 30),
     'debian-12.qcow2': qcow2('debian', 30),
     'windows-2022.qcow2': qcow2('windows', 120),
   };

@@ -91,6 +91,10 @@ export const VMDiskImageSpec = z
         message: 'url: expected docker:// or oci-archive:// for sourceType registry',
       },
       {
+        rule: "!self.url.matches('[/]([.]|%2[eE]){1,2}([/?#]|$)') && !self.url.matches('[ \\t\\r\\n]')",
+        message: 'url: expected no "." or ".." path segments and no white space in it',
+      },
+      {
         rule: "!self.url.matches('^[a-z0-9+.-]+://[^/?#]*@')",
         message: 'url: expected no user or password in it; put them into a Secret and name it in secretRef',
       },

@@ -1,0 +1,78 @@
+import { type LocalOptions, startLocal } from '../../deploy/local/start.ts';
+import { pingAttributes } from '../../knative/pings.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+
+/** A namespace that the local cluster has from its beginning. */
+export const benchNamespace = 'vmdi-farm';
+
+/** The local cluster as it is measured: without CDI and snapshotter, and every event under the bench's control if it wants. */
+export interface BenchCluster {
+  kube: Kube;
+  /** Answered requests since the last call of this, by `user verb resource 2xx`. */
+  newRequests(): Map<string, number>;
+  /** Posts an event to the Broker and resolves when every function is done with it and with what came of it. */
+  post(attributes: Record<string, string>): Promise<void>;
+  sweep(): Promise<void>;
+  setConcurrency(limit: number): Promise<void>;
+  createImage(name: string, metadata?: object): Promise<VMDiskImage>;
+  /** Resolves when no function has anything left to do. */
+  settled(): Promise<void>;
+  /** What changes from now on is told to no function. */
+  muteSources(): void;
+  close(): Promise<void>;
+}
+
+/** A cron schedule that is due once a year: timers that never fire in a run. */
+const never = '0 0 0 1 1 *';
+
+/** Starts a local cluster whose timers fire only when the bench posts their events. */
+export async function startBenchCluster(options: Pick<LocalOptions, 'intercept'> = {}): Promise<BenchCluster> {
+  const schedules = { sweep: never, audit: never };
+  const cluster = await startLocal({ simulators: false, holdOffMs: 0, schedules, ...options });
+  const { kube, server, eventing, broker } = cluster;
+  let before = new Map<string, number>();
+  let sent = 0;
+  const post = async (attributes: Record<string, string>) => {
+    const all = { specversion: '1.0', id: `bench-${++sent}`, source: '/bench', ...attributes };
+    const headers = Object.entries(all).map(([key, value]): [string, string] => [`ce-${key}`, value]);
+    const response = await fetch(broker, { method: 'POST', headers });
+    if (!response.ok) throw new Error(`expected the Broker to take an event, it answered ${response.status}`);
+    await eventing.idle();
+  };
+  return {
+    kube,
+    post,
+    sweep: () => post(pingAttributes('sweep')),
+    newRequests() {
+      const now = server.requests();
+      const grown = [...now].map(([key, count]) => [key, count - (before.get(key) ?? 0)] as const);
+      before = now;
+      return new Map(grown.filter(([, count]) => count > 0));
+    },
+    async setConcurrency(limit) {
+      const ref = { namespace: operatorNamespace, name: policyName };
+      await kube.patch(ConfigMap, ref, { data: { concurrency: String(limit) } });
+    },
+    createImage: (name, metadata = {}) => kube.create(VMDiskImage, imageNamed(name, metadata)),
+    settled: () => eventing.idle(),
+    muteSources: () => eventing.stopSources(),
+    close: cluster.close,
+  };
+}
+
+const imageNamed = (name: string, metadata: object) => ({
+  apiVersion: VMDiskImage.apiVersion,
+  kind: VMDiskImage.kind,
+  metadata: { name, namespace: benchNamespace, ...metadata },
+  spec: {
+    storageClass: 'gp3',
+    snapshotClass: 'ebs-snapshot',
+    secretRef: 's3-reader',
+    url: `https://s3.eu-west-1.amazonaws.com/images/${name}.qcow2`,
+    diskSize: '64Mi',
+  },
+});

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { aVMDiskImage } from '../builders.ts';
+import { ProgressWrites } from './progress-writes.ts';
+
+const countOf = (...statuses: VMDiskImageStatus[]) => {
+  const writes = new ProgressWrites();
+  for (const [index, status] of statuses.entries()) {
+    const object = aVMDiskImage({ status, resourceVersion: String(index) });
+    writes.heardOfImage({ type: index === 0 ? 'ADDED' : 'MODIFIED', object });
+  }
+  return writes.count;
+};
+
+test('a write that tells only how far a download is, or who does it, is progress', () => {
+  const importer = { uid: 'pod-1', scratch: false };
+  expect(
+    countOf(
+      { phase: 'Syncing' },
+      { phase: 'Syncing', dataVolume: 'a-r1-a1', importer },
+      { phase: 'Syncing', dataVolume: 'a-r1-a1', importer, progress: '5%' },
+    ),
+  ).toBe(2);
+});
+
+test('a write that moves the image along is none, even if it tells of progress too', () => {
+  expect(countOf({ phase: 'Syncing' }, { phase: 'Snapshotting', progress: '100%' })).toBe(0);
+});

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import type { Phase } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { aDataVolume, aVMDiskImage } from '../builders.ts';
+import { SlotTimes } from './slot-times.ts';
+
+const heardOf = (times: SlotTimes, name: string) => {
+  const image = (phase: Phase) => aVMDiskImage({ name, status: { phase, revision: 1, attempt: 1 } });
+  const dataVolume = (phase: string) => aDataVolume(image('Syncing'), { phase });
+  return {
+    is: (phase: Phase, atMs: number) => times.heardOfImage({ type: 'MODIFIED', object: image(phase) }, atMs),
+    begins: (atMs: number) => times.heardOfDataVolume({ type: 'ADDED', object: dataVolume('') }, atMs),
+    imports: (atMs: number) => times.heardOfDataVolume({ type: 'MODIFIED', object: dataVolume('Succeeded') }, atMs),
+    isDeleted: (atMs: number) => times.heardOfDataVolume({ type: 'DELETED', object: dataVolume('Succeeded') }, atMs),
+  };
+};
+
+test('a hand-over lasts from the last write that frees the slot to the next DataVolume', () => {
+  const times = new SlotTimes();
+  const first = heardOf(times, 'first');
+  first.is('Syncing', 0);
+  first.begins(1);
+  first.imports(100);
+  first.is('Snapshotting', 110);
+  heardOf(times, 'second').begins(130);
+  first.isDeleted(500);
+  expect(times.handOvers(1)).toEqual([20]);
+});
+
+test('slots that come free together are given on in turn', () => {
+  const times = new SlotTimes();
+  const syncs = ['a', 'b', 'c', 'd'].map((name) => heardOf(times, name));
+  for (const sync of syncs) sync.is('Syncing', 0);
+  for (const [index, sync] of syncs.slice(0, 2).entries()) sync.begins(index);
+  for (const sync of syncs.slice(0, 2)) sync.imports(90);
+  syncs[1]?.is('Snapshotting', 100);
+  syncs[0]?.is('Snapshotting', 104);
+  syncs[2]?.begins(120);
+  syncs[3]?.begins(125);
+  expect(times.handOvers(2)).toEqual([20, 21]);
+});
+
+test('the first downloads are no hand-overs: nobody had their slots before', () => {
+  const times = new SlotTimes();
+  heardOf(times, 'a').begins(5);
+  heardOf(times, 'b').begins(6);
+  expect(times.handOvers(2)).toEqual([]);
+});

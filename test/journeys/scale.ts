@@ -1,0 +1,67 @@
+import { expect } from 'vitest';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { Lease } from '../../shared/resources/coordination/lease.ts';
+import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { startStandIn } from '../bench/stand-in.ts';
+import { countReached } from './count-reached.ts';
+import { breachOf } from './history.ts';
+import { type Edit, excessIn, overtakingIn, queueOrder } from './turns.ts';
+import { createImage, type Story, setPolicy, until, type World } from './world.ts';
+
+const count = 200;
+const lease = { namespace: operatorNamespace, name: leaseName };
+
+/** Creates them one after the other; every other one has its finalizer from the beginning, as our own functions do it. */
+async function createImages(world: World): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    const metadata = index % 2 === 0 ? { finalizers: [diskImageFinalizer] } : {};
+    await createImage(world, `image-${String(index).padStart(3, '0')}`, {}, metadata);
+  }
+}
+
+async function limitTo(world: World, limit: number): Promise<Edit> {
+  const { metadata } = await setPolicy(world, { concurrency: String(limit) });
+  return { limit, resourceVersion: metadata.resourceVersion, answeredMs: Date.now() };
+}
+
+export const stories: readonly Story[] = [
+  {
+    name: '200 images, three replicas of start-sync, policy edits in between: order and limit hold',
+    localOnly:
+      'start-sync has one instance on a real cluster; rivals are what a rolling update makes of it for a moment',
+    local: {
+      replicas: { 'start-sync': 3 },
+      // CDI and the snapshotter write some sixty times for one image, which other stories look at.
+      simulators: false,
+      schedules: { sweep: '*/2 * * * * *' },
+    },
+    run: async (world) => {
+      const standIn = await startStandIn(world.kube, { importMs: () => 100, snapshotMs: 20 });
+      const started = await countReached(world.kube, DataVolume, () => true);
+      const succeeded = await countReached(world.kube, VMDiskImage, ({ status }) => status?.phase === 'Succeeded');
+      const edits = [await limitTo(world, 2)];
+      const created = createImages(world);
+      await started.until(10);
+      edits.push(await limitTo(world, 8));
+      await created;
+      await started.until(150);
+      edits.push(await limitTo(world, 0));
+      await until(world, Lease, lease, (found) => holdersOf(found)?.length === 0);
+      const paused = world.history.starts().length;
+      edits.push(await limitTo(world, 4));
+      await succeeded.until(count);
+      await until(world, Lease, lease, (found) => holdersOf(found)?.length === 0);
+      await Promise.all([started.stop(), succeeded.stop(), standIn.stop()]);
+
+      const changes = world.history.changes();
+      expect(paused).toBeLessThan(count);
+      expect(overtakingIn(changes)).toBeUndefined();
+      expect(excessIn(changes, edits)).toBeUndefined();
+      expect(breachOf(changes)).toBeUndefined();
+      expect(world.history.starts().map(({ image }) => image)).toEqual(queueOrder(changes));
+      expect(world.history.starts()).toHaveLength(count);
+    },
+  },
+];
