@@ -4,38 +4,50 @@ import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 
-/** The least that handing a slot on can cost, measured again and again while something else goes on. */
+/** The least that handing a slot on can cost: what a GET + PUT + POST takes, in milliseconds. */
 export interface Baseline {
-  /** Ends it and hands back what each GET + PUT + POST took, in milliseconds. */
-  stop(): Promise<number[]>;
+  /** So many, one straight after the other. */
+  measure(count: number): Promise<number[]>;
+  /** One every `everyMs`, while something else goes on, until it is stopped. */
+  start(everyMs: number): { stop(): Promise<number[]> };
 }
 
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 const namespace = 'bench-baseline';
 const lease = { namespace, name: 'slots' };
 
-/** GET a Lease, PUT it, POST a DataVolume, every `everyMs`, through the client the functions use; none of it wakes a function. */
-export async function startBaseline(kube: Kube, everyMs: number): Promise<Baseline> {
+/** GET a Lease, PUT it, POST a DataVolume, through the client the functions use; none of it wakes a function. */
+export async function baselineOn(kube: Kube): Promise<Baseline> {
   await kube.create(Namespace, { metadata: { name: namespace } });
   await kube.create(Lease, { metadata: lease, spec: { holderIdentity: 'bench' } });
-  const abort = new AbortController();
-  const took: number[] = [];
-  const run = async () => {
-    while (!abort.signal.aborted) {
-      const startedMs = performance.now();
-      await getPutPost(kube, took.length);
-      took.push(performance.now() - startedMs);
-      await sleep(everyMs, undefined, { signal: abort.signal }).catch(() => undefined);
-    }
+  let nth = 0;
+  const once = async () => {
+    const startedMs = performance.now();
+    await getPutPost(kube, nth++);
+    return performance.now() - startedMs;
   };
-  const running = run();
   return {
-    async stop() {
-      abort.abort();
-      await running;
-      return took;
+    measure: (count) => Array.fromAsync({ length: count }, once),
+    start(everyMs) {
+      const abort = new AbortController();
+      const running = repeat(once, everyMs, abort.signal);
+      return {
+        stop: () => {
+          abort.abort();
+          return running;
+        },
+      };
     },
   };
+}
+
+async function repeat(once: () => Promise<number>, everyMs: number, signal: AbortSignal): Promise<number[]> {
+  const took: number[] = [];
+  while (!signal.aborted) {
+    took.push(await once());
+    await sleep(everyMs, undefined, { signal }).catch(() => undefined);
+  }
+  return took;
 }
 
 async function getPutPost(kube: Kube, nth: number) {

@@ -4,7 +4,7 @@ import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
 import type { Kube, WatchEvent } from '../../shared/runtime/kube.ts';
 import { countReached } from '../journeys/count-reached.ts';
-import { startBaseline } from './baseline.ts';
+import { baselineOn } from './baseline.ts';
 import { type BenchCluster, startBenchCluster } from './bench-cluster.ts';
 import { type Calls, callsOf } from './calls.ts';
 import { ProgressWrites } from './progress-writes.ts';
@@ -16,8 +16,10 @@ export interface SyncRun {
   images: number;
   /** From the slot that comes free to the next DataVolume, in milliseconds. */
   handOversMs: number[];
-  /** The bare GET + PUT + POST in the same minute on the same API server. */
+  /** The bare GET + PUT + POST on the same API server, in between. */
   baselineMs: number[];
+  /** The same just before, while nothing else happened. */
+  quietBaselineMs: number[];
   /** All that the functions asked of the API server for these images. */
   calls: Calls[];
   /** Status writes that told of progress only. */
@@ -30,6 +32,7 @@ const slots = 4;
 const importMs = (nth: number) => 300 + ((nth * 73) % 200);
 const snapshotMs = 50;
 const baselineEveryMs = 100;
+const quietSamples = 50;
 
 /** Queues so many images while syncs are paused, then lets them through; the clean-up after them is part of it. */
 export async function runSyncs(images: number): Promise<SyncRun> {
@@ -64,7 +67,10 @@ async function measured(cluster: BenchCluster, images: number): Promise<SyncRun>
   for (let index = 0; index < images; index++) await cluster.createImage(`image-${String(index).padStart(5, '0')}`);
   await queued.until(images);
   const standIn = await startStandIn(kube, { importMs, snapshotMs });
-  const baseline = await startBaseline(kube, baselineEveryMs);
+  const bare = await baselineOn(kube);
+  await cluster.settled();
+  const quietBaselineMs = await bare.measure(Math.max(quietSamples, images));
+  const baseline = bare.start(baselineEveryMs);
   const startedMs = performance.now();
   await cluster.setConcurrency(slots);
   await succeeded.until(images);
@@ -73,7 +79,8 @@ async function measured(cluster: BenchCluster, images: number): Promise<SyncRun>
   await cluster.settled();
   const calls = callsOf(cluster.newRequests(), functions);
   await Promise.all([standIn, queued, succeeded, ...watches].map((running) => running.stop()));
-  return { images, handOversMs: times.handOvers(slots), baselineMs, calls, progressWrites: progress.count, tookMs };
+  const handOversMs = times.handOvers(slots);
+  return { images, handOversMs, baselineMs, quietBaselineMs, calls, progressWrites: progress.count, tookMs };
 }
 
 /** Calls `onEvent` for what happens to the objects of a kind from now on. */

@@ -131,7 +131,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a Secret that is missing costs no attempt, and the image syncs once it is there',
-    policy: { startTimeout: '1s', retryBackoffDuration: '100ms', retryLimit: '0' },
+    policy: { startTimeout: '3s', retryBackoffDuration: '100ms', retryLimit: '0' },
     run: async (world) => {
       await putImage(world, 'early');
       await createImage(world, 'early', { secretRef: 'later' });
@@ -210,7 +210,7 @@ export const stories: readonly Story[] = [
     (mode): Story => ({
       name: `an attempt that never starts (${mode}) does not count, and its slot goes to the next`,
       localOnly: simulated,
-      policy: { concurrency: '1', startTimeout: '4s', retryBackoffDuration: '1h', retryLimit: '0' },
+      policy: { concurrency: '1', startTimeout: '8s', retryBackoffDuration: '1h', retryLimit: '0' },
       local: { cdi: { faults: [{ match: 'stuck', mode }] } },
       run: async (world) => {
         await putImage(world, 'stuck');

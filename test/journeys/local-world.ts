@@ -16,7 +16,7 @@ const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secre
 export async function onLocalCluster(story: Story): Promise<void> {
   const store = await startObjectStore({ keys: [keys], publicBuckets: ['public'] });
   const cluster = await startLocal({
-    schedules: { sweep: '* * * * * *', audit: '* * * * * *' },
+    schedules: { sweep: '* * * * * *', audit: '*/2 * * * * *' },
     holdOffMs: 0,
     ...story.local,
   });

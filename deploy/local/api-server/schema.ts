@@ -68,7 +68,17 @@ const UNCHECKED = invalid(
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 );
 
+/** Validators by the text of their schemas: compiling is what starting a server costs most, and its result depends on nothing else. */
+const compiledBefore = new Map<string, ValidateFunction>();
+
 function compile(schema: Structural): ValidateFunction {
+  const text = JSON.stringify(schema);
+  const validate = compiledBefore.get(text) ?? compileAnew(schema);
+  compiledBefore.set(text, validate);
+  return validate;
+}
+
+function compileAnew(schema: Structural): ValidateFunction {
   const ajv = new Ajv({
     strict: false,
     allErrors: true,

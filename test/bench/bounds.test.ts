@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { boundsOf, type Measured } from './bounds.ts';
+import { nothingToDo } from './pass-costs.ts';
+
+const run = {
+  images: 200,
+  handOversMs: [10, 20],
+  baselineMs: [2, 4],
+  quietBaselineMs: [2, 3],
+  calls: [],
+  progressWrites: 0,
+  tookMs: 1,
+};
+const pass = { wake: nothingToDo, function: 'start-sync', finished: 0, reads: 3, writes: 0 };
+const whole = { what: 'whole', retryLimit: 2, attempts: 1, needed: 100, sent: 102, flowBytes: 0 };
+
+const broken = (measured: Partial<Measured>) =>
+  boundsOf({ runs: [run], passes: [pass], bytes: [whole], ...measured })
+    .filter(({ holds }) => !holds)
+    .map(({ what }) => what);
+
+test('what stays within its bounds breaks none', () => {
+  expect(broken({})).toEqual([]);
+});
+
+test('a hand-over that takes more than ten bare round trips breaks its bound', () => {
+  expect(broken({ runs: [{ ...run, handOversMs: [41] }] })).toEqual(['slot free → next DataVolume, p95']);
+});
+
+test('a run in which no slot was handed on proves nothing', () => {
+  expect(broken({ runs: [{ ...run, handOversMs: [] }] })).toEqual(['slot free → next DataVolume, p95']);
+});
+
+test('more than nine writes an image break their bound', () => {
+  const writes = {
+    function: 'start-sync',
+    verb: 'patch',
+    resource: 'vmdiskimages.pelotech.ot',
+    isDone: true,
+    count: 1801,
+  };
+  expect(broken({ runs: [{ ...run, calls: [writes] }] })).toEqual(['writes to Succeeded, 200 queued']);
+});
+
+test('a sweep of four calls breaks its bound, whether they read or write', () => {
+  expect(broken({ passes: [{ ...pass, writes: 1 }] })).toEqual(['sweep with nothing to do, start-sync']);
+});
+
+test('reads that grow with finished images break their bound, in the audit alone they may', () => {
+  const idle = { ...pass, reads: 2 };
+  expect(broken({ passes: [idle, { ...idle, finished: 100, reads: 3 }] })).toHaveLength(1);
+  const audits = [1, 3].map((reads) => ({ ...pass, wake: 'audit, nothing to do', reads }));
+  expect(broken({ passes: [pass, ...audits] })).toEqual([]);
+});
+
+test('a broken image that is downloaded more often than it may breaks its bound', () => {
+  expect(broken({ bytes: [{ ...whole, sent: 301 }] })).toEqual(['bytes sent / needed, whole']);
+});

@@ -1,0 +1,80 @@
+import type { FailedBytes } from './failed-bytes.ts';
+import { audit, nothingToDo, type PassCost } from './pass-costs.ts';
+import { spreadOf } from './spread.ts';
+import type { SyncRun } from './sync-run.ts';
+import { writeCosts, writesPerImage } from './write-costs.ts';
+
+/** A promise about cost, and what this run found. */
+export interface Bound {
+  what: string;
+  found: number;
+  most: number;
+  /** What both are counted in. */
+  unit: string;
+  holds: boolean;
+}
+
+/** All that a run measured. */
+export interface Measured {
+  runs: readonly SyncRun[];
+  passes: readonly PassCost[];
+  bytes: readonly FailedBytes[];
+}
+
+const bound = (what: string, found: number, most: number, unit: string): Bound => ({
+  what,
+  found,
+  most,
+  unit,
+  // Nothing measured is NaN, which holds nothing.
+  holds: found <= most,
+});
+
+/** What is promised, each against what was measured. */
+export function boundsOf({ runs, passes, bytes }: Measured): Bound[] {
+  return [
+    ...handOverBounds(runs),
+    ...runs.map(writeBound),
+    ...sweepBounds(passes),
+    ...growthBounds(passes),
+    ...bytes.map(bytesBound),
+  ];
+}
+
+/** Only the longest queue has enough hand-overs for a 95th percentile; the shorter ones warm the process up. */
+function handOverBounds(runs: readonly SyncRun[]): Bound[] {
+  const run = runs.at(-1);
+  if (!run) return [];
+  const ratio = spreadOf(run.handOversMs).p95 / spreadOf(run.baselineMs).p95;
+  return [bound('slot free → next DataVolume, p95', ratio, 10, '× GET + PUT + POST')];
+}
+
+const writeBound = (run: SyncRun): Bound =>
+  bound(`writes to Succeeded, ${run.images} queued`, writesPerImage(writeCosts(run), 'to Succeeded'), 9, 'an image');
+
+function sweepBounds(passes: readonly PassCost[]): Bound[] {
+  const sweeps = passes.filter(({ wake, reads, writes }) => wake === nothingToDo && reads + writes > 0);
+  return namesIn(sweeps).map((name) => {
+    const calls = sweeps.filter((cost) => cost.function === name).map(({ reads, writes }) => reads + writes);
+    return bound(`sweep with nothing to do, ${name}`, Math.max(...calls), 3, 'calls');
+  });
+}
+
+/** The audit apart, which pages through everything there is. */
+function growthBounds(passes: readonly PassCost[]): Bound[] {
+  return namesIn(passes).map((name) => {
+    const own = passes.filter((cost) => cost.function === name && cost.wake !== audit);
+    const wakes = new Set(own.map(({ wake }) => wake));
+    const grown = [...wakes].map((wake) => {
+      const reads = own.filter((cost) => cost.wake === wake).map((cost) => cost.reads);
+      return (reads.at(-1) ?? Number.NaN) - (reads[0] ?? Number.NaN);
+    });
+    return bound(`reads a pass that finished images add, ${name}`, Math.max(...grown), 0, 'reads');
+  });
+}
+
+const bytesBound = ({ what, sent, needed, retryLimit, flowBytes }: FailedBytes): Bound =>
+  bound(`bytes sent / needed, ${what}`, sent / needed, retryLimit + 1 + flowBytes / needed, '×');
+
+const namesIn = (passes: readonly PassCost[]) =>
+  [...new Set(passes.filter(({ reads, writes }) => reads + writes > 0).map((cost) => cost.function))].sort();

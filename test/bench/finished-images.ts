@@ -1,0 +1,44 @@
+import { snapshotFor } from '../../functions/follow-sync/snapshot.ts';
+import { contentDigest } from '../../functions/start-sync/revision.ts';
+import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { referenceOf } from '../../shared/resources/resource.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { snapshotName } from '../../shared/rules/names.ts';
+import type { BenchCluster } from './bench-cluster.ts';
+
+export const finishedName = (index: number) => `finished-${String(index).padStart(5, '0')}`;
+
+const atOnce = 16;
+const asStatus = { subresource: 'status' } as const;
+
+/** Makes images number `from` to `to` as they are long after they finished: snapshot and status as the functions leave them. */
+export async function makeFinished(cluster: BenchCluster, from: number, to: number): Promise<void> {
+  for (let first = from; first < to; first += atOnce) {
+    const count = Math.min(atOnce, to - first);
+    await Promise.all(Array.from({ length: count }, (_, offset) => makeOne(cluster, finishedName(first + offset))));
+  }
+}
+
+async function makeOne({ kube, createImage }: BenchCluster, name: string) {
+  const image = await createImage(name, { finalizers: [diskImageFinalizer] });
+  const snapshot = await kube.create(VolumeSnapshot, snapshotFor(image, 1, name));
+  const ready = { status: { readyToUse: true, restoreSize: '64Mi' } };
+  await kube.patch(VolumeSnapshot, referenceOf(snapshot), ready, asStatus);
+  await kube.patch(VMDiskImage, referenceOf(image), { status: statusOf(image) }, asStatus);
+}
+
+function statusOf(image: VMDiskImage) {
+  const message = 'Ready to clone from its snapshot.';
+  const lastTransitionTime = image.metadata.creationTimestamp;
+  return {
+    phase: 'Succeeded',
+    message,
+    revision: 1,
+    attempt: 1,
+    attempts: 1,
+    contentDigest: contentDigest(image),
+    queuedAt: lastTransitionTime.replace('Z', '.000001Z'),
+    snapshot: { name: snapshotName(image.metadata, 1), revision: 1 },
+    conditions: [{ type: 'Ready', status: 'True', reason: 'SnapshotReady', message, lastTransitionTime }],
+  };
+}

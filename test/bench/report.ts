@@ -1,0 +1,135 @@
+import { type Look, lineOf, type Span, styled } from '../../deploy/local/terminal/paint.ts';
+import { sayBytes, saySeconds } from '../../deploy/local/terminal/quantities.ts';
+import { tableLines } from '../../deploy/local/terminal/table.ts';
+import type { Bound, Measured } from './bounds.ts';
+import type { Machine } from './machine.ts';
+import type { PassCost } from './pass-costs.ts';
+import { spreadOf } from './spread.ts';
+import type { SyncRun } from './sync-run.ts';
+import { type Part, readsPerImage, writeCosts, writesPerImage } from './write-costs.ts';
+
+/** The result of one `npm run bench`. */
+export interface BenchResult extends Measured {
+  ok: boolean;
+  tookMs: number;
+  machine: Machine;
+  bounds: readonly Bound[];
+}
+
+/** The figures, then the promises they are held to. */
+export function report(result: BenchResult, look: Look): string[] {
+  const { machine, runs, passes, bytes, bounds } = result;
+  const [before, after] = machine.load.map((load) => load.toFixed(1));
+  return [
+    '',
+    `Measured in ${saySeconds(result.tookMs)} on ${machine.processors}, Node ${machine.node}, load ${before} before and ${after} after.`,
+    ...section('Handing a slot on', handOvers(runs, look)),
+    ...section('Writes for each image', writes(runs, look)),
+    ...section('Reads of one pass, by the number of finished images', reads(passes, look)),
+    ...section('Bytes of failing downloads', bytesTable(bytes, look)),
+    ...section('Promises', promises(bounds, look)),
+    '',
+    lineOf(
+      [
+        result.ok
+          ? styled('green', 'All hold.')
+          : styled('red', `${bounds.filter(({ holds }) => !holds).length} broken.`),
+      ],
+      look,
+    ),
+  ];
+}
+
+const section = (title: string, lines: string[]) => ['', title, ...lines.map((line) => `  ${line}`)];
+const right = (title: string) => ({ title, align: 'right' }) as const;
+const ms = (milliseconds: number) => `${milliseconds.toFixed(1)} ms`;
+
+function handOvers(runs: readonly SyncRun[], look: Look) {
+  const row = (what: string, { images }: SyncRun, samples: readonly number[]): Span[] => {
+    const { count, p50, p95 } = spreadOf(samples);
+    return [what, String(images), String(count), ms(p50), ms(p95)];
+  };
+  const rows = runs.flatMap((run) => [
+    row('GET + PUT + POST, nothing else going on', run, run.quietBaselineMs),
+    row('GET + PUT + POST, in between', run, run.baselineMs),
+    row('slot free → next DataVolume', run, run.handOversMs),
+  ]);
+  return tableLines([{ title: 'WHAT' }, right('QUEUED'), right('SAMPLES'), right('P50'), right('P95')], rows, look);
+}
+
+const parts: readonly Part[] = ['to Succeeded', 'after Succeeded', 'progress', 'Events', 'refused'];
+
+function writes(runs: readonly SyncRun[], look: Look) {
+  const costs = runs.map(writeCosts);
+  const rows = parts.flatMap((part) => {
+    const kinds = new Map(
+      costs
+        .flat()
+        .filter((cost) => cost.part === part)
+        .map((cost) => [`${cost.function} ${cost.what}`, cost]),
+    );
+    const sums = costs.map((all) => writesPerImage(all, part).toFixed(2));
+    const lines = [...kinds.values()].map(({ function: name, what }): Span[] => [
+      '',
+      name,
+      what,
+      ...costs.map((all) => {
+        const found = all.find((cost) => cost.part === part && cost.function === name && cost.what === what);
+        return (found?.perImage ?? 0).toFixed(2);
+      }),
+    ]);
+    const strong = (text: string) => styled('bold', text);
+    return [[strong(part), '', '', ...sums.map(strong)], ...lines];
+  });
+  const allReads: Span[] = ['reads', '', '', ...runs.map((run) => readsPerImage(run).toFixed(2))];
+  const queues = runs.map(({ images }) => right(`${images} QUEUED`));
+  return tableLines(
+    [{ title: 'PART' }, { title: 'FUNCTION' }, { title: 'WHAT' }, ...queues],
+    [...rows, allReads],
+    look,
+  );
+}
+
+function reads(passes: readonly PassCost[], look: Look) {
+  const finished = [...new Set(passes.map((cost) => cost.finished))].sort((a, b) => a - b);
+  const kinds = new Map(passes.filter((cost) => cost.reads > 0).map((cost) => [`${cost.wake} ${cost.function}`, cost]));
+  const rows = [...kinds.values()].map(({ wake, function: name }): Span[] => [
+    wake,
+    name,
+    ...finished.map((count) => {
+      const found = passes.find((cost) => cost.wake === wake && cost.function === name && cost.finished === count);
+      return found ? String(found.reads) : '-';
+    }),
+  ]);
+  return tableLines(
+    [{ title: 'WOKEN BY' }, { title: 'FUNCTION' }, ...finished.map((count) => right(String(count)))],
+    rows,
+    look,
+  );
+}
+
+const bytesTable = (bytes: Measured['bytes'], look: Look) =>
+  tableLines(
+    [{ title: 'DOWNLOAD' }, right('ATTEMPTS'), right('NEEDED'), right('SENT'), right('SENT/NEEDED')],
+    bytes.map(({ what, attempts, needed, sent }) => [
+      what,
+      String(attempts),
+      sayBytes(needed),
+      sayBytes(sent),
+      (sent / needed).toFixed(2),
+    ]),
+    look,
+  );
+
+const promises = (bounds: readonly Bound[], look: Look) =>
+  tableLines(
+    [{ title: 'PROMISE' }, right('FOUND'), right('AT MOST'), { title: 'OF' }, { title: '' }],
+    bounds.map(({ what, found, most, unit, holds }) => [
+      what,
+      found.toFixed(2),
+      most.toFixed(2),
+      unit,
+      holds ? styled('green', 'PASS') : styled('red', 'FAIL'),
+    ]),
+    look,
+  );

@@ -1,0 +1,82 @@
+import { optionsOf, UsageError } from '../../deploy/local/terminal/arguments.ts';
+import { endWithReader, lookOf } from '../../deploy/local/terminal/output.ts';
+import { type Bound, boundsOf, type Measured } from './bounds.ts';
+import { measureFailedBytes } from './failed-bytes.ts';
+import { loadNow, machineOf } from './machine.ts';
+import { measurePasses } from './pass-costs.ts';
+import { type BenchResult, report } from './report.ts';
+import { runSyncs } from './sync-run.ts';
+
+const help = `npm run bench [-- options]
+
+Measures what the functions cost on a local cluster in this process: how fast a free slot is given on, next to the bare
+GET + PUT + POST that it takes at least; writes for each image; reads of each pass with 0, 100 and 1000 finished images;
+calls of a sweep with nothing to do; bytes of downloads that fail. Holds each figure against what is promised.
+Takes about two minutes, needs no network, leaves nothing behind.
+
+Options
+  --images N   length of the longer queue, 10 to 10000; 200 by default (the shorter one has 10)
+  --json       print the result as one JSON document
+  --help       print this
+
+Progress goes to stderr. Exit code: 0 if all promises hold, 1 if one is broken, 2 for a wrong option.
+
+Examples
+  npm run bench
+  npm run --silent bench -- --json | jq '.bounds[] | select(.holds | not)'
+`;
+
+const shortQueue = 10;
+const finishedCounts = [0, 100, 1000];
+
+async function main(): Promise<number> {
+  try {
+    const options = optionsOf('npm run bench --', process.argv.slice(2), {
+      images: { type: 'string', default: '200' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    });
+    if (options.help) {
+      process.stdout.write(help);
+      return 0;
+    }
+    return await bench(imagesOf(options.images), options.json === true);
+  } catch (error) {
+    process.stderr.write(`bench: ${error instanceof Error ? error.message.replaceAll('\n', ' ') : String(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+function imagesOf(text: string): number {
+  const images = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (images >= 10 && images <= 10_000) return images;
+  throw new UsageError(`--images: expected a whole number from 10 to 10000, found ${JSON.stringify(text)}`);
+}
+
+async function bench(images: number, isJson: boolean): Promise<number> {
+  endWithReader(process.stdout);
+  const startedMs = performance.now();
+  const loadBefore = loadNow();
+  const measured = await measure(images);
+  const bounds: Bound[] = boundsOf(measured);
+  const ok = bounds.every(({ holds }) => holds);
+  const tookMs = performance.now() - startedMs;
+  const result: BenchResult = { ok, tookMs, machine: machineOf(loadBefore), ...measured, bounds };
+  const text = isJson ? JSON.stringify(result, undefined, 2) : report(result, lookOf(process.stdout)).join('\n');
+  process.stdout.write(`${text}\n`);
+  return ok ? 0 : 1;
+}
+
+async function measure(images: number): Promise<Measured> {
+  const tell = (line: string) => process.stderr.write(`bench: ${line} ...\n`);
+  tell(`a queue of ${shortQueue}`);
+  const short = await runSyncs(shortQueue);
+  tell(`a queue of ${images}`);
+  const long = await runSyncs(images);
+  tell(`passes with ${finishedCounts.join(', ')} finished images`);
+  const passes = await measurePasses(finishedCounts);
+  tell('downloads that fail');
+  return { runs: [short, long], passes, bytes: await measureFailedBytes() };
+}
+
+process.exit(await main());
