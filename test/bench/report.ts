@@ -23,7 +23,7 @@ export function report(result: BenchResult, look: Look): string[] {
   return [
     '',
     `Measured in ${saySeconds(result.tookMs)} on ${machine.processors}, Node ${machine.node}, load ${before} before and ${after} after.`,
-    ...section('Handing a slot on', handOvers(runs, look)),
+    ...section('Handing a slot on, held against the bare requests in between', handOvers(runs, look)),
     ...section('Writes for each image', writes(runs, look)),
     ...section('Reads of one pass, by the number of finished images', reads(passes, look)),
     ...section('Bytes of failing downloads', bytesTable(bytes, look)),

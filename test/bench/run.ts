@@ -12,7 +12,7 @@ const help = `npm run bench [-- options]
 Measures what the functions cost on a local cluster in this process: how fast a free slot is given on, next to the bare
 GET + PUT + POST that it takes at least; writes for each image; reads of each pass with 0, 100 and 1000 finished images;
 calls of a sweep with nothing to do; bytes of downloads that fail. Holds each figure against what is promised.
-Takes about two minutes, needs no network, leaves nothing behind.
+Takes about a minute and needs no network.
 
 Options
   --images N   length of the longer queue, 10 to 10000; 200 by default (the shorter one has 10)

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { boundsOf } from './bounds.ts';
+import { report } from './report.ts';
+
+const measured = {
+  runs: [
+    {
+      images: 200,
+      handOversMs: [10, 50],
+      baselineMs: [2, 4],
+      quietBaselineMs: [1, 2],
+      calls: [{ function: 'start-sync', verb: 'create', resource: 'pods', isDone: true, count: 100 }],
+      progressWrites: 0,
+      tookMs: 1000,
+    },
+  ],
+  passes: [{ wake: 'sweep, nothing to do', function: 'start-sync', finished: 0, reads: 3, writes: 0 }],
+  bytes: [{ what: 'whole', retryLimit: 2, attempts: 1, needed: 1000, sent: 1020, flowBytes: 0 }],
+};
+const bounds = boundsOf(measured);
+const machine = { processors: '2 × test', node: 'v24', load: [0.5, 1.5] as const };
+const lines = report({ ok: false, tookMs: 1000, machine, ...measured, bounds }, { columns: 200, colour: false });
+const lineWith = (text: string) => lines.find((line) => line.includes(text)) ?? '';
+
+test('each promise stands with what was found, what is allowed, and whether it holds', () => {
+  expect(lineWith('slot free → next DataVolume, p95')).toMatch(/ 12\.50 +10\.00 .*FAIL$/);
+  expect(lineWith('sweep with nothing to do, start-sync')).toMatch(/ 3\.00 +3\.00 +calls +PASS$/);
+  expect(lines.at(-1)).toBe('1 broken.');
+});
+
+test("figures are never without the machine's load", () => {
+  expect(lineWith('Measured')).toContain('load 0.5 before and 1.5 after');
+});
+
+test('writes are told for each image', () => {
+  expect(lineWith('create pods')).toMatch(/start-sync +create pods +0\.50$/);
+});
