@@ -29,7 +29,8 @@ function attributesOf(waker: Waker): Record<string, string> {
   if (waker.on === 'event') return { type: waker.type };
   if (waker.on !== 'changed') return pingAttributes(waker.on);
   const { apiVersion, kind } = waker.resource;
-  return { apiversion: apiVersion, kind, ...(waker.name ? { name: waker.name } : {}) };
+  const type = waker.verb && `dev.knative.apiserver.ref.${waker.verb}`;
+  return { apiversion: apiVersion, kind, ...(waker.name ? { name: waker.name } : {}), ...(type ? { type } : {}) };
 }
 
 const distinct = <T>(values: readonly T[]) => [

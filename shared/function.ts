@@ -19,6 +19,8 @@ export type Waker =
       labels?: Readonly<Record<string, string>>;
       /** Only the object of this name. */
       name?: string;
+      /** Only word that the object is gone (which proves nothing, like any event). */
+      verb?: 'delete';
     }
   | { on: 'event'; type: string; schema: z.ZodType }
   | { on: 'sweep' }
@@ -30,6 +32,13 @@ export const on = {
     resource: Resource,
     only: { source: SourceName; labels?: Readonly<Record<string, string>>; name?: string },
   ): Waker => ({ on: 'changed', resource, ...only }),
+  /** The end of an object of the kind. */
+  deleted: (resource: Resource, only: { source: SourceName; labels?: Readonly<Record<string, string>> }): Waker => ({
+    on: 'changed',
+    resource,
+    ...only,
+    verb: 'delete',
+  }),
   /** A CloudEvent of this type; data that does not fit `schema` is refused with the list of faults. */
   event: (type: string, schema: z.ZodType): Waker => ({ on: 'event', type, schema }),
   /** The short timer: look at all that is under way. */

@@ -6,10 +6,20 @@ export interface Clock {
   after(delayMs: number, task: () => void): () => void;
 }
 
+/** setTimeout takes 32 bits; a longer delay would be over at once. */
+const longestTimeoutMs = 2 ** 31 - 1;
+
 export const realClock: Clock = {
   now: () => Date.now(),
   after: (delayMs, task) => {
-    const timer = setTimeout(task, delayMs);
+    let timer: NodeJS.Timeout;
+    const wait = (leftMs: number) => {
+      timer =
+        leftMs > longestTimeoutMs
+          ? setTimeout(() => wait(leftMs - longestTimeoutMs), longestTimeoutMs)
+          : setTimeout(task, leftMs);
+    };
+    wait(delayMs);
     return () => clearTimeout(timer);
   },
 };

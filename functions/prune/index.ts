@@ -21,9 +21,9 @@ export default defineFunction<Observed>({
   name: 'prune',
   on: [
     on.changed(VMDiskImage, { source: 'pelotech' }),
-    on.changed(DataVolume, { source: 'cdi', labels: managedBy }),
-    on.changed(PersistentVolumeClaim, { source: 'cdi', labels: managedBy }),
-    on.changed(VolumeSnapshot, { source: 'snapshotter', labels: managedBy }),
+    on.deleted(DataVolume, { source: 'cdi', labels: managedBy }),
+    on.deleted(PersistentVolumeClaim, { source: 'cdi', labels: managedBy }),
+    on.deleted(VolumeSnapshot, { source: 'snapshotter', labels: managedBy }),
     on.changed(Lease, { source: 'own', name: leaseName }),
     on.audit(),
   ],

@@ -103,8 +103,14 @@ describe('the queue', () => {
       .at(-1)?.status.history as { fact: string }[];
     expect(history.map(({ fact }) => fact)).toEqual(['Queued', 'Syncing']);
   });
-  test('the finalizer is set before anything is made', () => {
+  test('the finalizer is set before anything is made, and after the place in the queue is written', () => {
     const verbs = pass([aVMDiskImage({ name: 'new', finalizers: [] })]).actions.map(({ do: verb }) => verb);
+    const order = [verbs.indexOf('patchStatus'), verbs.indexOf('patchMetadata'), verbs.indexOf('create')];
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+    expect(order).not.toContain(-1);
+  });
+  test('a queued image that a crash left without finalizer gets it before its DataVolume', () => {
+    const verbs = pass([queued('a', 1, { finalizers: [] })]).actions.map(({ do: verb }) => verb);
     expect(verbs[0]).toBe('patchMetadata');
   });
   test('nobody overtakes an older image that this pass has no room to queue', () => {

@@ -56,7 +56,8 @@ export function decide(observed: Observed): Action[] {
   const inOrder = [...images].sort((a, b) => orderOf(a, places).localeCompare(orderOf(b, places)));
   const moves = inOrder.flatMap((image) => {
     const step = advance(image, world);
-    if (!step || (!image.status?.phase && !inTurn.has(image.metadata.uid))) return [];
+    if (!step) return isQueued(image) ? finalizer(image) : [];
+    if (!image.status?.phase && !inTurn.has(image.metadata.uid)) return [];
     const actions = move(image, { ...step, nowMs });
     const next = afterwards(image, actions);
     // What was queued just now is judged before it may be given a slot.
@@ -64,8 +65,9 @@ export function decide(observed: Observed): Action[] {
     const judged = verdict ? move(next, { ...verdict, nowMs }) : [];
     moved.set(image.metadata.uid, afterwards(next, judged));
     return [
-      ...finalizer(image),
       ...actions,
+      // After the status: this write raises the resourceVersion that tells apart who came first within a second.
+      ...finalizer(image),
       ...judged,
       ...interrupted(image, step, nowMs),
       ...rebuiltStatus(image, step),
@@ -102,6 +104,8 @@ function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Move, 'fields'>): Ac
   const message = `The status was empty or not readable; rebuilt from the DataVolumes: ${fields.attempt} attempts so far.`;
   return [record(image, true, 'StatusRebuilt', message, image.metadata.resourceVersion)];
 }
+
+const isQueued = ({ metadata, status }: VMDiskImage) => status?.phase === 'Queued' && !metadata.deletionTimestamp;
 
 const finalizer = ({ metadata, ...image }: VMDiskImage): Action[] =>
   metadata.finalizers?.includes(diskImageFinalizer)
