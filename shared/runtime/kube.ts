@@ -150,7 +150,9 @@ export function kubeClient(config: KubeConfig): Kube {
     },
     async create(resource, object, fieldManager) {
       const { namespace } = (object as { metadata: ObjectReference }).metadata;
-      return resource.parse(await request(HttpMethod.POST, pathOf(resource, { namespace }), { fieldManager }, object));
+      return resource.parse(
+        await request(HttpMethod.POST, pathOf(resource, { namespace }), { fieldManager }, named(resource, object)),
+      );
     },
     async replace(resource, object, fieldManager) {
       return resource.parse(await request(HttpMethod.PUT, pathOf(resource, object.metadata), { fieldManager }, object));
@@ -163,7 +165,7 @@ export function kubeClient(config: KubeConfig): Kube {
     },
     async apply(resource, object, { fieldManager, force, subresource }) {
       const query = { fieldManager, force: force ? 'true' : undefined };
-      const body = { apiVersion: resource.apiVersion, kind: resource.kind, ...object };
+      const body = named(resource, object);
       const path = pathOf(resource, object.metadata, subresource);
       return resource.parse(await request(HttpMethod.PATCH, path, query, body, 'application/apply-patch+yaml'));
     },
@@ -193,6 +195,9 @@ export function kubeClient(config: KubeConfig): Kube {
     },
   };
 }
+
+/** The object with its kind said, as every body must. */
+const named = ({ apiVersion, kind }: Resource, object: unknown) => ({ apiVersion, kind, ...(object as object) });
 
 function apiError(httpStatus: number, text: string): ApiError {
   try {

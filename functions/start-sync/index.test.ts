@@ -1,0 +1,41 @@
+import { afterAll, expect, test } from 'vitest';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { Lease } from '../../shared/resources/coordination/lease.ts';
+import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { serveAlone } from '../../test/alone.ts';
+import { aVMDiskImage } from '../../test/builders.ts';
+import declaration from './index.ts';
+
+const alone = await serveAlone(declaration);
+afterAll(alone.close);
+
+test('a new image gets its place, its slot and its DataVolume, and nothing more when it is told of again', async () => {
+  const { apiVersion, kind, spec } = aVMDiskImage();
+  const ref = { name: 'ubuntu', namespace: 'vmdi-farm' };
+  await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+  // The first pass finds no Lease and makes it; who may be downloading is not known before.
+  expect(await alone.sweep()).toBe(202);
+  expect(await alone.changed(VMDiskImage, ref)).toBe(202);
+  const image = await alone.kube.get(VMDiskImage, ref);
+  expect(image).toMatchObject({
+    metadata: { finalizers: [diskImageFinalizer] },
+    status: { phase: 'Syncing', attempts: 1 },
+  });
+  const lease = await alone.kube.get(Lease, { namespace: 'sync-operator', name: leaseName });
+  expect(holdersOf(lease)).toMatchObject([
+    { uid: image?.metadata.uid, image: 'vmdi-farm/ubuntu', revision: 1, attempt: 1 },
+  ]);
+  const before = await alone.kube.list(DataVolume, { namespace: 'vmdi-farm' });
+  expect(before).toMatchObject([{ spec: { source: { s3: { url: spec.url, secretRef: 's3-reader' } } } }]);
+  expect(await alone.changed(VMDiskImage, ref)).toBe(202);
+  expect(await alone.kube.list(DataVolume, { namespace: 'vmdi-farm' })).toEqual(before);
+  expect(alone.told.map(({ type }) => type)).toEqual([
+    'ot.pelotech.disk-image.queued.v1',
+    'ot.pelotech.disk-image.syncing.v1',
+  ]);
+});
+
+test('an image that is gone is no error', async () => {
+  expect(await alone.changed(VMDiskImage, { name: 'gone', namespace: 'vmdi-farm' })).toBe(202);
+});
