@@ -185,7 +185,7 @@ describe('an import with populators', () => {
     const after = await cluster.record(DataVolume);
     await cluster.kube.create(DataVolume, aDataVolume('other', s3));
     await after.until(({ metadata, status }) => metadata.name === 'other' && status?.phase === 'ImportInProgress');
-    expect(state).toEqual({ running: 2, started: 2 });
+    await expect.poll(() => state).toEqual({ running: 2, started: 2 });
   });
 });
 
@@ -352,7 +352,8 @@ describe('by a rule', () => {
     await pods.until(
       ({ metadata, status }) => metadata.uid !== pods.events[0]?.object.metadata.uid && status?.phase === 'Running',
     );
-    expect(state).toEqual({ running: 1, started: 2 });
+    // The Pod says Running a moment before its download begins.
+    await expect.poll(() => state).toEqual({ running: 1, started: 2 });
   });
 
   test('oom shows once as OOMKilled, in a pod that is replaced', async () => {
@@ -448,7 +449,8 @@ describe('deletion in mid-import', () => {
       ({ metadata, status }) => metadata.uid !== pods.events[0]?.object.metadata.uid && status?.phase === 'Running',
     );
     await pods.until((_, type) => type === 'DELETED');
-    expect(state).toEqual({ running: 1, started: 2 });
+    // The Pod says Running a moment before its download begins.
+    await expect.poll(() => state).toEqual({ running: 1, started: 2 });
   });
 });
 
