@@ -1,12 +1,6 @@
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import {
-  attemptLabel,
-  imageUidLabel,
-  managedBy,
-  revisionLabel,
-  type VMDiskImage,
-  VMDiskImage as VMDiskImageKind,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { attemptLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { childMetadata } from '../../shared/rules/child.ts';
 import { dataVolumeName } from '../../shared/rules/names.ts';
 
 /**
@@ -14,30 +8,15 @@ import { dataVolumeName } from '../../shared/rules/names.ts';
  * annotation starts an import whose class waits for a first consumer.
  */
 export function dataVolumeFor(image: VMDiskImage, revision: number, attempt: number) {
-  const { spec, metadata } = image;
+  const { spec } = image;
+  const metadata = childMetadata(image, dataVolumeName(image.metadata, revision, attempt), revision);
   return {
     apiVersion: DataVolume.apiVersion,
     kind: DataVolume.kind,
     metadata: {
-      name: dataVolumeName(metadata, revision, attempt),
-      namespace: metadata.namespace,
-      labels: {
-        ...managedBy,
-        [imageUidLabel]: metadata.uid,
-        [revisionLabel]: String(revision),
-        [attemptLabel]: String(attempt),
-      },
+      ...metadata,
+      labels: { ...metadata.labels, [attemptLabel]: String(attempt) },
       annotations: { 'cdi.kubevirt.io/storage.bind.immediate.requested': 'true' },
-      ownerReferences: [
-        {
-          apiVersion: VMDiskImageKind.apiVersion,
-          kind: VMDiskImageKind.kind,
-          name: metadata.name,
-          uid: metadata.uid,
-          controller: true,
-          blockOwnerDeletion: false,
-        },
-      ],
     },
     spec: {
       source: { [spec.sourceType]: sourceOf(spec) },
