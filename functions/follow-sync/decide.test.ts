@@ -3,7 +3,8 @@ import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-
 import type { Action } from '../../shared/rules/actions.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
 import { aDataVolume, anImporter, aSnapshot, at, aVMDiskImage, start } from '../../test/builders.ts';
-import { decide, type Observed } from './decide.ts';
+import { decide } from './decide.ts';
+import type { Observed } from './observed.ts';
 
 const image = (status: VMDiskImageStatus, more = {}) =>
   aVMDiskImage({ status: { revision: 1, attempt: 1, attempts: 1, startedAt: at(0), ...status }, ...more });

@@ -1,41 +1,16 @@
-import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
-import type { Pod } from '../../shared/resources/core/pod.ts';
-import {
-  attemptLabel,
-  revisionLabel,
-  type VMDiskImage,
-  VMDiskImage as VMDiskImageKind,
-  type VMDiskImageStatus,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import {
-  type VolumeSnapshot,
-  VolumeSnapshot as VolumeSnapshotKind,
-} from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { attemptLabel, revisionLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
-import { withCondition } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
-import { move, record, traceOf } from '../../shared/rules/image-status.ts';
-import { dataVolumeName, snapshotName } from '../../shared/rules/names.ts';
-import { isValid, type Policy } from '../../shared/rules/policy.ts';
+import { move } from '../../shared/rules/image-status.ts';
+import { isValid } from '../../shared/rules/policy.ts';
 import { toMicroTime, toTime } from '../../shared/rules/time.ts';
 import { conditionOf, type Failure, failureOf } from './failure.ts';
+import { leftovers, remove } from './leftovers.ts';
+import { currentName, type Observed } from './observed.ts';
 import { progressOf } from './progress.ts';
-import { snapshotFor } from './snapshot.ts';
-
-/** One image and everything that was made for it. */
-export interface Observed {
-  nowMs: number;
-  policy: Policy;
-  image: VMDiskImage;
-  dataVolumes: readonly DataVolume[];
-  pods: readonly Pod[];
-  snapshots: readonly VolumeSnapshot[];
-  /** The API server answered 404 for the very snapshot that the image's status names. */
-  isSnapshotGone: boolean;
-  refusals: ReadonlyMap<string, string>;
-}
+import { atRest, makeSnapshot, snapshotting } from './snapshotting.ts';
 
 /**
  * Follows an attempt to its end: the status (cause, attempts, what next) is written before anything is deleted, so that
@@ -96,139 +71,6 @@ function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] 
   const fields = { attempts: counted, nextAttemptAt: toMicroTime(nowMs + waitMs) };
   return [...move(image, { to: 'Retrying', reason: failure.reason, message, nowMs, fields }), ...measures];
 }
-
-function snapshotting(observed: Observed): Action[] {
-  const { image, dataVolumes, snapshots, policy, nowMs, refusals } = observed;
-  const { revision = 1, snapshottingAt = '' } = image.status ?? {};
-  const name = snapshotName(image.metadata, revision);
-  const dataVolume = dataVolumes.find(({ metadata }) => metadata.name === currentName(image));
-  const snapshot = snapshots.find(({ metadata }) => metadata.name === name);
-  if (snapshot?.status?.readyToUse) return succeeded(observed, snapshot);
-  const refusal = refusals.get(name);
-  if (refusal) return snapshotFailed(observed, 'Rejected', `The VolumeSnapshot was refused: ${refusal}`);
-  if (!dataVolume || dataVolume.status?.phase === 'Failed') {
-    const found = dataVolume
-      ? conditionOf(dataVolume, 'Bound')?.message || 'its DataVolume Failed'
-      : 'its DataVolume is gone';
-    return snapshotFailed(observed, 'VolumeLost', `The volume was lost before its snapshot was ready: ${found}.`);
-  }
-  if (isValid(policy, 'snapshotTimeout') && nowMs - Date.parse(snapshottingAt) >= policy.values.snapshotTimeout) {
-    const found = snapshot?.status?.error?.message ?? 'no error';
-    const within = `within snapshotTimeout (${sayDuration(policy.values.snapshotTimeout)})`;
-    return snapshotFailed(
-      observed,
-      'SnapshotTimeout',
-      `No usable snapshot ${within}; the snapshotter says: ${found}. The volume is kept.`,
-    );
-  }
-  return snapshot ? [] : makeSnapshot(image, dataVolume);
-}
-
-function succeeded({ image, nowMs }: Observed, snapshot: VolumeSnapshot): Action[] {
-  const { revision = 1, startedAt, queuedAt } = image.status ?? {};
-  const restoreSize = snapshot.status?.restoreSize;
-  const held: NonNullable<VMDiskImageStatus['snapshot']> = {
-    name: snapshot.metadata.name,
-    revision,
-    ...(restoreSize ? { restoreSize } : {}),
-  };
-  const since = queuedAt ?? startedAt ?? '';
-  return [
-    ...move(image, {
-      to: 'Succeeded',
-      reason: 'SnapshotReady',
-      message: `Ready to clone from snapshot ${snapshot.metadata.name}.`,
-      nowMs,
-      fields: { snapshot: held, completedAt: toTime(nowMs) },
-    }),
-    { do: 'measure', metric: 'ot.image.ready.duration', value: Math.max(0, nowMs - Date.parse(since)) / 1000 },
-  ];
-}
-
-const snapshotFailed = ({ image, nowMs }: Observed, reason: string, message: string): Action[] =>
-  move(image, { to: 'Failed', reason, message, nowMs, fields: { completedAt: toTime(nowMs) } });
-
-function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action[] {
-  const { revision = 1 } = image.status ?? {};
-  const object = snapshotFor(image, revision, dataVolume.status?.claimName ?? dataVolume.metadata.name);
-  return [{ do: 'create', resource: VolumeSnapshotKind, object, owner: image.metadata.uid, trace: traceOf(image) }];
-}
-
-/** A snapshot that is gone, or whose content is, is said at once; no list is ever taken as evidence of it. */
-function atRest({ image, snapshots, nowMs, isSnapshotGone }: Observed): Action[] {
-  const held = image.status?.snapshot;
-  if (image.status?.phase !== 'Succeeded' || !held) return [];
-  const snapshot = snapshots.find(({ metadata }) => metadata.name === held.name);
-  const isLost = isSnapshotGone || /VolumeSnapshotContent is missing/.test(snapshot?.status?.error?.message ?? '');
-  const isSaid =
-    image.status.conditions?.some(({ type, status }) => type === 'SnapshotLost' && status === 'True') ?? false;
-  if (isLost === isSaid || (!isLost && !snapshot?.status?.readyToUse)) return [];
-  const message = isLost
-    ? `The snapshot ${held.name} is lost; a new sync starts when the image is used or asked for.`
-    : 'The snapshot is there.';
-  const observedGeneration = image.metadata.generation;
-  const now = toTime(nowMs);
-  const reason = isLost ? 'SnapshotLost' : 'SnapshotReady';
-  const lost = withCondition(
-    image.status.conditions,
-    { type: 'SnapshotLost', status: isLost ? 'True' : 'False', reason, message, observedGeneration },
-    now,
-  );
-  const conditions = withCondition(
-    lost,
-    { type: 'Ready', status: isLost ? 'False' : 'True', reason, message, observedGeneration },
-    now,
-  );
-  return [
-    { do: 'patchStatus', resource: VMDiskImageKind, of: image, status: { conditions, message }, trace: traceOf(image) },
-    record(image, isLost, reason, message, `${held.name}/${now}`),
-  ];
-}
-
-/** Volumes of earlier attempts, the source volume once its snapshot is ready, snapshots of earlier revisions. */
-function leftovers(observed: Observed): Action[] {
-  const { image, dataVolumes, snapshots } = observed;
-  const { phase, snapshot } = image.status ?? {};
-  const old =
-    phase === 'Succeeded' && snapshot
-      ? snapshots.filter((found) => numberOf(found, revisionLabel) < snapshot.revision)
-      : [];
-  return [
-    ...dataVolumes
-      .filter((dataVolume) => !dataVolume.metadata.deletionTimestamp && isLeftOver(observed, dataVolume))
-      .map((dataVolume) => remove(image, dataVolume)),
-    ...old
-      .filter(({ metadata }) => !metadata.deletionTimestamp)
-      .map((found): Action => ({ do: 'delete', resource: VolumeSnapshotKind, of: found, trace: traceOf(image) })),
-  ];
-}
-
-function isLeftOver({ image, policy }: Observed, dataVolume: DataVolume): boolean {
-  const { phase, revision = 0, attempt = 0, snapshot } = image.status ?? {};
-  const order = numberOf(dataVolume, revisionLabel) - revision || numberOf(dataVolume, attemptLabel) - attempt;
-  // Made after this image was read: the next pass sees both.
-  if (order > 0) return false;
-  if (order < 0) return true;
-  if (phase === 'Succeeded')
-    return (
-      snapshot?.revision === revision && !policy.values.retainSourceVolume && isValid(policy, 'retainSourceVolume')
-    );
-  // A volume whose snapshot did not come in time is kept: the download is paid for.
-  if (phase === 'Failed') return image.status?.snapshottingAt === undefined;
-  return phase === 'Retrying' || phase === 'Queued';
-}
-
-const remove = (image: VMDiskImage, dataVolume: DataVolume): Action => ({
-  do: 'delete',
-  resource: DataVolumeKind,
-  of: dataVolume,
-  trace: traceOf(image),
-});
-
-const numberOf = (object: DataVolume | VolumeSnapshot, label: string) => Number(object.metadata.labels?.[label] ?? 0);
-
-const currentName = ({ metadata, status }: VMDiskImage) =>
-  dataVolumeName(metadata, status?.revision ?? 1, status?.attempt ?? 1);
 
 const podsOf = ({ pods, image }: Observed) =>
   pods.filter(

@@ -17,7 +17,8 @@ import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { isIn } from '../../shared/rules/selectors.ts';
 import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
-import { decide, type Observed } from './decide.ts';
+import { decide } from './decide.ts';
+import type { Observed } from './observed.ts';
 
 /** Follows the download and the snapshot of each image, and ends an attempt at the first sign that it failed. */
 export default defineFunction<Observed>({

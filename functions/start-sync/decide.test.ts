@@ -14,7 +14,8 @@ import {
   type ImageOptions,
   start,
 } from '../../test/builders.ts';
-import { decide, type Observed } from './decide.ts';
+import { decide } from './decide.ts';
+import type { Observed } from './observed.ts';
 import { contentDigest } from './revision.ts';
 
 const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };

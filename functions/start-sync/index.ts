@@ -18,7 +18,8 @@ import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { isIn, labelSelector } from '../../shared/rules/selectors.ts';
 import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { type Classes, healingReasons } from './advance.ts';
-import { decide, type Observed } from './decide.ts';
+import { decide } from './decide.ts';
+import type { Observed } from './observed.ts';
 import { newRevisionReason } from './revision.ts';
 
 /** Gives the free slot to the image that waited longest. */

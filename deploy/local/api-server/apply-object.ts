@@ -4,7 +4,7 @@ import { incomingObject } from './incoming-object.ts';
 import { apiVersionOf, groupResourceOf, type Kind, shelfOf } from './kind.ts';
 import { type ApplyConflict, applyServerSide, describeConflicts } from './managed-fields.ts';
 import { type ApiObject, copyOf } from './objects.ts';
-import type { PatchRequest } from './patch-object.ts';
+import type { PatchRequest } from './patch-request.ts';
 import { required } from './schema-cause.ts';
 import { badRequest, conflict, invalid, notFound, StatusError } from './status-error.ts';
 import { updateObject } from './update-object.ts';

@@ -1,19 +1,11 @@
 import { applyObject } from './apply-object.ts';
-import type { ClusterState, ObjectPlace, WriteOptions } from './cluster-state.ts';
+import type { ClusterState, WriteOptions } from './cluster-state.ts';
 import type { Kind } from './kind.ts';
 import { type ApiObject, isJsonObject } from './objects.ts';
 import { jsonPatch, mergePatch, PatchError, strategicMergePatch } from './patch.ts';
+import type { PatchRequest } from './patch-request.ts';
 import { badRequest, StatusError, unsupportedMediaType } from './status-error.ts';
 import { updateObject } from './update-object.ts';
-
-export interface PatchRequest {
-  place: ObjectPlace;
-  subresource: '' | 'status';
-  /** The request's Content-Type, which says what kind of patch it is. */
-  mediaType: string;
-  patch: unknown;
-  force: boolean;
-}
 
 const types = {
   json: 'application/json-patch+json',

@@ -1,0 +1,53 @@
+import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
+import { attemptLabel, revisionLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import {
+  type VolumeSnapshot,
+  VolumeSnapshot as VolumeSnapshotKind,
+} from '../../shared/resources/snapshot/volume-snapshot.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { traceOf } from '../../shared/rules/image-status.ts';
+import { isValid } from '../../shared/rules/policy.ts';
+import type { Observed } from './observed.ts';
+
+/** Volumes of earlier attempts, the source volume once its snapshot is ready, snapshots of earlier revisions. */
+export function leftovers(observed: Observed): Action[] {
+  const { image, dataVolumes, snapshots } = observed;
+  const { phase, snapshot } = image.status ?? {};
+  const old =
+    phase === 'Succeeded' && snapshot
+      ? snapshots.filter((found) => numberOf(found, revisionLabel) < snapshot.revision)
+      : [];
+  return [
+    ...dataVolumes
+      .filter((dataVolume) => !dataVolume.metadata.deletionTimestamp && isLeftOver(observed, dataVolume))
+      .map((dataVolume) => remove(image, dataVolume)),
+    ...old
+      .filter(({ metadata }) => !metadata.deletionTimestamp)
+      .map((found): Action => ({ do: 'delete', resource: VolumeSnapshotKind, of: found, trace: traceOf(image) })),
+  ];
+}
+
+function isLeftOver({ image, policy }: Observed, dataVolume: DataVolume): boolean {
+  const { phase, revision = 0, attempt = 0, snapshot } = image.status ?? {};
+  const order = numberOf(dataVolume, revisionLabel) - revision || numberOf(dataVolume, attemptLabel) - attempt;
+  // Made after this image was read: the next pass sees both.
+  if (order > 0) return false;
+  if (order < 0) return true;
+  if (phase === 'Succeeded')
+    return (
+      snapshot?.revision === revision && !policy.values.retainSourceVolume && isValid(policy, 'retainSourceVolume')
+    );
+  // A volume whose snapshot did not come in time is kept: the download is paid for.
+  if (phase === 'Failed') return image.status?.snapshottingAt === undefined;
+  return phase === 'Retrying' || phase === 'Queued';
+}
+
+/** Deletes the DataVolume of an attempt. */
+export const remove = (image: VMDiskImage, dataVolume: DataVolume): Action => ({
+  do: 'delete',
+  resource: DataVolumeKind,
+  of: dataVolume,
+  trace: traceOf(image),
+});
+
+const numberOf = (object: DataVolume | VolumeSnapshot, label: string) => Number(object.metadata.labels?.[label] ?? 0);

@@ -1,0 +1,23 @@
+import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import type { Pod } from '../../shared/resources/core/pod.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { dataVolumeName } from '../../shared/rules/names.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+
+/** One image and everything that was made for it. */
+export interface Observed {
+  nowMs: number;
+  policy: Policy;
+  image: VMDiskImage;
+  dataVolumes: readonly DataVolume[];
+  pods: readonly Pod[];
+  snapshots: readonly VolumeSnapshot[];
+  /** The API server answered 404 for the very snapshot that the image's status names. */
+  isSnapshotGone: boolean;
+  refusals: ReadonlyMap<string, string>;
+}
+
+/** What the DataVolume of the image's newest attempt is called. */
+export const currentName = ({ metadata, status }: VMDiskImage) =>
+  dataVolumeName(metadata, status?.revision ?? 1, status?.attempt ?? 1);

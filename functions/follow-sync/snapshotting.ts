@@ -1,0 +1,109 @@
+import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import {
+  type VMDiskImage,
+  VMDiskImage as VMDiskImageKind,
+  type VMDiskImageStatus,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import {
+  type VolumeSnapshot,
+  VolumeSnapshot as VolumeSnapshotKind,
+} from '../../shared/resources/snapshot/volume-snapshot.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { withCondition } from '../../shared/rules/conditions.ts';
+import { sayDuration } from '../../shared/rules/duration.ts';
+import { move, record, traceOf } from '../../shared/rules/image-status.ts';
+import { snapshotName } from '../../shared/rules/names.ts';
+import { isValid } from '../../shared/rules/policy.ts';
+import { toTime } from '../../shared/rules/time.ts';
+import { conditionOf } from './failure.ts';
+import { currentName, type Observed } from './observed.ts';
+import { snapshotFor } from './snapshot.ts';
+
+/** Waits for the snapshot of a downloaded image: makes it, and says what became of it. */
+export function snapshotting(observed: Observed): Action[] {
+  const { image, dataVolumes, snapshots, policy, nowMs, refusals } = observed;
+  const { revision = 1, snapshottingAt = '' } = image.status ?? {};
+  const name = snapshotName(image.metadata, revision);
+  const dataVolume = dataVolumes.find(({ metadata }) => metadata.name === currentName(image));
+  const snapshot = snapshots.find(({ metadata }) => metadata.name === name);
+  if (snapshot?.status?.readyToUse) return succeeded(observed, snapshot);
+  const refusal = refusals.get(name);
+  if (refusal) return snapshotFailed(observed, 'Rejected', `The VolumeSnapshot was refused: ${refusal}`);
+  if (!dataVolume || dataVolume.status?.phase === 'Failed') {
+    const found = dataVolume
+      ? conditionOf(dataVolume, 'Bound')?.message || 'its DataVolume Failed'
+      : 'its DataVolume is gone';
+    return snapshotFailed(observed, 'VolumeLost', `The volume was lost before its snapshot was ready: ${found}.`);
+  }
+  if (isValid(policy, 'snapshotTimeout') && nowMs - Date.parse(snapshottingAt) >= policy.values.snapshotTimeout) {
+    const found = snapshot?.status?.error?.message ?? 'no error';
+    const within = `within snapshotTimeout (${sayDuration(policy.values.snapshotTimeout)})`;
+    return snapshotFailed(
+      observed,
+      'SnapshotTimeout',
+      `No usable snapshot ${within}; the snapshotter says: ${found}. The volume is kept.`,
+    );
+  }
+  return snapshot ? [] : makeSnapshot(image, dataVolume);
+}
+
+function succeeded({ image, nowMs }: Observed, snapshot: VolumeSnapshot): Action[] {
+  const { revision = 1, startedAt, queuedAt } = image.status ?? {};
+  const restoreSize = snapshot.status?.restoreSize;
+  const held: NonNullable<VMDiskImageStatus['snapshot']> = {
+    name: snapshot.metadata.name,
+    revision,
+    ...(restoreSize ? { restoreSize } : {}),
+  };
+  const since = queuedAt ?? startedAt ?? '';
+  return [
+    ...move(image, {
+      to: 'Succeeded',
+      reason: 'SnapshotReady',
+      message: `Ready to clone from snapshot ${snapshot.metadata.name}.`,
+      nowMs,
+      fields: { snapshot: held, completedAt: toTime(nowMs) },
+    }),
+    { do: 'measure', metric: 'ot.image.ready.duration', value: Math.max(0, nowMs - Date.parse(since)) / 1000 },
+  ];
+}
+
+const snapshotFailed = ({ image, nowMs }: Observed, reason: string, message: string): Action[] =>
+  move(image, { to: 'Failed', reason, message, nowMs, fields: { completedAt: toTime(nowMs) } });
+
+export function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action[] {
+  const { revision = 1 } = image.status ?? {};
+  const object = snapshotFor(image, revision, dataVolume.status?.claimName ?? dataVolume.metadata.name);
+  return [{ do: 'create', resource: VolumeSnapshotKind, object, owner: image.metadata.uid, trace: traceOf(image) }];
+}
+
+/** A snapshot that is gone, or whose content is, is said at once; no list is ever taken as evidence of it. */
+export function atRest({ image, snapshots, nowMs, isSnapshotGone }: Observed): Action[] {
+  const held = image.status?.snapshot;
+  if (image.status?.phase !== 'Succeeded' || !held) return [];
+  const snapshot = snapshots.find(({ metadata }) => metadata.name === held.name);
+  const isLost = isSnapshotGone || /VolumeSnapshotContent is missing/.test(snapshot?.status?.error?.message ?? '');
+  const isSaid =
+    image.status.conditions?.some(({ type, status }) => type === 'SnapshotLost' && status === 'True') ?? false;
+  if (isLost === isSaid || (!isLost && !snapshot?.status?.readyToUse)) return [];
+  const message = isLost
+    ? `The snapshot ${held.name} is lost; a new sync starts when the image is used or asked for.`
+    : 'The snapshot is there.';
+  const observedGeneration = image.metadata.generation;
+  const now = toTime(nowMs);
+  const reason = isLost ? 'SnapshotLost' : 'SnapshotReady';
+  const lost = withCondition(
+    image.status.conditions,
+    { type: 'SnapshotLost', status: isLost ? 'True' : 'False', reason, message, observedGeneration },
+    now,
+  );
+  const conditions = withCondition(
+    lost,
+    { type: 'Ready', status: isLost ? 'False' : 'True', reason, message, observedGeneration },
+    now,
+  );
+  return [
+    { do: 'patchStatus', resource: VMDiskImageKind, of: image, status: { conditions, message }, trace: traceOf(image) },
+    record(image, isLost, reason, message, `${held.name}/${now}`),
+  ];
+}

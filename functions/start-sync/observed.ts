@@ -1,0 +1,25 @@
+import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import type { Lease } from '../../shared/resources/coordination/lease.ts';
+import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import type { Pod } from '../../shared/resources/core/pod.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+import type { Classes } from './advance.ts';
+
+/** What one pass of start-sync sees. */
+export interface Observed {
+  nowMs: number;
+  policy: Policy;
+  policyMap: ConfigMap | undefined;
+  lease: Lease | undefined;
+  /** All that are not at rest, and those at rest that something may have changed for. */
+  images: readonly VMDiskImage[];
+  /** Of the images that hold a slot or are Syncing; all of ours where the Lease has to be rebuilt. */
+  dataVolumes: readonly DataVolume[];
+  pods: readonly Pod[];
+  classes: Classes | undefined;
+  refusals: ReadonlyMap<string, string>;
+  /** An audit tries again what the API server forbade: nothing tells when a permission or quota changes. */
+  isAudit: boolean;
+  holdOffMs: number;
+}

@@ -1,0 +1,123 @@
+import { Lease } from '../../shared/resources/coordination/lease.ts';
+import type { Pod } from '../../shared/resources/core/pod.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { isValid } from '../../shared/rules/policy.ts';
+import { freeIn, type Holder, holdersOf, leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
+import { toMicroTime, toTime } from '../../shared/rules/time.ts';
+import { begin } from './begin.ts';
+import { keptBy, rebuild, type Seen, stuckPods } from './hold.ts';
+import type { Observed } from './observed.ts';
+import { byPlace } from './queue.ts';
+
+/** Releases and grants in one write of the Lease, then what the granted (and the interrupted) still need. */
+export function slots(observed: Observed, images: readonly VMDiskImage[], firstUnseen: string | undefined): Action[] {
+  const { lease, nowMs } = observed;
+  const seen: Seen = { ...observed, images: new Map(images.map((image) => [image.metadata.uid, image])) };
+  const held = holdersOf(lease);
+  const before = held ?? rebuild(seen);
+  const kept = before.filter((holder) => keptBy(holder, seen) !== undefined);
+  const granted = held && mayGrant(observed) ? grants(observed, images, kept, firstUnseen) : [];
+  const warnings = before
+    .filter((holder) => !kept.includes(holder))
+    .flatMap((holder) => stuckPods(holder, seen).map((pod) => stuckWarning(pod)));
+  const isChanged = !held || kept.length !== before.length || granted.length > 0;
+  const holders = [...kept, ...granted];
+  return [
+    ...warnings,
+    ...(isChanged ? [saveLease(observed, holders, !held)] : []),
+    ...(held ? [] : [rebuiltEvent(observed, holders)]),
+    ...holders.flatMap((holder) => begin(holder, seen, nowMs)),
+  ];
+}
+
+/** Nothing starts anew while a key it depends on does not parse, or too soon after the Lease was lost. */
+function mayGrant({ policy, lease, nowMs, holdOffMs }: Observed) {
+  const acquired = Date.parse(lease?.spec?.acquireTime ?? '');
+  const heldOff = Number.isFinite(acquired) && nowMs - acquired < holdOffMs;
+  return (
+    !heldOff &&
+    isValid(
+      policy,
+      'concurrency',
+      'retryLimit',
+      'retryBackoffDuration',
+      'maxRetryBackoffDuration',
+      'startTimeout',
+      'syncTimeout',
+      'allowedSources',
+    )
+  );
+}
+
+function grants(
+  { policy, classes, nowMs }: Observed,
+  images: readonly VMDiskImage[],
+  kept: readonly Holder[],
+  firstUnseen: string | undefined,
+): Holder[] {
+  if (!classes) return [];
+  const holding = new Set(kept.map(({ uid }) => uid));
+  return images
+    .filter(
+      ({ metadata, status }) => status?.phase === 'Queued' && !metadata.deletionTimestamp && !holding.has(metadata.uid),
+    )
+    .filter(({ status }) => firstUnseen === undefined || (status?.queuedAt ?? '') < firstUnseen)
+    .sort((a, b) => byPlace(placeOf(a), placeOf(b)))
+    .slice(0, freeIn(kept, policy.values.concurrency))
+    .map(({ metadata, status }) => ({
+      uid: metadata.uid,
+      image: `${metadata.namespace}/${metadata.name}`,
+      revision: status?.revision ?? 1,
+      attempt: (status?.attempt ?? 0) + 1,
+      since: toTime(nowMs),
+    }));
+}
+
+const placeOf = ({ metadata, status }: VMDiskImage) => ({ uid: metadata.uid, queuedAt: status?.queuedAt ?? '' });
+
+function saveLease({ lease, nowMs }: Observed, holders: readonly Holder[], isRebuilt: boolean): Action {
+  const now = toMicroTime(nowMs);
+  const annotations = { ...lease?.metadata.annotations, [slotsAnnotation]: JSON.stringify(holders) };
+  const spec = {
+    ...lease?.spec,
+    holderIdentity: 'start-sync',
+    renewTime: now,
+    ...(isRebuilt || !lease?.spec?.acquireTime ? { acquireTime: now } : {}),
+  };
+  if (lease)
+    return { do: 'replace', resource: Lease, object: { ...lease, metadata: { ...lease.metadata, annotations }, spec } };
+  return {
+    do: 'create',
+    resource: Lease,
+    object: {
+      apiVersion: Lease.apiVersion,
+      kind: Lease.kind,
+      metadata: { name: leaseName, namespace: operatorNamespace, annotations },
+      spec,
+    },
+  };
+}
+
+const stuckWarning = (pod: Pod): Action => ({
+  do: 'record',
+  about: pod,
+  type: 'Warning',
+  reason: 'SlotFreed',
+  message: 'The importer has been Terminating for over 10 minutes; its slot is given on. Look at its node.',
+  once: pod.metadata.uid,
+});
+
+const rebuiltEvent = ({ lease, nowMs }: Observed, holders: readonly Holder[]): Action => ({
+  do: 'record',
+  about: {
+    apiVersion: Lease.apiVersion,
+    kind: Lease.kind,
+    metadata: { uid: '', resourceVersion: '', ...lease?.metadata, name: leaseName, namespace: operatorNamespace },
+  },
+  type: lease ? 'Warning' : 'Normal',
+  reason: 'SlotsRebuilt',
+  message: `The slots were ${lease ? 'not readable' : 'not there'}; rebuilt from what is downloading: ${holders.length} held.`,
+  once: toTime(nowMs),
+});
