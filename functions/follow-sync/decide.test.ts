@@ -91,6 +91,21 @@ describe('an attempt that fails', () => {
   });
 });
 
+describe('a download that is done', () => {
+  const done = () => aDataVolume(syncing, bound);
+  test.each([
+    ['after startTimeout, its importer never seen', { image: syncing, nowMs: start + 16 * 60_000 }],
+    ['after syncTimeout', { image: syncing, nowMs: start + 5 * 3_600_000 }],
+    ['beside an evicted Pod', { image: syncing, pods: [anImporter(syncing, { phase: 'Failed', reason: 'Evicted' })] }],
+  ])('is kept %s', (_, observed) => {
+    expect(pass({ ...observed, dataVolumes: [done()] }).status?.phase).toBe('Snapshotting');
+  });
+  test('and waits for its claim is not called never started', () => {
+    const unbound = aDataVolume(syncing, { ...bound, bound: { status: 'False' } });
+    expect(pass({ image: syncing, dataVolumes: [unbound], nowMs: start + 16 * 60_000 }).actions).toEqual([]);
+  });
+});
+
 describe('an attempt under way', () => {
   test('is left alone while nothing is new', () => {
     expect(pass({ image: seen, dataVolumes: [aDataVolume(seen)], pods: [anImporter(seen)] }).actions).toEqual([]);
@@ -105,7 +120,18 @@ describe('an attempt under way', () => {
       dataVolume: aDataVolume(syncing).metadata.name,
       importer: { uid: 'pod-1', scratch: false },
       progress: 'N/A',
+      message: 'Downloading, attempt 1.',
     });
+  });
+  test('says what keeps its importer from starting, once', () => {
+    const trouble = { status: 'False', reason: 'CreateContainerConfigError', message: 'secret "x" not found' };
+    const dataVolume = aDataVolume(syncing, { phase: 'ImportScheduled', running: trouble });
+    const { status } = pass({ image: syncing, dataVolumes: [dataVolume] });
+    expect(status?.message).toBe(
+      'Waiting for the importer, attempt 1. CreateContainerConfigError: secret "x" not found.',
+    );
+    const said = image({ ...syncing.status, message: status?.message as string });
+    expect(pass({ image: said, dataVolumes: [dataVolume] }).actions).toEqual([]);
   });
   test.each([
     ['20%', '24.99%', undefined],

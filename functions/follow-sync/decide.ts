@@ -31,11 +31,13 @@ export function decide(observed: Observed): Action[] {
 function syncing(observed: Observed): Action[] {
   const { image, dataVolumes, nowMs } = observed;
   const dataVolume = dataVolumes.find(({ metadata }) => metadata.name === currentName(image));
-  const failure = failureOf({ ...observed, dataVolume, pods: podsOf(observed) });
+  // CDI: a populated DataVolume is Succeeded before its claim is bound, and a snapshot cut in between fails for minutes.
+  const isDownloaded = dataVolume?.status?.phase === 'Succeeded' && conditionOf(dataVolume, 'Bound')?.status === 'True';
+  // What is downloaded is paid for: no deadline, and no Pod that lingers, throws it away.
+  const failure = isDownloaded ? undefined : failureOf({ ...observed, dataVolume, pods: podsOf(observed) });
   if (failure) return [...failed(observed, failure), ...(dataVolume ? [remove(image, dataVolume)] : [])];
   if (!dataVolume) return [];
-  // CDI: a populated DataVolume is Succeeded before its claim is bound, and a snapshot cut in between fails for minutes.
-  if (dataVolume.status?.phase === 'Succeeded' && conditionOf(dataVolume, 'Bound')?.status === 'True') {
+  if (isDownloaded) {
     return [
       ...move(image, {
         to: 'Snapshotting',

@@ -114,7 +114,10 @@ const isReplaced: Check = ({ image, pods, dataVolume }) => {
 };
 
 const hasNotStarted: Check = ({ nowMs, image, policy, dataVolume }) => {
-  const isStarted = image.status?.importer || conditionOf(dataVolume, 'Running')?.status === 'True';
+  const isStarted =
+    image.status?.importer ||
+    dataVolume?.status?.phase === 'Succeeded' ||
+    conditionOf(dataVolume, 'Running')?.status === 'True';
   if (isStarted || elapsed(nowMs, image) < policy.values.startTimeout) return undefined;
   const [bound, running] = [conditionOf(dataVolume, 'Bound'), conditionOf(dataVolume, 'Running')];
   const found = [running, bound]

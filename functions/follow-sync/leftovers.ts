@@ -38,7 +38,7 @@ function isLeftOver({ image, policy }: Observed, dataVolume: DataVolume): boolea
       snapshot?.revision === revision && !policy.values.retainSourceVolume && isValid(policy, 'retainSourceVolume')
     );
   // A volume whose snapshot did not come in time is kept: the download is paid for.
-  if (phase === 'Failed') return image.status?.snapshottingAt === undefined;
+  if (phase === 'Failed') return image.status?.snapshottingAt === undefined || dataVolume.status?.phase !== 'Succeeded';
   return phase === 'Retrying' || phase === 'Queued';
 }
 

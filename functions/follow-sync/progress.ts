@@ -2,8 +2,8 @@ import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { Pod } from '../../shared/resources/core/pod.ts';
 import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
-import { traceOf } from '../../shared/rules/image-status.ts';
-import { hasScratch } from './failure.ts';
+import { tellable, traceOf } from '../../shared/rules/image-status.ts';
+import { conditionOf, hasScratch } from './failure.ts';
 
 /** A percentage is written again when it has moved by this much. */
 const stepPercent = 5;
@@ -20,14 +20,35 @@ export function progressOf(image: VMDiskImage, dataVolume: DataVolume, pods: rea
   const progress = progressText(dataVolume.status?.progress);
   const isFurther = progress !== undefined && hasMoved(status?.progress, progress);
   const isSeen = status?.dataVolume === dataVolume.metadata.name;
-  if (!isOtherImporter && !(isSeen && isFurther)) return [];
+  if (!isOtherImporter && !(isSeen && isFurther)) return isSeen ? [] : waitsFor(image, dataVolume);
   const fields = {
     dataVolume: dataVolume.metadata.name,
-    ...(importer ? { importer } : {}),
+    ...(importer ? { importer, message: `Downloading, attempt ${status?.attempts ?? 1}.` } : {}),
     ...(progress === undefined ? {} : { progress }),
   };
   return [{ do: 'patchStatus', resource: VMDiskImageKind, of: image, status: fields, trace: traceOf(image) }];
 }
+
+/** What keeps an importer from starting (a Secret, a node, a quota), where CDI names it; written when it changes. */
+function waitsFor(image: VMDiskImage, dataVolume: DataVolume): Action[] {
+  const found = ['Running', 'Bound']
+    .map((type) => conditionOf(dataVolume, type))
+    .find((one) => troubles.has(one?.reason ?? ''));
+  if (!found) return [];
+  const what = [found.reason, found.message].filter(Boolean).join(': ').replace(/\.?$/, '.');
+  const words = `Waiting for the importer, attempt ${image.status?.attempts ?? 1}. ${what}`;
+  const message = tellable(words);
+  if (image.status?.message === message) return [];
+  return [{ do: 'patchStatus', resource: VMDiskImageKind, of: image, status: { message }, trace: traceOf(image) }];
+}
+
+const troubles = new Set([
+  'CreateContainerConfigError',
+  'Unschedulable',
+  'ErrExceededQuota',
+  'ErrClaimNotValid',
+  'ImagePullBackOff',
+]);
 
 /** CDI writes "45.52%"; people need no hundredths. */
 const progressText = (progress: string | undefined) => {

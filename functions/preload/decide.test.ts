@@ -54,7 +54,7 @@ test('the Secret is named for S3 only', () => {
 });
 const requested = (actions: ReturnType<typeof pass>) =>
   (actions[0] as unknown as { object: { metadata: { annotations: Record<string, string> } } }).object.metadata
-    .annotations['pelotech.ot/sync-requested'];
+    .annotations['pelotech.ot/published-content'];
 test('the same event asks for the same sync, another event for another', () => {
   expect(requested(pass())).toBe(requested(pass()));
   expect(requested(pass({ message: { ...message, id: 'e-2' } }))).not.toBe(requested(pass()));

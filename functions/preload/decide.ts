@@ -3,7 +3,7 @@ import type { Message } from '../../shared/function.ts';
 import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import {
   diskImageFinalizer,
-  syncRequested,
+  publishedContent,
   type VMDiskImage,
   VMDiskImage as VMDiskImageKind,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
@@ -52,7 +52,7 @@ function wanted({ policy, published, message }: Observed) {
       namespace: namespaceFor(published, policy),
       finalizers: [diskImageFinalizer],
       annotations: {
-        [syncRequested]: digest ?? digestOf([message.source, message.id]),
+        [publishedContent]: digest ?? digestOf([message.source, message.id]),
         ...(message.time ? { [publishedAt]: message.time } : {}),
       },
       labels: {

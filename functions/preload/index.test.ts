@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { imagePublished } from '../../shared/events.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { publishedContent, syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { serveAlone } from '../../test/alone.ts';
 import declaration from './index.ts';
 
@@ -14,6 +14,19 @@ test('a published image is made as the policy says, under the name of preload', 
   const image = await alone.kube.get(VMDiskImage, { name: 'ubuntu', namespace: 'vmdi-farm' });
   expect(image).toMatchObject({ spec: { url, storageClass: 'gp3', secretRef: 's3-reader', diskSize: '24Gi' } });
   expect(image?.metadata.managedFields).toMatchObject([{ manager: 'preload', operation: 'Apply' }]);
+});
+
+test("a person's request for a sync does not stand in the way of the next publication", async () => {
+  const ref = { name: 'ubuntu', namespace: 'vmdi-farm' };
+  await alone.kube.patch(
+    VMDiskImage,
+    ref,
+    { metadata: { annotations: { [syncRequested]: 'now' } } },
+    { fieldManager: 'kubectl-annotate' },
+  );
+  expect(await alone.message(imagePublished, { name: 'ubuntu', url, digest: 'sha256:2' })).toBe(202);
+  const { metadata } = (await alone.kube.get(VMDiskImage, ref)) ?? {};
+  expect(metadata?.annotations).toMatchObject({ [syncRequested]: 'now', [publishedContent]: 'sha256:2' });
 });
 
 test("a spec that is an admin's stays the admin's", async () => {

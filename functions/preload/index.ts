@@ -1,5 +1,5 @@
 import { ImagePublished, imagePublished } from '../../shared/events.ts';
-import { type Context, defineFunction, on, type Wake } from '../../shared/function.ts';
+import { type Context, defineFunction, type Message, on, type Wake } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
@@ -23,11 +23,18 @@ async function observe({ kube, refusals }: Context, wake: Wake): Promise<Observe
   const policyMap = await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName });
   const policy = parsePolicy(policyMap);
   return Promise.all(
-    wake.messages.map(async (message) => {
+    newestOfEach(wake.messages).map(async (message) => {
       const published = message.data as ImagePublished;
       const namespace = namespaceFor(published, policy);
       const image = await kube.get(VMDiskImage, { namespace, name: published.name });
       return { policy, policyMap, image, message, published, refusals };
     }),
   );
+}
+
+/** Of several publications of one image that share a pass the newest counts, as it does where they come one by one. */
+function newestOfEach(messages: readonly Message[]): Message[] {
+  const byTime = [...messages].sort((a, b) => Date.parse(a.time ?? '') - Date.parse(b.time ?? '') || 0);
+  const keyOf = ({ data }: Message) => `${(data as ImagePublished).namespace ?? ''}/${(data as ImagePublished).name}`;
+  return [...new Map(byTime.map((message) => [keyOf(message), message])).values()];
 }

@@ -32,7 +32,7 @@ export function begin(holder: Holder, { images, dataVolumes }: Seen, nowMs: numb
   const begun = move(image, {
     to: 'Syncing',
     reason: 'SyncStarted',
-    message: `Downloading, attempt ${attempts + 1}.`,
+    message: `Waiting for the importer, attempt ${attempts + 1}.`,
     nowMs,
     fields: {
       attempt: holder.attempt,

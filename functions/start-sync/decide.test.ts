@@ -241,6 +241,7 @@ describe('revisions', () => {
   test.each([
     ['url', { spec: { url: 'https://s3.eu-west-1.amazonaws.com/images/b.qcow2' } }, true],
     ['diskSize', { spec: { diskSize: '30Gi' } }, true],
+    ['published content', { annotations: { 'pelotech.ot/published-content': '2' } }, true],
     ['the requested sync', { annotations: { 'pelotech.ot/sync-requested': '2' } }, true],
     ['name', { spec: { name: 'other' } }, false],
     ['secretRef', { spec: { secretRef: 'other' } }, false],
@@ -274,6 +275,9 @@ describe('revisions', () => {
       });
     expect(pass([lost(0)]).phases).toEqual([]);
     expect(pass([lost(1)], { data: { concurrency: '0' } }).phases).toEqual(['a Queued']);
+    const failed = lost(1);
+    const again = aVMDiskImage({ name: 'a', status: { ...failed.status, phase: 'Failed', revision: 2 } });
+    expect(pass([again]).phases).toEqual([]);
   });
   test('a new revision during a sync waits for the slot of the old one', () => {
     const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });

@@ -38,7 +38,8 @@ export interface Move {
 }
 
 /** Moves an image along one arrow: status first, then the Kubernetes Event and the domain event that tell of it. */
-export function move(image: VMDiskImage, { to, reason, message, nowMs, fields = {} }: Move): Action[] {
+export function move(image: VMDiskImage, { to, reason, message: words, nowMs, fields = {} }: Move): Action[] {
+  const message = tellable(words);
   const now = toTime(nowMs);
   const before = image.status ?? {};
   const revision = fields.revision ?? before.revision ?? 1;
@@ -46,9 +47,11 @@ export function move(image: VMDiskImage, { to, reason, message, nowMs, fields = 
   const lost = conditionOf(before.conditions, 'SnapshotLost')?.status === 'True' && to !== 'Succeeded';
   const ready = snapshot && !lost;
   const observedGeneration = image.metadata.generation;
+  const said =
+    ready && to !== 'Succeeded' ? `The snapshot of revision ${snapshot.revision} is usable. ${message}` : message;
   let conditions = withCondition(
     before.conditions,
-    { type: 'Ready', status: ready ? 'True' : 'False', reason, message, observedGeneration },
+    { type: 'Ready', status: ready ? 'True' : 'False', reason, message: said, observedGeneration },
     now,
   );
   if (to === 'Succeeded' && conditionOf(conditions, 'SnapshotLost')) {
@@ -73,6 +76,15 @@ export function move(image: VMDiskImage, { to, reason, message, nowMs, fields = 
     ...(fact ? [tell(image, fact, revision, now, { phase: to, reason, message })] : []),
   ];
 }
+
+/** A message that may go into status, Events and domain events: signed URLs without their signature, and not over-long. */
+export function tellable(message: string): string {
+  const clean = message.replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s"'?#]*)[?#][^\s"']*/gi, '$1');
+  return clean.length > longestMessage ? `${clean.slice(0, longestMessage - 1)}…` : clean;
+}
+
+/** The schema takes 4096 characters; the condition's message may have a sentence before it. */
+const longestMessage = 4000;
 
 /** A Kubernetes Event about an image. */
 export const record = (

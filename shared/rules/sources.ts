@@ -1,7 +1,11 @@
 import type { VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
 
-const globToRegExp = (glob: string) =>
-  new RegExp(`^${glob.replace(/[.+^${}()|[\]\\?]/g, '\\$&').replaceAll('*', '.*')}$`);
+/** A `*` before the first slash of a path stands for part of a host name only: `https://*.example.com/*` is no other host's. */
+function globToRegExp(glob: string): RegExp {
+  const [authority = ''] = /^[a-z][a-z0-9+.-]*:\/\/[^/]*(?=\/)/i.exec(glob) ?? [];
+  const pattern = (text: string, star: string) => text.replace(/[.+^${}()|[\]\\?]/g, '\\$&').replaceAll('*', star);
+  return new RegExp(`^${pattern(authority, '[^/?#@]*')}${pattern(glob.slice(authority.length), '.*')}$`);
+}
 
 /**
  * Why the policy's allowedSources refuse this image, or undefined. A Secret goes to whoever owns the url where the

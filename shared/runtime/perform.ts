@@ -40,10 +40,19 @@ export type Courtesy = Extract<Action, { do: 'record' | 'tell' | 'measure' }>;
 export async function perform(effects: Effects, actions: readonly Action[], outcome: Outcome): Promise<void> {
   const versions = new Map<string, string>();
   const wrote = (object: KubernetesObject) => versions.set(object.metadata.uid, object.metadata.resourceVersion);
+  const failures: unknown[] = [];
   for (const action of actions) {
-    await effects.traced(action, () => performOne(effects, action, versions, wrote, outcome));
-    if (outcome.refusals.size > 0) return;
+    try {
+      await effects.traced(action, () => performOne(effects, action, versions, wrote, outcome));
+    } catch (error) {
+      // An owned object is the end of its own chain of writes: that it cannot be made now holds up nobody else's.
+      const isLastOfItsChain = action.do === 'create' && action.owner !== undefined;
+      if (!isLastOfItsChain || error instanceof Conflict) throw error;
+      failures.push(error);
+    }
+    if (outcome.refusals.size > 0) break;
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Measures, then records and tells, which may take their time; nothing here is a reason to fail. */

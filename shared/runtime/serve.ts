@@ -85,7 +85,7 @@ async function runPass<Observed>(
   background: Set<Promise<unknown>>,
 ): Promise<void> {
   const { telemetry, teller } = ports;
-  if (wake.sweep) teller.retell();
+  if (wake.sweep || wake.audit) teller.retell();
   const effects = effectsOf(declaration.name, ports);
   const tryUntilDone = async () => {
     const refusals = new Map<string, string>();

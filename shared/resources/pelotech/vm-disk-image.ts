@@ -4,8 +4,11 @@ import { defineResource, type ObjectOf } from '../resource.ts';
 /** Marks an image whose volumes and snapshots must be gone before it is. */
 export const diskImageFinalizer = 'pelotech.ot/disk-image';
 
-/** A new value asks for a new download: retry and refresh by kubectl, a republished image by a pipeline. */
+/** A new value asks for a new download: retry and refresh by people, with kubectl. */
 export const syncRequested = 'pelotech.ot/sync-requested';
+
+/** What a pipeline published last; another value asks for a new download. preload's own, so that it never meets a person's. */
+export const publishedContent = 'pelotech.ot/published-content';
 
 /** On everything made for an image. */
 export const managedBy = { 'app.kubernetes.io/managed-by': 'ot-functions' } as const;

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { aVMDiskImage, start } from '../../test/builders.ts';
+import { move, tellable } from './image-status.ts';
+
+test('a message of any length fits the schema, in status, condition and history', () => {
+  const snapshot = { name: 's', revision: 1 };
+  const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 2, snapshot } });
+  const [patch] = move(image, { to: 'Failed', reason: 'ImportFailed', message: 'x'.repeat(9000), nowMs: start });
+  const status = (patch as unknown as { status: { message: string; conditions: { message: string }[] } }).status;
+  expect(status.message.length).toBeLessThanOrEqual(4096);
+  expect(status.conditions[0]?.message.length).toBeLessThanOrEqual(4096);
+});
+
+test('a signed URL in CDI’s words is told without its signature', () => {
+  const words = 'Get "https://h/b/k?X-Amz-Signature=abc&x=1": dial tcp: refused';
+  expect(tellable(words)).toBe('Get "https://h/b/k": dial tcp: refused');
+});
+
+test('a condition that stays True says of what', () => {
+  const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 2, snapshot: { name: 's', revision: 1 } } });
+  const [patch] = move(image, { to: 'Retrying', reason: 'ImportFailed', message: 'cut off.', nowMs: start });
+  expect(patch).toMatchObject({
+    status: { conditions: [{ status: 'True', message: 'The snapshot of revision 1 is usable. cut off.' }] },
+  });
+});
