@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { defineFunction, type FunctionDeclaration, on, type Permission, type Waker } from '../shared/function.ts';
@@ -10,6 +10,13 @@ import { loadFunctions } from './functions.ts';
 import { drift, write } from './generate.ts';
 import { filesOf } from './manifests.ts';
 import { guessedPlural } from './plural.ts';
+
+/** A folder that is gone when the test is over. */
+async function temporaryFolder(): Promise<URL> {
+  const folder = pathToFileURL(`${await mkdtemp(`${tmpdir()}/knative-`)}/`);
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
 
 const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
 const Gadget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Gadget', plural: 'gadgets' }, {});
@@ -55,7 +62,7 @@ test('the manifests are those of the functions there are; if not, run "npm run g
 
 describe('drift', () => {
   test('names files that are missing, changed and left over, and leaves those written by hand alone', async () => {
-    const folder = pathToFileURL(`${await mkdtemp(`${tmpdir()}/knative-`)}/`);
+    const folder = await temporaryFolder();
     const all = filesOf([paint, count]);
     await writeFile(new URL('by-hand.yaml', folder), 'kind: Note\n');
     expect(await drift(all, folder)).toEqual([...all.keys()].sort());
@@ -70,7 +77,7 @@ describe('drift', () => {
   });
 
   test('writes a first line that says what the file is made from and how', async () => {
-    const folder = pathToFileURL(`${await mkdtemp(`${tmpdir()}/knative-`)}/`);
+    const folder = await temporaryFolder();
     await write(filesOf([paint]), folder);
     for (const name of await readdir(folder)) {
       expect(await readFile(new URL(name, folder), 'utf8')).toMatch(
