@@ -10,6 +10,7 @@ import { conditionOf, type Failure, failureOf } from './failure.ts';
 import { leftovers, remove } from './leftovers.ts';
 import { currentName, type Observed } from './observed.ts';
 import { progressOf } from './progress.ts';
+import { sentence } from './sentence.ts';
 import { atRest, makeSnapshot, snapshotting } from './snapshotting.ts';
 
 /**
@@ -64,12 +65,12 @@ function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] 
     const why = failure.isFinal
       ? 'Not tried again'
       : `Given up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
-    const message = `${why}: ${failure.message.replace(/\.?$/, '.')} To try again set annotation pelotech.ot/sync-requested to a new value.`;
+    const message = `${why}: ${sentence(failure.message)} To try again set annotation pelotech.ot/sync-requested to a new value.`;
     const fields = { attempts: counted, completedAt: toTime(nowMs), nextAttemptAt: null };
     return [...move(image, { to: 'Failed', reason: failure.reason, message, nowMs, fields }), ...measures];
   }
   const waitMs = backoffMs(attempt, retryBackoffDuration, maxRetryBackoffDuration);
-  const message = `${failure.message.replace(/\.?$/, '.')} Next attempt in ${sayDuration(waitMs)}.`;
+  const message = `${sentence(failure.message)} Next attempt in ${sayDuration(waitMs)}.`;
   const fields = { attempts: counted, nextAttemptAt: toMicroTime(nowMs + waitMs) };
   return [...move(image, { to: 'Retrying', reason: failure.reason, message, nowMs, fields }), ...measures];
 }

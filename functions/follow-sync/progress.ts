@@ -4,6 +4,7 @@ import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../shared/r
 import type { Action } from '../../shared/rules/actions.ts';
 import { tellable, traceOf } from '../../shared/rules/image-status.ts';
 import { conditionOf, hasScratch } from './failure.ts';
+import { sentence } from './sentence.ts';
 
 /** A percentage is written again when it has moved by this much. */
 const stepPercent = 5;
@@ -35,9 +36,8 @@ function waitsFor(image: VMDiskImage, dataVolume: DataVolume): Action[] {
     .map((type) => conditionOf(dataVolume, type))
     .find((one) => troubles.has(one?.reason ?? ''));
   if (!found) return [];
-  const what = [found.reason, found.message].filter(Boolean).join(': ').replace(/\.?$/, '.');
-  const words = `Waiting for the importer, attempt ${image.status?.attempts ?? 1}. ${what}`;
-  const message = tellable(words);
+  const what = sentence([found.reason, found.message].filter(Boolean).join(': '));
+  const message = tellable(`Waiting for the importer, attempt ${image.status?.attempts ?? 1}. ${what}`);
   if (image.status?.message === message) return [];
   return [{ do: 'patchStatus', resource: VMDiskImageKind, of: image, status: { message }, trace: traceOf(image) }];
 }

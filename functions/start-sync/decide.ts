@@ -6,7 +6,7 @@ import { digestOf } from '../../shared/rules/names.ts';
 import { sayFault } from '../../shared/rules/policy.ts';
 import { advance, type World } from './advance.ts';
 import type { Observed } from './observed.ts';
-import { byPlace, placesOf } from './queue.ts';
+import { byPlace, isQueued, placesOf } from './queue.ts';
 import { slots } from './slots.ts';
 
 /** A pass writes to this many newly seen images at most; its own writes wake the next. */
@@ -80,8 +80,6 @@ function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Move, 'fields'>): Ac
   const message = `The status was empty or not readable; rebuilt from the DataVolumes: ${fields.attempt} attempts so far.`;
   return [record(image, true, 'StatusRebuilt', message, image.metadata.resourceVersion)];
 }
-
-const isQueued = ({ metadata, status }: VMDiskImage) => status?.phase === 'Queued' && !metadata.deletionTimestamp;
 
 const finalizer = ({ metadata, ...image }: VMDiskImage): Action[] =>
   metadata.finalizers?.includes(diskImageFinalizer)

@@ -5,6 +5,13 @@ import { toMicroTime } from '../../shared/rules/time.ts';
 export const byPlace = (a: { queuedAt: string; uid: string }, b: { queuedAt: string; uid: string }) =>
   a.queuedAt.localeCompare(b.queuedAt) || a.uid.localeCompare(b.uid);
 
+/** The image waits for a slot, and is not being deleted. */
+export const isQueued = ({ metadata, status }: VMDiskImage) =>
+  status?.phase === 'Queued' && !metadata.deletionTimestamp;
+
+/** Where a queued image stands in the line. */
+export const placeOf = ({ metadata, status }: VMDiskImage) => ({ uid: metadata.uid, queuedAt: status?.queuedAt ?? '' });
+
 const byFirstSight = (a: VMDiskImage, b: VMDiskImage) =>
   a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp) ||
   compareVersions(a.metadata.resourceVersion, b.metadata.resourceVersion);

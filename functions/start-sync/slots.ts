@@ -9,7 +9,7 @@ import { toMicroTime, toTime } from '../../shared/rules/time.ts';
 import { begin } from './begin.ts';
 import { keptBy, rebuild, type Seen, stuckPods } from './hold.ts';
 import type { Observed } from './observed.ts';
-import { byPlace } from './queue.ts';
+import { byPlace, isQueued, placeOf } from './queue.ts';
 
 /** Releases and grants in one write of the Lease, then what the granted (and the interrupted) still need. */
 export function slots(observed: Observed, images: readonly VMDiskImage[], firstUnseen: string | undefined): Action[] {
@@ -60,9 +60,7 @@ function grants(
   if (!classes) return [];
   const holding = new Set(kept.map(({ uid }) => uid));
   return images
-    .filter(
-      ({ metadata, status }) => status?.phase === 'Queued' && !metadata.deletionTimestamp && !holding.has(metadata.uid),
-    )
+    .filter((image) => isQueued(image) && !holding.has(image.metadata.uid))
     .filter(({ status }) => firstUnseen === undefined || (status?.queuedAt ?? '') < firstUnseen)
     .sort((a, b) => byPlace(placeOf(a), placeOf(b)))
     .slice(0, freeIn(kept, policy.values.concurrency))
@@ -74,8 +72,6 @@ function grants(
       since: toTime(nowMs),
     }));
 }
-
-const placeOf = ({ metadata, status }: VMDiskImage) => ({ uid: metadata.uid, queuedAt: status?.queuedAt ?? '' });
 
 function saveLease({ lease, nowMs }: Observed, holders: readonly Holder[], isRebuilt: boolean): Action {
   const now = toMicroTime(nowMs);

@@ -33,8 +33,9 @@ export interface Outcome {
 export type Courtesy = Extract<Action, { do: 'record' | 'tell' | 'measure' }>;
 
 /**
- * Performs the writes in their order, each once, and hands back the courtesies that go with the ones that were done. Writes to an object that this pass wrote before carry the
- * resourceVersion of that write, so that a rival's write in between is still noticed.
+ * Performs the writes in their order, each once, and hands back the courtesies that go with the ones that were done.
+ * Writes to an object that this pass wrote before carry the resourceVersion of that write, so that a rival's write in
+ * between is still noticed.
  * Throws Conflict when somebody else wrote first, ApiError for anything that trying again may mend.
  */
 export async function perform(effects: Effects, actions: readonly Action[], outcome: Outcome): Promise<void> {

@@ -72,23 +72,18 @@ export async function until<T extends KubernetesObject>(
   withinMs = 40_000,
 ): Promise<T | undefined> {
   const over = AbortSignal.timeout(withinMs);
+  const only = {
+    ...(ref.namespace ? { namespace: ref.namespace } : {}),
+    fieldSelector: `metadata.name=${ref.name}`,
+  };
   for (;;) {
     const again = new AbortController();
-    const [page] = await Array.fromAsync(
-      kube.pages(resource, {
-        ...(ref.namespace ? { namespace: ref.namespace } : {}),
-        fieldSelector: `metadata.name=${ref.name}`,
-      }),
-    );
+    const [page] = await Array.fromAsync(kube.pages(resource, only));
     let found = page?.items[0];
     if (isSo(found)) return found;
-    const options = {
-      ...(ref.namespace ? { namespace: ref.namespace } : {}),
-      fieldSelector: `metadata.name=${ref.name}`,
-    };
     await kube.watch(
       resource,
-      { ...options, resourceVersion: page?.resourceVersion ?? '', signal: AbortSignal.any([over, again.signal]) },
+      { ...only, resourceVersion: page?.resourceVersion ?? '', signal: AbortSignal.any([over, again.signal]) },
       ({ type, object }) => {
         found = type === 'DELETED' ? undefined : object;
         if (isSo(found)) again.abort();
