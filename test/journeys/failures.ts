@@ -96,10 +96,24 @@ export const stories: readonly Story[] = [
   {
     name: 'an http image whose checksum differs fails for good',
     run: async (world) => {
-      await putImage(world, 'public', { bucket: 'public', key: 'u.qcow2' });
+      const size = await putSlowly(world, 'public', { bucket: 'public', key: 'u.qcow2' });
       const checksum = `sha256:${'0'.repeat(64)}`;
       await createImage(world, 'public', { sourceType: 'http', url: `${world.store.url}/public/u.qcow2`, checksum });
       expect(reasonOf(await untilPhase(world, 'public', 'Failed'))).toBe('ChecksumMismatch');
+      expect(world.store.bytesSent('public/u.qcow2')).toBeLessThanOrEqual(size + slackBytes);
+    },
+  },
+  {
+    name: 'a DataVolume that somebody deletes in mid-download ends its attempt, and the next one succeeds',
+    run: async (world) => {
+      const size = await putSlowly(world, 'shot');
+      await createImage(world, 'shot');
+      const ref = { namespace: world.namespace, name: 'shot' };
+      const seen = await until(world, VMDiskImage, ref, (image) => image?.status?.importer?.scratch === true);
+      await world.kube.delete(DataVolume, { namespace: world.namespace, name: seen?.status?.dataVolume ?? '' });
+      expect((await untilPhase(world, 'shot', 'Succeeded')).status?.attempts).toBe(2);
+      expect(world.history.phasesOf('shot')).toContain('Retrying');
+      expect(world.store.bytesSent('images/shot.qcow2')).toBeLessThanOrEqual(2 * (size + slackBytes));
     },
   },
   {
@@ -123,10 +137,11 @@ export const stories: readonly Story[] = [
     name: 'a download that stalls is ended after syncTimeout',
     policy: { syncTimeout: '1s', retryLimit: '0' },
     run: async (world) => {
-      await putImage(world, 'slow');
+      const size = await putSlowly(world, 'slow');
       world.store.faults.push({ match: 'slow', mode: 'stall', fraction: 0.6 });
       await createImage(world, 'slow');
       expect(reasonOf(await untilPhase(world, 'slow', 'Failed'))).toBe('SyncTimeout');
+      expect(world.store.bytesSent('images/slow.qcow2')).toBeLessThanOrEqual(size + slackBytes);
     },
   },
   {
@@ -181,9 +196,10 @@ export const stories: readonly Story[] = [
     localOnly: simulated,
     local: { cdi: { faults: [{ match: 'big', mode: 'oom', times: 1, at: 0 }] } },
     run: async (world) => {
-      await putImage(world, 'big');
+      const size = await putSlowly(world, 'big');
       await createImage(world, 'big');
       expect((await untilPhase(world, 'big', 'Succeeded')).status?.attempts).toBe(2);
+      expect(world.store.bytesSent('images/big.qcow2')).toBeLessThanOrEqual(2 * (size + slackBytes));
     },
   },
   {
