@@ -41,7 +41,7 @@ const functionsThere = async () => (await readdir(join(copy, 'functions'))).sort
 describe('a new function', async () => {
   const before = await functionsThere();
   const made = await make('say-hello');
-  const triggersBefore = await readFile(join(copy, 'knative/triggers.yaml'), 'utf8');
+  const triggersBefore = await readFile(join(copy, 'knative/base/triggers.yaml'), 'utf8');
 
   test('is four files in a folder of its name, and what to do next', async () => {
     expect(made).toMatchObject({ code: 0, err: '' });
@@ -71,10 +71,12 @@ describe('a new function', async () => {
     expect((await run('knative/generate.ts', '--check')).code).toBe(1);
     expect(await run('knative/generate.ts')).toMatchObject({ code: 0 });
     expect((await run('knative/generate.ts', '--check')).code).toBe(0);
-    const triggers = await readFile(join(copy, 'knative/triggers.yaml'), 'utf8');
+    const triggers = await readFile(join(copy, 'knative/base/triggers.yaml'), 'utf8');
     expect(triggers).toContain('name: say-hello');
     expect(triggersBefore).not.toContain('say-hello');
-    expect(await readFile(join(copy, 'knative/permissions.yaml'), 'utf8')).toContain('name: sync-operator-say-hello');
+    expect(await readFile(join(copy, 'knative/base/permissions.yaml'), 'utf8')).toContain(
+      'name: sync-operator-say-hello',
+    );
   });
 });
 
@@ -106,7 +108,7 @@ describe('the README', async () => {
       run('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', 'functions/say-hello'),
     );
     await expectSuccess(run('knative/generate.ts'));
-    expect(await readFile(join(copy, 'knative/triggers.yaml'), 'utf8')).toContain('name: say-hello');
+    expect(await readFile(join(copy, 'knative/base/triggers.yaml'), 'utf8')).toContain('name: say-hello');
   }, 120_000);
 
   test('without its permission the function fails its test', async () => {

@@ -5,11 +5,8 @@ import { type Manifest, partOf } from './manifest.ts';
 /** The one Broker between sources and functions. */
 export const brokerName = 'default';
 
-const deadLetterFunction = 'dead-letters';
-
 /** The Broker: it answers senders at once, for no function minds the order of events. */
 export function brokerManifests(functions: readonly FunctionDeclaration[]): Manifest[] {
-  const hasDeadLetters = functions.some(({ name }) => name === deadLetterFunction);
   const broker = {
     apiVersion: 'eventing.knative.dev/v1',
     kind: 'Broker',
@@ -23,18 +20,25 @@ export function brokerManifests(functions: readonly FunctionDeclaration[]): Mani
       },
     },
     spec: {
-      delivery: {
-        ...delivery,
-        // A Trigger that names none of its own falls back to this one.
-        ...(hasDeadLetters ? { deadLetterSink: { ref: subscriberOf(deadLetterFunction) } } : {}),
-      },
+      // A Trigger that names no dead letter sink falls back to this one, whatever else its delivery says.
+      delivery: deliveryTo(functions),
     },
   };
   return [broker];
 }
 
+/** How events are delivered: for a function with word of which one failed, which the Broker alone does not always give. */
+export const deliveryTo = (functions: readonly FunctionDeclaration[], name?: string) => ({
+  ...delivery,
+  ...(functions.some((declaration) => declaration.name === deadLetterFunction)
+    ? { deadLetterSink: { ref: subscriberOf(deadLetterFunction), ...(name ? { uri: `/${name}` } : {}) } }
+    : {}),
+});
+
+const deadLetterFunction = 'dead-letters';
+
 /** Attempts at 0, 0.2, 0.6, 1.4, 3 and 6.2 seconds; a restart of a function is over by then, and a sweep finds the rest. */
-export const delivery = { retry: 5, backoffPolicy: 'exponential', backoffDelay: 'PT0.2S', timeout: 'PT10S' };
+const delivery = { retry: 5, backoffPolicy: 'exponential', backoffDelay: 'PT0.2S', timeout: 'PT10S' };
 
 /** A function's Service: the same name with Knative Serving (whose Service makes one) and with a plain Deployment. */
 export const subscriberOf = (name: string) => ({ apiVersion: 'v1', kind: 'Service', name });

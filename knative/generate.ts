@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { loadFunctions } from './functions.ts';
 import { header } from './manifest.ts';
 import { filesOf } from './manifests.ts';
@@ -18,13 +18,15 @@ export async function write(wanted: ReadonlyMap<string, string>, folder: URL = o
   const changed = await drift(wanted, folder);
   for (const name of changed) {
     const text = wanted.get(name);
-    await (text === undefined ? rm(new URL(name, folder)) : writeFile(new URL(name, folder), text));
+    const file = new URL(name, folder);
+    await mkdir(new URL('./', file), { recursive: true });
+    await (text === undefined ? rm(file) : writeFile(file, text));
   }
   return changed;
 }
 
 async function generatedIn(folder: URL): Promise<Map<string, string>> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml'));
+  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.yaml'));
   const files = await Promise.all(
     names.map(async (name) => [name, await readFile(new URL(name, folder), 'utf8')] as const),
   );

@@ -1,28 +1,55 @@
-import type { FunctionDeclaration } from '../shared/function.ts';
+import type { FunctionDeclaration, SourceName } from '../shared/function.ts';
 import { brokerManifests } from './broker.ts';
 import { type Manifest, yamlOf } from './manifest.ts';
 import { permissionManifests } from './permissions.ts';
 import { pingManifests } from './pings.ts';
+import { deployments, knativeServices } from './services.ts';
 import { sourceManifests } from './sources.ts';
 import { triggerManifests } from './triggers.ts';
 
-/** The text of every generated file of this folder, by file name. */
+/** Sources of kinds that are there wherever this project is. */
+const isAlwaysThere = (source: SourceName) => source === 'own' || source === 'pelotech';
+
+/** The text of every generated file of this folder, by its path. */
 export function filesOf(functions: readonly FunctionDeclaration[]): Map<string, string> {
-  const sources = [...sourceManifests(functions)].map(
-    ([name, manifests]) => [`source-${name}.yaml`, manifests] as const,
-  );
-  const files = new Map<string, readonly Manifest[]>([
-    ['broker.yaml', brokerManifests(functions)],
-    ['permissions.yaml', permissionManifests(functions)],
-    ['pings.yaml', pingManifests()],
-    ...sources,
-    ['triggers.yaml', triggerManifests(functions)],
+  const sources = [...sourceManifests(functions)];
+  const components = sources.filter(([name]) => !isAlwaysThere(name));
+  const base = folder('base', 'Kustomization', [
+    ['broker', brokerManifests(functions)],
+    ['permissions', permissionManifests(functions)],
+    ['pings', pingManifests()],
+    ...sources.filter(([name]) => isAlwaysThere(name)).map(([name, of]) => [`source-${name}`, of] as const),
+    ['triggers', triggerManifests(functions)],
   ]);
-  const kustomization = {
-    apiVersion: 'kustomize.config.k8s.io/v1beta1',
-    kind: 'Kustomization',
-    resources: [...files.keys()],
+  const overlay = {
+    resources: ['../base'],
+    components: components.map(([name]) => `../components/${name}`),
   };
-  files.set('kustomization.yaml', [kustomization]);
-  return new Map([...files].map(([name, manifests]) => [name, yamlOf(manifests)]));
+  return new Map([
+    ...base,
+    ...components.flatMap(([name, of]) => folder(`components/${name}`, 'Component', [[`source-${name}`, of]])),
+    ...folder('deployments', 'Kustomization', [['deployments', deployments(functions)]], overlay),
+    ...folder('serving', 'Kustomization', [['services', knativeServices(functions)]], overlay),
+  ]);
+}
+
+type Contents = readonly (readonly [name: string, manifests: readonly Manifest[]])[];
+
+/** A folder of files with the kustomization that names them. */
+function folder(
+  path: string,
+  kind: 'Kustomization' | 'Component',
+  contents: Contents,
+  { resources, components }: { resources?: readonly string[]; components?: readonly string[] } = {},
+): [string, string][] {
+  const kustomization = {
+    apiVersion: kind === 'Component' ? 'kustomize.config.k8s.io/v1alpha1' : 'kustomize.config.k8s.io/v1beta1',
+    kind,
+    resources: [...(resources ?? []), ...contents.map(([name]) => `${name}.yaml`)],
+    ...(components?.length ? { components } : {}),
+  };
+  return [...contents, ['kustomization', [kustomization]] as const].map(([name, manifests]) => [
+    `${path}/${name}.yaml`,
+    yamlOf(manifests),
+  ]);
 }

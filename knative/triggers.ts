@@ -1,14 +1,30 @@
 import type { FunctionDeclaration, Waker } from '../shared/function.ts';
 import { operatorNamespace } from '../shared/rules/operator.ts';
-import { brokerName, delivery, subscriberOf } from './broker.ts';
+import { brokerName, deliveryTo, subscriberOf } from './broker.ts';
 import { type Manifest, partOf } from './manifest.ts';
 import { pingAttributes } from './pings.ts';
 
 /** One Trigger for each function that anything wakes: every Trigger costs a hop for every event. */
 export const triggerManifests = (functions: readonly FunctionDeclaration[]): Manifest[] =>
-  functions.filter(({ on }) => on.length > 0).map(triggerOf);
+  functions
+    .map((declaration) => ({ name: declaration.name, wakers: broughtTo(declaration) }))
+    .filter(({ wakers }) => wakers.length > 0)
+    .map(({ name, wakers }) => triggerOf(name, wakers, deliveryTo(functions, name)));
 
-const triggerOf = ({ name, on }: FunctionDeclaration) => ({
+type Brought = Exclude<Waker, { on: 'deadLetter' }>;
+
+/** What a Trigger has to bring. Dead letters come by none, so that those their own function fails with never come back. */
+function broughtTo({ name, on }: FunctionDeclaration): Brought[] {
+  const brought = on.filter((waker) => waker.on !== 'deadLetter');
+  if (brought.length > 0 && brought.length < on.length) {
+    throw new Error(
+      `${name}: expected on.deadLetter() alone, found ${brought.length} more; give those to another function`,
+    );
+  }
+  return brought;
+}
+
+const triggerOf = (name: string, on: readonly Brought[], delivery: ReturnType<typeof deliveryTo>) => ({
   apiVersion: 'eventing.knative.dev/v1',
   kind: 'Trigger',
   metadata: {
@@ -25,7 +41,7 @@ const triggerOf = ({ name, on }: FunctionDeclaration) => ({
   },
 });
 
-function attributesOf(waker: Waker): Record<string, string> {
+function attributesOf(waker: Brought): Record<string, string> {
   if (waker.on === 'event') return { type: waker.type };
   if (waker.on !== 'changed') return pingAttributes(waker.on);
   const { apiVersion, kind } = waker.resource;

@@ -5,15 +5,25 @@ import { type KubernetesObject, ObjectMeta, type Resource } from '../../shared/r
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 
-/** All objects of the YAML files of these folders (relative to the project), kustomizations apart. */
+const root = new URL('../../', import.meta.url);
+
+/** What runs beside the functions of a cluster: Broker, Triggers, sources, timers and permissions, as generated. */
+export const generatedFolders = ['knative/base', 'knative/components/*'] as const;
+
+/** All objects of the YAML files of these folders (relative to the project; `x/*` is every folder in x), kustomizations apart. */
 export async function readManifests(...folders: readonly string[]): Promise<KubernetesObject[]> {
-  const root = new URL('../../', import.meta.url);
   const found: KubernetesObject[] = [];
-  for (const folder of folders) {
+  for (const folder of (await Promise.all(folders.map(expanded))).flat()) {
     const names = (await readdir(new URL(folder, root))).filter((name) => name.endsWith('.yaml')).sort();
     for (const name of names) found.push(...documents(await readFile(new URL(`${folder}/${name}`, root), 'utf8')));
   }
-  return found.filter(({ kind }) => kind !== 'Kustomization');
+  return found.filter(({ kind }) => kind !== 'Kustomization' && kind !== 'Component');
+}
+
+async function expanded(folder: string): Promise<string[]> {
+  if (!folder.endsWith('/*')) return [folder];
+  const parent = folder.slice(0, -2);
+  return (await readdir(new URL(parent, root))).sort().map((name) => `${parent}/${name}`);
 }
 
 /** The objects of a YAML text. */

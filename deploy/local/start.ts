@@ -8,15 +8,19 @@ import { admit } from './cdi/admit.ts';
 import { type CdiOptions, startCdi } from './cdi/start-cdi.ts';
 import { clientOf } from './client.ts';
 import { type Clock, realClock } from './clock.ts';
+import type { DataFolder } from './data-folder.ts';
 import { type Eventing, type EventingOptions, startEventing } from './eventing/start.ts';
 import { serveFunctions } from './functions.ts';
 import { importImage } from './importer/import-image.ts';
-import { applyManifests, readManifests } from './manifests.ts';
+import { applyChangedManifests } from './installed-manifests.ts';
+import { applyManifests, generatedFolders, readManifests } from './manifests.ts';
 import { type SnapshotterOptions, startSnapshotter } from './snapshots/start-snapshotter.ts';
 import { startLocalTelemetry } from './telemetry.ts';
 
 export interface LocalOptions {
   clock?: Clock;
+  /** Where the cluster is kept, and goes on from; without it in memory alone. Whoever opened it closes it afterwards. */
+  dataFolder?: DataFolder;
   /** Port of the API server; 0, the default, takes a free one. */
   port?: number;
   /** Port of the Broker's ingress. */
@@ -65,6 +69,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
     const server = await startApiServer({
       clock,
       port: options.port ?? 0,
+      file: options.dataFolder?.storeFile,
       ...(options.intercept ? { intercept: options.intercept } : {}),
     });
     started.push(server.close);
@@ -72,8 +77,9 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
     server.addAdmission((request) =>
       admit(request, (namespace, name) => kube.get(PersistentVolumeClaim, { namespace, name })),
     );
-    await applyManifests(kube, await readManifests('crds', 'deploy/local/crds', 'deploy/local/eventing/crds'));
-    await applyManifests(kube, await readManifests('deploy/base', 'deploy/local/base', 'knative'));
+    const apply = options.dataFolder ? applyChangedManifests : applyManifests;
+    await apply(kube, await readManifests('crds', 'deploy/local/crds', 'deploy/local/eventing/crds'));
+    await apply(kube, await readManifests('deploy/base', 'deploy/local/base', ...generatedFolders));
 
     const telemetry = await telemetryFor(server, options);
     if (telemetry) started.push(telemetry.close);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import project from '../../package.json' with { type: 'json' };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -7,15 +7,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * Who speaks: service, version and, in a pod, which one, by OpenTelemetry's names. POD_NAME, POD_NAMESPACE, POD_UID and
  * NODE_NAME come from the downward API; Knative allows it only behind a feature flag, and then HOSTNAME is the pod's name.
  */
-export async function resourceAttributes(
-  serviceName: string,
-  env: Environment = process.env,
-): Promise<Record<string, string>> {
+export function resourceAttributes(serviceName: string, env: Environment = process.env): Record<string, string> {
   const isInCluster = env.KUBERNETES_SERVICE_HOST !== undefined;
   const found: Record<string, string | undefined> = {
     'service.name': serviceName,
     'service.namespace': 'ot-functions',
-    'service.version': await version(),
+    'service.version': project.version,
     'service.instance.id': env.POD_UID ?? randomUUID(),
     'k8s.pod.name': env.POD_NAME ?? (isInCluster ? env.HOSTNAME : undefined),
     'k8s.pod.uid': env.POD_UID,
@@ -25,9 +22,4 @@ export async function resourceAttributes(
   return Object.fromEntries(
     Object.entries(found).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''),
   );
-}
-
-async function version(): Promise<string> {
-  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -43,7 +43,7 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Running
     import('@opentelemetry/sdk-node'),
     import('@opentelemetry/exporter-prometheus'),
   ]);
-  const attributes = await resourceAttributes(options.serviceName);
+  const attributes = resourceAttributes(options.serviceName);
   const otherReaders = [...(await otlpReaders()), ...(options.metricReaders ?? [])];
   const spanProcessors = options.spanProcessors ?? (hasCollector('TRACES') ? undefined : []);
   refuseSecond();

@@ -43,7 +43,7 @@ export const stories: readonly Story[] = [
     world.store.limitTo(0);
     await started(world);
   }),
-  inPhase('Snapshotting', started, { local: { snapshotter: { readyMs: 60_000 } } }),
+  inPhase('Snapshotting', started, { simulators: { snapshotter: { readyMs: 60_000 } } }),
   inPhase('Succeeded', started),
   inPhase(
     'Retrying',

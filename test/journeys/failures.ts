@@ -8,7 +8,6 @@ import { breachOf } from './history.ts';
 import { putImage } from './images.ts';
 import { createImage, type Story, until, untilPhase, type World } from './world.ts';
 
-const simulated = "the fault is the simulated CDI's";
 const retryLimit = 2;
 const bytesPerSecond = 8 * 1024 * 1024;
 
@@ -170,9 +169,8 @@ export const stories: readonly Story[] = [
   ).map(
     ([what, mode, reason]): Story => ({
       name: `${what} ends its attempt, and the next one succeeds`,
-      localOnly: simulated,
       // From S3 the simulated CDI knows no total, as the real one: the share is of the claim's 64Mi.
-      local: {
+      simulators: {
         cdi: { faults: [{ match: 'hit', mode, times: 1, ...(mode === 'missedTerminated' ? {} : { at: 0.02 }) }] },
       },
       run: async (world) => {
@@ -193,8 +191,7 @@ export const stories: readonly Story[] = [
   ),
   {
     name: 'an importer killed for its memory ends its attempt',
-    localOnly: simulated,
-    local: { cdi: { faults: [{ match: 'big', mode: 'oom', times: 1, at: 0 }] } },
+    simulators: { cdi: { faults: [{ match: 'big', mode: 'oom', times: 1, at: 0 }] } },
     run: async (world) => {
       const size = await putSlowly(world, 'big');
       await createImage(world, 'big');
@@ -204,8 +201,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'the round for scratch space of an old CDI costs no attempt',
-    localOnly: simulated,
-    local: { cdi: { faults: [{ match: 'old', mode: 'oldScratch' }] } },
+    simulators: { cdi: { faults: [{ match: 'old', mode: 'oldScratch' }] } },
     run: async (world) => {
       await putImage(world, 'old');
       await createImage(world, 'old');
@@ -214,8 +210,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a phase that goes back is no failure',
-    localOnly: simulated,
-    local: { cdi: { faults: [{ match: 'flap', mode: 'flap' }] } },
+    simulators: { cdi: { faults: [{ match: 'flap', mode: 'flap' }] } },
     run: async (world) => {
       await putImage(world, 'flap');
       await createImage(world, 'flap');
@@ -225,9 +220,8 @@ export const stories: readonly Story[] = [
   ...(['quota', 'provisionError'] as const).map(
     (mode): Story => ({
       name: `an attempt that never starts (${mode}) does not count, and its slot goes to the next`,
-      localOnly: simulated,
       policy: { concurrency: '1', startTimeout: '8s', retryBackoffDuration: '1h', retryLimit: '0' },
-      local: { cdi: { faults: [{ match: 'stuck', mode }] } },
+      simulators: { cdi: { faults: [{ match: 'stuck', mode }] } },
       run: async (world) => {
         await putImage(world, 'stuck');
         await putImage(world, 'next');
@@ -241,8 +235,7 @@ export const stories: readonly Story[] = [
   ),
   {
     name: 'an importer no node takes for a while is waited for',
-    localOnly: simulated,
-    local: { cdi: { faults: [{ match: 'wait', mode: 'unschedulable', forMs: 500 }] } },
+    simulators: { cdi: { faults: [{ match: 'wait', mode: 'unschedulable', forMs: 500 }] } },
     run: async (world) => {
       await putImage(world, 'wait');
       await createImage(world, 'wait');
@@ -251,8 +244,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a CDI that is down for a while is waited for',
-    localOnly: simulated,
-    local: { cdi: { faults: [{ match: 'down', mode: 'controllerDown', forMs: 500 }] } },
+    simulators: { cdi: { faults: [{ match: 'down', mode: 'controllerDown', forMs: 500 }] } },
     run: async (world) => {
       await putImage(world, 'down');
       await createImage(world, 'down');
@@ -277,8 +269,7 @@ export const stories: readonly Story[] = [
   {
     name: 'a snapshot that never gets ready fails the image after snapshotTimeout, keeps its volume and repeats no download',
     policy: { snapshotTimeout: '1s' },
-    localOnly: simulated,
-    local: { snapshotter: { readyMs: 3_600_000 } },
+    simulators: { snapshotter: { readyMs: 3_600_000 } },
     run: async (world) => {
       const size = await putSlowly(world, 'cut');
       await createImage(world, 'cut');
@@ -289,8 +280,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a volume that is lost after the download does not become Ready',
-    localOnly: simulated,
-    local: { cdi: { faults: [{ match: 'gone', mode: 'claimLost' }] }, snapshotter: { readyMs: 60_000 } },
+    simulators: { cdi: { faults: [{ match: 'gone', mode: 'claimLost' }] }, snapshotter: { readyMs: 60_000 } },
     run: async (world) => {
       await putImage(world, 'gone');
       await createImage(world, 'gone');

@@ -30,8 +30,9 @@ export async function recordHistory(kube: Kube): Promise<History> {
   const watches = await Promise.all(
     kinds.map(async (resource) => {
       const [page] = await Array.fromAsync(kube.pages(resource));
-      const options = { resourceVersion: page?.resourceVersion ?? '', signal: abort.signal };
-      return { done: kube.watch(resource, options, (change) => void seen.push(change)) };
+      return {
+        done: watchOn(kube, resource, page?.resourceVersion ?? '', abort.signal, (change) => seen.push(change)),
+      };
     }),
   );
   const changes = () =>
@@ -53,6 +54,23 @@ export async function recordHistory(kube: Kube): Promise<History> {
       await Promise.all(watches.map(({ done }) => done));
     },
   };
+}
+
+/** A watch that brings nothing for a while ends; it goes on where it was. */
+async function watchOn(
+  kube: Kube,
+  resource: Resource,
+  from: string,
+  signal: AbortSignal,
+  onChange: (change: Change) => void,
+): Promise<void> {
+  let resourceVersion = from;
+  while (!signal.aborted) {
+    await kube.watch(resource, { resourceVersion, signal }, (change) => {
+      resourceVersion = change.object.metadata.resourceVersion;
+      onChange(change);
+    });
+  }
 }
 
 const ownerName = ({ metadata }: KubernetesObject) => metadata.ownerReferences?.[0]?.name ?? '';

@@ -18,6 +18,7 @@ export async function onLocalCluster(story: Story): Promise<void> {
   const cluster = await startLocal({
     schedules: { sweep: '* * * * * *', audit: '*/2 * * * * *' },
     holdOffMs: 0,
+    ...(story.simulators === false ? { simulators: false } : story.simulators),
     ...story.local,
   });
   const folder = await mkdtemp(join(tmpdir(), 'ot-story-'));

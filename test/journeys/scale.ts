@@ -31,10 +31,10 @@ export const stories: readonly Story[] = [
     name: '200 images, three replicas of start-sync, policy edits in between: order and limit hold',
     localOnly:
       'start-sync has one instance on a real cluster; rivals are what a rolling update makes of it for a moment',
+    // CDI and the snapshotter write some sixty times for one image, which other stories look at.
+    simulators: false,
     local: {
       replicas: { 'start-sync': 3 },
-      // CDI and the snapshotter write some sixty times for one image, which other stories look at.
-      simulators: false,
       schedules: { sweep: '*/2 * * * * *' },
     },
     run: async (world) => {

@@ -27,8 +27,10 @@ export interface Story {
   name: string;
   /** Why it runs on the local cluster only. */
   localOnly?: string;
-  /** What goes wrong, or is set otherwise, on the local cluster. */
-  local?: Omit<LocalOptions, 'port' | 'clock'>;
+  /** What the simulated CDI and snapshotter do otherwise, on every cluster; false leaves them out. */
+  simulators?: Pick<LocalOptions, 'cdi' | 'snapshotter'> | false;
+  /** What else goes wrong, or is set otherwise, on the local cluster. */
+  local?: Pick<LocalOptions, 'faults' | 'holdOffMs' | 'intercept' | 'replicas' | 'schedules'>;
   /** The policy at its beginning. */
   policy?: Record<string, string>;
   run(world: World): Promise<void>;

@@ -1,0 +1,81 @@
+import { flushCompileCache } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { serve as listen } from '@hono/node-server';
+import { KubeConfig } from '@kubernetes/client-node';
+import type { FunctionDeclaration } from '../shared/function.ts';
+import { operatorNamespace } from '../shared/rules/operator.ts';
+import { observeState } from '../shared/runtime/gauges.ts';
+import { type Kube, kubeClient } from '../shared/runtime/kube.ts';
+import { serve } from '../shared/runtime/serve.ts';
+import { telemetryOf } from '../shared/runtime/telemetry.ts';
+import { teller } from '../shared/runtime/tell.ts';
+
+/** Filled in when the image is made (deploy/bundle.ts). */
+const functions = (process.env.OT_FUNCTIONS ?? '').split(',').filter(Boolean);
+
+/** The function that is always there computes the gauges of the state for all. */
+const gaugesOf = 'start-sync';
+
+const ports = { events: Number(process.env.PORT ?? 8080), metrics: Number(process.env.METRICS_PORT ?? 9464) };
+
+const loadTelemetry = () => import('../shared/runtime/telemetry-sdk.ts');
+
+async function load(name: string): Promise<FunctionDeclaration> {
+  const module: { default: FunctionDeclaration } = await import(`../functions/${name}/index.ts`);
+  return module.default;
+}
+
+/** Serves the function of that name until SIGTERM; then finishes what it has begun and ends. */
+async function run(name: string) {
+  const kube = kubeClient(configured());
+  const [declaration, telemetry] = await Promise.all([load(name), startTelemetry(name, kube)]);
+  const served = serve(declaration, {
+    kube,
+    telemetry: telemetryOf(name),
+    now: Date.now,
+    pause: (milliseconds) => sleep(milliseconds),
+    random: Math.random,
+    teller: teller(() => process.env.K_SINK, `/apis/v1/namespaces/${operatorNamespace}/services/${name}`),
+  });
+  const server = listen({ fetch: served.app.fetch, port: ports.events, hostname: '0.0.0.0' });
+  process.once('SIGTERM', async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    if ('closeIdleConnections' in server) server.closeIdleConnections();
+    await closed;
+    await served.drained();
+    await telemetry.shutdown();
+    process.exit();
+  });
+}
+
+function configured(): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromDefault();
+  return config;
+}
+
+async function startTelemetry(name: string, kube: Kube) {
+  const sdk = await loadTelemetry();
+  const telemetry = await sdk.startTelemetry({
+    serviceName: name,
+    metricsPort: ports.metrics,
+    metricsHost: '0.0.0.0',
+  });
+  if (name === gaugesOf) observeState(kube);
+  return telemetry;
+}
+
+/** Loads all code once, so that its compiled form is in the image and no pod compiles it again. */
+async function compile() {
+  await Promise.all([loadTelemetry(), ...functions.map(load)]);
+  flushCompileCache();
+  process.exit();
+}
+
+const [name = ''] = process.argv.slice(2);
+if (name === '--compile') await compile();
+else if (functions.includes(name)) await run(name);
+else {
+  console.error(`expected the name of a function: ${functions.join(', ')}; found ${name || 'none'}`);
+  process.exitCode = 2;
+}
