@@ -16,8 +16,12 @@ const functions = (process.env.OT_FUNCTIONS ?? '').split(',').filter(Boolean);
 /** The function that is always there computes the gauges of the state for all. */
 const gaugesOf = 'start-sync';
 
+/** Everybody in a pod; whoever runs it elsewhere says loopback. */
+const hostname = process.env.HOST ?? '0.0.0.0';
 const ports = { events: Number(process.env.PORT ?? 8080), metrics: Number(process.env.METRICS_PORT ?? 9464) };
 
+const gateway = 'gateway';
+const loadGateway = () => import('./gateway/main.ts');
 const loadTelemetry = () => import('../shared/runtime/telemetry-sdk.ts');
 
 async function load(name: string): Promise<FunctionDeclaration> {
@@ -35,9 +39,14 @@ async function run(name: string) {
     now: Date.now,
     pause: (milliseconds) => sleep(milliseconds),
     random: Math.random,
-    teller: teller(() => process.env.K_SINK, `/apis/v1/namespaces/${operatorNamespace}/services/${name}`),
+    teller: teller(
+      () => process.env.K_SINK,
+      sourceOf(name),
+      fetch,
+      () => process.env.K_SINK_TOKEN_FILE,
+    ),
   });
-  const server = listen({ fetch: served.app.fetch, port: ports.events, hostname: '0.0.0.0' });
+  const server = listen({ fetch: served.app.fetch, port: ports.events, hostname });
   process.once('SIGTERM', async () => {
     const closed = new Promise((resolve) => server.close(resolve));
     if ('closeIdleConnections' in server) server.closeIdleConnections();
@@ -47,6 +56,8 @@ async function run(name: string) {
     process.exit();
   });
 }
+
+const sourceOf = (name: string) => `/apis/v1/namespaces/${operatorNamespace}/services/${name}`;
 
 function configured(): KubeConfig {
   const config = new KubeConfig();
@@ -59,7 +70,7 @@ async function startTelemetry(name: string, kube: Kube) {
   const telemetry = await sdk.startTelemetry({
     serviceName: name,
     metricsPort: ports.metrics,
-    metricsHost: '0.0.0.0',
+    metricsHost: hostname,
   });
   if (name === gaugesOf) observeState(kube);
   return telemetry;
@@ -67,15 +78,16 @@ async function startTelemetry(name: string, kube: Kube) {
 
 /** Loads all code once, so that its compiled form is in the image and no pod compiles it again. */
 async function compile() {
-  await Promise.all([loadTelemetry(), ...functions.map(load)]);
+  await Promise.all([loadTelemetry(), loadGateway(), ...functions.map(load)]);
   flushCompileCache();
   process.exit();
 }
 
 const [name = ''] = process.argv.slice(2);
 if (name === '--compile') await compile();
+else if (name === gateway) await (await loadGateway()).runGateway();
 else if (functions.includes(name)) await run(name);
 else {
-  console.error(`expected the name of a function: ${functions.join(', ')}; found ${name || 'none'}`);
+  console.error(`expected ${[...functions, gateway].join(', ')}; found ${name || 'nothing'}`);
   process.exitCode = 2;
 }

@@ -37,8 +37,8 @@ export const deliveryTo = (functions: readonly FunctionDeclaration[], name?: str
 
 const deadLetterFunction = 'dead-letters';
 
-/** Attempts at 0, 0.2, 0.6, 1.4, 3 and 6.2 seconds; a restart of a function is over by then, and a sweep finds the rest. */
-const delivery = { retry: 5, backoffPolicy: 'exponential', backoffDelay: 'PT0.2S', timeout: 'PT10S' };
+/** Nine attempts, the last ones 12.6, 25.4 and 51 seconds after the first: a restart is over by then, and so is what a function waits for. */
+const delivery = { retry: 8, backoffPolicy: 'exponential', backoffDelay: 'PT0.2S', timeout: 'PT10S' };
 
 /** A function's Service: the same name with Knative Serving (whose Service makes one) and with a plain Deployment. */
 export const subscriberOf = (name: string) => ({ apiVersion: 'v1', kind: 'Service', name });

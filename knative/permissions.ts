@@ -6,7 +6,7 @@ import { groupOf, type Manifest, partOf } from './manifest.ts';
 export const permissionManifests = (functions: readonly FunctionDeclaration[]): Manifest[] =>
   functions.flatMap(({ name, may }) => [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: operatorNamespace, labels: partOf } },
-    ...bound('ClusterRole', name, [...rulesOf(may.filter(({ namespace }) => !namespace)), recordsEvents]),
+    ...bound('ClusterRole', name, rulesOf(may.filter(({ namespace }) => !namespace))),
     ...bound('Role', name, rulesOf(may.filter(({ namespace }) => namespace === 'own'))),
   ]);
 
@@ -15,9 +15,6 @@ interface Rule {
   resources: readonly string[];
   verbs: readonly string[];
 }
-
-/** The shell of every function records Events about the objects it decides on. */
-const recordsEvents: Rule = { apiGroups: [''], resources: ['events'], verbs: ['create'] };
 
 function bound(kind: 'Role' | 'ClusterRole', name: string, rules: readonly Rule[]): Manifest[] {
   if (rules.length === 0) return [];

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { diskQuantity } from './resources/pelotech/vm-disk-image.ts';
 
 /** A pipeline published an image: it is to be downloaded, or downloaded anew. */

@@ -9,7 +9,7 @@ import type { Kube } from './runtime/kube.ts';
  */
 export type SourceName = 'pelotech' | 'cdi' | 'snapshotter' | 'own';
 
-/** What wakes a function: a change of an object, an event somebody posts, or time. */
+/** What wakes a function: a change of an object, an event somebody posts, what no other function took, or time. */
 export type Waker =
   | {
       on: 'changed';
@@ -23,6 +23,7 @@ export type Waker =
       verb?: 'delete';
     }
   | { on: 'event'; type: string; schema: z.ZodType }
+  | { on: 'deadLetter' }
   | { on: 'sweep' }
   | { on: 'audit' };
 
@@ -41,6 +42,8 @@ export const on = {
   }),
   /** A CloudEvent of this type; data that does not fit `schema` is refused with the list of faults. */
   event: (type: string, schema: z.ZodType): Waker => ({ on: 'event', type, schema }),
+  /** An event of any type that another function did not take; whoever has this waker has no other. */
+  deadLetter: (): Waker => ({ on: 'deadLetter' }),
   /** The short timer: look at all that is under way. */
   sweep: (): Waker => ({ on: 'sweep' }),
   /** The long timer: walk through everything there is, page by page. */
@@ -73,7 +76,22 @@ export interface Message {
   source: string;
   /** When it happened, as its sender or else the Broker said; absent where nobody did. */
   time: string | undefined;
+  /** What its schema made of its data; of a dead letter the DeadLetter. */
   data: unknown;
+}
+
+/** What is known of an event that no function took: its attributes and how it failed, never its data. */
+export interface DeadLetter {
+  id: string;
+  type: string;
+  source: string;
+  subject: string | undefined;
+  /** The object it tells of, where it tells of one. */
+  about: Subject | undefined;
+  /** The function that did not take it, as the path of the request says, else the Broker. Nobody has checked it. */
+  failed: string | undefined;
+  /** The status that function answered with; absent where it gave no answer at all. */
+  code: string | undefined;
 }
 
 /** All events that one pass serves. */

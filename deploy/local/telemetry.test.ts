@@ -10,6 +10,7 @@ import { metrics } from '../../shared/runtime/metrics.ts';
 import { prometheusName } from '../../shared/runtime/metrics-prometheus.ts';
 import { spanContextOf } from '../../shared/runtime/telemetry.ts';
 import { startTelemetry, type TelemetryOptions } from '../../shared/runtime/telemetry-sdk.ts';
+import { postWithFetch } from '../../test/journeys/preload.ts';
 import { createImage, setPolicy, until, untilGone, untilPhase, type World } from '../../test/journeys/world.ts';
 import { startObjectStore } from './object-store/object-store.ts';
 import { qcow2Buffer } from './object-store/qcow2.ts';
@@ -86,6 +87,10 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     await until(world, Lease, slots, (lease) => holdersOf(lease)?.length === 0);
     // A point is written right after the status, so what was seen of the status may be ahead of it.
     await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain('ot_image_ready_duration_seconds_count 1'));
+
+    await postWithFetch(world.broker, { data: {} });
+    const deadLetter = 'ot_dead_letters_total{function="preload",event="message"}';
+    await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain(`${deadLetter} 1`), { timeout: 10_000 });
 
     const text = await textOf(metricsUrl);
     for (const metric of metrics) {

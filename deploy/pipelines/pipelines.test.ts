@@ -1,14 +1,18 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
 import { ImagePublished } from '../../shared/events.ts';
 import { putImage } from '../../test/journeys/images.ts';
 import { onLocalCluster } from '../../test/journeys/local-world.ts';
 import { hasCurl } from '../../test/journeys/preload.ts';
 import { setPolicy, untilPhase } from '../../test/journeys/world.ts';
+import { startGateway } from '../gateway/start.ts';
+import { startTestIssuer } from '../gateway/test-issuer.ts';
 
 interface Step {
   name?: string;
@@ -33,25 +37,71 @@ async function readYaml<T>(name: string): Promise<T> {
   return document.toJS() as T;
 }
 
-const workflow = await readYaml<Workflow>('github-actions.yml');
-const gitlab = await readYaml<Record<string, Job>>('gitlab-ci.yml');
-const steps = Object.values(workflow.jobs).flatMap((job) => job.steps);
-const lastStep = steps.at(-1) ?? {};
+const workflows = {
+  'GitHub Actions': await readYaml<Workflow>('github-actions.yml'),
+  'GitHub Actions, gateway': await readYaml<Workflow>('github-actions-gateway.yml'),
+};
+const gitlabs = {
+  'GitLab CI': await readYaml<Record<string, Job>>('gitlab-ci.yml'),
+  'GitLab CI, gateway': await readYaml<Record<string, Job>>('gitlab-ci-gateway.yml'),
+};
+const inCluster = await readYaml<{ spec: { template: { spec: { containers: [{ args: string[] }] } } } }>(
+  'in-cluster-job.yaml',
+);
 
-/** The script that posts the event, and what its CI sets for it. */
-const examples: Readonly<Record<string, { script: string; variables: Record<string, string> }>> = {
+const stepsOf = (workflow: Workflow) => Object.values(workflow.jobs).flatMap((job) => job.steps);
+const lastStepOf = (workflow: Workflow) => stepsOf(workflow).at(-1) ?? {};
+const scriptOf = (gitlab: Record<string, Job>) => gitlab['preload-image']?.script.join('\n') ?? '';
+
+/** A script that posts the event: what its CI sets for it, where it posts to, and what has to be set besides. */
+interface Example {
+  script: string;
+  variables: Record<string, string>;
+  url: 'OT_BROKER_URL' | 'OT_GATEWAY_URL';
+  needs: readonly string[];
+}
+
+const github = {
+  GITHUB_RUN_ID: '4711',
+  GITHUB_RUN_ATTEMPT: '1',
+  GITHUB_SERVER_URL: 'https://github.example',
+  GITHUB_REPOSITORY: 'labs/images',
+};
+const gitlab = { CI_JOB_ID: '4711', CI_PROJECT_URL: 'https://gitlab.example/labs/images' };
+const tokenFile = join(await mkdtemp(join(tmpdir(), 'pipelines-')), 'token');
+beforeAll(() => writeFile(tokenFile, 'a-token'));
+afterAll(() => rm(join(tokenFile, '..'), { recursive: true }));
+
+const examples: Readonly<Record<string, Example>> = {
   'GitHub Actions': {
-    script: lastStep.run ?? '',
-    variables: {
-      GITHUB_RUN_ID: '4711',
-      GITHUB_RUN_ATTEMPT: '1',
-      GITHUB_SERVER_URL: 'https://github.example',
-      GITHUB_REPOSITORY: 'labs/images',
-    },
+    script: lastStepOf(workflows['GitHub Actions']).run ?? '',
+    variables: { ...github, OT_BROKER_TOKEN: 'a-token' },
+    url: 'OT_BROKER_URL',
+    needs: ['OT_BROKER_TOKEN'],
   },
   'GitLab CI': {
-    script: gitlab['preload-image']?.script.join('\n') ?? '',
-    variables: { CI_JOB_ID: '4711', CI_PROJECT_URL: 'https://gitlab.example/labs/images' },
+    script: scriptOf(gitlabs['GitLab CI']),
+    variables: { ...gitlab, OT_BROKER_TOKEN: 'a-token' },
+    url: 'OT_BROKER_URL',
+    needs: ['OT_BROKER_TOKEN'],
+  },
+  'GitHub Actions, gateway': {
+    script: lastStepOf(workflows['GitHub Actions, gateway']).run ?? '',
+    variables: { ...github, ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'a-request-token', OT_GATEWAY_AUDIENCE: 'ot-preload' },
+    url: 'OT_GATEWAY_URL',
+    needs: ['ACTIONS_ID_TOKEN_REQUEST_URL', 'ACTIONS_ID_TOKEN_REQUEST_TOKEN', 'OT_GATEWAY_AUDIENCE'],
+  },
+  'GitLab CI, gateway': {
+    script: scriptOf(gitlabs['GitLab CI, gateway']),
+    variables: { ...gitlab, OT_ID_TOKEN: 'a-token' },
+    url: 'OT_GATEWAY_URL',
+    needs: ['OT_ID_TOKEN'],
+  },
+  'a runner in the cluster': {
+    script: inCluster.spec.template.spec.containers[0].args.join('\n'),
+    variables: { POD_UID: '4711', PIPELINE: 'https://ci.example/labs/images', OT_TOKEN_FILE: tokenFile },
+    url: 'OT_BROKER_URL',
+    needs: ['OT_TOKEN_FILE'],
   },
 };
 
@@ -60,56 +110,84 @@ const image = { IMAGE_NAME: 'lab-151-attacker', IMAGE_VERSION: 'v1.0.0', IMAGE_D
 /** Runs a script as a runner does: the first failure ends it. */
 const run = (script: string, variables: Record<string, string>) =>
   new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    const env = { PATH: process.env.PATH ?? '', ...image, OT_BROKER_TOKEN: 'a-token', ...variables };
+    const env = { PATH: process.env.PATH ?? '', ...image, ...variables };
     const child = execFile('sh', ['-ec', script], { env, timeout: 30_000 }, (error, out, err) =>
       resolve({ code: error ? (child.exitCode ?? 1) : 0, out, err }),
     );
   });
 
-/** A gateway that answers one request after the other with these statuses, and what it was sent. */
-async function gateway(...statuses: number[]) {
+/**
+ * Answers one request after the other with these statuses, and what it was sent; asked for it, gives out a token as GitHub does.
+ */
+async function listener({ statuses = [], token = 'a-token' }: { statuses?: number[]; token?: string } = {}) {
   const received: { headers: IncomingHttpHeaders; body: string }[] = [];
+  const asked: { url: string; headers: IncomingHttpHeaders }[] = [];
   const server = createServer(async (request, response) => {
+    if (request.url?.startsWith('/token')) {
+      asked.push({ url: request.url, headers: request.headers });
+      return response.end(JSON.stringify({ count: 1, value: token }));
+    }
     const chunks = await Array.fromAsync(request as AsyncIterable<Buffer>);
     received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
-    response.writeHead(statuses[received.length - 1] ?? 202).end(statuses[received.length - 1] === 400 ? 'no' : '');
+    const status = statuses[received.length - 1] ?? 202;
+    return response.writeHead(status).end(status === 400 ? 'no' : '');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const close = () => new Promise((resolve) => server.close(resolve));
-  return { received, OT_BROKER_URL: `http://127.0.0.1:${port}/sync-operator/default`, close };
+  const variables = {
+    OT_BROKER_URL: `${origin}/sync-operator/default`,
+    OT_GATEWAY_URL: `${origin}/`,
+    ACTIONS_ID_TOKEN_REQUEST_URL: `${origin}/token?api-version=2.0`,
+  };
+  return { received, asked, variables, close };
 }
 
-test('the GitHub workflow is one: every step uses an action or runs a script that a shell can read', async () => {
-  expect(Object.keys(workflow).sort()).toEqual(['env', 'jobs', 'name', 'on', 'permissions']);
-  for (const step of steps) {
-    expect([step.uses, step.run].filter(Boolean)).toHaveLength(1);
-    if (step.uses) expect(step.uses).toMatch(/^[\w-]+\/[\w-]+@v\d+$/);
-    const script = (step.run ?? '').replace(/\$\{\{.*?\}\}/g, 'x');
-    expect(await run(`set -n\n${script}`, {})).toMatchObject({ code: 0, err: '' });
-  }
-  for (const name of ['OT_BROKER_URL', 'OT_BROKER_TOKEN']) {
-    expect(lastStep.env?.[name]).toMatch(new RegExp(`^\\$\\{\\{ secrets\\.${name} \\}\\}$`));
-  }
-});
+test.each(Object.entries(workflows))(
+  '%s is a workflow: every step uses an action or runs a script that a shell can read',
+  async (name, workflow) => {
+    expect(Object.keys(workflow).sort()).toEqual(['env', 'jobs', 'name', 'on', 'permissions']);
+    for (const step of stepsOf(workflow)) {
+      expect([step.uses, step.run].filter(Boolean)).toHaveLength(1);
+      if (step.uses) expect(step.uses).toMatch(/^[\w-]+\/[\w-]+@v\d+$/);
+      const script = (step.run ?? '').replace(/\$\{\{.*?\}\}/g, 'x');
+      expect(await run(`set -n\n${script}`, {})).toMatchObject({ code: 0, err: '' });
+    }
+    const secrets = name.includes('gateway') ? [] : ['OT_BROKER_TOKEN', 'OT_BROKER_URL'];
+    const used = Object.values(lastStepOf(workflow).env ?? {}).flatMap(
+      (value) => /secrets\.(\w+)/.exec(value)?.[1] ?? [],
+    );
+    expect(used.sort()).toEqual(secrets);
+  },
+);
 
-test('the GitLab jobs are ones: each has a known stage and scripts that a shell can read', async () => {
-  const { stages, variables, ...jobs } = gitlab as unknown as Record<string, Job> & { stages: string[] };
-  expect(Object.keys(variables ?? {})).toEqual(['IMAGE_NAME', 'IMAGE_VERSION']);
-  for (const { stage, script } of Object.values(jobs)) {
-    expect(stages).toContain(stage);
-    for (const line of script) expect(await run(`set -n\n${line}`, {})).toMatchObject({ code: 0, err: '' });
-  }
-});
+test.each(Object.entries(gitlabs))(
+  '%s is jobs: each has a known stage and scripts that a shell can read',
+  async (_, file) => {
+    const { stages, variables, ...jobs } = file as unknown as Record<string, Job> & { stages: string[] };
+    expect(Object.keys(variables ?? {})).toEqual(['IMAGE_NAME', 'IMAGE_VERSION']);
+    for (const { stage, script } of Object.values(jobs)) {
+      expect(stages).toContain(stage);
+      for (const line of script) expect(await run(`set -n\n${line}`, {})).toMatchObject({ code: 0, err: '' });
+    }
+  },
+);
 
 const isCurlThere = await hasCurl();
 if (!isCurlThere) console.warn('skipped: the scripts of deploy/pipelines need curl on the PATH');
 
-describe.skipIf(!isCurlThere).each(Object.entries(examples))('the script for %s', (_, { script, variables }) => {
+describe.skipIf(!isCurlThere).each(Object.entries(examples))('the script for %s', (_, example) => {
+  const { script, variables, url, needs } = example;
   test('posts an event whose data fits, with the token, and again under the same id while nobody answers well', async () => {
-    const { received, close, ...url } = await gateway(503);
-    expect(await run(script, { ...variables, ...url })).toMatchObject({ code: 0 });
+    const { received, asked, close, ...there } = await listener({ statuses: [503] });
+    expect(await run(script, { ...there.variables, ...variables })).toMatchObject({ code: 0 });
     await close();
+    for (const { url, headers } of asked) {
+      expect({ url, ...headers }).toMatchObject({
+        url: '/token?api-version=2.0&audience=ot-preload',
+        authorization: 'Bearer a-request-token',
+      });
+    }
     expect(received).toHaveLength(2);
     for (const { headers, body } of received) {
       expect(headers).toMatchObject({
@@ -129,24 +207,26 @@ describe.skipIf(!isCurlThere).each(Object.entries(examples))('the script for %s'
   });
 
   test('fails at once where the answer is no, and shows it', async () => {
-    const { received, close, ...url } = await gateway(400);
-    expect(await run(script, { ...variables, ...url })).toMatchObject({ code: 22, out: 'no' });
+    const { received, close, ...there } = await listener({ statuses: [400] });
+    expect(await run(script, { ...there.variables, ...variables })).toMatchObject({ code: 22, out: 'no' });
     await close();
     expect(received).toHaveLength(1);
   });
 
-  test('shows the token in no process list', async () => {
-    const seen = 'curl() { printf "%s\\n" "$@"; cat > /dev/null; }\n';
-    const { code, out } = await run(seen + script, { ...variables, OT_BROKER_URL: 'http://gateway.example/' });
-    expect({ code, lines: out.trim().split('\n') }).toMatchObject({ code: 0, lines: expect.arrayContaining(['@-']) });
-    expect(out).not.toContain('a-token');
+  test('shows no token in a process list', async () => {
+    const seen =
+      'curl() { cat > /dev/null; printf "%s\\n" "$@" >&2; case "$*" in *audience=*) echo "{\\"value\\": \\"a-token\\"}" ;; esac; }\n';
+    const there = { [url]: 'http://way-in.example/', ACTIONS_ID_TOKEN_REQUEST_URL: 'http://token.example/?a=b' };
+    const { code, err } = await run(seen + script, { ...variables, ...there });
+    expect({ code, lines: err.trim().split('\n') }).toMatchObject({ code: 0, lines: expect.arrayContaining(['@-']) });
+    expect(err).not.toMatch(/a-token|a-request-token/);
   });
 
-  test.each(['IMAGE_NAME', 'IMAGE_VERSION', 'IMAGE_DIGEST', 'OT_BROKER_URL', 'OT_BROKER_TOKEN'])(
+  test.each(['IMAGE_NAME', 'IMAGE_VERSION', 'IMAGE_DIGEST', url, ...needs])(
     'fails before it posts where %s is empty',
     async (name) => {
-      const { received, close, ...url } = await gateway();
-      const { code, err } = await run(script, { ...variables, ...url, [name]: '' });
+      const { received, close, ...there } = await listener();
+      const { code, err } = await run(script, { ...there.variables, ...variables, [name]: '' });
       await close();
       expect({ isFailed: code !== 0, err, received }).toMatchObject({ isFailed: true, received: [] });
       expect(err).toContain(name);
@@ -165,10 +245,36 @@ describe.skipIf(!isCurlThere).each(Object.entries(examples))('the script for %s'
             imageUrlTemplate: `${world.store.url}/images/{name}/{version}/vm.qcow2`,
             imageDiskSize: '64Mi',
           });
-          expect(await run(script, { ...variables, OT_BROKER_URL: world.broker })).toMatchObject({ code: 0, err: '' });
+          await throughWayIn(example, world.broker, async (there) => {
+            expect(await run(script, { ...variables, ...there })).toMatchObject({ code: 0, err: '' });
+          });
           await untilPhase(world, image.IMAGE_NAME, 'Succeeded');
         },
       }),
     60_000,
   );
 });
+
+/** With the variables of the Broker itself, or of a gateway before it that knows the tokens of the pipeline's CI. */
+async function throughWayIn(
+  { url }: Example,
+  broker: string,
+  use: (variables: Record<string, string>) => Promise<void>,
+): Promise<void> {
+  if (url === 'OT_BROKER_URL') return use({ OT_BROKER_URL: broker });
+  const issuer = await startTestIssuer('ot-preload');
+  const configFile = join(tokenFile, '..', 'gateway.yaml');
+  const rule = { name: 'labs', claims: { repository: 'labs/images', ref: 'refs/tags/v*' }, images: 'lab-*' };
+  const ci = { name: 'ci', issuer: issuer.url, caFile: issuer.caFile, audience: 'ot-preload', rules: [rule] };
+  await writeFile(configFile, JSON.stringify({ issuers: [ci] }));
+  const where = { port: 0, host: '127.0.0.1', rereadMs: 3_600_000 };
+  const settings = { configFile, tls: 'plain-http', broker: { url: broker, tokenFile: undefined }, ...where } as const;
+  const gateway = await startGateway(settings, () => undefined);
+  const token = await issuer.token();
+  const github = await listener({ token });
+  try {
+    await use({ ...github.variables, OT_GATEWAY_URL: gateway.url, OT_ID_TOKEN: token });
+  } finally {
+    await Promise.all([github.close(), gateway.close(), issuer.close()]);
+  }
+}

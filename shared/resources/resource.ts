@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The metadata of any Kubernetes object, as far as anything here reads it; unknown fields are kept. */
 export const ObjectMeta = z.looseObject({

@@ -44,16 +44,8 @@ export function move(image: VMDiskImage, { to, reason, message: words, nowMs, fi
   const before = image.status ?? {};
   const revision = fields.revision ?? before.revision ?? 1;
   const snapshot = fields.snapshot === undefined ? before.snapshot : fields.snapshot;
-  const lost = conditionOf(before.conditions, 'SnapshotLost')?.status === 'True' && to !== 'Succeeded';
-  const ready = snapshot && !lost;
   const observedGeneration = image.metadata.generation;
-  const said =
-    ready && to !== 'Succeeded' ? `The snapshot of revision ${snapshot.revision} is usable. ${message}` : message;
-  let conditions = withCondition(
-    before.conditions,
-    { type: 'Ready', status: ready ? 'True' : 'False', reason, message: said, observedGeneration },
-    now,
-  );
+  let conditions = withReady(image, { to, snapshot: snapshot ?? undefined, reason, message, now });
   if (to === 'Succeeded' && conditionOf(conditions, 'SnapshotLost')) {
     const found = { type: 'SnapshotLost', status: 'False' as const, reason, message, observedGeneration };
     conditions = withCondition(conditions, found, now);
@@ -75,6 +67,53 @@ export function move(image: VMDiskImage, { to, reason, message: words, nowMs, fi
       : [record(image, to === 'Failed' || to === 'Retrying', reason, message, `${revision}/${now}`)]),
     ...(fact ? [tell(image, fact, revision, now, { phase: to, reason, message })] : []),
   ];
+}
+
+/** Says within a phase why it lasts, in message, Ready and a Warning Event; nothing where that stands there already. */
+export function sayWhy(
+  image: VMDiskImage,
+  { reason, message: words, nowMs }: Pick<Move, 'reason' | 'message' | 'nowMs'>,
+): Action[] {
+  const { phase = 'Queued', message: said, snapshot, conditions: before, revision } = image.status ?? {};
+  const message = tellable(words);
+  if (said === message && conditionOf(before, 'Ready')?.reason === reason) return [];
+  const now = toTime(nowMs);
+  const conditions = withReady(image, { to: phase, snapshot, reason, message, now });
+  const status = { message, conditions, observedGeneration: image.metadata.generation };
+  return [
+    { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace: traceOf(image) },
+    record(image, true, reason, message, `${revision ?? 0}/${now}`),
+  ];
+}
+
+/** The conditions with Ready as it is in that phase: true as long as the last snapshot is usable. */
+function withReady(
+  image: VMDiskImage,
+  {
+    to,
+    snapshot,
+    reason,
+    message,
+    now,
+  }: {
+    to: Phase;
+    snapshot: VMDiskImageStatus['snapshot'];
+    reason: string;
+    message: string;
+    now: string;
+  },
+) {
+  const before = image.status?.conditions;
+  const lost = conditionOf(before, 'SnapshotLost')?.status === 'True' && to !== 'Succeeded';
+  const ready = snapshot && !lost;
+  const said =
+    ready && to !== 'Succeeded' ? `The snapshot of revision ${snapshot.revision} is usable. ${message}` : message;
+  const observedGeneration = image.metadata.generation;
+  return withCondition(
+    before,
+    { type: 'Ready', status: ready ? 'True' : 'False', reason, message: said, observedGeneration },
+    now,
+  );
 }
 
 /** A message that may go into status, Events and domain events: signed URLs without their signature, and not over-long. */

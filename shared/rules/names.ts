@@ -20,3 +20,7 @@ export const hashedName = (prefix: string, ...parts: string[]) =>
 /** Digest of any plain data, for noticing that it changed. */
 export const digestOf = (value: unknown) =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
+
+/** True for what the API server takes for the name of an object (RFC 1123 subdomain). */
+export const isObjectName = (name: string) =>
+  name.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(name);

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Lease } from '../resources/coordination/lease.ts';
 
 /** The Lease that holds the sync slots of the whole cluster; start-sync alone writes it. */

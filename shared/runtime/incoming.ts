@@ -1,5 +1,5 @@
 import { HTTP } from 'cloudevents';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type FunctionDeclaration, isChangeOf, type Message, type Subject, type Wake } from '../function.ts';
 
 /** What an HTTP request asks of a function: a pass, nothing at all, or it is no event (with the faults to name). */

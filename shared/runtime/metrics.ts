@@ -120,6 +120,14 @@ export const metrics: readonly Metric[] = [
     description: 'Writes of any other object that somebody else was faster with.',
     labels: ['function'],
   },
+  {
+    name: 'ot.dead.letters',
+    kind: 'counter',
+    unit: '{event}',
+    description:
+      'Events given up, by the function that did not take them (`unknown` where no Trigger has its name) and by what the event tells of (object, timer, message).',
+    labels: ['function', 'event'],
+  },
 ];
 
 /** What the table says of a metric; throws where there is none of that name. */

@@ -6,7 +6,7 @@ import type { Wake } from '../function.ts';
  */
 export function sharedPasses(run: (wake: Wake) => Promise<void>): (wake: Wake) => Promise<void> {
   let isRunning = false;
-  let next: { wake: Wake; promise: Promise<void>; start: () => void } | undefined;
+  let next: { wakes: Wake[]; promise: Promise<void>; start: () => void } | undefined;
 
   async function runNext() {
     isRunning = true;
@@ -21,28 +21,29 @@ export function sharedPasses(run: (wake: Wake) => Promise<void>): (wake: Wake) =
 
   return (wake) => {
     if (next) {
-      next.wake = merge(next.wake, wake);
+      next.wakes.push(wake);
       return next.promise;
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting = { wake, promise, start: () => run(waiting.wake).then(resolve, reject) };
-    next = waiting;
+    const wakes = [wake];
+    next = { wakes, promise, start: () => run(merged(wakes)).then(resolve, reject) };
     if (!isRunning) void runNext();
     return promise;
   };
 }
 
-function merge(a: Wake, b: Wake): Wake {
-  const subjects = new Map(
-    [...a.subjects, ...b.subjects].map((subject) => [Object.values(subject).join('\u0000'), subject]),
-  );
-  const messages = new Map(
-    [...a.messages, ...b.messages].map((message) => [`${message.source}\u0000${message.id}`, message]),
-  );
+/** Once for all that wait: thousands may, while a pass runs. */
+function merged(wakes: readonly Wake[]): Wake {
+  const subjects = wakes.flatMap((wake) => wake.subjects);
+  const messages = wakes.flatMap((wake) => wake.messages);
   return {
-    subjects: [...subjects.values()],
-    messages: [...messages.values()],
-    sweep: a.sweep || b.sweep,
-    audit: a.audit || b.audit,
+    subjects: distinct(subjects, (subject) => Object.values(subject).join('\u0000')),
+    messages: distinct(messages, ({ source, id }) => `${source}\u0000${id}`),
+    sweep: wakes.some(({ sweep }) => sweep),
+    audit: wakes.some(({ audit }) => audit),
   };
 }
+
+const distinct = <T>(values: readonly T[], keyOf: (value: T) => string) => [
+  ...new Map(values.map((value) => [keyOf(value), value])).values(),
+];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineFunction, type FunctionDeclaration, on, type Wake } from '../function.ts';
 import { defineResource, type KubernetesObject } from '../resources/resource.ts';
 import type { Action } from '../rules/actions.ts';

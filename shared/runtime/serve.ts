@@ -1,13 +1,11 @@
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import type { FunctionDeclaration, Wake } from '../function.ts';
 import { Lease } from '../resources/coordination/lease.ts';
 import type { Action } from '../rules/actions.ts';
 import { defaultHoldOffMs } from '../rules/slots.ts';
-import { Again, ApiError, Conflict } from './errors.ts';
-import { readIncoming } from './incoming.ts';
+import { type Door, keep, takeDeadLetters, takeEvents } from './doors.ts';
+import { Again, Conflict } from './errors.ts';
 import type { Kube } from './kube.ts';
-import { sharedPasses } from './passes.ts';
 import { type Effects, type Outcome, pay, perform } from './perform.ts';
 import type { Telemetry } from './telemetry.ts';
 import { traceOrigins } from './telemetry-origins.ts';
@@ -17,7 +15,7 @@ export interface Ports {
   kube: Kube;
   telemetry: Telemetry;
   now(): number;
-  /** Waits; only for making room between two tries after a conflict. */
+  /** Waits; only for making room between two tries after a conflict, and between two passes over dead letters. */
   pause(milliseconds: number): Promise<void>;
   /** A number from 0 to 1, so that rivals do not try again in step. */
   random(): number;
@@ -25,57 +23,24 @@ export interface Ports {
   holdOffMs?: number;
 }
 
-/** The Broker tries again on 409 and 5xx only (knative.dev/eventing, pkg/kncloudevents/retries.go). */
-const answers = { done: 202, ignored: 204, malformed: 400, tooLarge: 413, conflict: 409, later: 503 } as const;
-
-const maxBodyBytes = 1024 * 1024;
 const triesPerPass = 5;
 
 /** A function as an HTTP app: an event in, one pass of observe → decide → perform, an empty answer out. */
 export function serve<Observed>(declaration: FunctionDeclaration<Observed>, ports: Ports) {
   const background = new Set<Promise<unknown>>();
   const origins = traceOrigins();
-  const pass = sharedPasses((wake) => runPass(declaration, ports, wake, origins.take(), background));
+  const run = (wake: Wake) => runPass(declaration, ports, wake, origins.take(), background);
   const app = new Hono();
   app.get('/health/:probe', (c) => c.text('ok'));
-  app.post('/', bodyLimit({ maxSize: maxBodyBytes, onError: (c) => c.body(null, answers.tooLarge) }), async (c) => {
-    const startedMs = ports.now();
-    const answered = <R extends keyof typeof answers>(result: R) => {
-      const attributes = { function: declaration.name, result };
-      ports.telemetry.measure('ot.event.handling.duration', (ports.now() - startedMs) / 1000, attributes);
-      return answers[result];
-    };
-    const headers = c.req.header();
-    const incoming = readIncoming(declaration as FunctionDeclaration, headers, await c.req.text());
-    if ('ignored' in incoming) return c.body(null, answered('ignored'));
-    if ('faults' in incoming) {
-      log('warn', declaration.name, `refused an event: ${incoming.faults.join('; ')}`);
-      return c.json({ faults: incoming.faults }, answered('malformed'));
-    }
-    origins.note(headers);
-    const passed = pass(incoming.wake);
-    keep(
-      background,
-      passed.catch(() => undefined),
-    );
-    const result = await passed.then(
-      () => 'done' as const,
-      (error: unknown) => (error instanceof Conflict ? ('conflict' as const) : later(declaration.name, error)),
-    );
-    return c.body(null, answered(result));
-  });
-  return { app, /** Resolves when all that was begun is done: for SIGTERM. */ drained: () => Promise.all(background) };
+  const door: Door = { app, background, origins, ...ports };
+  if (declaration.on.some((waker) => waker.on === 'deadLetter')) takeDeadLetters(declaration.name, door, run);
+  else takeEvents(declaration as FunctionDeclaration, door, run);
+  /** Resolves when all that was begun is done: for SIGTERM. */
+  const drained = async () => {
+    while (background.size > 0) await Promise.all(background);
+  };
+  return { app, drained };
 }
-
-/** Trying again may help; why is for the operator's log, never for the sender. */
-function later(name: string, error: unknown) {
-  const text = error instanceof ApiError ? `${error.status} ${error.reason}: ${error.message}` : String(error);
-  if (!(error instanceof Again)) log('error', name, text);
-  return 'later' as const;
-}
-
-const log = (level: 'warn' | 'error', name: string, message: string) =>
-  console.error(JSON.stringify({ level, function: name, message: message.slice(0, 500) }));
 
 async function runPass<Observed>(
   declaration: FunctionDeclaration<Observed>,
@@ -181,11 +146,4 @@ function attributesOf(action: Write, phases: Map<string, string>): Record<string
     ...(uid === undefined ? {} : { 'ot.image.uid': uid, 'ot.image.revision': String(action.trace?.revision) }),
     ...(phase === undefined ? {} : { 'ot.image.phase': phase }),
   };
-}
-
-function keep(background: Set<Promise<unknown>>, promise: Promise<unknown>) {
-  const settled = promise
-    .catch((error: unknown) => later('courtesies', error))
-    .finally(() => background.delete(settled));
-  background.add(settled);
 }

@@ -1,14 +1,18 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readManifests } from '../../deploy/local/manifests.ts';
-import { widgetDefinition } from '../contract/case.ts';
-import { groups } from '../contract/cases.ts';
+import { definitions, groups } from '../contract/cases.ts';
 import { send, type World } from '../contract/connection.ts';
 import { differences } from '../contract/differences.ts';
+import { stories } from '../contract/kubectl-story.ts';
 import { isUpdate, type Recording, readRecording, writeRecording } from '../contract/recording.ts';
 import { runCase } from '../contract/run-case.ts';
+import { runStory } from '../contract/run-kubectl.ts';
 import { realWorld } from '../contract/worlds.ts';
 
-const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 let world: World;
 beforeAll(async () => {
@@ -25,7 +29,7 @@ const post = (path: string, body: unknown) =>
 
 describe('a real API server answers as the contract says:', () => {
   beforeAll(async () => {
-    expect([201, 409]).toContain((await post(definitions, widgetDefinition)).status);
+    for (const each of definitions) expect([201, 409]).toContain((await post(definitionsPath, each)).status);
   });
 
   for (const [group, cases] of Object.entries(groups)) {
@@ -39,20 +43,45 @@ describe('a real API server answers as the contract says:', () => {
         });
       }
       afterAll(async () => {
-        if (!isUpdate()) return;
-        const kept = cases.flatMap(({ name }) =>
-          (found[name] ?? recorded[name]) ? [[name, found[name] ?? recorded[name]]] : [],
-        );
-        await writeRecording(group, Object.fromEntries(kept) as Recording);
+        if (isUpdate()) await writeRecording(group, merged(cases, recorded, found));
       });
     });
   }
 });
 
+describe('kubectl prints on a real cluster what the contract says:', async () => {
+  const recorded = await readRecording('kubectl');
+  const found: Recording = {};
+  let cacheDirectory: string;
+  beforeAll(async () => {
+    for (const each of definitions) expect([201, 409]).toContain((await post(definitionsPath, each)).status);
+    cacheDirectory = await mkdtemp(join(tmpdir(), 'contract-'));
+  });
+  for (const story of stories) {
+    test(story.name, async () => {
+      found[story.name] = await runStory({ kubeconfig: process.env.KUBECONFIG ?? '', cacheDirectory }, story);
+      if (!isUpdate()) expect(differences(recorded[story.name], found[story.name])).toEqual([]);
+    });
+  }
+  afterAll(async () => {
+    await rm(cacheDirectory, { recursive: true });
+    if (isUpdate()) await writeRecording('kubectl', merged(stories, recorded, found));
+  });
+});
+
+/** What is told anew, and of the rest what was told before. */
+const merged = (all: readonly { name: string }[], recorded: Recording, found: Recording): Recording =>
+  Object.fromEntries(
+    all.flatMap(({ name }) => {
+      const answers = found[name] ?? recorded[name];
+      return answers ? [[name, answers]] : [];
+    }),
+  );
+
 describe('our own manifests on a real API server', () => {
   test('its schemas and CEL rules are accepted, costs included', async () => {
     for (const definition of await readManifests('crds')) {
-      const answer = await post(definitions, definition);
+      const answer = await post(definitionsPath, definition);
       expect({ status: answer.status, body: answer.text }).toMatchObject({ status: 201 });
     }
   });

@@ -1,4 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { kubectl, kubectlOrFail } from './kubectl.ts';
 
@@ -13,15 +15,54 @@ const path = (from: string) => fileURLToPath(new URL(from, import.meta.url));
 const foreignDefinitions = process.env.OT_FOREIGN_CRDS ?? path('../../deploy/local/crds');
 
 /** Applies definitions, policy and the manifests of an overlay, and waits until an event would reach every function. */
-export async function install(overlay: Overlay): Promise<void> {
-  await kubectlOrFail(...serverSide, '-f', foreignDefinitions, '-f', path('../../crds/vmdiskimages.yaml'));
-  await kubectlOrFail('wait', '--for=condition=Established', 'customresourcedefinitions', '--all', '--timeout=60s');
-  await kubectlOrFail(...serverSide, '-f', path('../../deploy/base'), '-f', path('../../deploy/local/base'));
-  await kubectlOrFail(...serverSide, '-k', path(`overlays/${overlay}`));
+export async function install(
+  overlay: Overlay,
+  { timers = 'fast' }: { timers?: 'fast' | 'production' } = {},
+): Promise<void> {
+  await prepare();
+  await applyText(
+    await manifestsOf(timers === 'fast' ? path(`overlays/${overlay}`) : path(`../../knative/${overlay}`)),
+  );
   const ready = (kinds: string, condition = 'Ready') =>
     kubectlOrFail('wait', ...operator, `--for=condition=${condition}`, kinds, '--all', '--timeout=180s');
   await (overlay === 'serving' ? ready('services.serving.knative.dev') : ready('deployments', 'Available'));
   await Promise.all(['brokers', 'triggers', 'apiserversources', 'pingsources'].map((kinds) => ready(kinds)));
+}
+
+/** Definitions, namespaces, classes and policy: all but the functions and what wakes them. */
+export async function prepare(): Promise<void> {
+  await refuseCdi();
+  await kubectlOrFail(...serverSide, '-f', foreignDefinitions, '-f', path('../../crds/vmdiskimages.yaml'));
+  await kubectlOrFail('wait', '--for=condition=Established', 'customresourcedefinitions', '--all', '--timeout=60s');
+  await kubectlOrFail(...serverSide, '-f', path('../../deploy/base'), '-f', path('../../deploy/local/base'));
+}
+
+/** The stories play CDI themselves; two of them would fight over the same objects. */
+async function refuseCdi(): Promise<void> {
+  const { out } = await kubectl('get', 'deployments', '--all-namespaces', '--output=name');
+  const found = out.split('\n').find((name) => /\/(cdi-deployment|cdi-operator|snapshot-controller)$/.test(name));
+  if (found)
+    throw new Error(
+      `expected a cluster without CDI and snapshotter, for the stories bring simulated ones; found ${found}`,
+    );
+}
+
+/** The image under test; a manifest names it without a version or a place. */
+export const imageUnderTest = () => process.env.OT_IMAGE ?? 'localhost/ot-functions:dev';
+
+/** The manifests with the image under test in them. */
+const manifestsOf = async (folder: string) =>
+  (await kubectlOrFail('kustomize', folder)).replaceAll('image: ot-functions', `image: ${imageUnderTest()}`);
+
+/** Applies the objects of a YAML text. */
+export async function applyText(text: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'ot-manifests-'));
+  try {
+    await writeFile(join(folder, 'all.yaml'), text);
+    await kubectlOrFail(...serverSide, '-f', join(folder, 'all.yaml'));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 /** Takes the functions of an overlay away, and leaves definitions, permissions and Triggers where they are. */

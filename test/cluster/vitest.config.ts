@@ -1,6 +1,42 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * One file after the other, for all share one cluster: first what wants it untouched, then the stories with what looks at
+ * the traces they left, then what breaks things, last what takes all away.
+ */
+const order = [
+  'contract',
+  'manifests',
+  'eventing',
+  'versitygw-store',
+  'journeys',
+  'sleeping',
+  'permissions',
+  'kills',
+  'deployments',
+  'oidc',
+  'install',
+];
+
+const rank = ({ moduleId }: TestSpecification) => {
+  const found = order.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+  return found < 0 ? order.length : found;
+};
+
+class InOrder extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return [...files].sort((a, b) => rank(a) - rank(b));
+  }
+}
 
 /** The tests that need a real cluster; `test/cluster/run` brings one up for them. */
 export default defineConfig({
-  test: { include: ['test/cluster/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
+  test: {
+    include: ['test/cluster/**/*.test.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 300_000,
+    fileParallelism: false,
+    sequence: { sequencer: InOrder },
+  },
 });

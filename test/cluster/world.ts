@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { KubeConfig } from '@kubernetes/client-node';
 import { startCdi } from '../../deploy/local/cdi/start-cdi.ts';
 import { realClock } from '../../deploy/local/clock.ts';
@@ -6,10 +5,14 @@ import { importImage } from '../../deploy/local/importer/import-image.ts';
 import { readManifests } from '../../deploy/local/manifests.ts';
 import { startObjectStore } from '../../deploy/local/object-store/object-store.ts';
 import { startSnapshotter } from '../../deploy/local/snapshots/start-snapshotter.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { policyName } from '../../shared/rules/policy.ts';
 import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
@@ -28,34 +31,49 @@ export function adminClient(): Kube {
   return kubeClient(config);
 }
 
+/** The one namespace of all stories: each new namespace makes Knative start the adapters of all sources anew, which then miss events. */
+const namespace = 'lab';
+
 /**
  * Runs a story on the cluster of KUBECONFIG, where the functions are installed, with the simulated CDI and snapshotter
  * as ordinary clients beside it. Policy and slots are one for the whole cluster: one story at a time.
  */
 export async function onRealCluster(story: Story, { kube, broker }: { kube: Kube; broker: string }): Promise<void> {
   const store = await startObjectStore({ keys: [keys], publicBuckets: ['public'] });
-  const namespace = `lab-${randomUUID().slice(0, 8)}`;
   await startAnew(kube);
-  await kube.create(Namespace, { metadata: { name: namespace } });
-  await kube.create(Secret, {
-    metadata: { name: 's3-reader', namespace },
-    data: { accessKeyId: base64(keys.accessKeyId), secretKey: base64(keys.secretKey) },
-  });
   const history = await recordHistory(kube);
   const world: World = { kube, broker, store, namespace, history, kubectl };
   const simulators = simulated(story, kube);
   try {
     await setPolicy(world, { concurrency: '2', retryLimit: '2', retryBackoffDuration: '200ms', ...story.policy });
     await story.run(world);
+  } catch (error) {
+    if (error instanceof Error) error.message += `\n\nWhat happened to the images:\n${await toldBy(kube)}`;
+    throw error;
   } finally {
     await history.stop();
     store.faults.splice(0);
     store.limitTo(undefined);
-    await kube.delete(Namespace, { name: namespace });
-    for (const image of await kube.list(VMDiskImage)) await untilGone(world, VMDiskImage, image.metadata);
-    await untilGone(world, Namespace, { name: namespace });
+    await removeImages(world);
     for (const { stop } of simulators) await stop();
     await store.close();
+  }
+}
+
+async function toldBy(kube: Kube): Promise<string> {
+  const lines = (await kube.list(VMDiskImage, { namespace })).flatMap(({ metadata, status }) =>
+    (status?.history ?? []).map(({ time, fact, message }) => `${metadata.name} ${time} ${fact}: ${message}`),
+  );
+  return lines.join('\n') || 'nothing';
+}
+
+/** Deletes what a story left, as a user would, and waits until nothing of it is there any more. */
+async function removeImages(world: World): Promise<void> {
+  const { kube } = world;
+  for (const kind of [VMDiskImage, DataVolume, VolumeSnapshot, PersistentVolumeClaim, Pod]) {
+    const left = await kube.list(kind, { namespace });
+    for (const { metadata } of left) await kube.delete(kind, metadata);
+    for (const { metadata } of left) await untilGone(world, kind, metadata);
   }
 }
 
@@ -76,6 +94,14 @@ async function startAnew(kube: Kube): Promise<void> {
   const ref = { namespace: operatorNamespace, name: policyName };
   const found = await kube.get(ConfigMap, ref);
   if (found) await kube.replace(ConfigMap, { ...found, data: policy.data });
-  for (const { metadata } of await kube.list(Event, { namespace: operatorNamespace }))
-    await kube.delete(Event, metadata);
+  if (!(await kube.get(Namespace, { name: namespace })))
+    await kube.create(Namespace, { metadata: { name: namespace } });
+  for (const of of [operatorNamespace, namespace]) {
+    for (const { metadata } of await kube.list(Event, { namespace: of })) await kube.delete(Event, metadata);
+  }
+  for (const { metadata } of await kube.list(Secret, { namespace })) await kube.delete(Secret, metadata);
+  await kube.create(Secret, {
+    metadata: { name: 's3-reader', namespace },
+    data: { accessKeyId: base64(keys.accessKeyId), secretKey: base64(keys.secretKey) },
+  });
 }

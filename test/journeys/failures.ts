@@ -6,6 +6,7 @@ import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
 import { breachOf } from './history.ts';
 import { putImage } from './images.ts';
+import { untilWarning } from './warnings.ts';
 import { createImage, type Story, until, untilPhase, type World } from './world.ts';
 
 const retryLimit = 2;
@@ -55,11 +56,10 @@ export const stories: readonly Story[] = [
         { namespace: world.namespace, name: world.history.starts()[0]?.name ?? '' },
         (found) => !found,
       );
-      const events = await world.kube.list(Event, {
-        namespace: world.namespace,
-        fieldSelector: 'type=Warning,involvedObject.kind=VMDiskImage',
-      });
-      expect(events).toMatchObject([{ reason: 'NotFound', involvedObject: { kind: 'VMDiskImage', name: 'lost' } }]);
+      const warning = await untilWarning(world, world.namespace, 'NotFound');
+      expect(warning.involvedObject).toMatchObject({ kind: 'VMDiskImage', name: 'lost' });
+      const all = { namespace: world.namespace, fieldSelector: 'type=Warning,involvedObject.kind=VMDiskImage' };
+      expect(await world.kube.list(Event, all)).toHaveLength(1);
     },
   },
   {
@@ -205,7 +205,8 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       await putImage(world, 'old');
       await createImage(world, 'old');
-      expect((await untilPhase(world, 'old', 'Succeeded')).status?.attempts).toBe(1);
+      const { status } = await untilPhase(world, 'old', 'Succeeded');
+      expect(status?.attempts).toBe(1);
     },
   },
   {

@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import type { DataFolder } from '../../deploy/local/data-folder.ts';
 import { startObjectStore } from '../../deploy/local/object-store/object-store.ts';
-import { startLocal } from '../../deploy/local/start.ts';
+import { type LocalCluster, startLocal } from '../../deploy/local/start.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
 import { recordHistory } from './history.ts';
 import { type Story, setPolicy, type World } from './world.ts';
@@ -12,14 +13,22 @@ const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-tests' };
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
 
-/** Runs a story on a local cluster of its own and takes that down again. */
-export async function onLocalCluster(story: Story): Promise<void> {
+/**
+ * Runs a story on a local cluster of its own, in memory or kept in a folder, and takes that down again. `before` may
+ * change the cluster before the story begins, and keep it to look at until the story is over.
+ */
+export async function onLocalCluster(
+  story: Story,
+  dataFolder?: DataFolder,
+  before?: (cluster: LocalCluster) => Promise<void>,
+): Promise<void> {
   const store = await startObjectStore({ keys: [keys], publicBuckets: ['public'] });
   const cluster = await startLocal({
     schedules: { sweep: '* * * * * *', audit: '*/2 * * * * *' },
     holdOffMs: 0,
     ...(story.simulators === false ? { simulators: false } : story.simulators),
     ...story.local,
+    ...(dataFolder ? { dataFolder } : {}),
   });
   const folder = await mkdtemp(join(tmpdir(), 'ot-story-'));
   const kubeconfig = join(folder, 'kubeconfig');
@@ -41,6 +50,7 @@ export async function onLocalCluster(story: Story): Promise<void> {
     kubectl: (await hasKubectl()) ? kubectl(kubeconfig) : undefined,
   };
   try {
+    await before?.(cluster);
     await setPolicy(world, { concurrency: '2', retryLimit: '2', retryBackoffDuration: '200ms', ...story.policy });
     await story.run(world);
   } finally {

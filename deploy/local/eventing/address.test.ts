@@ -30,6 +30,11 @@ describe('an address', () => {
     expect(await (await address.send(new Request(address.url))).text()).toBe(reaches);
   });
 
+  test('of a Service alone ends with its name, as Knative says it', () => {
+    const destination = { ref: { kind: 'Service', name: 'paint' } };
+    expect(resolve(destination, 'lab').url).toBe('http://paint.lab.svc.cluster.local');
+  });
+
   test('elsewhere is reached over HTTP', async () => {
     const elsewhere = await listen(answers('elsewhere'), 0);
     const address = resolve({ uri: `${elsewhere.url}/in` }, 'lab');
@@ -48,6 +53,10 @@ describe('an address', () => {
     { destination: {}, says: 'expected ref or uri' },
     { destination: { ref: { kind: 'Channel', name: 'c' } }, says: 'found a Channel; write its uri instead' },
     { destination: { uri: 'nowhere' }, says: 'Invalid URL' },
+    {
+      destination: { ref: { kind: 'Service', name: 'paint' }, uri: 'http://other/red' },
+      says: 'expected a uri below the Service paint, found http://other/red',
+    },
   ])('of $destination is refused', ({ destination, says }) => {
     expect(() => resolve(destination, 'lab')).toThrow(says);
   });

@@ -30,18 +30,19 @@ export function resolver(options: {
     },
   });
   const byUrl = (url: string): Address => {
-    const { hostname, pathname } = new URL(url);
+    const { hostname } = new URL(url);
     if (hostname === brokerIngressHost) return { url, send: options.ingress };
     if (url.startsWith(`${options.url}/`)) return { url, send: options.ingress };
     const [name, , kind] = hostname.split('.');
     const isService = hostname.endsWith('.svc.cluster.local') && kind === 'svc' && name !== undefined;
-    return isService ? service(new URL(pathname, url).href, name) : { url, send: (request) => fetch(request) };
+    return isService ? service(url, name) : { url, send: (request) => fetch(request) };
   };
   return ({ ref, uri }, namespace) => {
     if (!ref) {
       if (uri) return byUrl(uri);
       throw new Error('expected ref or uri, found neither');
     }
+    if (uri && URL.canParse(uri)) throw new Error(`expected a uri below the ${ref.kind} ${ref.name}, found ${uri}`);
     const base = urlOf(ref.kind, ref.name, ref.namespace ?? namespace, options.url);
     return byUrl(uri ? new URL(uri, base).href : base);
   };

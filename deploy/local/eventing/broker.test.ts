@@ -116,7 +116,7 @@ describe('the ingress answers', () => {
       init: { headers: structured, body: '{"specversion":"1.0"}' },
       status: 400,
     },
-    { what: 'an upper-case extension', init: { headers: structured, body: inJson({ Upper: 'x' }) }, status: 400 },
+    { what: 'an upper-case extension', init: { headers: structured, body: inJson({ Upper: 'x' }) }, status: 202 },
     { what: 'an extension with _', init: { headers: { ...event, 'ce-my_name': 'x' } }, status: 400 },
     {
       what: 'a batch',
@@ -226,7 +226,7 @@ describe('a dead letter sink', () => {
     expect(Object.fromEntries(letter?.headers ?? [])).toMatchObject({
       'ce-id': 'one',
       'ce-knativeerrorcode': '422',
-      'ce-knativeerrordest': 'http://f.default.svc.cluster.local/',
+      'ce-knativeerrordest': 'http://f.default.svc.cluster.local',
       'ce-knativeerrordata': Buffer.from('no such thing').toString('base64'),
     });
     expect(letter?.headers.has('prefer')).toBe(false);
@@ -234,17 +234,42 @@ describe('a dead letter sink', () => {
     expect(counts).toEqual(['default/f deadLettered']);
   });
 
-  test('gets at most 1024 characters of the answer', async () => {
+  test('is reached at the path that the Trigger names, so that it knows who failed without being told', async () => {
     const { post, callsOf } = aBroker({
-      functions: { f: answering(422, 'x'.repeat(5000)), letters: ok },
-      triggers: { f: { delivery } },
+      functions: { letters: ok },
+      triggers: { gone: { delivery: { retry: 0, deadLetterSink: { ...deadLetterSink, uri: '/gone' } } } },
+      broker: { delivery: { deadLetterSink } },
     });
     await post();
-    expect(callsOf('letters')[0]?.headers.get('ce-knativeerrordata')).toHaveLength(1024);
+    expect(callsOf('letters').map(({ url }) => url)).toEqual(['http://letters.default.svc.cluster.local/gone']);
   });
 
-  test('learns nothing of a connection that was refused', async () => {
+  test.each([
+    { bytes: 768, letters: 1 },
+    { bytes: 769, letters: 0 },
+  ])('gets $letters letter of an answer of $bytes bytes', async ({ bytes, letters }) => {
+    const { post, callsOf } = aBroker({
+      functions: { f: answering(422, 'x'.repeat(bytes)), letters: ok },
+      triggers: { f: { delivery } },
+    });
+    expect((await post()).status).toBe(letters === 1 ? 202 : 500);
+    expect(callsOf('letters')).toHaveLength(letters);
+  });
+
+  test('learns of a connection that was refused as of a 500', async () => {
     const { post, callsOf } = aBroker({ functions: { letters: ok }, triggers: { gone: { delivery } } });
+    await post();
+    const headers = callsOf('letters')[0]?.headers;
+    expect(headers?.get('ce-knativeerrorcode')).toBe('500');
+    const data = Buffer.from(headers?.get('ce-knativeerrordata') ?? '', 'base64').toString();
+    expect(data).toMatch(/^dispatch error: Post "http:\/\/gone\..*refused/);
+  });
+
+  test('learns nothing of a body that is no CloudEvent', async () => {
+    const { post, callsOf } = aBroker({
+      functions: { f: answering(200, 'OK'), letters: ok },
+      triggers: { f: { delivery } },
+    });
     await post();
     const names = [...(callsOf('letters')[0]?.headers.keys() ?? [])];
     expect(names).toContain('ce-id');

@@ -104,12 +104,16 @@ async function toTrigger(
 /** What Knative's webhook gives a Broker that says nothing. */
 const defaultDelivery: Delivery = { retry: 10, backoffPolicy: 'exponential', backoffDelay: 'PT0.2S' };
 
+/** Where goes what the Trigger's subscriber does not take: to its own dead letter sink, else to the Broker's. */
+export const deadLetterSinkOf = (trigger: Trigger, broker: Broker | undefined) =>
+  trigger.spec.delivery?.deadLetterSink ?? broker?.spec.delivery?.deadLetterSink;
+
 function subscriptionOf(world: BrokerWorld, broker: Broker, trigger: Trigger): Subscription {
   const namespace = trigger.metadata.namespace ?? '';
   const ofBroker = broker.spec.delivery ?? defaultDelivery;
-  // A Trigger's delivery replaces the Broker's as a whole, but for the dead letter sink.
+  // It replaces the Broker's as a whole, but for the dead letter sink.
   const delivery = trigger.spec.delivery ?? ofBroker;
-  const deadLetterSink = delivery.deadLetterSink ?? ofBroker.deadLetterSink;
+  const deadLetterSink = deadLetterSinkOf(trigger, broker);
   return {
     namespace,
     subscriber: world.resolve(trigger.spec.subscriber, namespace),

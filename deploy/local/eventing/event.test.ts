@@ -35,7 +35,7 @@ describe('a structured event is passed on in binary mode', () => {
   });
 
   test.each([
-    { what: 'JSON', fields: { data: { a: 1 } }, body: '{"a":1}', type: 'application/json' },
+    { what: 'JSON without a type', fields: { data: { a: 1 } }, body: '{"a":1}', type: undefined },
     {
       what: 'JSON text',
       fields: { data: 'a', datacontenttype: 'application/json' },

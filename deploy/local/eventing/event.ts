@@ -57,14 +57,17 @@ function requireAttributes(attributes: Readonly<Record<string, unknown>>) {
 }
 
 function fromStructured(text: string): Event {
-  const fields = parseObject(text);
+  // Knative takes attribute names in any case, and goes on with lower case.
+  const fields = Object.fromEntries(
+    Object.entries(parseObject(text)).map(([name, value]) => [name.toLowerCase(), value]),
+  );
   requireAttributes(fields);
   new CloudEvent(fields, true);
   const { data, data_base64, datacontenttype, ...attributes } = fields;
   const contentType = typeof datacontenttype === 'string' ? datacontenttype : undefined;
   return {
     attributes: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, headerValue(value)])),
-    contentType: contentType ?? (data === undefined ? undefined : 'application/json'),
+    contentType,
     data: bytesOf(data, data_base64, contentType),
   };
 }

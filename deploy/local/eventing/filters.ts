@@ -32,11 +32,14 @@ function passes(filter: Filter, event: Event): boolean {
   if (filter.prefix) return each(filter.prefix, (value, wanted) => value.startsWith(wanted));
   if (filter.suffix) return each(filter.suffix, (value, wanted) => value.endsWith(wanted));
   if (filter.all) return sound(filter.all).every((one) => passes(one, event));
-  if (filter.any) return sound(filter.any).some((one) => passes(one, event));
+  if (filter.any) {
+    const wanted = sound(filter.any);
+    return wanted.length === 0 || wanted.some((one) => passes(one, event));
+  }
   return filter.not ? !passes(filter.not, event) : true;
 }
 
-/** Knative leaves out a filter with an empty value: alone in a list it lets everything through. */
+/** Knative leaves out a filter with an empty value; a list of nothing else lets everything through. */
 const sound = (filters: readonly Filter[]) =>
   filters.filter(({ exact, prefix, suffix }) => !Object.values(exact ?? prefix ?? suffix ?? {}).includes(''));
 

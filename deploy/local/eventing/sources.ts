@@ -8,12 +8,12 @@ import type { EventingObjects } from './objects.ts';
 import { runPingSource } from './ping.ts';
 import { ApiServerSource, type Destination, PingSource } from './resources.ts';
 import { runner } from './runner.ts';
-import { runApiServerSource } from './source.ts';
+import { assertMayGet, runApiServerSource } from './source.ts';
 import type { Report } from './status.ts';
 
 export interface SourcesOptions {
   /** The API server as a source sees it, whose ServiceAccount this is. */
-  kubeOf(account: { namespace: string; name: string }): Pick<Kube, 'pages' | 'watch' | 'list'>;
+  kubeOf(account: { namespace: string; name: string }): Pick<Kube, 'get' | 'pages' | 'watch' | 'list'>;
   clock: Clock;
   resolve: Resolve;
   host: string;
@@ -50,8 +50,9 @@ export function sourceAdapters(objects: EventingObjects, options: SourcesOptions
         },
       },
     );
-  const apiServer = runs(ApiServerSource, (source, context) => {
+  const apiServer = runs(ApiServerSource, async (source, context) => {
     const kube = options.kubeOf({ namespace: context.namespace, name: source.spec.serviceAccountName });
+    await assertMayGet(source, kube);
     return runApiServerSource(source, { ...context, kube, host: options.host, running });
   });
   const ping = runs(PingSource, async (source, context) =>

@@ -115,13 +115,15 @@ describe('eventing on the local API server', () => {
     const { kube, apply } = cluster;
     const { handler, sees } = observer();
     const { url } = await eventing(cluster, { observer: handler });
-    await apply(aTrigger('observer'));
+    const deadLetterSink = { ref: { apiVersion: 'v1', kind: 'Service', name: 'letters' }, uri: '/observer' };
+    await apply(aTrigger('observer', { delivery: { deadLetterSink } }));
     const trigger = () => kube.get(Trigger, { namespace, name: 'observer' });
     await expect.poll(async () => readyOf(await trigger())).toBe('BrokerDoesNotExist');
     await apply(aBroker, aSource('changes'));
     await expect.poll(async () => readyOf(await trigger())).toBe('True');
     expect((await trigger())?.status).toMatchObject({
-      subscriberUri: `http://observer.${namespace}.svc.cluster.local/`,
+      subscriberUri: `http://observer.${namespace}.svc.cluster.local`,
+      deadLetterSinkUri: `http://letters.${namespace}.svc.cluster.local/observer`,
     });
     const source = () => kube.get(ApiServerSource, { namespace, name: 'changes' });
     await expect.poll(async () => readyOf(await source())).toBe('True');

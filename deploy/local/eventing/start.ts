@@ -3,7 +3,7 @@ import { hasStatus } from '../../../shared/runtime/errors.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { type Clock, realClock } from '../clock.ts';
 import { type Handler, resolver } from './address.ts';
-import { brokerIngress } from './broker.ts';
+import { brokerIngress, deadLetterSinkOf } from './broker.ts';
 import type { DeliveryResult } from './deliver.ts';
 import { type Faults, perturb } from './faults.ts';
 import { keyOf } from './follow.ts';
@@ -89,15 +89,21 @@ export async function startEventing(options: EventingOptions): Promise<Eventing>
 
   const report = reporter(kube, clock.now);
   const say = (resource: Resource, object: KubernetesObject, what: Report) => work.add(report(resource, object, what));
+  const addressesOf = (trigger: Trigger) => {
+    const { namespace = '' } = trigger.metadata;
+    const sink = deadLetterSinkOf(trigger, objects.brokers.get(`${namespace}/${trigger.spec.broker}`));
+    return {
+      subscriberUri: resolve(trigger.spec.subscriber, namespace).url,
+      ...(sink ? { deadLetterSinkUri: resolve(sink, namespace).url } : {}),
+    };
+  };
   const reportAll = () => {
     for (const broker of objects.brokers.values()) {
       say(Broker, broker, { fields: { address: { name: 'http', url: `${server.url}/${keyOf(broker)}` } } });
     }
     for (const trigger of objects.triggers.values()) {
       const trouble = troubleOf(trigger, objects.brokers, resolve);
-      const { subscriber } = trigger.spec;
-      const found = trouble ? {} : { subscriberUri: resolve(subscriber, trigger.metadata.namespace ?? '').url };
-      say(Trigger, trigger, { fields: found, trouble });
+      say(Trigger, trigger, { fields: trouble ? {} : addressesOf(trigger), trouble });
     }
   };
 

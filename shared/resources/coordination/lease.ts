@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineResource, type ObjectOf } from '../resource.ts';
 
 /** The API's own lock object; ours holds the sync slots in an annotation. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineResource, type ObjectOf } from '../resource.ts';
 
 /** The claim a DataVolume fills; what must be gone before an image is. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineResource, type ObjectOf } from '../resource.ts';
 
 const State = z.looseObject({

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineResource, type ObjectOf } from '../resource.ts';
 
 /** Marks an image whose volumes and snapshots must be gone before it is. */
@@ -9,6 +9,9 @@ export const syncRequested = 'pelotech.ot/sync-requested';
 
 /** What a pipeline published last; another value asks for a new download. preload's own, so that it never meets a person's. */
 export const publishedContent = 'pelotech.ot/published-content';
+
+/** Names a VolumeSnapshot in the image's namespace that is taken over in place of a download. */
+export const adoptSnapshot = 'pelotech.ot/adopt-snapshot';
 
 /** On everything made for an image. */
 export const managedBy = { 'app.kubernetes.io/managed-by': 'ot-functions' } as const;
@@ -163,6 +166,12 @@ export const VMDiskImageStatus = z.object({
     })
     .optional()
     .describe('The last usable snapshot.'),
+  adoption: z
+    .object({ snapshot: z.string().max(253), revision: int('The revision it stands for.') })
+    .optional()
+    .describe(
+      'The VolumeSnapshot that annotation pelotech.ot/adopt-snapshot named last, taken over in place of a download.',
+    ),
   references: z
     .object({ count: int('How many.'), by: z.array(z.string().max(512)).max(20).optional() })
     .optional()
@@ -196,9 +205,16 @@ export const arrows: readonly { from: Phase | ''; to: Phase; by: string; when: s
   { from: 'Retrying', to: 'Queued', by: 'start-sync', when: 'nextAttemptAt, or a new revision' },
   { from: 'Syncing', to: 'Queued', by: 'start-sync', when: 'a new revision' },
   { from: 'Syncing', to: 'Failed', by: 'start-sync', when: 'the API server refused the DataVolume' },
-  { from: 'Snapshotting', to: 'Queued', by: 'start-sync', when: 'a new revision' },
+  { from: 'Snapshotting', to: 'Queued', by: 'start-sync', when: 'a new revision, or no snapshot to adopt any more' },
   { from: 'Succeeded', to: 'Queued', by: 'start-sync', when: 'a new revision' },
   { from: 'Failed', to: 'Queued', by: 'start-sync', when: 'a new revision, or the cause of a refusal is gone' },
+  { from: '', to: 'Snapshotting', by: 'start-sync', when: 'first sight, with a snapshot to adopt' },
+  { from: 'Queued', to: 'Snapshotting', by: 'start-sync', when: 'a snapshot to adopt' },
+  { from: 'Retrying', to: 'Snapshotting', by: 'start-sync', when: 'a snapshot to adopt' },
+  { from: 'Syncing', to: 'Snapshotting', by: 'start-sync', when: 'a snapshot to adopt' },
+  { from: 'Snapshotting', to: 'Snapshotting', by: 'start-sync', when: 'another snapshot to adopt, or another spec' },
+  { from: 'Succeeded', to: 'Snapshotting', by: 'start-sync', when: 'a snapshot to adopt' },
+  { from: 'Failed', to: 'Snapshotting', by: 'start-sync', when: 'a snapshot to adopt' },
   { from: 'Syncing', to: 'Snapshotting', by: 'follow-sync', when: 'downloaded and bound' },
   { from: 'Syncing', to: 'Retrying', by: 'follow-sync', when: 'the attempt failed, attempts are left' },
   { from: 'Syncing', to: 'Failed', by: 'follow-sync', when: 'attempts spent, or for good' },

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineResource } from '../resource.ts';
 
 /** Which driver cuts a snapshot, and what becomes of it when its VolumeSnapshot goes. */

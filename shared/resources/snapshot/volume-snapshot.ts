@@ -1,11 +1,11 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineResource, type ObjectOf } from '../resource.ts';
 
 /** The snapshotter's VolumeSnapshot: ready once `readyToUse`; an error beside it is never final. */
 export const VolumeSnapshot = defineResource(
   { apiVersion: 'snapshot.storage.k8s.io/v1', kind: 'VolumeSnapshot', plural: 'volumesnapshots' },
   {
-    spec: z.looseObject({}).optional(),
+    spec: z.looseObject({ volumeSnapshotClassName: z.string().optional() }).optional(),
     status: z
       .looseObject({
         readyToUse: z.boolean().optional(),

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineResource } from '../resource.ts';
 
 /** Which driver makes the volumes of a claim. */

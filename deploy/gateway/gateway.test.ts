@@ -1,0 +1,246 @@
+import { UnsecuredJWT } from 'jose';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { data, event, startTestWorld } from './test-world.ts';
+
+const world = await startTestWorld();
+const { issuer, broker, gateway, lines, path, write, config, start, withGateway, send } = world;
+beforeEach(world.reset);
+afterAll(world.close);
+
+describe('a good token and a good event', () => {
+  test('pass, as the gateway itself, with the sender it verified', async () => {
+    expect(await send({ token: await issuer.token() })).toMatchObject({ status: 202, text: '' });
+    expect(broker.received).toEqual([
+      {
+        headers: expect.objectContaining({
+          authorization: 'Bearer gateway-token-1',
+          'ce-id': '4711.1',
+          'ce-type': event['ce-type'],
+          'ce-source': event['ce-source'],
+          'ce-authtype': 'service_account',
+          'ce-authid': 'repo:labs/images:ref:refs/tags/v1.0.0',
+        }),
+        body: JSON.stringify(data),
+      },
+    ]);
+  });
+
+  test('pass in structured mode as well', async () => {
+    const { 'content-type': _, ...attributes } = event;
+    const structured = Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name.slice(3), value]));
+    const body = JSON.stringify({
+      ...structured,
+      time: '2026-01-01T00:00:00Z',
+      datacontenttype: 'application/json',
+      data,
+    });
+    const headers = { 'content-type': 'application/cloudevents+json; charset=utf-8' };
+    expect(await send({ token: await issuer.token(), headers, body })).toMatchObject({ status: 202 });
+    expect(broker.received[0]).toMatchObject({
+      headers: { 'ce-time': '2026-01-01T00:00:00.000Z' },
+      body: JSON.stringify(data),
+    });
+  });
+
+  test('pass without the extensions that Triggers match on, and without what another says of its sender', async () => {
+    const headers = {
+      'ce-kind': 'Pod',
+      'ce-apiversion': 'v1',
+      'ce-knativebrokerttl': '1',
+      'ce-authid': 'somebody else',
+    };
+    expect(await send({ token: await issuer.token(), headers })).toMatchObject({ status: 202 });
+    expect(
+      Object.keys(broker.received[0]?.headers ?? {})
+        .filter((name) => name.startsWith('ce-'))
+        .sort(),
+    ).toEqual(['authid', 'authtype', 'id', 'source', 'specversion', 'time', 'type'].map((name) => `ce-${name}`));
+    expect(broker.received[0]?.headers['ce-authid']).toBe('repo:labs/images:ref:refs/tags/v1.0.0');
+  });
+
+  test('pass with the token that the kubelet has renewed meanwhile', async () => {
+    await write('token', 'gateway-token-2\n');
+    await send({ token: await issuer.token() });
+    expect(broker.received[0]?.headers.authorization).toBe('Bearer gateway-token-2');
+  });
+
+  test('pass up to half a minute after the token has expired, for clocks differ', async () => {
+    expect(await send({ token: await issuer.token({}, { expires: '-20s' }) })).toMatchObject({ status: 202 });
+  });
+
+  test('leave one line in the log, without the token', async () => {
+    const token = await issuer.token();
+    await send({ token });
+    expect(lines).toEqual([
+      {
+        level: 'info',
+        function: 'gateway',
+        status: 202,
+        issuer: 'ci',
+        rule: 'labs',
+        subject: 'repo:labs/images:ref:refs/tags/v1.0.0',
+        event: '4711.1',
+        type: event['ce-type'],
+        image: 'lab-151-attacker',
+        tookMs: expect.any(Number),
+      },
+    ]);
+    expect(JSON.stringify(lines)).not.toContain(token.split('.')[2]);
+  });
+});
+
+describe('a token that is not good gets 401, and no event passes', () => {
+  const unsigned = () =>
+    new UnsecuredJWT({ repository: 'labs/images', ref: 'refs/tags/v1' })
+      .setIssuer(issuer.url)
+      .setAudience('ot-preload')
+      .setExpirationTime('5m')
+      .encode();
+  test.each<[string, () => Promise<string | undefined> | string | undefined, string]>([
+    ['none', () => undefined, 'expected a header "Authorization: Bearer'],
+    ['no JWT', () => 'abc', 'expected a JWT'],
+    ['another issuer', () => issuer.token({ iss: 'https://evil.example' }), 'expected a token of a configured issuer'],
+    ['another audience', () => issuer.token({ aud: 'sts.amazonaws.com' }), 'with the audience ot-preload'],
+    ['no audience', () => issuer.token({ aud: [] }), 'with the audience ot-preload'],
+    ['expired', () => issuer.token({}, { expires: '-2m' }), 'that has not expired'],
+    ['not yet valid', () => issuer.token({ nbf: Math.floor(Date.now() / 1000) + 120 }), 'claim "nbf"'],
+    ['signed by another', () => issuer.token({}, { key: 'foreign' }), 'a valid signature'],
+    [
+      'signed in a way that is not allowed',
+      () => issuer.token({}, { algorithm: 'PS256' }),
+      'signed with RS256 or ES256',
+    ],
+    ['not signed', unsigned, 'a valid signature|signed with'],
+    ['changed after it was signed', async () => changed(await issuer.token()), 'a valid signature'],
+    ['too long', () => `a.${'a'.repeat(17_000)}.a`, ''],
+  ])('%s', async (_, make, expected) => {
+    const token = await make();
+    const answer = await send(token === undefined ? {} : { token });
+    if (answer.status === 431) return expect(token?.length).toBeGreaterThan(16_384);
+    expect(answer).toMatchObject({ status: 401, error: expect.stringMatching(expected) });
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    if (token) expect(JSON.stringify([answer, lines])).not.toContain(token);
+    expect(broker.received).toEqual([]);
+    return undefined;
+  });
+
+  const changed = (token: string) => {
+    const [header, , signature] = token.split('.');
+    const claims = {
+      iss: issuer.url,
+      aud: 'ot-preload',
+      repository: 'labs/images',
+      ref: 'refs/tags/v9',
+      sub: 's',
+      exp: 4e9,
+    };
+    return [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.');
+  };
+});
+
+describe('a good token that no rule names gets 403', () => {
+  test.each([
+    ['another repository', { repository: 'evil/images' }, 'claims that a rule of the issuer ci names'],
+    ['another ref', { ref: 'refs/heads/main' }, 'expected a token with ref refs/tags/v*'],
+  ])('%s', async (_, claims, expected) => {
+    const answer = await send({ token: await issuer.token(claims) });
+    expect(answer).toMatchObject({ status: 403, error: expect.stringContaining(expected) });
+    expect(broker.received).toEqual([]);
+  });
+
+  test.each([
+    ['an image that is not its own', { body: JSON.stringify({ name: 'windows' }) }, 'an image named lab-*'],
+    ['a namespace', { body: JSON.stringify({ ...data, namespace: 'kube-system' }) }, 'with no namespace'],
+    [
+      'another type',
+      { headers: { 'ce-type': 'dev.knative.apiserver.ref.add' } },
+      'expected an event of type ot.pelotech',
+    ],
+  ])('%s', async (_, more, expected) => {
+    const answer = await send({ token: await issuer.token(), ...more });
+    expect(answer).toMatchObject({ status: 403, error: expect.stringContaining(expected) });
+    expect(broker.received).toEqual([]);
+  });
+});
+
+describe('what is no event of ours gets', () => {
+  test.each([
+    [
+      '400: data with faults, all of them named',
+      { body: '{"name":"Lab","secretRef":"x"}' },
+      /data\.name: .*data: .*secretRef/,
+    ],
+    ['400: data that is no JSON', { body: '{' }, /expected one CloudEvent/],
+    ['400: no id', { headers: { 'ce-id': '' } }, /expected one CloudEvent|ce\.id/],
+    ['400: no CloudEvent', { headers: { 'ce-specversion': '9.9' } }, /ce\.specversion/],
+    [
+      '400: a batch',
+      { headers: { 'content-type': 'application/cloudevents-batch+json' }, body: '[]' },
+      /expected one CloudEvent/,
+    ],
+    ['400: from the future', { headers: { 'ce-time': '2100-01-01T00:00:00Z' } }, /ahead of the gateway's clock/],
+  ])('%s', async (_, more, expected) => {
+    const answer = await send({ token: await issuer.token(), ...more });
+    expect(answer).toMatchObject({ status: 400, error: expect.stringMatching(expected) });
+    expect(broker.received).toEqual([]);
+  });
+
+  test('413: more than a MiB, whether it says its length or not', async () => {
+    const token = await issuer.token();
+    const body = 'x'.repeat(1024 * 1024 + 1);
+    expect(await send({ token, body })).toMatchObject({ status: 413 });
+    const chunked = await fetch(gateway.url, {
+      method: 'POST',
+      headers: { ...event, authorization: `Bearer ${token}` },
+      body: new Blob([body]).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    expect(chunked.status).toBe(413);
+    expect(broker.received).toEqual([]);
+  });
+
+  test('405: another method; 404: another path', async () => {
+    expect((await fetch(gateway.url)).status).toBe(405);
+    expect((await fetch(`${gateway.url}/sync-operator/default`, { method: 'POST' })).status).toBe(404);
+    expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200);
+  });
+});
+
+describe('a caller with more events than it may', () => {
+  test('is told to wait, and nobody else is', async () => {
+    await withGateway(config({ requestsPerMinute: 2 }), async (url) => {
+      const statuses: number[] = [];
+      for (let count = 0; count < 5; count++) statuses.push((await send({ url, token: await issuer.token() })).status);
+      // A minute may begin in between.
+      expect(statuses.slice(0, 2)).toEqual([202, 202]);
+      expect(statuses).toContain(429);
+      expect(await send({ url, token: await issuer.token({ sub: 'another' }) })).toMatchObject({ status: 202 });
+    });
+    expect(lines.find(({ status }) => status === 429)?.message).toMatch(/at most 2 events a minute; wait \d+ s/);
+  });
+});
+
+describe('while the Broker does not take it', () => {
+  test.each([401, 403, 500, 307])(
+    'a Broker that answers %i makes a 503, with the number in the log only',
+    async (answer) => {
+      broker.answer = answer;
+      const found = await send({ token: await issuer.token() });
+      expect(found).toMatchObject({ status: 503, error: 'the Broker does not take events just now; try again' });
+      expect(lines[0]?.message).toContain(`answered ${answer}`);
+      expect(broker.received).toHaveLength(1);
+    },
+  );
+
+  test('a Broker that is not there makes a 503, and so does a token that is not there', async () => {
+    for (const address of [
+      { url: 'http://127.0.0.1:1/', tokenFile: undefined },
+      { url: broker.url, tokenFile: path('none') },
+    ]) {
+      const other = await start({ broker: address });
+      expect(await send({ url: other.url, token: await issuer.token() })).toMatchObject({ status: 503 });
+      await other.close();
+    }
+    expect(broker.received).toEqual([]);
+  });
+});

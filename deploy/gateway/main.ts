@@ -1,0 +1,18 @@
+import { startTelemetry } from '../../shared/runtime/telemetry-sdk.ts';
+import { settingsFrom, startGateway } from './start.ts';
+
+/** The gateway as a process: `main.js gateway` in the image. Runs until SIGTERM, and answers first what it has begun. */
+export async function runGateway(): Promise<void> {
+  const telemetry = await startTelemetry({
+    serviceName: 'gateway',
+    metricsPort: Number(process.env.METRICS_PORT ?? 9464),
+    metricsHost: '0.0.0.0',
+  });
+  const gateway = await startGateway(settingsFrom(process.env));
+  console.log(JSON.stringify({ level: 'info', function: 'gateway', message: `listens at ${gateway.url}` }));
+  process.once('SIGTERM', async () => {
+    await gateway.close();
+    await telemetry.shutdown();
+    process.exit(0);
+  });
+}

@@ -1,0 +1,68 @@
+import { HTTP } from 'cloudevents';
+import * as z from 'zod';
+import type { ImagePublished } from '../../shared/events.ts';
+import { eventSchemas } from './config.ts';
+import { Refusal } from './refusal.ts';
+
+/** What passes of an event: the attributes that somebody here reads, and the data as its schema has it. */
+export interface PipelineEvent {
+  id: string;
+  source: string;
+  type: string;
+  time: string | undefined;
+  subject: string | undefined;
+  traceparent: string | undefined;
+  data: ImagePublished;
+}
+
+const text = z.string().min(1).max(1024);
+const traceparent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** Attributes as their sender wrote them; the library puts its own in where time is missing. */
+const Attributes = z.object({
+  specversion: z.literal('1.0'),
+  id: text,
+  source: text,
+  type: text,
+  time: z.iso.datetime({ offset: true }).optional(),
+  subject: text.optional(),
+  traceparent: z.string().regex(traceparent, "expected W3C's form").optional(),
+  data: z.unknown(),
+});
+
+/** A publication that claims to come from later would make all that follow look old. */
+const aheadAtMostMs = 5 * 60_000;
+
+/** Reads the one CloudEvent of a request, binary or structured; throws a Refusal, 400 with all faults, where it does not fit its schema. */
+export function readEvent(headers: Record<string, string>, body: string, nowMs: number): PipelineEvent {
+  const attributes = Attributes.safeParse(parse(headers, body));
+  if (!attributes.success) throw malformed(faultsOf('ce', attributes.error));
+  const { specversion: _, type, time, subject, data, ...rest } = attributes.data;
+  if (time !== undefined && Date.parse(time) > nowMs + aheadAtMostMs) {
+    throw malformed([`ce.time: expected a time that is not ahead of the gateway's clock, found ${time}`]);
+  }
+  const schema = type in eventSchemas ? eventSchemas[type as keyof typeof eventSchemas] : undefined;
+  if (!schema) throw new Refusal(403, `expected an event of type ${Object.keys(eventSchemas).join(' or ')}`);
+  const parsed = schema.safeParse(data);
+  if (!parsed.success) throw malformed(faultsOf('data', parsed.error));
+  return { ...rest, type, time, subject, traceparent: rest.traceparent, data: parsed.data };
+}
+
+function parse(headers: Record<string, string>, body: string): object {
+  try {
+    const event = HTTP.toEvent({ headers, body });
+    if (Array.isArray(event)) throw new Error('a batch');
+    const isStructured = headers['content-type']?.startsWith('application/cloudevents');
+    const time = isStructured ? (JSON.parse(body) as { time?: unknown }).time : headers['ce-time'];
+    return { ...event, time };
+  } catch (error) {
+    throw malformed([
+      `expected one CloudEvent 1.0 over HTTP, found: ${error instanceof Error ? error.message : error}`,
+    ]);
+  }
+}
+
+const malformed = (faults: string[]) => new Refusal(400, faults.join('; '));
+
+const faultsOf = (of: string, { issues }: z.ZodError) =>
+  issues.map(({ path, message }) => `${[of, ...path.map(String)].join('.')}: ${message}`);

@@ -1,0 +1,13 @@
+/** Why a request is not passed on, as its sender may hear it: an answer, and what was expected. */
+export class Refusal extends Error {
+  readonly status: 400 | 401 | 403 | 413 | 429 | 503;
+  /** More about it, for the gateway's log only. */
+  readonly detail: string | undefined;
+
+  constructor(status: Refusal['status'], sentence: string, detail?: string) {
+    super(sentence);
+    this.name = 'Refusal';
+    this.status = status;
+    this.detail = detail;
+  }
+}

@@ -1,0 +1,101 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LogLine } from './app.ts';
+import { type Gateway, type GatewaySettings, startGateway } from './start.ts';
+import { startTestIssuer } from './test-issuer.ts';
+
+/** The headers of a publication, binary. */
+export const event = {
+  'content-type': 'application/json',
+  'ce-specversion': '1.0',
+  'ce-id': '4711.1',
+  'ce-source': 'https://github.example/labs/images',
+  'ce-type': 'ot.pelotech.image.published.v1',
+};
+/** Its data. */
+export const data = { name: 'lab-151-attacker', version: 'v1.0.0', digest: 'sha256:0123' };
+
+interface Sent {
+  url?: string;
+  token?: string | undefined;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** An issuer, a Broker, and a gateway between them that lets tags of labs/images publish lab-*. */
+export async function startTestWorld() {
+  const issuer = await startTestIssuer('ot-preload');
+  const broker = await startBroker();
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-'));
+  const lines: LogLine[] = [];
+  const path = (name: string) => join(folder, name);
+  const write = (name: string, text: string) => writeFile(path(name), text);
+  const rule = { name: 'labs', claims: { repository: 'labs/images', ref: 'refs/tags/v*' }, images: 'lab-*' };
+  const usual = { name: 'ci', issuer: issuer.url, audience: 'ot-preload', caFile: issuer.caFile, rules: [rule] };
+  const config = (more: object = {}, ofIssuer: object = {}) =>
+    JSON.stringify({ requestsPerMinute: 1000, issuers: [{ ...usual, ...ofIssuer }], ...more });
+  const start = (more: Partial<GatewaySettings> = {}): Promise<Gateway> => {
+    const usually = { configFile: path('gateway.yaml'), tls: 'plain-http', port: 0, host: '127.0.0.1' } as const;
+    const address = { url: broker.url, tokenFile: path('token') };
+    const settings = { ...usually, broker: address, rereadMs: 3_600_000, ...more };
+    return startGateway(settings, (line) => lines.push(line));
+  };
+  await write('token', 'gateway-token-1\n');
+  await write('gateway.yaml', config());
+  const gateway = await start();
+  return {
+    issuer,
+    broker,
+    gateway,
+    /** What the gateways of this world logged. */
+    lines,
+    path,
+    write,
+    config,
+    start,
+    /** A gateway of its own, with another configuration, while `use` runs. */
+    async withGateway(text: string, use: (url: string) => Promise<void>) {
+      await write('other.yaml', text);
+      const other = await start({ configFile: path('other.yaml') });
+      await use(other.url).finally(other.close);
+    },
+    /** Posts a publication; what is not given is good, but for the token. */
+    async send({ url = gateway.url, token, headers = {}, body = JSON.stringify(data) }: Sent) {
+      const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+      const response = await fetch(url, { method: 'POST', headers: { ...event, ...authorization, ...headers }, body });
+      const text = await response.text();
+      const error = text === '' ? '' : (JSON.parse(text) as { error: string }).error;
+      return { status: response.status, headers: response.headers, text, error };
+    },
+    /** Forgets what one test left for the next. */
+    reset() {
+      broker.received.length = 0;
+      broker.answer = 202;
+      lines.length = 0;
+      issuer.answers.clear();
+    },
+    async close() {
+      await Promise.all([gateway.close(), broker.close(), issuer.close()]);
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** A Broker that gives the answer it is told to, and what it was sent. */
+async function startBroker() {
+  const received: { headers: IncomingHttpHeaders; body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks = await Array.fromAsync(request as AsyncIterable<Buffer>);
+    received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
+    const headers = broker.answer === 307 ? { location: '/elsewhere' } : {};
+    response.writeHead(broker.answer, headers).end('a sentence of the Broker');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/sync-operator/default`;
+  const close = () => new Promise((resolve) => server.close(resolve).closeAllConnections());
+  const broker = { received, answer: 202, url, close };
+  return broker;
+}

@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { KubernetesObject } from '../../../shared/resources/resource.ts';
+import { readManifests } from '../../local/manifests.ts';
+import { eventPolicies, isCurrent, senders } from './generate.ts';
+
+interface EventPolicy extends KubernetesObject {
+  spec: { from: { sub: string }[]; filters: unknown[] };
+}
+
+const policies = async () =>
+  (
+    await readManifests(
+      'deploy/production/oidc',
+      'deploy/production/oidc/gateway',
+      'deploy/production/oidc/in-cluster-pipelines',
+    )
+  ).filter((object): object is EventPolicy => object.kind === 'EventPolicy');
+
+test('the policies name every source, timer and function there is (else: node deploy/production/oidc/generate.ts)', async () => {
+  expect(await isCurrent(false)).toBe(true);
+});
+
+test('a new source is in the policies as Knative will name it', async () => {
+  const added = { apiVersion: 'x', kind: 'ApiServerSource', metadata: { name: 'new', namespace: 'sync-operator' } };
+  const found = eventPolicies([...(await senders()), added as KubernetesObject]);
+  expect(JSON.stringify(found)).toContain(
+    'system:serviceaccount:sync-operator:new-oidc-sources.knative.dev-apiserversource',
+  );
+});
+
+test('every policy has filters, names senders without "*", and nobody is in two: Knative would ask the first only', async () => {
+  const all = await policies();
+  expect(all.map(({ metadata }) => metadata.name).sort()).toEqual([
+    'functions',
+    'gateway',
+    'in-cluster-pipelines',
+    'sources',
+    'timers',
+  ]);
+  for (const { spec } of all) expect(spec.filters.length).toBeGreaterThan(0);
+  const subjects = all.flatMap(({ spec }) => spec.from.map(({ sub }) => sub));
+  expect(subjects.filter((sub) => sub.includes('*'))).toEqual([]);
+  expect(new Set(subjects).size).toBe(subjects.length);
+});
+
+test('nobody but the gateway and the pipelines in the cluster may post what pipelines publish', async () => {
+  const may = (await policies()).filter(({ spec }) => JSON.stringify(spec.filters).includes('ot.pelotech.image.'));
+  expect(may.flatMap(({ spec }) => spec.from.map(({ sub }) => sub))).toEqual([
+    'system:serviceaccount:sync-operator:gateway',
+    'system:serviceaccount:ci:image-pipeline',
+  ]);
+});
+
+test.each(['broker-token.yaml', 'gateway/gateway.yaml', '../../pipelines/in-cluster-job.yaml'])(
+  'the token of %s is for our Broker',
+  async (path) => {
+    const text = await readFile(new URL(path, import.meta.url), 'utf8');
+    expect(text).toMatch(/audience: eventing\.knative\.dev\/broker\/sync-operator\/default\n/);
+  },
+);
+
+test('the feature is a ConfigMap of that one key', async () => {
+  const text = await readFile(new URL('features.yaml', import.meta.url), 'utf8');
+  expect(parse(text)).toMatchObject({ data: { 'authentication-oidc': 'enabled' } });
+});

@@ -1,0 +1,58 @@
+import { type Context, type DeadLetter, defineFunction, on, type Wake } from '../../shared/function.ts';
+import { Event } from '../../shared/resources/core/event.ts';
+import { Broker } from '../../shared/resources/eventing/broker.ts';
+import { Trigger } from '../../shared/resources/eventing/trigger.ts';
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { decide, eventNameOf, groupsOf, type Observed } from './decide.ts';
+
+/** Counts the events that no function took, and shows them at the Trigger of the function that failed. */
+export default defineFunction<Observed>({
+  name: 'dead-letters',
+  on: [on.deadLetter()],
+  may: [
+    { resource: Trigger, verbs: ['get'], namespace: 'own' },
+    { resource: Broker, verbs: ['get'], namespace: 'own' },
+    { resource: Event, verbs: ['get', 'create', 'patch'], namespace: 'own' },
+  ],
+  scale: 'zero',
+  observe,
+  decide,
+});
+
+/** So many Events are written by one pass; letters beyond are counted and logged only. */
+const shownAtMost = 10;
+/** So many names are looked up by one pass: anybody inside the cluster can post to a path of their making. */
+const askedAtMost = 20;
+
+async function observe({ kube, nowMs, refusals }: Context, { messages }: Wake): Promise<Observed[]> {
+  const letters = messages.map(({ data }) => data as DeadLetter);
+  const triggers = await triggersOf(kube, letters);
+  const groups = groupsOf(letters, new Set(triggers.keys()));
+  const broker = groups.some(({ failed }) => !triggers.has(failed)) ? await read(kube, Broker, 'default') : undefined;
+  return Promise.all(
+    groups.map(async (group, index) => {
+      const counted = { ...group, about: undefined, recorded: undefined, nowMs, refusals };
+      const about = triggers.get(group.failed) ?? broker;
+      if (!about || about === unread || index >= shownAtMost) return counted;
+      const recorded = await read(kube, Event, eventNameOf(group, about));
+      return recorded === unread ? counted : { ...counted, about, recorded };
+    }),
+  );
+}
+
+type Reader = Context['kube'];
+
+/** The Triggers of the functions that failed, by name. */
+async function triggersOf(kube: Reader, letters: readonly DeadLetter[]): Promise<Map<string, KubernetesObject>> {
+  const names = [...new Set(letters.map(({ failed }) => failed))].filter((name) => name !== undefined);
+  const found = await Promise.all(names.slice(0, askedAtMost).map((name) => read(kube, Trigger, name)));
+  const triggers = found.filter((trigger) => trigger !== undefined && trigger !== unread);
+  return new Map(triggers.map((trigger) => [trigger.metadata.name, trigger]));
+}
+
+const unread = 'unread';
+
+/** An API server that is away is what many letters come from: they are counted without it. */
+const read = (kube: Reader, resource: typeof Trigger | typeof Broker | typeof Event, name: string) =>
+  kube.get<KubernetesObject>(resource, { namespace: operatorNamespace, name }).catch(() => unread as typeof unread);

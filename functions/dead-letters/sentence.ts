@@ -1,0 +1,37 @@
+import type { DeadLetter } from '../../shared/function.ts';
+
+/** Dead letters that one sentence can tell of. */
+export interface Group {
+  /** The function that did not take them, or `unknown`. */
+  failed: string;
+  tells: 'object' | 'timer' | 'message';
+  code: string | undefined;
+  letters: readonly DeadLetter[];
+}
+
+/** What an operator reads of them: how often, the last of them, and what comes of it. */
+export function sentenceOf({ failed, tells, code, letters }: Group, count: number): string {
+  const last = letters.at(-1);
+  if (!last) return '';
+  const unknown = last.failed ? `${last.failed}, whose Trigger is not there,` : 'a subscriber that nobody names';
+  const who = failed === 'unknown' ? unknown : failed;
+  const answer = code ? `answered ${code} to` : 'gave no answer (timeout or no connection) to';
+  const often = count === 1 ? '' : `${count} times, last: `;
+  return `${often}${who} ${answer} ${whatOf(last, tells)} (event ${last.id}). ${comesOf(failed, tells)}`.slice(0, 1024);
+}
+
+function whatOf({ type, source, subject, about }: DeadLetter, tells: Group['tells']): string {
+  if (tells === 'timer') return `the timer ${source.split('/').pop()}`;
+  if (tells === 'object' && about) {
+    return `a change of ${about.kind} ${about.namespace ? `${about.namespace}/` : ''}${about.name}`;
+  }
+  return `${type} from ${source}${subject ? ` about ${subject}` : ''}`;
+}
+
+/** Every function of ours finds at a sweep or audit what no event told it; nobody repeats a message but its sender. */
+function comesOf(failed: string, tells: Group['tells']): string {
+  if (failed === 'unknown') return 'Nobody else takes it.';
+  if (tells === 'timer') return `Its next tick makes up for it. See the log of ${failed}.`;
+  if (tells === 'object') return `The next sweep or audit looks at it again. See the log of ${failed}.`;
+  return `It is lost unless its sender posts it again. See the log of ${failed} for what was wrong.`;
+}

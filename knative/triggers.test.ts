@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { type FunctionDeclaration, on, type Waker } from '../shared/function.ts';
+import { brokerManifests } from './broker.ts';
+import { triggerManifests } from './triggers.ts';
+
+const aFunction = (name: string, wakers: readonly Waker[]): FunctionDeclaration => ({
+  name,
+  on: wakers,
+  may: [],
+  scale: 'zero',
+  observe: async () => [],
+  decide: () => [],
+});
+const deadLetters = aFunction('dead-letters', [on.deadLetter()]);
+const paint = aFunction('paint', [on.event('paint.wanted.v1', z.object({})), on.sweep()]);
+
+const ref = { apiVersion: 'v1', kind: 'Service', name: 'dead-letters' };
+
+test("a Trigger's dead letters go to a path that says whose they are; those of other Triggers to the Broker's sink", () => {
+  expect(triggerManifests([deadLetters, paint])).toMatchObject([
+    { metadata: { name: 'paint' }, spec: { delivery: { retry: 8, deadLetterSink: { ref, uri: '/paint' } } } },
+  ]);
+  const [broker] = brokerManifests([deadLetters, paint]);
+  expect(broker).toMatchObject({ spec: { delivery: { retry: 8, deadLetterSink: { ref } } } });
+  expect(broker).not.toHaveProperty('spec.delivery.deadLetterSink.uri');
+});
+
+test('a function for dead letters has no Trigger, so that no letter makes another', () => {
+  expect(triggerManifests([deadLetters])).toEqual([]);
+});
+
+test('a function that wants dead letters and more is refused', () => {
+  const greedy = aFunction('dead-letters', [on.deadLetter(), on.sweep()]);
+  expect(() => triggerManifests([greedy])).toThrow('dead-letters: expected on.deadLetter() alone, found 1 more');
+});

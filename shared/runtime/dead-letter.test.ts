@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { defineFunction, on, type Wake } from '../function.ts';
+import { readDeadLetter } from './dead-letter.ts';
+import type { Kube } from './kube.ts';
+import { serve } from './serve.ts';
+import { telemetryOf } from './telemetry.ts';
+
+const sink = 'http://dead-letters.sync-operator.svc.cluster.local';
+const event = { 'ce-specversion': '1.0', 'ce-id': 'e-1', 'ce-source': '/ci', 'ce-type': 'made.v1' };
+const post = (path: string, more: Record<string, string> = {}, body = '{"name":"x"}') =>
+  new Request(sink + path, { method: 'POST', headers: { ...event, ...more }, body });
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+describe('the function that failed is', () => {
+  const preload = { 'ce-knativeerrordest': 'http://preload.sync-operator.svc.cluster.local' };
+  test.each([
+    ['the one that the path names, though nothing else is said', '/prune', {}, 'prune'],
+    ['the one that the path names, whatever else is said', '/prune', preload, 'prune'],
+    ['else the one that the Broker names', '/', preload, 'preload'],
+    ['else unknown', '/', {}, undefined],
+    ['unknown where it is in another namespace', '/', { 'ce-knativeerrordest': 'http://x.lab.svc' }, undefined],
+    ['unknown where that is no name', '/%3Cscript%3E', {}, undefined],
+    ['unknown where that is too long a name', `/${'x'.repeat(64)}`, {}, undefined],
+  ])('%s', async (_, path, more, failed) => {
+    expect((await readDeadLetter(post(path, more)))?.failed).toBe(failed);
+  });
+});
+
+describe('its answer was', () => {
+  test.each([
+    ['the code that the Broker passes on', { 'ce-knativeerrorcode': '413' }, '413'],
+    ['none after a timeout, when the Broker says nothing', {}, undefined],
+    [
+      'none where the Broker made up a code, for it could not be reached',
+      { 'ce-knativeerrorcode': '500', 'ce-knativeerrordata': base64('dispatch error: Post "http://x": EOF') },
+      undefined,
+    ],
+    ['none where that is no code', { 'ce-knativeerrorcode': 'teapot' }, undefined],
+  ])('%s', async (_, more, code) => {
+    expect((await readDeadLetter(post('/prune', more)))?.code).toBe(code);
+  });
+});
+
+describe('an event', () => {
+  const structured = { 'content-type': 'application/cloudevents+json' };
+  test('tells of its object', async () => {
+    const object = {
+      'ce-apiversion': 'v1',
+      'ce-kind': 'Pod',
+      'ce-namespace': 'lab',
+      'ce-name': 'p',
+      'ce-subject': '/p',
+    };
+    expect(await readDeadLetter(post('/prune', object))).toMatchObject({
+      subject: '/p',
+      about: { apiVersion: 'v1', kind: 'Pod', namespace: 'lab', name: 'p' },
+    });
+  });
+  test('in structured mode is the same', async () => {
+    const body = JSON.stringify({
+      id: 'e-1',
+      source: '/ci',
+      type: 'made.v1',
+      knativeerrorcode: 400,
+      data: { id: 'x' },
+    });
+    const request = new Request(`${sink}/prune`, { method: 'POST', headers: structured, body });
+    expect(await readDeadLetter(request)).toMatchObject({ id: 'e-1', code: '400', failed: 'prune' });
+  });
+  test.each([
+    ['is no JSON', '{"name":'],
+    ['is over 1 MiB', 'x'.repeat(2 * 1024 * 1024)],
+    ['is empty', ''],
+  ])('whose data %s is a letter like any other', async (_, body) => {
+    expect(await readDeadLetter(post('/preload', { 'content-type': 'application/json' }, body))).toMatchObject({
+      id: 'e-1',
+      failed: 'preload',
+    });
+  });
+  test("is told of without what nobody should read: its data, its source's password and token, control characters", async () => {
+    const body = JSON.stringify({
+      id: 'e\u001b[31m',
+      type: 'made.v1',
+      source: 'https://ci:hush@ci.example/42?token=hush#hush',
+      data: 'hush',
+      data_base64: 'hush',
+    });
+    const request = new Request(`${sink}/prune`, { method: 'POST', headers: structured, body });
+    const letter = await readDeadLetter(request);
+    expect(letter).toMatchObject({ id: 'e?[31m', source: 'https://ci.example/42' });
+    expect(JSON.stringify(letter)).not.toContain('hush');
+  });
+});
+
+/** A function for dead letters whose passes fail as they are told to, and what it was woken with. */
+function aSink(fail: () => Promise<void> = async () => undefined) {
+  const lines = vi.spyOn(console, 'error').mockClear();
+  lines.mockImplementation(() => undefined);
+  onTestFinished(() => lines.mockRestore());
+  const wakes: Wake[] = [];
+  const pauses: number[] = [];
+  const declaration = defineFunction<unknown>({
+    name: 'dead-letters',
+    on: [on.deadLetter()],
+    may: [],
+    scale: 'zero',
+    observe: async (_, wake) => {
+      wakes.push(wake);
+      await fail();
+      return [];
+    },
+    decide: () => [],
+  });
+  const { app, drained } = serve(declaration, {
+    kube: {} as Kube,
+    telemetry: telemetryOf('dead-letters'),
+    now: () => 0,
+    pause: async (milliseconds) => void pauses.push(milliseconds),
+    random: () => 0,
+    teller: { tell: () => undefined, retell: () => undefined },
+  });
+  const answer = async (request: Request) => {
+    const response = await app.fetch(request);
+    return [response.status, await response.text()];
+  };
+  return { answer, drained, wakes, pauses, logged: () => lines.mock.calls.map(([line]) => String(line)) };
+}
+
+describe('a function for dead letters', () => {
+  test('is woken by any event, at any path, and answers 202 with an empty body', async () => {
+    const { answer, drained, wakes } = aSink();
+    for (const path of ['/', '/prune']) expect(await answer(post(path))).toEqual([202, '']);
+    await drained();
+    expect(wakes.flatMap(({ messages }) => messages)).toMatchObject([
+      { id: 'e-1', type: 'made.v1', data: { failed: undefined } },
+      { id: 'e-1', type: 'made.v1', data: { failed: 'prune' } },
+    ]);
+  });
+  test('answers before its pass is over, and never so that the letter comes again', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { answer, drained, logged } = aSink(() => gate.promise);
+    expect(await answer(post('/prune'))).toEqual([202, '']);
+    gate.reject(new Error('etcd is away'));
+    await drained();
+    expect(logged().join('\n')).toContain('etcd is away');
+    expect(await answer(post('/prune'))).toEqual([202, '']);
+    await drained();
+  });
+  test('takes all letters that come during a pass, and for a second after it, in the next one', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { answer, drained, wakes, pauses } = aSink(() => gate.promise);
+    for (let i = 0; i < 500; i++) await answer(post('/prune', { 'ce-id': `e-${i}` }));
+    gate.resolve();
+    await drained();
+    expect(wakes.map(({ messages }) => messages.length)).toEqual([1, 499]);
+    expect(pauses).toEqual([1000, 1000]);
+  });
+  test('answers 400 with an empty body to what is no event', async () => {
+    const { answer, wakes } = aSink();
+    expect(await answer(new Request(`${sink}/prune`, { method: 'POST', body: '{}' }))).toEqual([400, '']);
+    expect(wakes).toEqual([]);
+  });
+  test('answers whatever it is sent with one of 202 and 400, which nobody repeats', async () => {
+    const { answer, drained } = aSink();
+    const header = fc.constantFrom('ce-id', 'ce-source', 'ce-type', 'ce-time', 'ce-knativeerrordest', 'content-type');
+    const value = fc.oneof(
+      fc.stringMatching(/^[!-~]([ -~]{0,30}[!-~])?$/),
+      fc.constantFrom('application/cloudevents+json', 'application/cloudevents-batch+json', 'http://'),
+    );
+    const body = fc.oneof(fc.json(), fc.string(), fc.constantFrom('null', '[null]', '0'));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.stringMatching(/^\/[a-zA-Z0-9%._~!$&'-]{0,70}$/),
+        fc.dictionary(header, value),
+        body,
+        async (path, headers, text) => {
+          const [status, said] = await answer(post(path, headers, text));
+          expect([202, 400]).toContain(status);
+          expect(said).toBe('');
+        },
+      ),
+      { numRuns: 300 },
+    );
+    await drained();
+  });
+});

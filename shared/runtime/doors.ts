@@ -1,0 +1,116 @@
+import type { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { DeadLetter, FunctionDeclaration, Message, Wake } from '../function.ts';
+import { readDeadLetter } from './dead-letter.ts';
+import { Again, ApiError, Conflict } from './errors.ts';
+import { readIncoming } from './incoming.ts';
+import { sharedPasses } from './passes.ts';
+import type { Telemetry } from './telemetry.ts';
+import type { traceOrigins } from './telemetry-origins.ts';
+
+/** Where events come in, and what goes on behind it after the answer. */
+export interface Door {
+  app: Hono;
+  background: Set<Promise<unknown>>;
+  origins: ReturnType<typeof traceOrigins>;
+  telemetry: Telemetry;
+  now(): number;
+  pause(milliseconds: number): Promise<void>;
+}
+
+type Pass = (wake: Wake) => Promise<void>;
+
+/** The Broker tries again on 409 and 5xx only (knative.dev/eventing, pkg/kncloudevents/retries.go). */
+const answers = { done: 202, ignored: 204, malformed: 400, tooLarge: 413, conflict: 409, later: 503 } as const;
+
+const maxBodyBytes = 1024 * 1024;
+
+/** Events for one function, each answered when its pass is over. */
+export function takeEvents(declaration: FunctionDeclaration, door: Door, run: Pass): void {
+  const { app, background, origins } = door;
+  const pass = sharedPasses(run);
+  const { name } = declaration;
+  app.post('/', bodyLimit({ maxSize: maxBodyBytes, onError: (c) => c.body(null, answers.tooLarge) }), async (c) => {
+    const answered = answering(name, door);
+    const headers = c.req.header();
+    const incoming = readIncoming(declaration, headers, await c.req.text());
+    if ('ignored' in incoming) return c.body(null, answered('ignored'));
+    if ('faults' in incoming) {
+      log('warn', name, `refused an event: ${incoming.faults.join('; ')}`);
+      return c.json({ faults: incoming.faults }, answered('malformed'));
+    }
+    origins.note(headers);
+    const passed = pass(incoming.wake);
+    keep(
+      background,
+      passed.catch(() => undefined),
+    );
+    const result = await passed.then(
+      () => 'done' as const,
+      (error: unknown) => (error instanceof Conflict ? ('conflict' as const) : later(name, error)),
+    );
+    return c.body(null, answered(result));
+  });
+}
+
+/** What no other function took: written to the log and answered at once, and never is the sender asked to try again. */
+export function takeDeadLetters(name: string, door: Door, run: Pass): void {
+  const { app, background, origins, pause } = door;
+  const waiting: Message[] = [];
+  // Wakes of thousands of events, merged one by one, take seconds: a pass takes all letters that wait.
+  const pass = sharedPasses(() => run({ ...none, messages: waiting.splice(0) }).finally(() => pause(betweenPassesMs)));
+  app.post('/:failed?', async (c) => {
+    const answered = answering(name, door);
+    const letter = await readDeadLetter(c.req.raw);
+    if (!letter) {
+      log('warn', name, 'refused a request: expected a CloudEvent, found none');
+      return c.body(null, answered('malformed'));
+    }
+    logLetter(name, letter);
+    origins.note(c.req.header());
+    waiting.push({ ...letter, time: undefined, data: letter });
+    keep(
+      background,
+      pass(none).catch((error: unknown) => later(name, error)),
+    );
+    return c.body(null, answered('done'));
+  });
+}
+
+/** So long after a pass over dead letters the next one begins: of a storm, all that come meanwhile share it. */
+const betweenPassesMs = 1000;
+
+const none: Wake = { subjects: [], messages: [], sweep: false, audit: false };
+
+const logLetter = (name: string, { about, ...letter }: DeadLetter) => {
+  const object = about && [about.kind, about.namespace, about.name].filter(Boolean).join(' ');
+  const message = 'no function took an event';
+  console.error(JSON.stringify({ level: 'warn', function: name, message, ...letter, object }));
+};
+
+/** The status for a result, which is measured with the time since this call. */
+function answering(name: string, { telemetry, now }: Door) {
+  const startedMs = now();
+  return <R extends keyof typeof answers>(result: R) => {
+    telemetry.measure('ot.event.handling.duration', (now() - startedMs) / 1000, { function: name, result });
+    return answers[result];
+  };
+}
+
+/** Trying again may help; why is for the operator's log, never for the sender. */
+function later(name: string, error: unknown) {
+  const text = error instanceof ApiError ? `${error.status} ${error.reason}: ${error.message}` : String(error);
+  if (!(error instanceof Again)) log('error', name, text);
+  return 'later' as const;
+}
+
+const log = (level: 'warn' | 'error', name: string, message: string) =>
+  console.error(JSON.stringify({ level, function: name, message: message.slice(0, 500) }));
+
+/** Goes on after the answer; what fails there is for the log. */
+export function keep(background: Set<Promise<unknown>>, promise: Promise<unknown>) {
+  const settled = promise
+    .catch((error: unknown) => later('courtesies', error))
+    .finally(() => background.delete(settled));
+  background.add(settled);
+}

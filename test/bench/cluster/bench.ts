@@ -1,0 +1,142 @@
+import { optionsOf, UsageError } from '../../../deploy/local/terminal/arguments.ts';
+import { endWithReader, lookOf } from '../../../deploy/local/terminal/output.ts';
+import { applyText, install, prepare, removeFunctions } from '../../cluster/installation.ts';
+import { kubectlOrFail } from '../../cluster/kubectl.ts';
+import { loadNow, machineOf } from '../machine.ts';
+import { type DriverRun, drive, startFloor } from './driver.ts';
+import { memoryOfFunctions } from './memory.ts';
+import { type ClusterResult, type Driven, report } from './report.ts';
+import { measureWakes } from './wake.ts';
+
+const help = `test/cluster/on-own-cluster node test/bench/cluster/bench.ts [options]
+
+Measures the functions on a real Kubernetes with real Knative, as they are installed: how long a function that sleeps takes
+to its first answer, next to an empty one; what memory the functions hold; and, by the bench that knows no controller, how
+fast images go through, next to the least that any controller has to write (floor), before and after.
+
+Options
+  --only PART    wake or sync; both by default
+  --rounds N     how often each function is woken, 1 to 50; 5 by default
+  --runs LIST    images:slots, by commas; 100:4,500:8 by default
+  --json         print the result as one JSON document
+  --help         print this
+
+Progress goes to stderr. Exit code: 0 if all promises hold, 1 if one is broken, 2 for a wrong option.
+`;
+
+const importMs = 200;
+/** Knative's ingress for names inside the cluster, as a test in the node's network reaches it. */
+const gateway = process.env.OT_GATEWAY ?? 'http://172.30.0.1:8080';
+
+async function main(): Promise<number> {
+  try {
+    const options = optionsOf('bench.ts', process.argv.slice(2), {
+      only: { type: 'string' },
+      rounds: { type: 'string', default: '5' },
+      runs: { type: 'string', default: '100:4,500:8' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    });
+    if (options.help) {
+      process.stdout.write(help);
+      return 0;
+    }
+    const parts = options.only === undefined ? ['wake', 'sync'] : [options.only];
+    const wrong = parts.find((part) => part !== 'wake' && part !== 'sync');
+    if (wrong) throw new UsageError(`--only: expected wake or sync, found ${wrong}`);
+    return await bench(parts, numberOf(options.rounds), runsOf(options.runs), options.json === true);
+  } catch (error) {
+    process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+function numberOf(text: string): number {
+  if (/^[1-9]\d?$/.test(text) && Number(text) <= 50) return Number(text);
+  throw new UsageError(`--rounds: expected a whole number from 1 to 50, found ${JSON.stringify(text)}`);
+}
+
+function runsOf(text: string): DriverRun[] {
+  return text.split(',').map((run) => {
+    const [, images, slots] = /^(\d{1,4}):(\d{1,3})$/.exec(run) ?? [];
+    if (!images || !slots) throw new UsageError(`--runs: expected images:slots such as 100:4, found ${run}`);
+    return { images: Number(images), slots: Number(slots), importMs, readyPhase: 'Succeeded' };
+  });
+}
+
+const say = (line: string) => process.stderr.write(`bench: ${line} ...\n`);
+
+async function bench(parts: readonly string[], rounds: number, runs: readonly DriverRun[], isJson: boolean) {
+  endWithReader(process.stdout);
+  const loadBefore = loadNow();
+  const driven: Driven[] = [];
+  await prepare();
+  await applyText(benchObjects);
+  if (parts.includes('sync')) driven.push(...(await driveFloor('floor, before', runs)));
+  say('installing the functions');
+  await install('serving', { timers: 'production' });
+  const memory = await memoryOfFunctions();
+  const wakes = parts.includes('wake') ? await measureWakes(rounds, gateway, say) : [];
+  if (parts.includes('sync')) {
+    for (const run of runs) {
+      say(`${run.images} images through ${run.slots} slots`);
+      driven.push({ who: 'ot-functions', run, result: await drive(benchFolder(), run) });
+    }
+    await removeFunctions('serving');
+    await stopSources();
+    driven.push(...(await driveFloor('floor, after', runs)));
+  }
+  const result: ClusterResult = { machine: machineOf(loadBefore), wakes, memory, driven };
+  const { lines, ok } = report(result, lookOf(process.stdout));
+  process.stdout.write(`${isJson ? JSON.stringify({ ok, ...result }, undefined, 2) : lines.join('\n')}\n`);
+  return ok ? 0 : 1;
+}
+
+async function driveFloor(who: string, runs: readonly DriverRun[]): Promise<Driven[]> {
+  const driven: Driven[] = [];
+  for (const run of runs) {
+    say(`${who}: ${run.images} images through ${run.slots} slots`);
+    const floor = await startFloor(benchFolder(), run.slots);
+    const inFloorsWords = { ...run, readyPhase: 'Ready' };
+    driven.push({ who, run, result: await drive(benchFolder(), inFloorsWords) });
+    await floor.stop();
+  }
+  return driven;
+}
+
+function benchFolder(): string {
+  const folder = process.env.OT_BENCH;
+  if (!folder) throw new Error('expected OT_BENCH to name the folder of the outside bench, found none');
+  return folder;
+}
+
+const stopSources = () =>
+  kubectlOrFail('delete', 'apiserversources,pingsources', '--all', '-n', 'sync-operator', '--wait=true');
+
+/** What the outside bench's images name. */
+const benchObjects = [
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bench' } },
+  {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'bench', namespace: 'bench' },
+    stringData: { accessKeyId: 'x', secretKey: 'x' },
+  },
+  {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: 'bench' },
+    provisioner: 'bench.example.com',
+  },
+  {
+    apiVersion: 'snapshot.storage.k8s.io/v1',
+    kind: 'VolumeSnapshotClass',
+    metadata: { name: 'bench' },
+    driver: 'bench.example.com',
+    deletionPolicy: 'Delete',
+  },
+]
+  .map((object) => JSON.stringify(object))
+  .join('\n---\n');
+
+process.exit(await main());

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as z from 'zod';
+
+const quantiles = z.looseObject({ p50: z.number(), p99: z.number() });
+
+/** What the outside bench finds of a controller of VMDiskImages, as far as it is held against a promise. */
+export const DriverResult = z.object({
+  outcome: z.object({ done: z.number(), failed: z.number(), of: z.number(), dnf: z.boolean() }),
+  createToFirstStatusMs: quantiles.nullable(),
+  handover: z.object({ ms: quantiles.nullable(), startedBeforeASlotWasFree: z.number() }),
+  makespanOverIdeal: z.number().nullable(),
+  admission: z.object({ limit: z.number(), maxInFlight: z.number(), startsOverLimit: z.number() }),
+  fifo: z.object({ inversionsOver1sApart: z.number() }),
+  api: z.object({ writesPerImage: z.number(), perImage: z.number() }),
+  machine: z.object({ loadBefore: z.array(z.number()), loadPeak: z.number() }),
+  deletion: z.object({ left: z.record(z.string(), z.number()) }).optional(),
+});
+export type DriverResult = z.infer<typeof DriverResult>;
+
+/** One run of the outside bench: so many images, so many slots, the download's time, the phase that means ready. */
+export interface DriverRun {
+  images: number;
+  slots: number;
+  importMs: number;
+  readyPhase: string;
+}
+
+/** Runs `driver.mjs` of the bench folder beside the checkout; what it says of its progress goes to stderr. */
+export async function drive(folder: string, { images, slots, importMs, readyPhase }: DriverRun): Promise<DriverResult> {
+  const out = await mkdtemp(join(tmpdir(), 'ot-driver-'));
+  try {
+    await ended(
+      spawn(
+        process.execPath,
+        [
+          join(folder, 'driver.mjs'),
+          ...['--kubeconfig', process.env.KUBECONFIG ?? '', '--out', join(out, 'result.json')],
+          ...['--n', `${images}`, '--c', `${slots}`, '--import-ms', `${importMs}`],
+          ...['--policy', 'sync-operator/sync-operator-policy'],
+          ...['--policy-data', 'concurrency=$c,retryLimit=2,retryBackoffDuration=2s'],
+          ...['--done', readyPhase, '--failed', 'Failed', '--timeout-s', '600'],
+        ],
+        { stdio: ['ignore', 'ignore', 'inherit'] },
+      ),
+    );
+    return DriverResult.parse(JSON.parse(await readFile(join(out, 'result.json'), 'utf8')));
+  } finally {
+    await rm(out, { recursive: true });
+  }
+}
+
+/** Starts `floor.mjs`, the least that any controller has to write, and resolves when it watches. */
+export async function startFloor(folder: string, slots: number): Promise<{ stop(): Promise<void> }> {
+  const child = spawn(
+    process.execPath,
+    [join(folder, 'floor.mjs'), '--kubeconfig', process.env.KUBECONFIG ?? '', '--c', `${slots}`],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.once('data', () => resolve());
+    child.once('exit', (code) => reject(new Error(`expected floor.mjs to stay, found its end with ${code}`)));
+  });
+  return {
+    stop: async () => {
+      child.kill();
+      await gone;
+    },
+  };
+}
+
+const ended = (child: ReturnType<typeof spawn>) =>
+  new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error(`expected driver.mjs to end with 0, found ${code}`)),
+    );
+  });

@@ -1,0 +1,147 @@
+import { type Look, styled } from '../../../deploy/local/terminal/paint.ts';
+import { sayBytes } from '../../../deploy/local/terminal/quantities.ts';
+import { tableLines } from '../../../deploy/local/terminal/table.ts';
+import type { Machine } from '../machine.ts';
+import { spreadOf } from '../spread.ts';
+import type { DriverResult, DriverRun } from './driver.ts';
+import type { FunctionMemory } from './memory.ts';
+import type { Wake } from './wake.ts';
+
+/** A run of the outside bench against somebody. */
+export interface Driven {
+  who: string;
+  run: DriverRun;
+  result: DriverResult;
+}
+
+/** All that was measured on a real cluster. */
+export interface ClusterResult {
+  machine: Machine;
+  wakes: readonly Wake[];
+  memory: readonly FunctionMemory[];
+  driven: readonly Driven[];
+}
+
+const right = (title: string) => ({ title, align: 'right' }) as const;
+const ms = (value: number | undefined) => (value === undefined ? '-' : `${value.toFixed(0)} ms`);
+const most = { wakeRatio: 1.3, memoryBytes: 70e6, handOverMs: 60, makespan: 1.5 };
+
+/** The figures as tables, and whether the promises hold. */
+export function report(
+  { machine, wakes, memory, driven }: ClusterResult,
+  look: Look,
+): { lines: string[]; ok: boolean } {
+  const promises = [...wakePromises(wakes), ...memoryPromises(memory), ...driven.flatMap(drivenPromises)];
+  const [before, after] = machine.load.map((load) => load.toFixed(1));
+  const lines = [
+    `Measured on ${machine.processors}, Node ${machine.node}, load ${before} before and ${after} after.`,
+    ...section('From a request to the first answer of a function that sleeps', wakeTable(wakes, look)),
+    ...section('Memory of the functions (working set)', memoryTable(memory, look)),
+    ...section('Images through slots, by the bench that knows no controller', drivenTable(driven, look)),
+    ...section('Promises', promiseTable(promises, look)),
+  ];
+  return { lines, ok: promises.every(({ holds }) => holds) };
+}
+
+const section = (title: string, lines: string[]) =>
+  lines.length > 1 ? ['', title, ...lines.map((line) => `  ${line}`)] : [];
+
+function wakeTable(wakes: readonly Wake[], look: Look) {
+  const rows = wakes.map(({ what, firstAnswerMs }) => {
+    const { count } = spreadOf(firstAnswerMs);
+    return [
+      what,
+      `${count}`,
+      ms(Math.min(...firstAnswerMs)),
+      ms(medianOf(firstAnswerMs)),
+      ms(Math.max(...firstAnswerMs)),
+    ];
+  });
+  return tableLines([{ title: 'WHAT' }, right('TIMES'), right('MIN'), right('MEDIAN'), right('MAX')], rows, look);
+}
+
+const medianOf = (values: readonly number[]) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+const memoryTable = (memory: readonly FunctionMemory[], look: Look) =>
+  tableLines(
+    [{ title: 'FUNCTION' }, right('WORKING SET')],
+    memory.map((each) => [each.function, sayBytes(each.workingSetBytes)]),
+    look,
+  );
+
+function drivenTable(driven: readonly Driven[], look: Look) {
+  const rows = driven.map(({ who, run, result }) => [
+    who,
+    `${run.images}`,
+    `${run.slots}`,
+    result.makespanOverIdeal === null ? 'not done' : `${result.makespanOverIdeal} ×`,
+    ms(result.handover.ms?.p50),
+    ms(result.handover.ms?.p99),
+    ms(result.createToFirstStatusMs?.p50),
+    ms(result.createToFirstStatusMs?.p99),
+    `${result.admission.startsOverLimit}`,
+    `${result.fifo.inversionsOver1sApart}`,
+    `${result.api.writesPerImage}`,
+    `${result.machine.loadPeak.toFixed(1)}`,
+  ]);
+  const columns = [
+    'IMAGES',
+    'SLOTS',
+    'MAKESPAN',
+    'HAND-OVER P50',
+    'P99',
+    'FIRST STATUS P50',
+    'P99',
+    'OVER LIMIT',
+    'INVERSIONS',
+    'WRITES',
+    'LOAD',
+  ];
+  return tableLines([{ title: 'WHO' }, ...columns.map(right)], rows, look);
+}
+
+interface Promised {
+  what: string;
+  found: number;
+  most: number;
+  holds: boolean;
+}
+
+const promised = (what: string, found: number, atMost: number): Promised => ({
+  what,
+  found,
+  most: atMost,
+  holds: found <= atMost,
+});
+
+function wakePromises(wakes: readonly Wake[]): Promised[] {
+  const [empty, ours] = wakes.map(({ firstAnswerMs }) => medianOf(firstAnswerMs));
+  return empty && ours ? [promised('waking a function, × an empty one', ours / empty, most.wakeRatio)] : [];
+}
+
+const memoryPromises = (memory: readonly FunctionMemory[]): Promised[] =>
+  memory.map((each) => promised(`memory of ${each.function}, MB`, each.workingSetBytes / 1e6, most.memoryBytes / 1e6));
+
+function drivenPromises({ who, run, result }: Driven): Promised[] {
+  if (who !== 'ot-functions') return [];
+  const of = `${run.images} images, ${run.slots} slots`;
+  return [
+    promised(`${of}: makespan, × ideal`, result.makespanOverIdeal ?? Number.NaN, most.makespan),
+    promised(`${of}: hand-over p50, ms`, result.handover.ms?.p50 ?? Number.NaN, most.handOverMs),
+    promised(`${of}: started over the limit`, result.admission.startsOverLimit, 0),
+    promised(`${of}: overtaken by more than a second`, result.fifo.inversionsOver1sApart, 0),
+  ];
+}
+
+const promiseTable = (promises: readonly Promised[], look: Look) =>
+  tableLines(
+    [{ title: 'WHAT' }, right('FOUND'), right('AT MOST'), { title: '' }],
+    promises.map(({ what, found, most: limit, holds }) => [
+      what,
+      found.toFixed(2),
+      `${limit}`,
+      holds ? styled('green', 'holds') : styled('red', 'broken'),
+    ]),
+    look,
+  );

@@ -1,0 +1,130 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { bundle } from '../../deploy/bundle.ts';
+import { startLocal } from '../../deploy/local/start.ts';
+import { nodeOptions } from '../../deploy/node-options.ts';
+import { loadFunctions } from '../../knative/functions.ts';
+import { pingAttributes } from '../../knative/pings.ts';
+
+/** What starting a process costs: from its start to its first answer, and what memory it holds when it has nothing to do. */
+export interface StartCost {
+  /** A function's name, or `bare Node`. */
+  what: string;
+  firstAnswerMs: number[];
+  /** All pages in memory, those of Node's own program included, which pods of one node share. */
+  residentBytes: number;
+  /** Pages of its own only; undefined where the system does not tell. */
+  ownBytes: number | undefined;
+}
+
+export const bareNode = 'bare Node';
+
+const bareServer = `require('node:http').createServer((_, response) => response.end())
+  .listen(Number(process.env.PORT), '127.0.0.1')`;
+
+/**
+ * Starts the bundle that the image holds, with telemetry on and compiled code at hand as in the image, in turn with a
+ * bare Node server, each `rounds` times.
+ */
+export async function measureStarts(rounds: number): Promise<StartCost[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'ot-cold-start-'));
+  const cluster = await startLocal({ simulators: false });
+  try {
+    await bundle(folder);
+    await writeFile(join(folder, 'kubeconfig'), cluster.server.kubeconfig());
+    const env = {
+      ...process.env,
+      KUBECONFIG: join(folder, 'kubeconfig'),
+      NODE_COMPILE_CACHE: join(folder, 'compiled'),
+      HOST: '127.0.0.1',
+    };
+    const main = join(folder, 'main.mjs');
+    await promisify(execFile)(process.execPath, [main, '--compile'], { env });
+    const names = (await loadFunctions()).map(({ name }) => name);
+    const subjects = [
+      { what: bareNode, args: ['-e', bareServer] },
+      ...names.map((name) => ({ what: name, args: [...nodeOptions, main, name] })),
+    ];
+    const costs = subjects.map(({ what }): StartCost => ({ what, firstAnswerMs: [], residentBytes: 0, ownBytes: 0 }));
+    for (let round = 0; round < rounds; round++) {
+      for (const [index, { what, args }] of subjects.entries()) {
+        const { firstAnswerMs, ...memory } = await startOnce(args, env, what === bareNode ? 0 : sweepsBeforeRest);
+        const cost = costs[index];
+        if (cost) Object.assign(cost, memory).firstAnswerMs.push(firstAnswerMs);
+      }
+    }
+    return costs;
+  } finally {
+    await cluster.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Rest comes after work: so many sweeps are half an hour's at the timers' default. */
+const sweepsBeforeRest = 60;
+const restMs = 500;
+
+async function startOnce(args: readonly string[], env: NodeJS.ProcessEnv, sweeps: number) {
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  const startedMs = performance.now();
+  const child = spawn(process.execPath, args, {
+    env: { ...env, PORT: String(port), METRICS_PORT: String(metricsPort) },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  try {
+    const url = `http://127.0.0.1:${port}`;
+    await firstAnswer(`${url}/health/ready`, child);
+    const firstAnswerMs = performance.now() - startedMs;
+    for (let sent = 0; sent < sweeps; sent++) await fetch(url, { method: 'POST', headers: sweepHeaders(sent) });
+    await sleep(restMs);
+    return { firstAnswerMs, ...(await memoryOf(child.pid ?? 0)) };
+  } finally {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  }
+}
+
+const sweepHeaders = (count: number) =>
+  Object.fromEntries(
+    Object.entries({ specversion: '1.0', id: String(count), ...pingAttributes('sweep') }).map(([name, value]) => [
+      `ce-${name}`,
+      value,
+    ]),
+  );
+
+/** Asks again as soon as a connection is refused: nobody tells when a port opens. */
+async function firstAnswer(url: string, child: ChildProcess): Promise<void> {
+  while (child.exitCode === null) {
+    try {
+      await (await fetch(url)).text();
+      return;
+    } catch {
+      await sleep(2);
+    }
+  }
+  throw new Error(`expected an answer at ${url}, found that the process ended with ${child.exitCode}`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+  });
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function memoryOf(pid: number) {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const bytesOf = (field: string) => {
+    const found = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1];
+    return found === undefined ? undefined : Number(found) * 1024;
+  };
+  return { residentBytes: bytesOf('VmRSS') ?? Number.NaN, ownBytes: bytesOf('RssAnon') };
+}

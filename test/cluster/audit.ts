@@ -1,0 +1,155 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { stringify } from 'yaml';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { inWords, type Rule } from '../permissions/granted.ts';
+
+/** One request of a ServiceAccount of the operator, as the API server's audit log has it. */
+export interface AuditedRequest {
+  account: string;
+  verb: string;
+  group: string;
+  /** With its subresource: `vmdiskimages/status`; empty where the request is for no resource (discovery). */
+  resource: string;
+  /** Absent for a request over all namespaces. */
+  namespace: string | undefined;
+  name: string | undefined;
+  /** The status of its answer. */
+  code: number;
+  /** Why it was refused, in the API server's words; absent where it was not. */
+  refusal: string | undefined;
+  /** When it came in, in milliseconds since 1970. */
+  atMs: number;
+}
+
+/** What the audit log says of the operator's ServiceAccounts. */
+export interface Audit {
+  requests: AuditedRequest[];
+  /** What Knative asked about them before it acted for them (SubjectAccessReview): rights that no request of theirs shows. */
+  reviewed: Rule[];
+}
+
+const accounts = `system:serviceaccount:${operatorNamespace}:`;
+
+/** What to log: each request of the operator's ServiceAccounts without its body, and what Knative asks about their rights. */
+export const auditPolicy = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  // A watch is logged when it begins, so that one that goes on is seen.
+  omitStages: ['RequestReceived'],
+  rules: [
+    { level: 'Metadata', userGroups: [`system:serviceaccounts:${operatorNamespace}`] },
+    {
+      level: 'Request',
+      users: ['system:serviceaccount:knative-eventing:eventing-controller'],
+      verbs: ['create'],
+      resources: [{ group: 'authorization.k8s.io', resources: ['subjectaccessreviews'] }],
+    },
+    { level: 'None' },
+  ],
+};
+
+/** Writes the policy and returns the flags that make kube-apiserver log by it; a line is there before its answer is. */
+export async function auditArguments(policyFile: string, logFile: string): Promise<string[]> {
+  await writeFile(policyFile, stringify(auditPolicy));
+  return [`--audit-policy-file=${policyFile}`, `--audit-log-path=${logFile}`, '--audit-log-mode=blocking'];
+}
+
+/** Reads the audit log. */
+export const readAudit = async (logFile: string): Promise<Audit> => auditOf(await readFile(logFile, 'utf8'));
+
+/** What the lines of an audit log say; a last line that is not whole yet is left out. */
+export function auditOf(text: string): Audit {
+  const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
+  const events = lines.filter(Boolean).map((line) => JSON.parse(line) as AuditEvent);
+  // A watch is in there twice: when it begins, and when it ends.
+  const once = [...new Map(events.reverse().map((event) => [event.auditID, event])).values()].reverse();
+  return {
+    requests: once.filter(({ user }) => user.username.startsWith(accounts)).map(requestOf),
+    reviewed: once.flatMap(reviewedBy),
+  };
+}
+
+/** What a request shows to be needed: its verb, and `create` where another verb made the object. */
+export function usedBy({ account, verb, group, resource, namespace, code }: AuditedRequest): Rule[] {
+  const rule = { account, group, resource, namespace };
+  return [{ ...rule, verb }, ...(verb !== 'create' && code === 201 ? [{ ...rule, verb: 'create' }] : [])];
+}
+
+/** The granted rules that no request used and no review asked for, in words. */
+export function unusedOf(granted: readonly Rule[], { requests, reviewed }: Audit): string[] {
+  const needed = [...requests.filter(({ refusal }) => refusal === undefined).flatMap(usedBy), ...reviewed];
+  const isNeeded = (rule: Rule) =>
+    needed.some(
+      (need) => inWords(need) === inWords(rule) && (rule.namespace === undefined || rule.namespace === need.namespace),
+    );
+  return granted.filter((rule) => !isNeeded(rule)).map(inWords);
+}
+
+/**
+ * The requests that were refused for lack of a rule. A namespace that goes takes nothing new from anybody, which is
+ * answered 403 as well, and is no lack.
+ */
+export const refusedIn = ({ requests }: Audit): AuditedRequest[] =>
+  requests.filter(({ refusal }) => refusal !== undefined && !refusal.includes('because it is being terminated'));
+
+/** How often each was asked, by `start-sync patch vmdiskimages.pelotech.ot/status`. */
+export function countsOf({ requests }: Audit): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const request of requests) counts.set(inWords(request), (counts.get(inWords(request)) ?? 0) + 1);
+  return new Map([...counts].sort(([a], [b]) => a.localeCompare(b)));
+}
+
+const writes = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
+
+/** How many writes each ServiceAccount made that were carried out. */
+export function writesByAccount(requests: readonly AuditedRequest[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { account, verb, code } of requests) {
+    if (writes.has(verb) && code < 300) counts.set(account, (counts.get(account) ?? 0) + 1);
+  }
+  return new Map([...counts].sort(([a], [b]) => a.localeCompare(b)));
+}
+
+/** A line of the log (audit.k8s.io/v1 Event), as far as it is read here. */
+interface AuditEvent {
+  auditID: string;
+  user: { username: string };
+  verb: string;
+  objectRef?: { apiGroup?: string; resource?: string; subresource?: string; namespace?: string; name?: string };
+  responseStatus?: { code?: number; message?: string };
+  requestObject?: { spec?: { user?: string; resourceAttributes?: ResourceAttributes } };
+  requestReceivedTimestamp: string;
+}
+
+interface ResourceAttributes {
+  namespace?: string;
+  verb?: string;
+  group?: string;
+  resource?: string;
+  subresource?: string;
+}
+
+function requestOf({ user, verb, objectRef = {}, responseStatus = {}, ...event }: AuditEvent): AuditedRequest {
+  const { code = 0, message = 'no reason given' } = responseStatus;
+  return {
+    account: user.username.slice(accounts.length),
+    verb,
+    group: objectRef.apiGroup ?? '',
+    resource: withSubresource(objectRef),
+    namespace: objectRef.namespace,
+    name: objectRef.name,
+    code,
+    refusal: code === 403 ? message : undefined,
+    atMs: Date.parse(event.requestReceivedTimestamp),
+  };
+}
+
+function reviewedBy({ objectRef, requestObject }: AuditEvent): Rule[] {
+  const { user = '', resourceAttributes: asked } = requestObject?.spec ?? {};
+  if (objectRef?.resource !== 'subjectaccessreviews' || !asked || !user.startsWith(accounts)) return [];
+  const { verb = '', group = '', namespace } = asked;
+  return [{ account: user.slice(accounts.length), verb, group, resource: withSubresource(asked), namespace }];
+}
+
+const withSubresource = ({ resource = '', subresource = '' }) =>
+  subresource ? `${resource}/${subresource}` : resource;

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { generatedFolders, readManifests } from '../../deploy/local/manifests.ts';
+import { grantedRules } from '../permissions/granted.ts';
+import { type Audit, countsOf, readAudit, refusedIn, unusedOf, writesByAccount } from './audit.ts';
+
+/** The API server's audit log of the stories, which have run before. */
+const logFile = process.env.OT_AUDIT_LOG;
+if (!logFile) console.warn('skipped: what the audit log says of permissions needs OT_AUDIT_LOG, which is not set');
+
+const isLogged = test.skipIf(!logFile);
+const audit = (): Promise<Audit> => readAudit(logFile ?? '');
+const granted = grantedRules(await readManifests(...generatedFolders));
+
+isLogged('every rule that a ServiceAccount of the operator is granted was used by the stories', async () => {
+  const found = await audit();
+  for (const [what, count] of countsOf(found)) console.log(`${String(count).padStart(7)} ${what}`);
+  console.log('writes:', Object.fromEntries(writesByAccount(found.requests)));
+  expect(unusedOf(granted, found)).toEqual([]);
+});
+
+isLogged('no request of a ServiceAccount of the operator was refused', async () => {
+  const refused = refusedIn(await audit());
+  expect(refused.map(({ account, verb, resource, refusal }) => `${account} ${verb} ${resource}: ${refusal}`)).toEqual(
+    [],
+  );
+});

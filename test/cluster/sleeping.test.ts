@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { defineResource } from '../../shared/resources/resource.ts';
+import { putImage } from '../journeys/images.ts';
+import { postWithFetch } from '../journeys/preload.ts';
+import { setPolicy, until, untilPhase } from '../journeys/world.ts';
+import { install } from './installation.ts';
+import { portForward } from './kubectl.ts';
+import { adminClient, onRealCluster } from './world.ts';
+
+const Deployment = defineResource(
+  { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' },
+  { spec: z.object({ replicas: z.number() }), status: z.object({ replicas: z.number().optional() }).optional() },
+);
+const PodAutoscaler = defineResource(
+  { apiVersion: 'autoscaling.internal.knative.dev/v1alpha1', kind: 'PodAutoscaler', plural: 'podautoscalers' },
+  { status: z.object({ actualScale: z.number().optional(), desiredScale: z.number().optional() }).optional() },
+);
+
+/** The window of the autoscaler and the grace period behind it, at Serving's defaults, and something on top. */
+const asleepWithinMs = 180_000;
+
+let broker: Awaited<ReturnType<typeof portForward>>;
+beforeAll(async () => {
+  await install('serving');
+  broker = await portForward('knative-eventing', 'broker-ingress', 80);
+}, 300_000);
+afterAll(() => broker?.close());
+
+describe('a function of scale zero on a real cluster', () => {
+  test('has no instance while nothing happens, wakes at an event, and loses none of those that come meanwhile', async () => {
+    const kube = adminClient();
+    const run = async () => {};
+    await onRealCluster({ name: 'asleep', run }, { kube, broker: broker.url });
+    const deployment = await deploymentOf('preload');
+    await until({ kube }, Deployment, deployment, (found) => found?.status?.replicas === undefined, asleepWithinMs);
+
+    await onRealCluster(
+      {
+        name: 'woken',
+        run: async (world) => {
+          await setPolicy(world, {
+            imageNamespaces: world.namespace,
+            imageUrlTemplate: `${world.store.url}/images/{name}.qcow2`,
+          });
+          const names = Array.from({ length: 10 }, (_, index) => `woken-${index}`);
+          for (const name of names) await putImage(world, name);
+          const answers = names.map((name) => postWithFetch(world.broker, { id: name, data: { name } }));
+          expect(new Set(await Promise.all(answers))).toEqual(new Set([202]));
+          for (const name of names) await untilPhase(world, name, 'Succeeded', 60_000);
+          expect(await kube.list(VMDiskImage, { namespace: world.namespace })).toHaveLength(names.length);
+        },
+      },
+      { kube, broker: `${broker.url}/sync-operator/default` },
+    );
+  }, 400_000);
+
+  test('start-sync and follow-sync stay awake, start-sync never as two', async () => {
+    const kube = adminClient();
+    for (const name of ['start-sync', 'follow-sync']) {
+      const { spec } = (await kube.get(Deployment, await deploymentOf(name))) ?? {};
+      expect(spec?.replicas).toBeGreaterThanOrEqual(1);
+    }
+    const scaled = await kube.list(PodAutoscaler, { namespace: 'sync-operator' });
+    const [single] = scaled.filter(
+      ({ metadata }) => metadata.annotations?.['autoscaling.knative.dev/max-scale'] === '1',
+    );
+    expect(single?.metadata.labels?.['serving.knative.dev/service']).toBe('start-sync');
+  });
+});
+
+/** The Deployment of the newest revision of a function. */
+async function deploymentOf(name: string) {
+  const found = await adminClient().list(Deployment, {
+    namespace: 'sync-operator',
+    labelSelector: `serving.knative.dev/service=${name}`,
+  });
+  const newest = found.sort((a, b) => b.metadata.name.localeCompare(a.metadata.name))[0];
+  return { namespace: 'sync-operator', name: newest?.metadata.name ?? '' };
+}

@@ -1,0 +1,176 @@
+import { expect } from 'vitest';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import {
+  adoptSnapshot,
+  imageUidLabel,
+  syncRequested,
+  VMDiskImage,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { putImage } from './images.ts';
+import { createImage, type Spec, type Story, until, untilGone, untilPhase, type World } from './world.ts';
+
+/** The volume of another image is what admins have left over from before: a disk that is there already. */
+const keepsVolumes = { retainSourceVolume: 'true' };
+
+const refOf = ({ namespace }: World, name: string) => ({ namespace, name });
+
+/** Makes a disk that is there already: an image that was downloaded once. Returns the claim that holds it. */
+async function aDisk(world: World): Promise<string> {
+  await putImage(world, 'before');
+  await createImage(world, 'before');
+  await untilPhase(world, 'before', 'Succeeded');
+  const [dataVolume] = await world.kube.list(DataVolume, { namespace: world.namespace });
+  return dataVolume?.status?.claimName ?? dataVolume?.metadata.name ?? '';
+}
+
+/** Cuts a snapshot of that disk as an admin would, and waits until it is ready. */
+async function cut(world: World, claim: string, name: string): Promise<void> {
+  await world.kube.create(VolumeSnapshot, {
+    metadata: refOf(world, name),
+    spec: { volumeSnapshotClassName: 'ebs-snapshot', source: { persistentVolumeClaimName: claim } },
+  });
+  await until(world, VolumeSnapshot, refOf(world, name), (found) => found?.status?.readyToUse === true);
+}
+
+const adopt = (world: World, name: string, snapshot: string, spec: Partial<Spec> = {}) =>
+  createImage(world, name, spec, { annotations: { [adoptSnapshot]: snapshot } });
+
+const annotate = (world: World, name: string, annotations: Record<string, string | null>) =>
+  world.kube.patch(VMDiskImage, refOf(world, name), { metadata: { annotations } });
+
+const reasonIs = (reason: string) => (image: VMDiskImage | undefined) =>
+  image?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason === reason;
+
+const untilReason = (world: World, name: string, reason: string) =>
+  until(world, VMDiskImage, refOf(world, name), reasonIs(reason));
+
+/** No DataVolume was made for it, and its object was not read: nothing was downloaded. */
+function expectNoDownload({ store, history }: World, name: string): void {
+  expect(history.starts().filter(({ image }) => image === name)).toEqual([]);
+  expect(store.bytesSent(`images/${name}.qcow2`)).toBe(0);
+}
+
+export const stories: readonly Story[] = [
+  {
+    name: 'an image adopts the snapshot its annotation names: ready at once, nothing is downloaded, no slot is taken',
+    policy: keepsVolumes,
+    run: async (world) => {
+      await cut(world, await aDisk(world), 'golden');
+      await putImage(world, 'rolled-out');
+      await adopt(world, 'rolled-out', 'golden');
+      const { status } = await untilPhase(world, 'rolled-out', 'Succeeded');
+      expect(status).toMatchObject({ attempts: 0, snapshot: { name: 'golden', revision: 1 } });
+      expect(world.history.phasesOf('rolled-out')).toEqual(['Snapshotting', 'Succeeded']);
+      expectNoDownload(world, 'rolled-out');
+    },
+  },
+  {
+    name: 'an image waits for its snapshot without downloading, and adopts it when it is there',
+    policy: keepsVolumes,
+    run: async (world) => {
+      const claim = await aDisk(world);
+      await putImage(world, 'early');
+      await adopt(world, 'early', 'golden');
+      await untilReason(world, 'early', 'SnapshotMissing');
+      await cut(world, claim, 'golden');
+      expect((await untilPhase(world, 'early', 'Succeeded')).status?.snapshot?.name).toBe('golden');
+      expectNoDownload(world, 'early');
+    },
+  },
+  {
+    name: 'a snapshot larger than the disk is adopted once diskSize is mended, and not downloaded for that',
+    policy: keepsVolumes,
+    run: async (world) => {
+      await cut(world, await aDisk(world), 'golden');
+      await adopt(world, 'small', 'golden', { diskSize: '48Mi' });
+      await untilReason(world, 'small', 'SnapshotTooLarge');
+      await world.kube.patch(VMDiskImage, refOf(world, 'small'), { spec: { diskSize: '1Gi' } });
+      expect((await untilPhase(world, 'small', 'Succeeded')).status?.snapshot?.name).toBe('golden');
+      expectNoDownload(world, 'small');
+    },
+  },
+  {
+    name: 'an image whose annotation is removed before its snapshot is there downloads as any other',
+    run: async (world) => {
+      await putImage(world, 'given-up');
+      await adopt(world, 'given-up', 'never');
+      await untilReason(world, 'given-up', 'SnapshotMissing');
+      await annotate(world, 'given-up', { [adoptSnapshot]: null });
+      expect((await untilPhase(world, 'given-up', 'Succeeded')).status).toMatchObject({ attempts: 1, revision: 2 });
+    },
+  },
+  {
+    name: 'a failed image adopts a snapshot that an admin names later',
+    policy: keepsVolumes,
+    run: async (world) => {
+      await cut(world, await aDisk(world), 'golden');
+      await createImage(world, 'absent');
+      await untilPhase(world, 'absent', 'Failed');
+      await annotate(world, 'absent', { [adoptSnapshot]: 'golden' });
+      expect((await untilPhase(world, 'absent', 'Succeeded')).status?.snapshot?.name).toBe('golden');
+    },
+  },
+  {
+    name: 'a new revision after adoption downloads and replaces the adopted snapshot, which stays',
+    policy: keepsVolumes,
+    run: async (world) => {
+      await cut(world, await aDisk(world), 'golden');
+      await putImage(world, 'renewed');
+      await adopt(world, 'renewed', 'golden');
+      await untilPhase(world, 'renewed', 'Succeeded');
+      await annotate(world, 'renewed', { [syncRequested]: '1' });
+      const found = await until(
+        world,
+        VMDiskImage,
+        refOf(world, 'renewed'),
+        (image) => image?.status?.phase === 'Succeeded' && image.status.snapshot?.revision === 2,
+      );
+      expect(found?.status?.snapshot?.name).not.toBe('golden');
+      expect(await world.kube.get(VolumeSnapshot, refOf(world, 'golden'))).toBeDefined();
+    },
+  },
+  {
+    name: 'a deleted image leaves the snapshot it adopted, and takes with it one that carries its label',
+    policy: keepsVolumes,
+    run: async (world) => {
+      const claim = await aDisk(world);
+      await cut(world, claim, 'golden');
+      await cut(world, claim, 'given');
+      await adopt(world, 'guest', 'golden');
+      await adopt(world, 'owner', 'given');
+      await untilPhase(world, 'guest', 'Succeeded');
+      const { metadata } = await untilPhase(world, 'owner', 'Succeeded');
+      const labels = { [imageUidLabel]: metadata.uid };
+      await world.kube.patch(VolumeSnapshot, refOf(world, 'given'), { metadata: { labels } });
+      for (const name of ['guest', 'owner']) await world.kube.delete(VMDiskImage, refOf(world, name));
+      for (const name of ['guest', 'owner']) await untilGone(world, VMDiskImage, refOf(world, name));
+      await untilGone(world, VolumeSnapshot, refOf(world, 'given'));
+      const golden = await world.kube.get(VolumeSnapshot, refOf(world, 'golden'));
+      expect(golden?.metadata.deletionTimestamp).toBeUndefined();
+      expect(golden?.status?.readyToUse).toBe(true);
+    },
+  },
+  {
+    name: "another image's snapshot is not adopted: it would go with that image",
+    run: async (world) => {
+      await putImage(world, 'landlord');
+      await createImage(world, 'landlord');
+      const { status } = await untilPhase(world, 'landlord', 'Succeeded');
+      await adopt(world, 'lodger', status?.snapshot?.name ?? '');
+      await untilReason(world, 'lodger', 'SnapshotOfAnotherImage');
+      expectNoDownload(world, 'lodger');
+    },
+  },
+  {
+    name: 'an adopted snapshot that somebody deletes is said to be lost',
+    policy: keepsVolumes,
+    run: async (world) => {
+      await cut(world, await aDisk(world), 'golden');
+      await adopt(world, 'robbed', 'golden');
+      await untilPhase(world, 'robbed', 'Succeeded');
+      await world.kube.delete(VolumeSnapshot, refOf(world, 'golden'));
+      await untilReason(world, 'robbed', 'SnapshotLost');
+    },
+  },
+];

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { imagePublished } from '../../shared/events.ts';
+import { Event } from '../../shared/resources/core/event.ts';
+import { Trigger } from '../../shared/resources/eventing/trigger.ts';
+import { operatorNamespace as namespace } from '../../shared/rules/operator.ts';
+import type { KubectlStory } from './run-locally.ts';
+import type { Warning } from './warnings.ts';
+import { type Story, until, type World } from './world.ts';
+
+type Letter = Warning & { count: number };
+
+const deadLetters = { namespace, fieldSelector: 'type=Warning,reason=DeadLetter' };
+
+const lettersOf = async ({ kube }: World) => (await kube.list(Event, deadLetters)) as unknown as Letter[];
+
+/** Resolves with the Event about dead letters that `isIt`, as soon as there is one; a function may have to start first. */
+async function untilLetter(world: World, isIt: (letter: Letter) => boolean): Promise<Letter> {
+  const over = AbortSignal.timeout(50_000);
+  while (!over.aborted) {
+    const [page] = await Array.fromAsync(world.kube.pages(Event, deadLetters));
+    let found = (page?.items as unknown as Letter[] | undefined)?.find(isIt);
+    if (found) return found;
+    const seen = new AbortController();
+    const signal = AbortSignal.any([over, seen.signal]);
+    const from = { ...deadLetters, resourceVersion: page?.resourceVersion ?? '', signal };
+    await world.kube.watch(Event, from, ({ object }) => {
+      const letter = object as unknown as Letter;
+      if (!isIt(letter)) return;
+      found = letter;
+      seen.abort();
+    });
+    if (found) return found;
+  }
+  const messages = (await lettersOf(world)).map(({ message }) => message);
+  throw new Error(`expected another Warning Event DeadLetter in ${namespace}, found ${JSON.stringify(messages)}`);
+}
+
+const about = (id: string) => (letter: Letter) => letter.message.includes(`(event ${id})`);
+
+/** Posts an event of this type with this body, whatever it is; resolves with its id once the Broker has it. */
+async function postOf(world: World, type: string, body: string): Promise<string> {
+  const id = randomUUID();
+  const headers = {
+    'ce-specversion': '1.0',
+    'ce-id': id,
+    'ce-source': 'https://ci.example/pipelines/7',
+    'ce-type': type,
+    'content-type': 'application/json',
+  };
+  expect((await fetch(world.broker, { method: 'POST', headers, body })).status).toBe(202);
+  return id;
+}
+
+const publish = (world: World, body: string) => postOf(world, imagePublished, body);
+
+const malformed = '{"name":"Not A Name","secretRef":"hush"}';
+
+/** Runs with a Trigger of that name for events of a type of its own, which goes to where nobody listens. */
+async function withTrigger(world: World, name: string, deadLetterSink: object, run: (type: string) => Promise<void>) {
+  const ref = { namespace, name };
+  const type = `test.${name}.v1`;
+  await world.kube.create(Trigger, {
+    metadata: { ...ref, labels: { 'eventing.knative.dev/broker': 'default' } },
+    spec: {
+      broker: 'default',
+      filters: [{ exact: { type } }],
+      subscriber: { uri: 'http://127.0.0.1:1/' },
+      delivery: { retry: 0, timeout: 'PT2S', ...deadLetterSink },
+    },
+  });
+  try {
+    const isReady = (trigger: Trigger | undefined) =>
+      trigger?.status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True');
+    await until(world, Trigger, ref, (trigger) => isReady(trigger) === true);
+    await run(type);
+  } finally {
+    await world.kube.delete(Trigger, ref);
+  }
+}
+
+export const stories: readonly Story[] = [
+  {
+    name: 'a publication that preload refuses is shown at its Trigger, without a word of its data',
+    run: async (world) => {
+      const letter = await untilLetter(world, about(await publish(world, malformed)));
+      expect(letter).toMatchObject({
+        involvedObject: { kind: 'Trigger', name: 'preload' },
+        source: { component: 'dead-letters' },
+      });
+      expect(letter.message).toContain(`preload answered 400 to ${imagePublished} from https://ci.example/pipelines/7`);
+      expect(letter.message).toContain('It is lost unless its sender posts it again');
+      expect(JSON.stringify(letter)).not.toMatch(/hush|Not A Name/);
+    },
+  },
+  {
+    name: 'data that nobody can read, or that is too large, is no fault of the letter that tells of it',
+    run: async (world) => {
+      const unreadable = await untilLetter(world, about(await publish(world, '{"name":')));
+      expect(unreadable.message).toContain('preload answered 400 to');
+      const large = JSON.stringify({ name: 'x'.repeat(1536 * 1024) });
+      const tooLarge = await untilLetter(world, about(await publish(world, large)));
+      expect(tooLarge.message).toContain('preload answered 413 to');
+    },
+  },
+  {
+    name: 'many that are alike raise the count of one Event',
+    run: async (world) => {
+      const first = await untilLetter(world, about(await publish(world, malformed)));
+      await Promise.all(Array.from({ length: 50 }, () => publish(world, malformed)));
+      const last = await untilLetter(
+        world,
+        ({ message, count }) => count >= first.count + 50 && message.includes('400'),
+      );
+      expect(last.message).toMatch(/^\d+ times, last: preload answered 400/);
+      const alike = (await lettersOf(world)).filter(({ message }) => message.includes('preload answered 400'));
+      expect(alike).toHaveLength(1);
+    },
+  },
+  {
+    name: 'who gives no answer at all is known by the path of its dead letter sink',
+    run: (world) => {
+      const name = 'nobody-answers';
+      const ref = { apiVersion: 'v1', kind: 'Service', name: 'dead-letters' };
+      return withTrigger(world, name, { deadLetterSink: { ref, uri: `/${name}` } }, async (type) => {
+        const letter = await untilLetter(world, about(await postOf(world, type, '{}')));
+        expect(letter.involvedObject).toMatchObject({ kind: 'Trigger', name });
+        expect(letter.message).toContain(`${name} gave no answer (timeout or no connection) to ${type}`);
+      });
+    },
+  },
+  {
+    name: "a Trigger without a dead letter sink of its own has the Broker's, and its letters are shown there",
+    run: (world) =>
+      withTrigger(world, 'nobody-named', {}, async (type) => {
+        const letter = await untilLetter(world, about(await postOf(world, type, '{}')));
+        expect(letter.involvedObject).toMatchObject({ kind: 'Broker', name: 'default' });
+        expect(letter.message).toContain(`gave no answer (timeout or no connection) to ${type}`);
+      }),
+  },
+];
+
+/** The same as a person sees it. */
+export const kubectlStories: readonly KubectlStory[] = [
+  {
+    name: 'kubectl get events and kubectl describe trigger show what no function took',
+    run: async (world) => {
+      const id = await publish(world, malformed);
+      await untilLetter(world, about(id));
+      const { out } = await world.kubectl('get', 'events', '-n', namespace, '--field-selector', 'reason=DeadLetter');
+      expect(out).toMatch(
+        new RegExp(`Warning +DeadLetter +trigger/preload +(\\d+ times, last: )?preload answered 400 to .*event ${id}`),
+      );
+      const described = await world.kubectl('describe', 'trigger', 'preload', '-n', namespace);
+      expect(described.out).toMatch(new RegExp(`Warning +DeadLetter .* dead-letters +.*event ${id}`));
+    },
+  },
+];
