@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { VMDiskImageSpec, VMDiskImageStatus } from '../shared/resources/pelotech/vm-disk-image.ts';
 
 const group = 'pelotech.ot';

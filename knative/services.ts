@@ -121,7 +121,7 @@ const containerOf = (name: string) => ({
   args: [name],
   env: [{ name: 'K_SINK', value: `${brokerIngress}/${operatorNamespace}/${brokerName}` }],
   // Measured by "npm run bench"; a list of thousands of images needs more than rest does.
-  resources: { requests: { cpu: '20m', memory: '64Mi' }, limits: { memory: '256Mi' } },
+  resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '256Mi' } },
   // Here and not at the pod, where Serving's webhook refuses it.
   securityContext: {
     allowPrivilegeEscalation: false,

@@ -2,10 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decide as followSync } from '../functions/follow-sync/decide.ts';
 import { decide as startSync } from '../functions/start-sync/decide.ts';
-import { contentDigest } from '../functions/start-sync/revision.ts';
 import { loadFunctions } from '../knative/functions.ts';
-import { arrows, phases, VMDiskImage, type VMDiskImageStatus } from '../shared/resources/pelotech/vm-disk-image.ts';
+import {
+  adoptSnapshot,
+  arrows,
+  phases,
+  VMDiskImage,
+  type VMDiskImageStatus,
+} from '../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../shared/rules/actions.ts';
+import { contentDigest } from '../shared/rules/content-digest.ts';
 import { dataVolumeName, snapshotName } from '../shared/rules/names.ts';
 import { parsePolicy } from '../shared/rules/policy.ts';
 import { aDataVolume, aHolder, aLease, anImporter, aSnapshot, at, aVMDiskImage, start } from './builders.ts';
@@ -29,6 +35,7 @@ const anyStatus = fc.record(
     dataVolume: maybe(some('current', 'other')),
     importer: maybe(fc.record({ uid: some('pod-1', 'pod-0'), scratch: fc.boolean() })),
     snapshot: maybe(fc.record({ name: some('current', 'other'), revision: some(1, 2) })),
+    adoption: maybe(fc.record({ snapshot: some('golden', 'silver'), revision: some(1, 2) })),
     references: maybe(fc.record({ count: some(0, 1) })),
     reason: some('Queued', 'SourceNotAllowed', 'StorageClassMissing', 'DriverMismatch', 'Forbidden', 'NotFound'),
     isLost: fc.boolean(),
@@ -39,9 +46,15 @@ const anyStatus = fc.record(
 /** An image of that name in any state, its status as full or as garbled as it may be. */
 const anyImage = (name: string) =>
   fc
-    .record({ status: anyStatus, deleted: some(false, false, false, true), storageClass: some('gp3', 'gp3', 'gone') })
-    .map(({ status: { reason, isLost, phase, ...status }, deleted, storageClass }) => {
-      const plain = aVMDiskImage({ name, spec: { storageClass } });
+    .record({
+      status: anyStatus,
+      deleted: some(false, false, false, true),
+      storageClass: some('gp3', 'gp3', 'gone'),
+      adopts: some(undefined, undefined, 'golden'),
+    })
+    .map(({ status: { reason, isLost, phase, ...status }, deleted, storageClass, adopts }) => {
+      const annotations = adopts ? { [adoptSnapshot]: adopts } : {};
+      const plain = aVMDiskImage({ name, annotations, spec: { storageClass } });
       const { revision = 1, attempt = 0 } = status;
       const condition = (type: string, is: boolean) => ({
         type,
@@ -59,7 +72,7 @@ const anyImage = (name: string) =>
       };
       const conditions = [condition('Ready', false), condition('SnapshotLost', isLost)];
       const found = { ...status, ...names, conditions, ...(phase ? { phase } : {}) } as VMDiskImageStatus;
-      return aVMDiskImage({ name, deleted, spec: { storageClass }, status: found });
+      return aVMDiskImage({ name, deleted, annotations, spec: { storageClass }, status: found });
     });
 
 const anyPolicy = some<Record<string, string>[]>(

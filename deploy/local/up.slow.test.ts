@@ -9,14 +9,20 @@ import { applyManifests, documents } from './manifests.ts';
 import { type Spawned, spawned } from './terminal/spawned.ts';
 
 const running: Spawned[] = [];
+/** The folders of the clusters that a test has brought up. */
+const folders: string[] = [];
 afterEach(async () => {
   for (const command of running.splice(0)) await command.dispose();
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
 });
 
 const anyPorts = ['--port', '0', '--broker-port', '0', '--store-port', '0', '--metrics-port', '0'];
 
+/** Brings up a cluster in a folder of its own. */
 const up = async (...args: string[]) => {
-  const command = await spawned('up.ts', ...args);
+  const folder = await mkdtemp(join(tmpdir(), 'npm-start-'));
+  folders.push(folder);
+  const command = await spawned('up.ts', '--state', folder, ...args);
   running.push(command);
   return command;
 };

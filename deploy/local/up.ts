@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { optionsOf, UsageError } from './terminal/arguments.ts';
 import { logAbove } from './terminal/log-above.ts';
@@ -10,28 +10,32 @@ import type { ClusterView, Fact } from './up/cluster-view.ts';
 import { factLine, render } from './up/frame.ts';
 import { introduction } from './up/introduction.ts';
 import { writeKubeconfig } from './up/kubeconfig-file.ts';
-import { defaultPorts, type Ports, portsOf } from './up/ports.ts';
+import { lastPorts } from './up/last-ports.ts';
+import { defaultPorts, portsOf } from './up/ports.ts';
 import { watchCluster } from './up/watch.ts';
 
 const help = `npm start [-- options]
 
 Brings up the local cluster in this process: an API server for kubectl, Knative's eventing, the functions, the
-controllers of CDI and of the snapshotter, and an object store with sample images. Nothing of it leaves this machine,
-and nothing is kept when it ends.
+controllers of CDI and of the snapshotter, and an object store with sample images. Nothing of it leaves this machine.
+However it ends, the next start goes on with all objects as they were; downloads begin anew.
 
 Options
-  --port N           port of the API server (${defaultPorts.port}; 0 takes a free one)
-  --broker-port N    port of the Broker, where pipelines post events (${defaultPorts.brokerPort})
-  --store-port N     port of the object store (${defaultPorts.storePort})
-  --metrics-port N   port of Prometheus' /metrics (${defaultPorts.metricsPort})
-  --kubeconfig FILE  where to write the kubeconfig (.local/kubeconfig of this project)
+  --state FOLDER     where the cluster is kept, for one process at a time (.local of this project)
+  --fresh            forget the cluster that is kept there, and begin anew
+  --port N           port of the API server (as the last time, else ${defaultPorts.port}; 0 takes a free one)
+  --broker-port N    port of the Broker, where pipelines post events (..., else ${defaultPorts.brokerPort})
+  --store-port N     port of the object store (..., else ${defaultPorts.storePort})
+  --metrics-port N   port of Prometheus' /metrics (..., else ${defaultPorts.metricsPort})
+  --kubeconfig FILE  where to write the kubeconfig (kubeconfig in the folder of --state)
   --help             print this
 
 Ends with Ctrl-C or SIGTERM. Exit code: 0, 1 if it could not be brought up, 2 for a wrong option.
 
 Examples
   npm start
-  npm start -- --port 0 --broker-port 0 --store-port 0 --metrics-port 0 --kubeconfig /tmp/kubeconfig
+  npm start -- --fresh
+  npm start -- --state /tmp/other --port 0 --broker-port 0 --store-port 0 --metrics-port 0
 `;
 
 const frameMs = 200;
@@ -45,14 +49,19 @@ async function main(): Promise<number> {
       'store-port': { type: 'string' },
       'metrics-port': { type: 'string' },
       kubeconfig: { type: 'string' },
+      state: { type: 'string' },
+      fresh: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     });
     if (options.help) {
       process.stdout.write(help);
       return 0;
     }
-    const file = options.kubeconfig ?? fileURLToPath(new URL('../../.local/kubeconfig', import.meta.url));
-    await run(portsOf(options), resolve(file), stop);
+    const { fresh = false } = options;
+    const folder = resolve(options.state ?? fileURLToPath(new URL('../../.local', import.meta.url)));
+    const wanted = portsOf(options, fresh ? undefined : await lastPorts(folder));
+    const kubeconfig = resolve(options.kubeconfig ?? join(folder, 'kubeconfig'));
+    await run({ folder, fresh, wanted }, kubeconfig, stop);
     return 0;
   } catch (error) {
     if (stop.signal.aborted) return 0;
@@ -61,14 +70,15 @@ async function main(): Promise<number> {
   }
 }
 
-async function run(ports: Ports, kubeconfig: string, stop: Stop): Promise<void> {
+async function run(options: Parameters<typeof bringUp>[0], kubeconfig: string, stop: Stop): Promise<void> {
   const { stdout } = process;
   endWithReader(stdout);
-  const { cluster, store, traffic, close } = await announced(bringUp(ports));
+  const { cluster, store, isNew, traffic, close } = await announced(bringUp(options));
   try {
     stop.signal.throwIfAborted();
     await writeKubeconfig(kubeconfig, cluster.server.kubeconfig());
     const lines = introduction({
+      isNew,
       kubeconfig,
       storeUrl: store.url,
       broker: cluster.broker,

@@ -1,11 +1,13 @@
 import { attemptLabel, revisionLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
+import { isAdopting } from '../../shared/rules/adoption.ts';
 import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
 import { move } from '../../shared/rules/image-status.ts';
 import { isValid } from '../../shared/rules/policy.ts';
 import { toMicroTime, toTime } from '../../shared/rules/time.ts';
+import { adopting } from './adopting.ts';
 import { conditionOf, type Failure, failureOf } from './failure.ts';
 import { leftovers, remove } from './leftovers.ts';
 import { currentName, type Observed } from './observed.ts';
@@ -20,13 +22,14 @@ import { atRest, makeSnapshot, snapshotting } from './snapshotting.ts';
 export function decide(observed: Observed): Action[] {
   const { image } = observed;
   if (image.metadata.deletionTimestamp) return [];
-  const step =
-    image.status?.phase === 'Syncing'
-      ? syncing(observed)
-      : image.status?.phase === 'Snapshotting'
-        ? snapshotting(observed)
-        : atRest(observed);
-  return [...step, ...leftovers(observed)];
+  return [...stepOf(observed), ...leftovers(observed)];
+}
+
+function stepOf(observed: Observed): Action[] {
+  if (isAdopting(observed.image)) return adopting(observed);
+  const phase = observed.image.status?.phase;
+  if (phase === 'Syncing') return syncing(observed);
+  return phase === 'Snapshotting' ? snapshotting(observed) : atRest(observed);
 }
 
 function syncing(observed: Observed): Action[] {

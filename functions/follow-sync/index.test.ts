@@ -1,6 +1,8 @@
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { adoptSnapshot, imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { contentDigest } from '../../shared/rules/content-digest.ts';
 import { serveAlone } from '../../test/alone.ts';
 import { aDataVolume, at, aVMDiskImage } from '../../test/builders.ts';
 import declaration from './index.ts';
@@ -34,4 +36,64 @@ test('word of a failing DataVolume ends the attempt: the status says why, the Da
 
 test('word of a DataVolume that is nobody’s is no error', async () => {
   expect(await alone.changed(DataVolume, { name: 'other', namespace: 'vmdi-farm' })).toBe(202);
+});
+
+describe('an image that adopts a snapshot', () => {
+  const snapshot = { name: 'golden', namespace: 'vmdi-farm' };
+
+  /** An image that start-sync has sent to wait for the snapshot of that name. */
+  async function anAdopting(name: string, adoptee = snapshot.name) {
+    const { apiVersion, kind, spec } = aVMDiskImage();
+    const ref = { name, namespace: 'vmdi-farm' };
+    const metadata = { ...ref, annotations: { [adoptSnapshot]: adoptee } };
+    const made = await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
+    const adoption = { snapshot: adoptee, revision: 1 };
+    const status = { phase: 'Snapshotting' as const, revision: 1, adoption, contentDigest: contentDigest(made) };
+    await alone.kube.patch(VMDiskImage, ref, { status }, { subresource: 'status' });
+    return { ref, reason: async () => (await alone.kube.get(VMDiskImage, ref))?.status?.conditions?.[0]?.reason };
+  }
+
+  test('waits while it is not there, and is ready by the next sweep once it is', async () => {
+    const { ref, reason } = await anAdopting('rolled-out');
+    expect(await alone.changed(VMDiskImage, ref)).toBe(202);
+    expect(await reason()).toBe('SnapshotMissing');
+    await alone.kube.create(VolumeSnapshot, {
+      metadata: snapshot,
+      spec: { source: { volumeSnapshotContentName: 'content' } },
+    });
+    const status = { readyToUse: true, restoreSize: '24Gi' };
+    await alone.kube.patch(VolumeSnapshot, snapshot, { status }, { subresource: 'status' });
+    expect(await alone.sweep()).toBe(202);
+    expect((await alone.kube.get(VMDiskImage, ref))?.status).toMatchObject({
+      phase: 'Succeeded',
+      snapshot: { name: 'golden', restoreSize: '24Gi' },
+    });
+  });
+
+  test('sees whose it is even where that image is in hand as well', async () => {
+    const landlord = await anAdopting('landlord');
+    const uid = (await alone.kube.get(VMDiskImage, landlord.ref))?.metadata.uid;
+    const labels = { [imageUidLabel]: uid };
+    await alone.kube.patch(VolumeSnapshot, snapshot, { metadata: { labels } });
+    const lodger = await anAdopting('lodger');
+    expect(await alone.sweep()).toBe(202);
+    expect([await landlord.reason(), await lodger.reason()]).toEqual(['SnapshotAdopted', 'SnapshotOfAnotherImage']);
+  });
+
+  test('by a name that no object has asks the API server for none', async () => {
+    const { reason } = await anAdopting('odd', '..');
+    expect(await alone.sweep()).toBe(202);
+    expect(await reason()).toBe('SnapshotNameInvalid');
+  });
+
+  test('is told by the audit that it is lost', async () => {
+    await alone.kube.delete(VolumeSnapshot, snapshot);
+    expect(await alone.audit()).toBe(202);
+    expect((await alone.kube.get(VMDiskImage, { name: 'rolled-out', namespace: 'vmdi-farm' }))?.status).toMatchObject({
+      conditions: [
+        { type: 'Ready', status: 'False' },
+        { type: 'SnapshotLost', status: 'True' },
+      ],
+    });
+  });
 });

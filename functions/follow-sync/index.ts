@@ -2,6 +2,7 @@ import { type Context, defineFunction, on, type Subject, subjectsOf, type Wake }
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Event } from '../../shared/resources/core/event.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
 import {
   type VMDiskImage as Image,
@@ -12,7 +13,8 @@ import {
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { imageNameOf } from '../../shared/rules/names.ts';
+import { isAdopting } from '../../shared/rules/adoption.ts';
+import { imageNameOf, isObjectName } from '../../shared/rules/names.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { isIn } from '../../shared/rules/selectors.ts';
@@ -39,6 +41,7 @@ export default defineFunction<Observed>({
     { resource: VolumeSnapshot, verbs: ['get', 'list', 'create', 'delete'] },
     { resource: Lease, verbs: ['get'], namespace: 'own' },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
+    { resource: Event, verbs: ['create'] },
   ],
   scale: 'always',
   observe,
@@ -57,9 +60,11 @@ async function observe(context: Context, wake: Wake): Promise<Observed[]> {
   // The Pods after the DataVolumes that mirror them: what a DataVolume tells of is then there to be seen.
   const [pods, snapshots] = await Promise.all([listOf(kube, Pod, uids), listOf(kube, VolumeSnapshot, uids)]);
   const policy = parsePolicy(policyMap);
-  const gone = await goneSnapshots(kube, images, snapshots);
+  const named = await namedSnapshots(kube, images, snapshots);
   return images.map((image) => {
-    const isOurs = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel] === image.metadata.uid;
+    const { uid } = image.metadata;
+    const isOurs = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel] === uid;
+    const used = named.get(uid);
     return {
       nowMs,
       policy,
@@ -67,8 +72,8 @@ async function observe(context: Context, wake: Wake): Promise<Observed[]> {
       image,
       dataVolumes: dataVolumes.filter(isOurs),
       pods: pods.filter(isOurs),
-      snapshots: snapshots.filter(isOurs),
-      isSnapshotGone: gone.has(image.metadata.uid),
+      snapshots: [...snapshots.filter(isOurs), ...(used && !isOurs(used) ? [used] : [])],
+      isSnapshotGone: named.has(uid) && !used,
     };
   });
 }
@@ -103,20 +108,31 @@ const ownerOf = (subject: Subject): ObjectReference | undefined => {
   return name === undefined ? undefined : { namespace: subject.namespace, name };
 };
 
-/** Images at rest whose very snapshot answers 404: only that is evidence, a list without it is none. */
-async function goneSnapshots(kube: Reader, images: readonly Image[], found: readonly VolumeSnapshot[]) {
-  const names = new Set(found.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
-  const unseen = images.filter(({ metadata, status }) => {
-    const isHeld = status?.phase === 'Succeeded' && status.snapshot;
-    return isHeld && !names.has(`${metadata.namespace}/${status.snapshot?.name}`);
-  });
-  const answers = await Promise.all(
-    unseen.map(async ({ metadata, status }) => {
-      const ref = { namespace: metadata.namespace, name: status?.snapshot?.name ?? '' };
-      return (await kube.get(VolumeSnapshot, ref)) ? undefined : metadata.uid;
-    }),
+/**
+ * The snapshot that each image names, by the image's uid; undefined where the API server answers 404 for that very name.
+ * Only that is evidence that one is gone; and an adopted one carries no label of ours, so that no list has it.
+ */
+async function namedSnapshots(kube: Reader, images: readonly Image[], found: readonly VolumeSnapshot[]) {
+  const listed = new Map(
+    found.map((snapshot) => [`${snapshot.metadata.namespace}/${snapshot.metadata.name}`, snapshot]),
   );
-  return new Set(answers.filter((uid) => uid !== undefined));
+  const wanted = images.flatMap((image) => {
+    const { namespace, uid } = image.metadata;
+    const name = snapshotOf(image);
+    return name === undefined ? [] : [{ uid, namespace, name }];
+  });
+  const answers = wanted.map(async ({ uid, ...ref }) => {
+    const snapshot = listed.get(`${ref.namespace}/${ref.name}`) ?? (await kube.get(VolumeSnapshot, ref));
+    return [uid, snapshot] as const;
+  });
+  return new Map(await Promise.all(answers));
+}
+
+/** The snapshot that an image at rest is cloned from, or that an image waits for to adopt it. */
+function snapshotOf(image: Image): string | undefined {
+  const { phase, snapshot, adoption } = image.status ?? {};
+  const name = isAdopting(image) ? adoption?.snapshot : phase === 'Succeeded' ? snapshot?.name : undefined;
+  return name !== undefined && isObjectName(name) ? name : undefined;
 }
 
 /** A URL has room for so many uids. */

@@ -1,5 +1,10 @@
 import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
-import { attemptLabel, revisionLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import {
+  attemptLabel,
+  imageUidLabel,
+  revisionLabel,
+  type VMDiskImage,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
 import {
   type VolumeSnapshot,
   VolumeSnapshot as VolumeSnapshotKind,
@@ -13,10 +18,7 @@ import type { Observed } from './observed.ts';
 export function leftovers(observed: Observed): Action[] {
   const { image, dataVolumes, snapshots } = observed;
   const { phase, snapshot } = image.status ?? {};
-  const old =
-    phase === 'Succeeded' && snapshot
-      ? snapshots.filter((found) => numberOf(found, revisionLabel) < snapshot.revision)
-      : [];
+  const old = phase === 'Succeeded' && snapshot ? snapshots.filter((found) => isOfBefore(found, image, snapshot)) : [];
   return [
     ...dataVolumes
       .filter((dataVolume) => !dataVolume.metadata.deletionTimestamp && isLeftOver(observed, dataVolume))
@@ -26,6 +28,12 @@ export function leftovers(observed: Observed): Action[] {
       .map((found): Action => ({ do: 'delete', resource: VolumeSnapshotKind, of: found, trace: traceOf(image) })),
   ];
 }
+
+/** Of an earlier revision, and the image's own: a snapshot that was adopted is deleted only where it carries its label. */
+const isOfBefore = (found: VolumeSnapshot, { metadata }: VMDiskImage, used: { name: string; revision: number }) =>
+  found.metadata.labels?.[imageUidLabel] === metadata.uid &&
+  found.metadata.name !== used.name &&
+  numberOf(found, revisionLabel) < used.revision;
 
 function isLeftOver({ image, policy }: Observed, dataVolume: DataVolume): boolean {
   const { phase, revision = 0, attempt = 0, snapshot } = image.status ?? {};

@@ -12,6 +12,7 @@ export interface Observed {
   image: VMDiskImage;
   dataVolumes: readonly DataVolume[];
   pods: readonly Pod[];
+  /** Those that carry the image's label, and the one its status names. */
   snapshots: readonly VolumeSnapshot[];
   /** The API server answered 404 for the very snapshot that the image's status names. */
   isSnapshotGone: boolean;

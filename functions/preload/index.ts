@@ -1,6 +1,7 @@
 import { ImagePublished, imagePublished } from '../../shared/events.ts';
 import { type Context, defineFunction, type Message, on, type Wake } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Event } from '../../shared/resources/core/event.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
@@ -13,6 +14,7 @@ export default defineFunction<Observed>({
   may: [
     { resource: VMDiskImage, verbs: ['get', 'create', 'patch'] },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
+    { resource: Event, verbs: ['create'] },
   ],
   scale: 'zero',
   observe,

@@ -32,3 +32,19 @@ test('a deleted image goes when its snapshot is gone, not before', async () => {
   expect(await alone.kube.get(VMDiskImage, ref)).toBeUndefined();
   expect(alone.told.map(({ type }) => type)).toEqual(['ot.pelotech.disk-image.pruned.v1']);
 });
+
+test('an image that adopted a snapshot goes alone: what was there before it stays', async () => {
+  const { apiVersion, kind, spec } = aVMDiskImage();
+  const ref = { name: 'rolled-out', namespace: 'vmdi-farm' };
+  const golden = { name: 'golden', namespace: 'vmdi-farm' };
+  const source = { volumeSnapshotContentName: 'content' };
+  await alone.kube.create(VolumeSnapshot, { metadata: golden, spec: { source } });
+  const metadata = { ...ref, finalizers: [diskImageFinalizer] };
+  await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
+  const status = { phase: 'Succeeded', snapshot: { name: 'golden', revision: 1 } };
+  await alone.kube.patch(VMDiskImage, ref, { status }, { subresource: 'status' });
+  await alone.kube.delete(VMDiskImage, ref);
+  expect(await alone.changed(VMDiskImage, ref)).toBe(202);
+  expect(await alone.kube.get(VMDiskImage, ref)).toBeUndefined();
+  expect((await alone.kube.get(VolumeSnapshot, golden))?.metadata.deletionTimestamp).toBeUndefined();
+});

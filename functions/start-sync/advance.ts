@@ -5,13 +5,15 @@ import {
   revisionLabel,
   type VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { adopteeOf } from '../../shared/rules/adoption.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
+import { contentDigest } from '../../shared/rules/content-digest.ts';
 import type { Move } from '../../shared/rules/image-status.ts';
 import { dataVolumeName } from '../../shared/rules/names.ts';
 import { isValid, type Policy } from '../../shared/rules/policy.ts';
 import { refusedBy } from '../../shared/rules/sources.ts';
 import { lastPlace } from './queue.ts';
-import { contentDigest, newRevisionReason } from './revision.ts';
+import { newRevision } from './revision.ts';
 
 /** The classes there are; class name → driver. */
 export interface Classes {
@@ -42,7 +44,7 @@ export const healingReasons = [
   'Forbidden',
 ] as const;
 
-/** The arrow into or out of Queued that an image takes now, if any; the first check that applies wins. */
+/** The arrow of start-sync's that an image takes now, if any; the first check that applies wins. */
 export function advance(image: VMDiskImage, world: World): Step | undefined {
   if (image.metadata.deletionTimestamp) return undefined;
   for (const check of checks) {
@@ -55,6 +57,8 @@ export function advance(image: VMDiskImage, world: World): Step | undefined {
 const isNew: Check = (image, { places, dataVolumes }) => {
   if (image.status?.phase) return undefined;
   const made = newestAttempt(image, dataVolumes);
+  const adopt = adopteeOf(image);
+  if (adopt) return adopting(image, adopt, made.attempt > 0 ? made.revision + 1 : made.revision);
   return queued('Queued', 'Waiting for a free slot.', {
     revision: made.revision,
     contentDigest: contentDigest(image),
@@ -65,10 +69,14 @@ const isNew: Check = (image, { places, dataVolumes }) => {
 };
 
 const isOtherContent: Check = (image, { nowMs }) => {
-  const why = newRevisionReason(image);
-  if (!why) return undefined;
-  return queued('NewRevision', `${why} Waiting for a free slot.`, {
-    revision: (image.status?.revision ?? 1) + 1,
+  const wanted = newRevision(image);
+  if (!wanted) return undefined;
+  const revision = (image.status?.revision ?? 1) + 1;
+  if (wanted.adopt) return adopting(image, wanted.adopt, revision);
+  return queued('NewRevision', `${wanted.why} Waiting for a free slot.`, {
+    revision,
+    // What was adopted once is not adopted again while the annotation stands; without it, it may be named anew.
+    ...(adopteeOf(image) ? {} : { adoption: null }),
     contentDigest: contentDigest(image),
     queuedAt: lastPlace(nowMs),
     attempt: 0,
@@ -136,17 +144,34 @@ const queued = (reason: string, message: string, fields: NonNullable<Move['field
   to: 'Queued',
   reason,
   message,
+  fields: { ...nothingYet, ...fields },
+});
+
+/** To the wait for a snapshot that is there already: no queue, no slot, no attempt. */
+const adopting = (image: VMDiskImage, snapshot: string, revision: number): Step => ({
+  to: 'Snapshotting',
+  reason: 'Adopting',
+  message: `Waiting for VolumeSnapshot ${snapshot}, to adopt it; nothing is downloaded.`,
   fields: {
-    nextAttemptAt: null,
-    startedAt: null,
-    snapshottingAt: null,
-    completedAt: null,
-    progress: null,
-    dataVolume: null,
-    importer: null,
-    ...fields,
+    ...nothingYet,
+    revision,
+    adoption: { snapshot, revision },
+    contentDigest: contentDigest(image),
+    queuedAt: null,
+    attempt: 0,
+    attempts: 0,
   },
 });
+
+const nothingYet = {
+  nextAttemptAt: null,
+  startedAt: null,
+  snapshottingAt: null,
+  completedAt: null,
+  progress: null,
+  dataVolume: null,
+  importer: null,
+} as const;
 
 function refusalOf({ spec }: VMDiskImage, { policy, classes }: World): { reason: string; message: string } | undefined {
   if (isValid(policy, 'allowedSources')) {

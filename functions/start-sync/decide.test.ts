@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
+import { contentDigest } from '../../shared/rules/content-digest.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
 import { holdersOf } from '../../shared/rules/slots.ts';
 import {
@@ -16,7 +17,6 @@ import {
 } from '../../test/builders.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
-import { contentDigest } from './revision.ts';
 
 const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
 

@@ -1,5 +1,6 @@
 import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
+import { isAdopting } from '../../shared/rules/adoption.ts';
 import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { type Move, move, record } from '../../shared/rules/image-status.ts';
 import { digestOf } from '../../shared/rules/names.ts';
@@ -32,7 +33,7 @@ export function decide(observed: Observed): Action[] {
   const inOrder = [...images].sort((a, b) => orderOf(a, places).localeCompare(orderOf(b, places)));
   const moves = inOrder.flatMap((image) => {
     const step = advance(image, world);
-    if (!step) return isQueued(image) ? finalizer(image) : [];
+    if (!step) return isQueued(image) || isAdopting(image) ? finalizer(image) : [];
     if (!image.status?.phase && !inTurn.has(image.metadata.uid)) return [];
     const actions = move(image, { ...step, nowMs });
     const next = afterwards(image, actions);

@@ -2,6 +2,7 @@ import { type Context, defineFunction, on, subjectsOf, type Wake } from '../../s
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Event } from '../../shared/resources/core/event.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
 import {
   type VMDiskImage as Image,
@@ -20,7 +21,7 @@ import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { type Classes, healingReasons } from './advance.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
-import { newRevisionReason } from './revision.ts';
+import { newRevision } from './revision.ts';
 
 /** Gives the free slot to the image that waited longest. */
 export default defineFunction<Observed>({
@@ -43,6 +44,7 @@ export default defineFunction<Observed>({
     { resource: VolumeSnapshotClass, verbs: ['list'] },
     { resource: Lease, verbs: ['get', 'create', 'update'], namespace: 'own' },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
+    { resource: Event, verbs: ['create'] },
   ],
   scale: 'single',
   observe: async (context, wake) => [await observe(context, wake)],
@@ -103,7 +105,7 @@ async function atRest(kube: Reader, wake: Wake, open: readonly Image[]): Promise
 
 /** What an audit keeps in hand of the images at rest: not the ones that are as they are wanted. */
 const mayMove = (image: Image) =>
-  image.status?.phase === 'Failed' || newRevisionReason(image) !== undefined || !image.status?.phase;
+  image.status?.phase === 'Failed' || newRevision(image) !== undefined || !image.status?.phase;
 
 /** It holds or may hold a DataVolume; one whose status was wiped shows it by its finalizer. */
 const isAttempted = ({ status, metadata }: Image) =>

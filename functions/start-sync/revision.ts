@@ -1,30 +1,36 @@
-import { publishedContent, syncRequested, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { adopteeOf, isAdopting } from '../../shared/rules/adoption.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
-import { digestOf } from '../../shared/rules/names.ts';
+import { contentDigest } from '../../shared/rules/content-digest.ts';
 
-/** Digest of what the image is to hold: a changed name, Secret or CA wants no new download. */
-export const contentDigest = ({ spec, metadata }: VMDiskImage) =>
-  digestOf([
-    spec.url,
-    spec.sourceType,
-    spec.checksum ?? null,
-    spec.diskSize,
-    spec.storageClass,
-    spec.snapshotClass,
-    metadata.annotations?.[syncRequested] ?? null,
-    metadata.annotations?.[publishedContent] ?? null,
-  ]);
+/** A wanted content of an image that its status knows nothing of yet. */
+export interface NewRevision {
+  why: string;
+  /** The VolumeSnapshot that is taken over in place of a download. */
+  adopt?: string;
+}
 
-/** Why a new download is wanted, or undefined: other content, or a lost snapshot that somebody uses. */
-export function newRevisionReason(image: VMDiskImage): string | undefined {
+/** The content that is wanted now, where it is another than the status speaks of. */
+export function newRevision(image: VMDiskImage): NewRevision | undefined {
   const { status } = image;
   if (!status?.phase) return undefined;
-  if (status.contentDigest !== contentDigest(image)) return 'The spec or the requested sync changed.';
-  const lost = conditionOf(status.conditions, 'SnapshotLost')?.status === 'True';
+  const adopt = adopteeOf(image);
+  if (adopt !== undefined && adopt !== status.adoption?.snapshot)
+    return { why: 'Its annotation names a snapshot to adopt.', adopt };
+  const isOther = status.contentDigest !== contentDigest(image);
+  if (isAdopting(image)) {
+    if (adopt === undefined) return { why: 'The annotation that named a snapshot to adopt is gone.' };
+    // Whoever makes spec and snapshot fit each other wants no download for it.
+    return isOther ? { why: 'The spec or the requested sync changed.', adopt } : undefined;
+  }
+  if (isOther) return { why: 'The spec or the requested sync changed.' };
+  return isLostInUse(status) ? { why: 'The snapshot is lost and the image is in use.' } : undefined;
+}
+
+function isLostInUse(status: NonNullable<VMDiskImage['status']>): boolean {
+  const isLost = conditionOf(status.conditions, 'SnapshotLost')?.status === 'True';
   const isAtRest = status.phase === 'Succeeded' || status.phase === 'Failed';
   // One download for each snapshot that was lost: a revision that was made for it and failed asks for no other.
   const isLatest = status.snapshot?.revision === status.revision;
-  if (lost && isAtRest && isLatest && (status.references?.count ?? 0) > 0)
-    return 'The snapshot is lost and the image is in use.';
-  return undefined;
+  return isLost && isAtRest && isLatest && (status.references?.count ?? 0) > 0;
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { contentDigest } from '../../shared/rules/content-digest.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
 import { aDataVolume, aHolder, aLease, at, aVMDiskImage, start } from '../../test/builders.ts';
 import { decide } from './decide.ts';
-import { contentDigest } from './revision.ts';
 
 const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
 

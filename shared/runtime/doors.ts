@@ -37,7 +37,7 @@ export function takeEvents(declaration: FunctionDeclaration, door: Door, run: Pa
     if ('ignored' in incoming) return c.body(null, answered('ignored'));
     if ('faults' in incoming) {
       log('warn', name, `refused an event: ${incoming.faults.join('; ')}`);
-      return c.json({ faults: incoming.faults }, answered('malformed'));
+      return c.json({ faults: shortened(incoming.faults) }, answered('malformed'));
     }
     origins.note(headers);
     const passed = pass(incoming.wake);
@@ -52,6 +52,24 @@ export function takeEvents(declaration: FunctionDeclaration, door: Door, run: Pa
     return c.body(null, answered(result));
   });
 }
+
+/**
+ * The faults as far as 700 bytes of JSON hold them: an answer of over 768 bytes to an event that goes to a dead letter sink
+ * ends the process of Knative's dispatcher (knative-extensions/eventing-natss#434).
+ */
+function shortened(faults: readonly string[]): string[] {
+  const most = 700;
+  const told: string[] = [];
+  for (const fault of faults) {
+    const short = ascii(fault).slice(0, 300);
+    if (JSON.stringify([...told, short]).length > most) break;
+    told.push(short);
+  }
+  return told;
+}
+
+/** One byte for each character. */
+const ascii = (text: string) => text.replace(/[^\x20-\x7e]/g, '?');
 
 /** What no other function took: written to the log and answered at once, and never is the sender asked to try again. */
 export function takeDeadLetters(name: string, door: Door, run: Pass): void {

@@ -1,8 +1,8 @@
 import { snapshotFor } from '../../functions/follow-sync/snapshot.ts';
-import { contentDigest } from '../../functions/start-sync/revision.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { contentDigest } from '../../shared/rules/content-digest.ts';
 import { snapshotName } from '../../shared/rules/names.ts';
 import type { BenchCluster } from './bench-cluster.ts';
 

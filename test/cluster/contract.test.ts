@@ -78,19 +78,28 @@ const merged = (all: readonly { name: string }[], recorded: Recording, found: Re
     }),
   );
 
+/** Applied rather than created: the functions may be installed on this cluster already. */
+const applied = (collection: string, object: { metadata: { name: string } }) =>
+  send(world.connection, {
+    method: 'PATCH',
+    path: `${collection}/${object.metadata.name}?fieldManager=contract&force=true&fieldValidation=Strict`,
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+    body: JSON.stringify(object),
+  });
+
 describe('our own manifests on a real API server', () => {
   test('its schemas and CEL rules are accepted, costs included', async () => {
     for (const definition of await readManifests('crds')) {
-      const answer = await post(definitionsPath, definition);
-      expect({ status: answer.status, body: answer.text }).toMatchObject({ status: 201 });
+      const answer = await applied(definitionsPath, definition);
+      expect([200, 201], answer.text).toContain(answer.status);
     }
   });
   test('permissions, namespace and policy are accepted under strict validation', async () => {
     for (const object of await readManifests('deploy/base', 'knative')) {
       const place = places[object.kind];
       if (!place) continue;
-      const answer = await post(`${place(object.metadata.namespace)}?fieldValidation=Strict`, object);
-      expect({ name: object.metadata.name, status: answer.status, body: answer.text }).toMatchObject({ status: 201 });
+      const answer = await applied(place(object.metadata.namespace), object);
+      expect([200, 201], `${object.metadata.name}: ${answer.text}`).toContain(answer.status);
     }
   });
 });

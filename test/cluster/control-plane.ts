@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kubectl } from './kubectl.ts';
@@ -10,9 +10,10 @@ export interface ApiServerStart {
   extraArguments?: readonly string[];
 }
 
-/** Ends the cluster's kube-apiserver as a rolling update would and starts it anew; resolves when it is ready. */
+/** Ends the cluster's kube-apiserver and starts it anew; resolves when it is ready. */
 export async function restartApiServer(start: ApiServerStart = {}): Promise<void> {
-  await end('SIGTERM', 60_000);
+  // Left alone it waits a minute for watches that nobody ends.
+  await end('SIGTERM', 3_000);
   await startApiServer(start);
 }
 
@@ -83,10 +84,11 @@ const pidOf = async () => Number(await readFile(inState('pid/kube-apiserver'), '
 
 const commandOf = async (pid: number) => (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').filter(Boolean);
 
-/** Whether that process is a running kube-apiserver; one that nobody has waited for yet (a zombie) is not. */
+/** Whether any thread of that kube-apiserver is left, which would hold its port: a zombie alone holds nothing. */
 async function isAlive(pid: number): Promise<boolean> {
   const [command] = await commandOf(pid).catch(() => []);
-  return command?.endsWith('/kube-apiserver') ?? false;
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  return command?.endsWith('/kube-apiserver') || threads.length > 1;
 }
 
 const inState = (path: string) => join(fromEnvironment('OT_CLUSTER_STATE'), path);

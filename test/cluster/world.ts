@@ -3,7 +3,7 @@ import { startCdi } from '../../deploy/local/cdi/start-cdi.ts';
 import { realClock } from '../../deploy/local/clock.ts';
 import { importImage } from '../../deploy/local/importer/import-image.ts';
 import { readManifests } from '../../deploy/local/manifests.ts';
-import { startObjectStore } from '../../deploy/local/object-store/object-store.ts';
+import { type ObjectStore, startObjectStore } from '../../deploy/local/object-store/object-store.ts';
 import { startSnapshotter } from '../../deploy/local/snapshots/start-snapshotter.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
@@ -19,6 +19,8 @@ import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
 import { recordHistory } from '../journeys/history.ts';
 import { type Story, setPolicy, untilGone, type World } from '../journeys/world.ts';
 import { kubectl } from './kubectl.ts';
+import { findVersitygw } from './versitygw.ts';
+import { startVersitygwStore } from './versitygw-store.ts';
 
 const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-tests' };
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
@@ -39,7 +41,7 @@ const namespace = 'lab';
  * as ordinary clients beside it. Policy and slots are one for the whole cluster: one story at a time.
  */
 export async function onRealCluster(story: Story, { kube, broker }: { kube: Kube; broker: string }): Promise<void> {
-  const store = await startObjectStore({ keys: [keys], publicBuckets: ['public'] });
+  const store = await startStore();
   await startAnew(kube);
   const history = await recordHistory(kube);
   const world: World = { kube, broker, store, namespace, history, kubectl };
@@ -76,6 +78,12 @@ async function removeImages(world: World): Promise<void> {
     for (const { metadata } of left) await untilGone(world, kind, metadata);
   }
 }
+
+/** A real S3 server where there is one, else our own. */
+const startStore = async (): Promise<ObjectStore> => {
+  const options = { keys: [keys], publicBuckets: ['public'] };
+  return (await findVersitygw()) !== undefined ? startVersitygwStore(options) : startObjectStore(options);
+};
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 

@@ -6,6 +6,12 @@ export interface Step {
   /** The Content-Type; by default JSON. */
   type?: string;
   accept?: string;
+  /** Impersonates this user, with these groups. */
+  as?: { user: string; groups?: string[] };
+  /** The bearer token to send instead of being the admin: `{x}`. */
+  token?: string;
+  /** Whether the server forgets its history before. */
+  afterCompaction?: boolean;
   status: number;
   /** What the answer contains at least; a RegExp matches text. */
   answer?: unknown;
@@ -19,14 +25,14 @@ export interface Step {
   save?: Record<string, string>;
   /** Asked again until it answers so: for what a controller does in the background. */
   eventually?: boolean;
+  /** Which part of a large answer is compared with the recording; by default all of it. */
+  pick?(body: unknown): unknown;
 }
 
 /** A fact about the API: the same on the local cluster and on any real one. */
 export interface Case {
   name: string;
   steps: Step[];
-  /** Why it does not hold on the local cluster, where that is known and accepted. */
-  notLocal?: string;
 }
 
 /** The kind that cases about custom resources use. */

@@ -242,7 +242,13 @@ export const deleteCases: Case[] = [
           },
         },
       },
-      { request: 'GET /api/v1/namespaces/{ns}-x', status: 200, answer: { status: { phase: 'Terminating' } } },
+      {
+        request: 'GET /api/v1/namespaces/{ns}-x',
+        status: 200,
+        answer: { status: { phase: 'Terminating' } },
+        // When its conditions come is the namespace controller's affair.
+        pick: (body) => (body as { metadata: { name: string } }).metadata.name,
+      },
       finalizers('/api/v1/namespaces/{ns}-x/configmaps/held', null),
       gone('/api/v1/namespaces/{ns}-x'),
     ],

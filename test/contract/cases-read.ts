@@ -192,10 +192,6 @@ export const readCases: Case[] = [
         answer: {
           kind: 'APIResourceList',
           groupVersion: 'contract.example.com/v1',
-          resources: [
-            { name: 'widgets', singularName: 'widget', namespaced: true, kind: 'Widget', shortNames: ['wdg'] },
-            { name: 'widgets/status', namespaced: true, kind: 'Widget', verbs: ['get', 'patch', 'update'] },
-          ],
         },
       },
     ],

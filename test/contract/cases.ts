@@ -1,9 +1,33 @@
-import type { Case } from './case.ts';
+import { type Case, widgetDefinition } from './case.ts';
 import { applyCases } from './cases-apply.ts';
+import { moreApplyCases } from './cases-apply-more.ts';
 import { deleteCases } from './cases-delete.ts';
+import { discoveryCases } from './cases-discovery.ts';
+import { eventCases } from './cases-events.ts';
+import { listCases } from './cases-list.ts';
+import { objectCases } from './cases-object.ts';
+import { patchCases } from './cases-patch.ts';
+import { rbacCases } from './cases-rbac.ts';
 import { readCases } from './cases-read.ts';
+import { schemaCases } from './cases-schema.ts';
 import { watchCases } from './cases-watch.ts';
+import { moreWatchCases } from './cases-watch-more.ts';
 import { writeCases } from './cases-write.ts';
+import { gadgetDefinition } from './gadget.ts';
 
-/** What the project relies on from the API server, asked of the local cluster and of real ones alike. */
-export const cases: Case[] = [...writeCases, ...applyCases, ...deleteCases, ...readCases, ...watchCases];
+/** What the project relies on from the API server, by the file it is recorded in. */
+export const groups: Record<string, Case[]> = {
+  write: [...writeCases, ...objectCases],
+  patch: patchCases,
+  apply: [...applyCases, ...moreApplyCases],
+  schema: schemaCases,
+  delete: deleteCases,
+  read: [...readCases, ...listCases],
+  watch: [...watchCases, ...moreWatchCases],
+  discovery: discoveryCases,
+  rbac: rbacCases,
+  events: eventCases,
+};
+
+/** The kinds that have to be there before. */
+export const definitions = [widgetDefinition, gadgetDefinition];

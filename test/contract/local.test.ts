@@ -1,24 +1,43 @@
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ApiServer, startApiServer } from '../../deploy/local/api-server/api-server.ts';
 import { realClock } from '../../deploy/local/clock.ts';
-import { widgetDefinition } from './case.ts';
-import { cases } from './cases.ts';
+import { Accepted } from './accept.ts';
+import { definitions, groups } from './cases.ts';
+import { deviations } from './deviations.ts';
+import { differences } from './differences.ts';
+import { readRecording } from './recording.ts';
 import { runCase } from './run-case.ts';
+import { localWorld } from './worlds.ts';
 
-describe('the local API server answers as a real one does:', () => {
+describe('the local API server answers as the real one did:', () => {
+  const accepted = new Accepted(deviations);
   let server: ApiServer;
   beforeAll(async () => {
     server = await startApiServer({ clock: realClock });
-    await fetch(`${server.url}/apis/apiextensions.k8s.io/v1/customresourcedefinitions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(widgetDefinition),
-    });
+    for (const definition of definitions) {
+      await fetch(`${server.url}/apis/apiextensions.k8s.io/v1/customresourcedefinitions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(definition),
+      });
+    }
   });
   afterAll(() => server.close());
 
-  for (const each of cases) {
-    const name = each.notLocal ? `${each.name} (not here: ${each.notLocal})` : each.name;
-    test.skipIf(each.notLocal)(name, { concurrent: false }, () => runCase(server.url, each));
+  for (const [group, cases] of Object.entries(groups)) {
+    describe(group, async () => {
+      const recording = await readRecording(group);
+      test('every case is recorded, and nothing else', () => {
+        expect(Object.keys(recording).sort()).toEqual(cases.map(({ name }) => name).sort());
+      });
+      for (const each of cases) {
+        test(each.name, { concurrent: false }, async () => {
+          const found = await runCase(localWorld(server), each);
+          expect(accepted.refused(each.name, differences(recording[each.name], found))).toEqual([]);
+        });
+      }
+    });
   }
+
+  test('each listed deviation is still one', () => expect(accepted.unused()).toEqual([]));
 });

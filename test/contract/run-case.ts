@@ -1,36 +1,49 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Case, Step } from './case.ts';
+import { send, type World } from './connection.ts';
+import { Mask } from './mask.ts';
 
 type Saved = Record<string, string>;
 
 const patience = { tries: 300, everyMs: 100 };
+const json = 'application/json';
 
-/** Runs a case's steps in order against the server at `url`, in a namespace of its own. */
-export async function runCase(url: string, { steps }: Case) {
+/** Runs a case's steps in order in a namespace of its own, and gives each masked answer as recordings keep it. */
+export async function runCase(world: World, { steps }: Case): Promise<unknown[]> {
   const ns = `contract-${crypto.randomUUID().slice(0, 8)}`;
-  await fetch(`${url}/api/v1/namespaces`, {
-    method: 'POST',
-    body: JSON.stringify({ metadata: { name: ns } }),
-    headers,
-  });
+  const admin = (method: string, path: string, body?: unknown) =>
+    send(world.connection, {
+      method,
+      path,
+      headers: { 'content-type': json },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  await admin('POST', '/api/v1/namespaces', { metadata: { name: ns } });
   const saved: Saved = { ns };
+  const mask = new Mask(ns);
+  const answers: unknown[] = [];
   try {
-    for (const step of steps) await runStep(url, step, saved);
+    for (const step of steps) {
+      const { status, body, warnings } = await runStep(world, step, saved);
+      const shown = mask.of(step.pick ? step.pick(body) : body);
+      const heard = warnings.map((warning) => mask.text(warning));
+      answers.push({ request: step.request, status, ...(heard.length > 0 && { warnings: heard }), body: shown });
+    }
   } finally {
-    await fetch(`${url}/api/v1/namespaces/${ns}`, { method: 'DELETE' });
+    await admin('DELETE', `/api/v1/namespaces/${ns}`);
   }
+  return answers;
 }
 
-const headers = { 'content-type': 'application/json' };
-
-async function runStep(url: string, step: Step, saved: Saved) {
-  for (let tries = step.eventually ? patience.tries : 1; tries > 0; tries--) {
-    const answer = await send(url, step, saved);
+async function runStep(world: World, step: Step, saved: Saved): Promise<Answer> {
+  if (step.afterCompaction) await world.compact();
+  for (let tries = step.eventually ? patience.tries : 1; ; tries--) {
+    const answer = await ask(world, step, saved);
     try {
       check(step, answer, saved);
       for (const [name, path] of Object.entries(step.save ?? {})) saved[name] = String(at(answer.body, path));
-      return;
+      return answer;
     } catch (error) {
       if (tries === 1) throw error;
       await sleep(patience.everyMs);
@@ -44,23 +57,44 @@ interface Answer {
   warnings: string[];
 }
 
-async function send(url: string, step: Step, saved: Saved): Promise<Answer> {
+async function ask({ connection }: World, step: Step, saved: Saved): Promise<Answer> {
   const [method = 'GET', path = ''] = filled(step.request, saved).split(/ (.*)/);
-  const response = await fetch(url + path, {
+  const { status, text, warning } = await send(connection, {
     method,
-    headers: { 'content-type': step.type ?? headers['content-type'], accept: step.accept ?? 'application/json' },
+    path,
+    headers: { 'content-type': step.type ?? json, accept: step.accept ?? json, ...impersonation(step, saved) },
     ...(step.body !== undefined && { body: filled(JSON.stringify(step.body), saved) }),
+    ...(step.token && { token: filled(step.token, saved) }),
   });
-  const text = await response.text();
-  const warning = response.headers.get('warning') ?? '';
   return {
-    status: response.status,
-    body: step.events ? text.trim().split('\n').filter(Boolean).map(parsed) : parsed(text),
+    status,
+    body: step.events
+      ? text
+          .trim()
+          .split('\n')
+          .filter(Boolean)
+          .map(parsed)
+          .filter((event) => !isPlainBookmark(event))
+      : parsed(text),
     warnings: [...warning.matchAll(/299 - ("(?:\\.|[^"\\])*")/g)].map(
       ([, quoted = '""']) => JSON.parse(quoted) as string,
     ),
   };
 }
+
+/** A watch with bookmarks is told at any moment how far it has come. */
+function isPlainBookmark(event: unknown): boolean {
+  const { type, object } = event as { type?: string; object?: { metadata?: { annotations?: unknown } } };
+  return type === 'BOOKMARK' && !object?.metadata?.annotations;
+}
+
+const impersonation = ({ as }: Step, saved: Saved): Record<string, string> =>
+  as
+    ? {
+        'impersonate-user': filled(as.user, saved),
+        ...(as.groups && { 'impersonate-group': filled(as.groups.join(','), saved) }),
+      }
+    : {};
 
 function check(step: Step, { status, body, warnings }: Answer, saved: Saved) {
   const about = `${step.request} answered ${JSON.stringify(body)?.slice(0, 2000)}`;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
@@ -29,10 +30,15 @@ export async function recordHistory(kube: Kube): Promise<History> {
   const seen: Change[] = [];
   const watches = await Promise.all(
     kinds.map(async (resource) => {
-      const [page] = await Array.fromAsync(kube.pages(resource));
-      return {
-        done: watchOn(kube, resource, page?.resourceVersion ?? '', abort.signal, (change) => seen.push(change)),
+      const known = new Map<string, KubernetesObject>();
+      const resourceVersion = await lookAround(kube, resource, known);
+      const note = (change: Change) => {
+        const { uid } = change.object.metadata;
+        if (change.type === 'DELETED') known.delete(uid);
+        else known.set(uid, change.object);
+        seen.push(change);
       };
+      return { done: watchOn({ kube, resource, known, note, signal: abort.signal }, resourceVersion) };
     }),
   );
   const changes = () =>
@@ -56,21 +62,61 @@ export async function recordHistory(kube: Kube): Promise<History> {
   };
 }
 
-/** A watch that brings nothing for a while ends; it goes on where it was. */
-async function watchOn(
-  kube: Kube,
-  resource: Resource,
-  from: string,
-  signal: AbortSignal,
-  onChange: (change: Change) => void,
-): Promise<void> {
+interface Watching {
+  kube: Kube;
+  resource: Resource;
+  /** The objects as they were seen last, by uid. */
+  known: ReadonlyMap<string, KubernetesObject>;
+  note(change: Change): void;
+  signal: AbortSignal;
+}
+
+/** Notes what there is without calling it a change; returns the resourceVersion from which a watch goes on. */
+async function lookAround(kube: Kube, resource: Resource, known: Map<string, KubernetesObject>): Promise<string> {
+  let found = '';
+  for await (const { items, resourceVersion } of kube.pages(resource)) {
+    for (const object of items) known.set(object.metadata.uid, object);
+    found = resourceVersion;
+  }
+  return found;
+}
+
+/**
+ * Watches until the signal, whatever the API server goes through: a watch that brings nothing for a while ends and goes on
+ * where it was; after one that broke, the changes in between are those between two lists.
+ */
+async function watchOn(watching: Watching, from: string): Promise<void> {
+  const { kube, resource, note, signal } = watching;
   let resourceVersion = from;
   while (!signal.aborted) {
-    await kube.watch(resource, { resourceVersion, signal }, (change) => {
-      resourceVersion = change.object.metadata.resourceVersion;
-      onChange(change);
-    });
+    try {
+      await kube.watch(resource, { resourceVersion, signal }, (change) => {
+        resourceVersion = change.object.metadata.resourceVersion;
+        note(change);
+      });
+    } catch {
+      resourceVersion = await catchUp(watching);
+    }
   }
+}
+
+/** Notes what changed while nobody watched; asks until the API server answers, or the signal. */
+async function catchUp({ kube, resource, known, note, signal }: Watching): Promise<string> {
+  while (!signal.aborted) {
+    const now = new Map<string, KubernetesObject>();
+    try {
+      const resourceVersion = await lookAround(kube, resource, now);
+      for (const object of known.values()) if (!now.has(object.metadata.uid)) note({ type: 'DELETED', object });
+      for (const object of now.values()) {
+        const before = known.get(object.metadata.uid)?.metadata.resourceVersion;
+        if (before !== object.metadata.resourceVersion) note({ type: before ? 'MODIFIED' : 'ADDED', object });
+      }
+      return resourceVersion;
+    } catch {
+      await sleep(100);
+    }
+  }
+  return '';
 }
 
 const ownerName = ({ metadata }: KubernetesObject) => metadata.ownerReferences?.[0]?.name ?? '';

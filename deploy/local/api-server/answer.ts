@@ -5,6 +5,7 @@ import { StatusError, statusOf } from './status-error.ts';
 /** Turns objects into JSON, each only once: lists and every watch share the text of a stored object. */
 export class Encoder {
   readonly #texts = new WeakMap<ApiObject, string>();
+  readonly #bareTexts = new WeakMap<ApiObject, string>();
 
   encode(object: ApiObject): string {
     const known = this.#texts.get(object);
@@ -14,9 +15,20 @@ export class Encoder {
     return text;
   }
 
-  encodeList(head: { apiVersion: string; kind: string; metadata: unknown }, items: ApiObject[]): string {
+  /** A list; `bare` items do not say their kind, as the real server lists built-in kinds. */
+  encodeList(head: { apiVersion: string; kind: string; metadata: unknown }, items: ApiObject[], bare: boolean): string {
     const open = JSON.stringify(head).slice(0, -1);
-    return `${open},"items":[${items.map((item) => this.encode(item)).join(',')}]}`;
+    const texts = items.map((item) => (bare ? this.#encodeBare(item) : this.encode(item)));
+    return `${open},"items":[${texts.join(',')}]}`;
+  }
+
+  #encodeBare(object: ApiObject): string {
+    const known = this.#bareTexts.get(object);
+    if (known) return known;
+    const { apiVersion: _, kind: __, ...fields } = object;
+    const text = JSON.stringify(fields);
+    if (Object.isFrozen(object)) this.#bareTexts.set(object, text);
+    return text;
   }
 }
 

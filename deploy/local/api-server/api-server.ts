@@ -8,16 +8,18 @@ import type { ClusterState } from './cluster-state.ts';
 import { startControllers } from './controllers.ts';
 import { nonResource } from './discovery.ts';
 import { type Intercept, meetFault } from './fault.ts';
+import { impersonated } from './impersonation.ts';
 import { KindRegistry } from './kind.ts';
 import { builtInKinds } from './kinds.ts';
 import { kubeconfigFor } from './kubeconfig.ts';
 import { assertLocal } from './local-only.ts';
 import { authorise } from './rbac.ts';
 import { RequestCounter, targetInWords } from './request-counter.ts';
-import { resourceTarget } from './request-target.ts';
+import { type ResourceTarget, resourceTarget } from './request-target.ts';
 import { serveResource } from './resource-request.ts';
 import { badRequest } from './status-error.ts';
 import { Store } from './store.ts';
+import type { StoreFile } from './store-file.ts';
 import { assertServed, verbOf } from './verb.ts';
 
 export interface ApiServerOptions {
@@ -29,6 +31,8 @@ export interface ApiServerOptions {
   historyLimit?: number;
   /** Asked before each request. */
   intercept?: Intercept;
+  /** Where the objects are kept, and were before; without it in memory alone. Whoever opened it closes it. */
+  file?: StoreFile | undefined;
 }
 
 export interface ApiServer {
@@ -41,6 +45,8 @@ export interface ApiServer {
   addAdmission(hook: AdmissionHook): void;
   /** How many requests were answered, by `user verb resource.group/subresource 2xx`. */
   requests(): Map<string, number>;
+  /** The same by the very status: `user verb resource.group/subresource 403`. */
+  answers(): Map<string, number>;
   /** Ends all watches, as a restart of the server would. */
   dropWatches(): void;
   /** Forgets the history, so that watches and pages from before are answered 410. */
@@ -52,7 +58,7 @@ export interface ApiServer {
 /** Starts the local cluster's API server on 127.0.0.1; rejects with what to do when the port is taken. */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const state: ClusterState = {
-    store: new Store(options.historyLimit ?? 20_000),
+    store: new Store(options.historyLimit ?? 20_000, options.file),
     kinds: new KindRegistry(builtInKinds()),
     clock: options.clock,
     admission: [...(options.admission ?? [])],
@@ -61,7 +67,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const parts: Parts = {
     state,
     encoder: new Encoder(),
-    tokens: new Tokens(),
+    tokens: new Tokens(options.file?.tokenKey),
     counter: new RequestCounter(),
     watches: new Set(),
     intercept: options.intercept ?? (() => undefined),
@@ -81,6 +87,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     tokenFor: (account) => parts.tokens.tokenFor(account),
     addAdmission: (hook) => state.admission.push(hook),
     requests: () => parts.counter.counts(),
+    answers: () => parts.counter.byStatus(),
     dropWatches,
     compact: () => state.store.compact(),
     close: () => {
@@ -123,7 +130,8 @@ async function serve(parts: Parts, request: IncomingMessage, response: ServerRes
     const { pathname: path, searchParams: query } = urlOf(request);
     said.what = path;
     assertLocal(request);
-    const user = parts.tokens.userOf(request.headers.authorization);
+    const sender = parts.tokens.userOf(request.headers.authorization, parts.state.clock.now());
+    const user = impersonated(parts.state, sender, request.headers);
     said.user = user.name;
     await meetFault(
       parts.state.clock,
@@ -134,19 +142,31 @@ async function serve(parts: Parts, request: IncomingMessage, response: ServerRes
     if (!target) return nonResource(parts.state, { path, request, response });
     const verb = verbOf(request.method ?? '', target, query);
     Object.assign(said, { verb: verb ?? said.verb, what: targetInWords(target) });
-    authorise(parts.state, user, verb ?? said.verb, target);
+    authorise(parts.state, user, verb ?? said.verb, { ...target, name: target.name ?? nameSelected(query) });
+    if (!target.kind && !isOfBuiltInGroup(parts.state, target)) {
+      return nonResource(parts.state, { path, request, response });
+    }
     const kind = assertServed(target, verb);
     const onWatch = (watch: { end: () => void }) => {
       parts.watches.add(watch);
       response.once('close', () => parts.watches.delete(watch));
     };
-    const { state, encoder } = parts;
-    if (verb) await serveResource({ state, encoder, target, kind, verb, user, query, request, response, onWatch });
+    const { state, encoder, tokens } = parts;
+    if (verb)
+      await serveResource({ state, encoder, tokens, target, kind, verb, user, query, request, response, onWatch });
   } catch (error) {
     if (response.headersSent) response.destroy();
     else answerError(response, error);
   }
 }
+
+/** Who lists by one name is asked for the right to that name. */
+const nameSelected = (query: URLSearchParams) =>
+  /(?:^|,)metadata\.name==?([^,=]+)/.exec(query.get('fieldSelector') ?? '')?.[1];
+
+/** Custom groups are another server's behind the real one, which answers for what it does not serve in plain text. */
+const isOfBuiltInGroup = ({ kinds }: ClusterState, { group, version }: ResourceTarget) =>
+  kinds.all().some((kind) => !kind.custom && kind.group === group && kind.version === version);
 
 function urlOf({ url = '/' }: IncomingMessage): URL {
   const parsed = URL.parse(`http://localhost${url}`);

@@ -2,8 +2,15 @@ import { type ClusterState, timestamp, type WriteOptions } from './cluster-state
 import { createObject } from './create-object.ts';
 import { incomingObject } from './incoming-object.ts';
 import { apiVersionOf, groupResourceOf, type Kind, shelfOf } from './kind.ts';
-import { type ApplyConflict, applyServerSide, describeConflicts } from './managed-fields.ts';
-import { type ApiObject, copyOf } from './objects.ts';
+import {
+  type ApplyConflict,
+  type ApplyRequest,
+  ApplyTypeError,
+  applyServerSide,
+  describeConflicts,
+} from './managed-fields.ts';
+import { groupVersionInWords } from './managed-fields-typed.ts';
+import { type ApiObject, copyOf, isJsonObject } from './objects.ts';
 import type { PatchRequest } from './patch-request.ts';
 import { required } from './schema-cause.ts';
 import { badRequest, conflict, invalid, notFound, StatusError } from './status-error.ts';
@@ -29,15 +36,26 @@ export async function applyObject(
   return { object: await createObject(state, kind, place.namespace, object, options, true), created: true };
 }
 
-function appliedObject(kind: Kind, { place, patch }: PatchRequest, { fieldManager }: WriteOptions): ApiObject {
+function appliedObject(
+  kind: Kind,
+  { place, subresource, patch }: PatchRequest,
+  { fieldManager }: WriteOptions,
+): ApiObject {
   if (!fieldManager) {
     const missing = required('fieldManager', 'is required for apply patch');
     throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [missing]);
   }
+  const { apiVersion = '', kind: found = '' } = (isJsonObject(patch) ? patch : {}) as Partial<ApiObject>;
+  if (apiVersion !== apiVersionOf(kind) || found !== kind.kind) {
+    throw badRequest(`invalid object type: ${groupVersionInWords(apiVersion)}, Kind=${found}`);
+  }
   const object = copyOf(incomingObject(kind, patch));
+  // Whoever applies the object has no say in what only /status writes, nor becomes its manager.
+  if (!subresource && kind.statusSubresource) delete object.status;
   if (object.metadata.managedFields) throw badRequest('metadata.managedFields must be nil');
-  object.metadata.name ||= place.name;
-  if (place.namespace) object.metadata.namespace ||= place.namespace;
+  if (!object.metadata.name) {
+    throw badRequest(`the name of the object (${place.name} based on URL) was undeterminable: name must be provided`);
+  }
   return object;
 }
 
@@ -62,7 +80,7 @@ function merged(
   { fieldManager }: WriteOptions,
 ): ApiObject {
   const { resourceVersion: _, ...metadata } = applied.metadata;
-  const { object, conflicts } = applyServerSide({
+  const { object, conflicts } = mergeable({
     live,
     applied: live ? applied : ({ ...applied, metadata } as ApiObject),
     manager: fieldManager,
@@ -74,6 +92,15 @@ function merged(
   });
   if (conflicts.length > 0) throw applyConflict(conflicts);
   return object as ApiObject;
+}
+
+function mergeable(request: ApplyRequest) {
+  try {
+    return applyServerSide(request);
+  } catch (error) {
+    if (error instanceof ApplyTypeError) throw new StatusError(500, '', error.message);
+    throw error;
+  }
 }
 
 function applyConflict(conflicts: ApplyConflict[]) {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { StatusError } from './status-error.ts';
 
 /** Who asks, as authorisation sees it. */
@@ -22,26 +22,35 @@ export const serviceAccountUser = ({ namespace, name }: ServiceAccountName): Use
   groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
 });
 
-/** Issues bearer tokens and tells whose a token is. */
+/** Issues bearer tokens and tells whose a token is. A token says it itself, signed, so that who has the key needs no memory. */
 export class Tokens {
-  readonly #users = new Map<string, User>();
-  readonly #issued = new Map<string, string>();
+  readonly #key: Buffer;
 
-  /** The ServiceAccount's token; the same at each call. */
-  tokenFor(account: ServiceAccountName): string {
-    const user = serviceAccountUser(account);
-    const token = this.#issued.get(user.name) ?? randomBytes(24).toString('base64url');
-    this.#issued.set(user.name, token);
-    this.#users.set(token, user);
-    return token;
+  constructor(key: Buffer = randomBytes(32)) {
+    this.#key = key;
+  }
+
+  /** The ServiceAccount's token until a moment, or for ever; the same at each call. */
+  tokenFor({ namespace, name }: ServiceAccountName, expiresAtMs?: number): string {
+    const text = expiresAtMs === undefined ? `${namespace}/${name}` : `${namespace}/${name}/${expiresAtMs}`;
+    const account = Buffer.from(text).toString('base64url');
+    return `${account}.${this.#signatureOf(account).toString('base64url')}`;
   }
 
   /** Whom an Authorization header names; throws 401 for a token that was never issued. */
-  userOf(authorization: string | undefined): User {
+  userOf(authorization: string | undefined, nowMs: number): User {
     if (!authorization) return admin;
-    const token = /^bearer (.+)$/i.exec(authorization)?.[1]?.trim();
-    const user = token && this.#users.get(token);
-    if (!user) throw new StatusError(401, 'Unauthorized', 'Unauthorized');
-    return user;
+    const [, account = '', signature = ''] = /^bearer +([\w-]+)\.([\w-]+)\s*$/i.exec(authorization) ?? [];
+    const [expected, found] = [this.#signatureOf(account), Buffer.from(signature, 'base64url')];
+    if (found.length !== expected.length || !timingSafeEqual(found, expected)) {
+      throw new StatusError(401, 'Unauthorized', 'Unauthorized');
+    }
+    const [namespace = '', name = '', expires] = Buffer.from(account, 'base64url').toString().split('/');
+    if (expires !== undefined && nowMs >= Number(expires)) throw new StatusError(401, 'Unauthorized', 'Unauthorized');
+    return serviceAccountUser({ namespace, name });
+  }
+
+  #signatureOf(account: string): Buffer {
+    return createHmac('sha256', this.#key).update(account).digest();
   }
 }

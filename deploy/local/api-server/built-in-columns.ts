@@ -80,7 +80,10 @@ function involved(event: ApiObject): string {
 }
 
 const eventSource = (event: ApiObject) =>
-  [fieldAt(event, ['source', 'component']) ?? event.reportingComponent, fieldAt(event, ['source', 'host'])]
+  [
+    fieldAt(event, ['source', 'component']) || event.reportingComponent,
+    fieldAt(event, ['source', 'host']) || event.reportingInstance,
+  ]
     .filter(Boolean)
     .join(', ');
 

@@ -7,8 +7,8 @@ import { compileSchema } from './schema.ts';
  * The fields of a built-in kind, read off the client library's model of it: enough to tell an unknown field, a wrong
  * type, and what `kubectl explain` lists.
  */
-export function builtInSchema(kind: string): Pick<Kind, 'schema' | 'openApiSchema'> {
-  const openApiSchema = modelSchema(`V1${kind}`, []) ?? modelSchema(`CoreV1${kind}`, []);
+export function builtInSchema(kind: string, group = 'Core'): Pick<Kind, 'schema' | 'openApiSchema'> {
+  const openApiSchema = modelSchema(`V1${kind}`, []) ?? modelSchema(`${group}V1${kind}`, []);
   return openApiSchema ? { openApiSchema, schema: compileSchema(openApiSchema) } : {};
 }
 
@@ -17,6 +17,13 @@ interface Attribute {
   type: string;
   format: string;
 }
+
+/** Types that server-side apply takes as one field (`+structType=atomic` in k8s.io/api). */
+const atomic = new Set([
+  ...['V1LabelSelector', 'V1RoleRef', 'RbacV1RoleRef', 'V1ObjectReference', 'V1LocalObjectReference'],
+  ...['V1TypedLocalObjectReference', 'V1SecretKeySelector', 'V1ConfigMapKeySelector', 'V1ObjectFieldSelector'],
+  ...['V1ResourceFieldSelector', 'V1NodeSelector', 'V1NodeSelectorTerm', 'V1TopologySelectorTerm'],
+]);
 
 const open: JsonObject = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 const anything: JsonObject = { 'x-kubernetes-preserve-unknown-fields': true };
@@ -32,7 +39,11 @@ function modelSchema(model: string, inside: string[]): JsonObject | undefined {
     attribute.baseName,
     attributeSchema(attribute, [...inside, model]),
   ]);
-  return { type: 'object', properties: Object.fromEntries(properties) };
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(atomic.has(model) && { 'x-kubernetes-map-type': 'atomic' }),
+  };
 }
 
 function attributeSchema({ baseName, type, format }: Attribute, inside: string[]): JsonObject {

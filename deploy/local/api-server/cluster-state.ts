@@ -25,6 +25,8 @@ export interface WriteOptions {
   fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   /** Tells the client something beside the answer, as a Warning header. */
   warn(message: string): void;
+  /** Throws (403) where another verb would make a new object, and the user may not create one. */
+  authoriseCreate?(): void;
 }
 
 /** The present time as creationTimestamp writes it: whole seconds, in UTC. */

@@ -8,9 +8,11 @@ import { systemWrite } from './system-change.ts';
 /** Starts what keeps the server's own promises and makes the namespaces every cluster has; returns what stops it. */
 export async function startControllers(state: ClusterState): Promise<() => void> {
   const stops = [startCustomKindController(state), startGarbageCollector(state), startNamespaceController(state)];
+  // What a cluster that was there before has left undone is taken up again.
+  state.store.replay();
   const namespaces = state.kinds.find('', 'v1', 'namespaces');
   for (const name of namespaces ? ['default', 'kube-system'] : []) {
-    if (namespaces)
+    if (namespaces && !state.store.get('/namespaces', undefined, name))
       await createObject(state, namespaces, undefined, { metadata: { name } }, systemWrite('system:apiserver'));
   }
   return () => {

@@ -22,7 +22,17 @@ function immutableCauses(object: ApiObject, old: ApiObject | undefined, ...field
     .map((field) => forbidden(field, 'field is immutable when `immutable` is set'));
 }
 
+/** An empty map is as good as none to what Go keeps. */
+function dropEmpty(object: ApiObject) {
+  for (const field of ['data', 'binaryData']) {
+    const map = object[field];
+    if (isJsonObject(map) && Object.keys(map).length === 0) delete object[field];
+  }
+}
+
 export const configMapRules: Partial<Kind> = {
+  prepareForCreate: dropEmpty,
+  prepareForUpdate: dropEmpty,
   validate: (map, old) => [
     ...keyCauses(map, 'data', 'binaryData'),
     ...immutableCauses(map, old, 'immutable', 'data', 'binaryData'),
@@ -106,8 +116,16 @@ export const claimRules: Partial<Kind> = {
   },
 };
 
+/** What core/v1 writes of an Event even where it is not known. */
+const completeEvent = (event: ApiObject) =>
+  fillIn(event, {
+    ...{ source: {}, reportingComponent: '', reportingInstance: '' },
+    ...{ eventTime: null, firstTimestamp: null, lastTimestamp: null },
+  });
+
 export const eventRules: Partial<Kind> = {
-  prepareForCreate: (event) => fillIn(event, { source: {}, reportingComponent: '', reportingInstance: '' }),
+  prepareForCreate: completeEvent,
+  prepareForUpdate: completeEvent,
   validate: (event) => {
     const namespace = fieldAt(event, ['involvedObject', 'namespace']) ?? '';
     // An event about a cluster-scoped object is kept in the namespace default.
@@ -117,6 +135,7 @@ export const eventRules: Partial<Kind> = {
 };
 
 export const leaseRules: Partial<Kind> = {
+  prepareForCreate: (lease) => fillIn(lease, { spec: {} }),
   validate: ({ spec }) => {
     const seconds = fieldAt(spec, ['leaseDurationSeconds']);
     const transitions = fieldAt(spec, ['leaseTransitions']);

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { admit } from './admission.ts';
 import { type ClusterState, timestamp, type WriteOptions } from './cluster-state.ts';
 import { dropUnknownFields, incomingObject } from './incoming-object.ts';
-import { apiVersionOf, groupResourceOf, type Kind, presented, shelfOf } from './kind.ts';
+import { apiVersionOf, faultyKind, groupResourceOf, type Kind, keptForm, presented, shelfOf } from './kind.ts';
 import { assertKindStays, assertNamespaceTakes } from './lifecycle-admission.ts';
 import { recordUpdate } from './managed-fields.ts';
 import { metadataCauses } from './metadata-rules.ts';
@@ -24,7 +24,8 @@ export async function createObject(
     throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created');
   }
   placeIn(namespace, object);
-  dropUnknownFields(kind, object, options);
+  // What is applied fits the schema already, and its managedFields speak of all of it.
+  if (!recorded) dropUnknownFields(kind, object, options);
   setSystemFields(state, kind, object);
   complete(state, kind, object, options, recorded);
   assertNamespaceTakes(state, kind, object);
@@ -38,6 +39,7 @@ export async function createObject(
     dryRun: options.dryRun,
   });
   refuseInvalid(kind, object);
+  options.authoriseCreate?.();
   return store(state, kind, object, options.dryRun);
 }
 
@@ -76,9 +78,12 @@ function complete(state: ClusterState, kind: Kind, object: ApiObject, options: W
   const now = timestamp(state.clock);
   kind.prepareForCreate?.(object, now);
   if (recorded) return;
+  // A first status is the server's own, and nobody's field.
+  const { status, ...manageable } = object;
+  const after = kind.statusSubresource ? manageable : object;
   recordUpdate({
     before: undefined,
-    after: object,
+    after,
     manager: options.fieldManager,
     operation: 'Update',
     subresource: '',
@@ -94,13 +99,13 @@ function refuseInvalid(kind: Kind, object: ApiObject) {
     ...((kind.custom && kind.schema?.validate(object)) || []),
     ...(kind.validate?.(object) ?? []),
   ];
-  if (causes.length > 0) throw invalid(kind, object.metadata.name ?? '', causes);
+  if (causes.length > 0) throw invalid(faultyKind(kind), object.metadata.name ?? '', causes);
 }
 
 function store({ store }: ClusterState, kind: Kind, object: ApiObject, dryRun: boolean): ApiObject {
   const { namespace, name } = object.metadata;
-  if (store.get(shelfOf(kind), namespace, name)) throw alreadyExists(groupResourceOf(kind), name);
+  const rival = store.get(shelfOf(kind), namespace, name);
+  if (rival) throw alreadyExists(groupResourceOf(kind), name, rival.metadata.deletionTimestamp !== undefined);
   if (dryRun) return frozen(object);
-  const apiVersion = apiVersionOf({ group: kind.group, version: kind.storageVersion });
-  return presented(kind, store.put(shelfOf(kind), { ...object, apiVersion }));
+  return presented(kind, store.put(shelfOf(kind), keptForm(kind, object)));
 }

@@ -4,11 +4,16 @@ import { answer } from './answer.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { apiVersionOf, type Kind, type KindRegistry } from './kind.ts';
 import { openApiV2, openApiV3, openApiV3Index } from './open-api.ts';
+import { subresourcesOf, verbsOf } from './verb.ts';
 
 /** The server's version: the Kubernetes whose answers it gives. */
 export const version = {
   major: '1',
   minor: '34',
+  emulationMajor: '1',
+  emulationMinor: '34',
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: '33',
   gitVersion: 'v1.34.4',
   gitCommit: '',
   gitTreeState: '',
@@ -28,11 +33,21 @@ export function nonResource(
     return answer(response, 200, JSON.stringify(aggregated(kinds, path)), aggregatedType);
   }
   const document = path === '/version' ? version : (discoveryAt(kinds, path) ?? openApiAt(kinds, path));
-  if (!document) return answer(response, 404, '404 page not found\n', 'text/plain; charset=utf-8');
+  if (path === '/openapi/v2' && wantsProtobuf(request)) return answer(response, 200, emptyOpenApiV2, protobufType);
+  if (!document) {
+    const text = path.startsWith('/openapi/v3/') ? '' : '404 page not found\n';
+    return answer(response, 404, text, 'text/plain; charset=utf-8');
+  }
   const text = JSON.stringify(document);
   response.setHeader('etag', `"${createHash('sha256').update(text).digest('hex').slice(0, 32)}"`);
   answer(response, 200, text);
 }
+
+const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+const wantsProtobuf = ({ headers }: IncomingMessage) => (headers.accept ?? '').includes('proto-openapi');
+
+/** A document of version 2 that says nothing but its version, in protobuf: kubectl takes no other form, and needs no more. */
+const emptyOpenApiV2 = '\n\u00032.0';
 
 function openApiAt(kinds: KindRegistry, path: string): unknown {
   if (path === '/openapi/v2') return openApiV2(kinds);
@@ -98,22 +113,26 @@ function groupDocument({ group, versions }: Group) {
   return { name: group, versions: all, preferredVersion: all[0] };
 }
 
-const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
-const statusVerbs = ['get', 'patch', 'update'];
+const tokenRequest = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' };
 
 const resourceList = (groupVersion: string, members: Kind[]) => ({
   kind: 'APIResourceList',
-  apiVersion: 'v1',
+  // The group without a name is told in the oldest form, which has no apiVersion.
+  ...(groupVersion !== 'v1' && { apiVersion: 'v1' }),
   groupVersion,
   resources: members.flatMap((kind) => {
     const { plural: name, singular: singularName, namespaced, shortNames, categories } = kind;
     const resource = {
-      ...{ name, singularName, namespaced, kind: kind.kind, verbs },
+      ...{ name, singularName, namespaced, kind: kind.kind, verbs: verbsOf(kind, '') },
       ...(shortNames.length > 0 && { shortNames }),
       ...(categories.length > 0 && { categories }),
     };
-    const status = { name: `${name}/status`, singularName: '', namespaced, kind: kind.kind, verbs: statusVerbs };
-    return kind.statusSubresource ? [resource, status] : [resource];
+    const subresources = subresourcesOf(kind).map((subresource) => ({
+      ...{ name: `${name}/${subresource}`, singularName: '', namespaced },
+      ...(subresource === 'token' ? tokenRequest : { kind: kind.kind }),
+      verbs: verbsOf(kind, subresource),
+    }));
+    return [resource, ...subresources];
   }),
 });
 
@@ -127,7 +146,7 @@ function aggregated(kinds: KindRegistry, path: string) {
   const core = { group: '', versions: versionsOf(kinds.all().filter((kind) => kind.group === '')) };
   const shown = path === '/api' ? [core] : groups(kinds);
   const items = shown.map(({ group, versions }) => ({
-    metadata: { ...(group && { name: group }), creationTimestamp: null },
+    metadata: { ...(group && { name: group }) },
     versions: versions.map((each) => ({
       version: each.version,
       resources: each.kinds.map(aggregatedResource),
@@ -137,16 +156,24 @@ function aggregated(kinds: KindRegistry, path: string) {
   return { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items };
 }
 
-function aggregatedResource({ group, version, ...kind }: Kind) {
-  const responseKind = { group, version, kind: kind.kind };
+function aggregatedResource(kind: Kind) {
+  const { group, version } = kind;
+  // Of what is built in, the real server leaves the group and version to where it stands.
+  const place = kind.custom ? { group, version } : { group: '', version: '' };
+  const responseKind = { ...place, kind: kind.kind };
+  const subresources = subresourcesOf(kind).map((subresource) => ({
+    subresource,
+    responseKind: subresource === 'token' ? tokenRequest : responseKind,
+    verbs: verbsOf(kind, subresource),
+  }));
   return {
     resource: kind.plural,
     responseKind,
     scope: kind.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: kind.singular,
-    verbs,
+    verbs: verbsOf(kind, ''),
     ...(kind.shortNames.length > 0 && { shortNames: kind.shortNames }),
     ...(kind.categories.length > 0 && { categories: kind.categories }),
-    ...(kind.statusSubresource && { subresources: [{ subresource: 'status', responseKind, verbs: statusVerbs }] }),
+    ...(subresources.length > 0 && { subresources }),
   };
 }

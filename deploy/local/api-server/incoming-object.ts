@@ -16,7 +16,7 @@ export function incomingObject(kind: Kind, body: unknown): ApiObject {
       `${found.kind} in version "${versionIn(String(found.apiVersion))}" cannot be handled as a ${kind.kind}: no kind "${found.kind}" is registered for version "${found.apiVersion}"`,
     );
   }
-  const metadata = withoutNulls(body.metadata ?? {});
+  const metadata = withoutEmpty(withoutNulls(body.metadata ?? {}));
   const fault = unreadableMetadata(metadata);
   if (fault)
     throw badRequest(`${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${fault}`);
@@ -44,6 +44,17 @@ export function dropUnknownFields(kind: Kind, object: ApiObject, { fieldValidati
       `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${fault.field}: ${fault.message}`,
     );
   }
+}
+
+/** Metadata is of one Go type for all kinds, which knows no difference between empty and absent. */
+function withoutEmpty(metadata: unknown): unknown {
+  if (!isJsonObject(metadata)) return metadata;
+  const isEmpty = (field: string) => isJsonObject(metadata[field]) && Object.keys(metadata[field]).length === 0;
+  const empty = [
+    ...['labels', 'annotations'].filter(isEmpty),
+    ...['finalizers', 'ownerReferences'].filter((field) => Array.isArray(metadata[field]) && !metadata[field].length),
+  ];
+  return Object.fromEntries(Object.entries(metadata).filter(([field]) => !empty.includes(field)));
 }
 
 const metadataFields = new Set([

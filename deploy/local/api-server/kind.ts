@@ -46,6 +46,15 @@ export interface Kind {
   schema?: CompiledSchema;
   /** The OpenAPI schema that `kubectl explain` shows. */
   openApiSchema?: JsonObject;
+  /** What may be done with the kind, where that is not everything. */
+  verbs?: string[];
+  /** The kind whose objects these are, where they are kept as another, and how one becomes the other. */
+  keptAs?: {
+    group: string;
+    plural: string;
+    kept(shown: ApiObject): ApiObject;
+    shown(kept: ApiObject): ApiObject;
+  };
   /** Sets what the server itself sets on a new object: defaults, first status. */
   prepareForCreate?(object: ApiObject, now: string): void;
   prepareForUpdate?(object: ApiObject, old: ApiObject, now: string): void;
@@ -64,11 +73,25 @@ export const apiVersionOf = (kind: { group: string; version: string }) =>
 export const groupResourceOf = (kind: Kind): GroupResource => ({ group: kind.group, resource: kind.plural });
 
 /** The store's key of a resource; all versions of a kind share it. */
-export const shelfOf = (kind: { group: string; plural: string }) => `${kind.group}/${kind.plural}`;
+export const shelfOf = (kind: Pick<Kind, 'group' | 'plural' | 'keptAs'>) => {
+  const { group, plural } = kind.keptAs ?? kind;
+  return `${group}/${plural}`;
+};
 
 /** An object as this version of its kind shows it. */
-export const presented = (kind: Kind, object: ApiObject): ApiObject =>
-  object.apiVersion === apiVersionOf(kind) ? object : { ...object, apiVersion: apiVersionOf(kind) };
+export const presented = (kind: Kind, object: ApiObject): ApiObject => {
+  if (object.apiVersion === apiVersionOf(kind)) return object;
+  return kind.keptAs ? kind.keptAs.shown(object) : { ...object, apiVersion: apiVersionOf(kind) };
+};
+
+/** The kind that faults are told of: that which the object is kept as. */
+export const faultyKind = ({ group, kind, keptAs }: Kind) => ({ group: keptAs?.group ?? group, kind });
+
+/** An object as the store keeps it. */
+export const keptForm = (kind: Kind, object: ApiObject): ApiObject =>
+  kind.keptAs
+    ? kind.keptAs.kept(object)
+    : { ...object, apiVersion: apiVersionOf({ group: kind.group, version: kind.storageVersion }) };
 
 /** All kinds that are served at the moment; CustomResourceDefinitions add and remove theirs. */
 export class KindRegistry {

@@ -1,6 +1,8 @@
+import { reviewKinds } from './access-review.ts';
 import { builtInColumns } from './built-in-columns.ts';
 import { builtInRules } from './built-in-rules.ts';
 import { builtInSchema } from './built-in-schema.ts';
+import { newerEvents } from './event-versions.ts';
 import type { Kind } from './kind.ts';
 
 type Row = Pick<Kind, 'kind' | 'plural'> & Partial<Kind>;
@@ -27,6 +29,7 @@ const rbac = { group: 'rbac.authorization.k8s.io', nameRule: 'path segment', cre
 const rows: Row[] = [
   {
     kind: 'Namespace',
+    verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
     plural: 'namespaces',
     shortNames: ['ns'],
     namespaced: false,
@@ -103,6 +106,7 @@ const rows: Row[] = [
     statusSubresource: true,
     hasGeneration: true,
   },
+  ...reviewKinds,
   {
     group: 'coordination.k8s.io',
     kind: 'Lease',
@@ -110,6 +114,7 @@ const rows: Row[] = [
     createsOnUpdate: true,
     replacesUnconditionally: false,
   },
+  newerEvents,
   { ...rbac, kind: 'Role', plural: 'roles' },
   { ...rbac, kind: 'RoleBinding', plural: 'rolebindings' },
   { ...rbac, kind: 'ClusterRole', plural: 'clusterroles', namespaced: false },

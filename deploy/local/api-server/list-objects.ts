@@ -1,5 +1,7 @@
 import type { ClusterState } from './cluster-state.ts';
+import { after, continuation, continueToken } from './continue-token.ts';
 import { type Kind, presented, shelfOf } from './kind.ts';
+import { assertListOptions, parseResourceVersion } from './list-options.ts';
 import { type ApiObject, fieldAt } from './objects.ts';
 import { parseFieldSelector, parseLabelSelector } from './selectors.ts';
 import { badRequest, expired, StatusError } from './status-error.ts';
@@ -23,16 +25,18 @@ export interface ObjectList {
 
 /** LIST: what matches, at one resourceVersion for all pages of it; throws 400, 410, or 504 for a version yet to come. */
 export function listObjects({ store }: ClusterState, kind: Kind, query: ListQuery): ObjectList {
+  assertListOptions(query);
   const matches = matcher(kind, query);
   const from = query.continue
     ? continuation(query.continue)
-    : { resourceVersion: exactVersion(store, query), after: '' };
-  if (query.continue && !store.remembers(from.resourceVersion)) throw pageExpired();
-  const all = from.resourceVersion
-    ? store.listAt(shelfOf(kind), query.namespace, from.resourceVersion)
-    : store.list(shelfOf(kind), query.namespace);
-  const resourceVersion = from.resourceVersion || store.resourceVersion;
-  const rest = (from.after ? all.filter((object) => keyOf(object) > from.after) : all).filter(matches);
+    : { resourceVersion: exactVersion(store, query), start: '' };
+  const isNewest = from.resourceVersion <= 0;
+  if (!isNewest && !store.remembers(from.resourceVersion)) throw query.continue ? pageExpired(from.start) : tooOld();
+  const all = isNewest
+    ? store.list(shelfOf(kind), query.namespace)
+    : store.listAt(shelfOf(kind), query.namespace, from.resourceVersion);
+  const resourceVersion = isNewest ? store.resourceVersion : from.resourceVersion;
+  const rest = all.filter((object) => keyIn(query, object) >= from.start && matches(object));
   const items = query.limit > 0 ? rest.slice(0, query.limit) : rest;
   const list = { items: items.map((item) => presented(kind, item)), resourceVersion: String(resourceVersion) };
   const last = items.at(-1);
@@ -40,7 +44,7 @@ export function listObjects({ store }: ClusterState, kind: Kind, query: ListQuer
   const isSelected = query.labelSelector || query.fieldSelector;
   return {
     ...list,
-    continue: tokenOf({ resourceVersion, after: keyOf(last) }),
+    continue: continueToken({ resourceVersion, start: after(keyIn(query, last)) }),
     ...(!isSelected && { remainingItemCount: rest.length - items.length }),
   };
 }
@@ -52,9 +56,13 @@ export function matcher(kind: Kind, { labelSelector, fieldSelector }: Selectors)
   const labels = labelSelector ? readable(() => parseLabelSelector(labelSelector)) : undefined;
   const terms = fieldSelector ? readable(() => parseFieldSelector(fieldSelector)) : [];
   for (const { field } of terms) assertSelectable(kind, field);
-  return (object) =>
-    (labels?.(object.metadata.labels) ?? true) &&
-    terms.every(({ field, operator, value }) => (textAt(kind, object, field) === value) === (operator === '='));
+  return (object) => {
+    const shown = presented(kind, object);
+    return (
+      (labels?.(object.metadata.labels) ?? true) &&
+      terms.every(({ field, operator, value }) => (textAt(kind, shown, field) === value) === (operator === '='))
+    );
+  };
 }
 
 function readable<T>(read: () => T): T {
@@ -68,7 +76,13 @@ function readable<T>(read: () => T): T {
 function assertSelectable(kind: Kind, field: string) {
   const always = kind.namespaced ? ['metadata.name', 'metadata.namespace'] : ['metadata.name'];
   if (!always.includes(field) && !kind.selectableFields.includes(field)) {
-    throw badRequest(`field label not supported: ${field}`);
+    const hasOwn = kind.custom || kind.selectableFields.length > 0;
+    const known = always.map((each) => JSON.stringify(each)).join(', ');
+    throw badRequest(
+      hasOwn
+        ? `field label not supported: ${field}`
+        : `${JSON.stringify(field)} is not a known field selector: only ${known}`,
+    );
   }
 }
 
@@ -78,31 +92,16 @@ function textAt(kind: Kind, object: ApiObject, field: string): string {
   return value === undefined || value === null ? '' : String(value);
 }
 
-const keyOf = ({ metadata }: ApiObject) => `${metadata.namespace ?? ''}/${metadata.name}`;
-
-interface Continuation {
-  resourceVersion: number;
-  after: string;
-}
-
-const tokenOf = (token: Continuation) => Buffer.from(JSON.stringify(token)).toString('base64url');
-
-function continuation(token: string): Continuation {
-  try {
-    const { resourceVersion, after } = JSON.parse(Buffer.from(token, 'base64url').toString()) as Continuation;
-    if (Number.isSafeInteger(resourceVersion) && typeof after === 'string') return { resourceVersion, after };
-  } catch {
-    // Answered below: whatever is wrong with it, it is no token of ours.
-  }
-  throw badRequest(`invalid continue token: continue key is not valid: ${token}`);
-}
+/** The key of an object within what is listed: it begins with its namespace where the list is over all of them. */
+const keyIn = ({ namespace }: ListQuery, { metadata }: ApiObject) =>
+  namespace || !metadata.namespace ? metadata.name : `${metadata.namespace}/${metadata.name}`;
 
 /** The resourceVersion the list must be of; 0 is now. */
 function exactVersion(
   store: ClusterState['store'],
   { resourceVersion, resourceVersionMatch, limit }: ListQuery,
 ): number {
-  const wanted = parseResourceVersion(resourceVersion);
+  const wanted = requestedVersion(resourceVersion);
   if (wanted > store.resourceVersion) {
     const message = `Timeout: Too large resource version: ${wanted}, current: ${store.resourceVersion}`;
     throw new StatusError(504, 'Timeout', message, {
@@ -114,15 +113,21 @@ function exactVersion(
   return isExact ? wanted : 0;
 }
 
-/** Reads a resourceVersion parameter; '' and 0 are both "any". */
-export function parseResourceVersion(text: string): number {
-  if (text === '') return 0;
-  if (/^\d+$/.test(text)) return Number(text);
-  const message = `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
-  throw badRequest(message);
+const tooOld = () => expired('The resourceVersion for the provided list is too old.');
+
+/** Tells how to go on from where the page begins, with whatever is newest. */
+function pageExpired(start: string) {
+  const error = expired(
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+  );
+  error.next = continueToken({ resourceVersion: -1, start });
+  return error;
 }
 
-const pageExpired = () =>
-  expired(
-    'The provided continue parameter is too old to display a consistent list result. You must start a new list without the continue parameter.',
-  );
+function requestedVersion(text: string): number {
+  try {
+    return parseResourceVersion(text);
+  } catch (error) {
+    throw badRequest(`invalid resource version: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

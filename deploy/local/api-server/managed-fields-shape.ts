@@ -74,6 +74,7 @@ const METADATA: Structural = {
         'deletionTimestamp',
       ].map((name) => [name, { type: 'string' }]),
     ),
+    managedFields: { type: 'array' },
     generation: { type: 'integer' },
     deletionGracePeriodSeconds: { type: 'integer' },
     labels: { type: 'object', additionalProperties: { type: 'string' } },

@@ -9,20 +9,26 @@ export class ApplyTypeError extends Error {
 
 /** Throws an ApplyTypeError for unknown fields, and for lists whose elements cannot be told apart. */
 export function assertMergeable(applied: Record<string, unknown>, type: Type): void {
-  const { apiVersion, kind, metadata, ...fields } = applied;
+  const { apiVersion, kind, ...fields } = applied;
+  const { metadata } = fields;
   const fault = faultIn(fields, type, '', false);
   if (!fault) return;
   const { namespace = '', name = '' } = isFields(metadata) ? metadata : {};
   throw new ApplyTypeError(
-    `failed to create typed patch object (${namespace}/${name}; ${apiVersion}, Kind=${kind}): ${fault}`,
+    `failed to create typed patch object (${namespace}/${name}; ${groupVersionInWords(String(apiVersion))}, Kind=${kind}): ${fault}`,
   );
 }
+
+/** An apiVersion as Go prints a GroupVersion: `/v1` for the group without a name. */
+export const groupVersionInWords = (apiVersion: string) => (apiVersion.includes('/') ? apiVersion : `/${apiVersion}`);
 
 function faultIn(value: unknown, type: Type, path: string, keepsUnknown: boolean): string | undefined {
   const { schema } = type;
   if (!schema || value === null) return undefined;
   if (schema.type === 'array' && !Array.isArray(value)) return `${path}: expected list, got ${describe(value)}`;
   if (schema.type === 'object' && !isFields(value)) return `${path}: expected map, got ${describe(value)}`;
+  const scalar = scalarFault(schema.type, value);
+  if (scalar) return `${path}: ${scalar}`;
   const keeps = keepsUnknown || schema['x-kubernetes-preserve-unknown-fields'] === true;
   if (Array.isArray(value)) return faultInList(value, type, path, keeps);
   return isFields(value) ? faultInFields(value, schema, path, keeps) : undefined;
@@ -56,6 +62,22 @@ function faultInList(list: unknown[], type: Type, path: string, keeps: boolean):
     if (fault) return fault;
   }
   return undefined;
+}
+
+/** What is wrong with a value that must be of a scalar type, in the words of structured-merge-diff's validator. */
+function scalarFault(type: string | undefined, value: unknown): string | undefined {
+  if ((type === 'integer' || type === 'number') && typeof value !== 'number') {
+    return `expected numeric (int or float), got ${goType(value)}`;
+  }
+  const inGo = `&value.valueUnstructured{Value:${JSON.stringify(value)}}`;
+  if (type === 'string' && typeof value !== 'string') return `expected string, got ${inGo}`;
+  return type === 'boolean' && typeof value !== 'boolean' ? `expected boolean, got ${inGo}` : undefined;
+}
+
+function goType(value: unknown): string {
+  if (Array.isArray(value)) return '[]interface {}';
+  if (isFields(value)) return 'map[string]interface {}';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
 const describe = (value: unknown) => JSON.stringify(value);

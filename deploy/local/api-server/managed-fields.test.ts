@@ -387,7 +387,7 @@ describe('server-side apply', () => {
   ])('refuses %s', (_what, body, message) => {
     const attempt = () => applyServerSide(request(undefined, 'a', body));
     expect(attempt).toThrow(ApplyTypeError);
-    expect(attempt).toThrow(`failed to create typed patch object (/a; v1, Kind=Thing): ${message}`);
+    expect(attempt).toThrow(`failed to create typed patch object (/a; /v1, Kind=Thing): ${message}`);
   });
 
   test('that changes nothing keeps the date of the one before', () => {

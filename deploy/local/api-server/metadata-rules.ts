@@ -40,7 +40,7 @@ export function metadataCauses(kind: Kind, { metadata }: ApiObject, old?: Metada
     ...(old ? [] : nameCauses(kind.nameRule, metadata)),
     ...labelCauses(metadata.labels),
     ...annotationCauses(metadata.annotations),
-    ...finalizerCauses(metadata, old),
+    ...finalizerCauses(kind, metadata, old),
     ...ownerCauses(metadata),
     ...(old && metadata.uid !== old.uid ? [invalid('metadata.uid', metadata.uid, 'field is immutable')] : []),
   ];
@@ -99,8 +99,20 @@ function annotationCauses(annotations: Metadata['annotations'] = {}): Cause[] {
   ];
 }
 
-function finalizerCauses({ finalizers = [] }: Metadata, old?: Metadata): Cause[] {
-  const malformed = finalizers.flatMap((finalizer) => keyCauses('metadata.finalizers', finalizer));
+const standardFinalizers = ['kubernetes', 'orphan', 'foregroundDeletion'];
+
+/** Of a built-in kind a finalizer has a prefix or is one of the system's own. */
+function coreFinalizerCauses(finalizer: string, index: number): Cause[] {
+  if (finalizer.includes('/') || standardFinalizers.includes(finalizer)) return [];
+  const why = 'name is neither a standard finalizer name nor is it fully qualified';
+  return [invalid(`metadata.finalizers[${index}]`, finalizer, why)];
+}
+
+function finalizerCauses({ custom, group }: Kind, { finalizers = [] }: Metadata, old?: Metadata): Cause[] {
+  const malformed = [
+    ...finalizers.flatMap((finalizer) => keyCauses('metadata.finalizers', finalizer)),
+    ...(custom || group === 'apiextensions.k8s.io' ? [] : finalizers.flatMap(coreFinalizerCauses)),
+  ];
   const added = finalizers.filter((finalizer) => !old?.finalizers?.includes(finalizer));
   if (!old?.deletionTimestamp || added.length === 0) return malformed;
   const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');

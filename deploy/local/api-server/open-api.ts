@@ -1,5 +1,6 @@
 import { apiVersionOf, type Kind, type KindRegistry } from './kind.ts';
-import type { JsonObject } from './objects.ts';
+import { objectMetaSchemas } from './object-meta-schema.ts';
+import { isJsonObject, type JsonObject } from './objects.ts';
 
 const pathsRoot = (kind: Pick<Kind, 'group' | 'version'>) => (kind.group ? 'apis/' : 'api/') + apiVersionOf(kind);
 
@@ -19,7 +20,7 @@ export const openApiV3 = (members: Kind[]) => ({
   openapi: '3.0.0',
   info: { title: 'Kubernetes', version: 'v1.34.4' },
   paths: Object.fromEntries(members.flatMap(pathsOf)),
-  components: { schemas: Object.fromEntries([...members.map(schemaOf), ['ObjectMeta', objectMeta]]) },
+  components: { schemas: { ...Object.fromEntries(members.map(schemaOf)), ...objectMetaSchemas } },
 });
 
 /** The older document, for clients that know no better; it names the kinds and leaves their fields open. */
@@ -59,7 +60,7 @@ function pathsOf(kind: Kind): [string, unknown][] {
   const one = {
     get: operation('get'),
     put: operation('put', body('application/json')),
-    patch: operation('patch', body(...patchTypes)),
+    patch: operation('patch', { ...body(...patchTypes), parameters: [...writeParameters, parameter('force')] }),
     delete: operation('delete'),
   };
   return [
@@ -68,37 +69,45 @@ function pathsOf(kind: Kind): [string, unknown][] {
   ];
 }
 
-const strings = { type: 'object', additionalProperties: { type: 'string' } };
-
-const objectMeta = {
-  description: 'What every object carries beside its own fields.',
-  type: 'object',
-  properties: {
-    annotations: strings,
-    creationTimestamp: { type: 'string', format: 'date-time' },
-    deletionTimestamp: { type: 'string', format: 'date-time' },
-    finalizers: { type: 'array', items: { type: 'string' } },
-    generateName: { type: 'string' },
-    generation: { type: 'integer', format: 'int64' },
-    labels: strings,
-    name: { type: 'string' },
-    namespace: { type: 'string' },
-    ownerReferences: { type: 'array', items: { type: 'object' } },
-    resourceVersion: { type: 'string' },
-    uid: { type: 'string' },
-  },
-};
-
 function schemaOf(kind: Kind): [string, unknown] {
   const schema = kind.openApiSchema ?? { type: 'object' };
   const properties = {
-    apiVersion: { type: 'string', description: 'The version of the schema this object is written in.' },
-    kind: { type: 'string', description: 'What this object is.' },
+    apiVersion: {
+      type: 'string',
+      description:
+        'APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources',
+    },
+    kind: {
+      type: 'string',
+      description:
+        'Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds',
+    },
     metadata: {
-      allOf: [{ $ref: '#/components/schemas/ObjectMeta' }],
-      description: 'Name, labels, owners and the like.',
+      allOf: [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }],
+      description: `Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata`,
     },
   };
   const own = (schema.properties ?? {}) as JsonObject;
-  return [schemaName(kind), { ...schema, properties: { ...own, ...properties }, [gvkExtension]: [gvkOf(kind)] }];
+  const selectable = kind.custom ? kind.selectableFields.map((fieldPath) => ({ fieldPath })) : [];
+  return [
+    schemaName(kind),
+    {
+      ...(published(schema) as JsonObject),
+      properties: { ...(published(own) as JsonObject), ...properties },
+      [gvkExtension]: [gvkOf(kind)],
+      ...(selectable.length > 0 && { 'x-kubernetes-selectable-fields': selectable }),
+    },
+  ];
+}
+
+/** A schema as it is published: what may be a number or a text says so in OpenAPI's words, too. */
+function published(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(published);
+  if (!isJsonObject(schema)) return schema;
+  const fields = Object.entries(schema).map(([name, field]) => [name, published(field)]);
+  const either = schema['x-kubernetes-int-or-string'] === true && !schema.anyOf;
+  return {
+    ...Object.fromEntries(fields),
+    ...(either && { anyOf: [{ type: 'integer' }, { type: 'string' }] }),
+  };
 }

@@ -4,8 +4,11 @@ import type { Kind } from './kind.ts';
 import { type ApiObject, isJsonObject } from './objects.ts';
 import { jsonPatch, mergePatch, PatchError, strategicMergePatch } from './patch.ts';
 import type { PatchRequest } from './patch-request.ts';
-import { badRequest, StatusError, unsupportedMediaType } from './status-error.ts';
+import { invalid as invalidField } from './schema-cause.ts';
+import { badRequest, invalid, StatusError, unknownMediaType, unsupportedMediaType } from './status-error.ts';
 import { updateObject } from './update-object.ts';
+
+const strictDecoding = 'strict decoding error';
 
 const types = {
   json: 'application/json-patch+json',
@@ -23,37 +26,51 @@ export async function patchObject(
 ): Promise<{ object: ApiObject; created: boolean }> {
   if (request.mediaType === types.apply) return applyObject(state, kind, request, options);
   const change = patcher(kind, request);
+  let patched: unknown;
   const desired = (current: ApiObject) => {
     try {
-      return change(current);
+      patched = change(current);
+      return patched;
     } catch (error) {
-      if (error instanceof PatchError) throw rejected(error);
+      if (error instanceof PatchError) throw rejected();
       throw error;
     }
   };
   const { place, subresource } = request;
-  return { object: await updateObject(state, kind, { place, subresource, desired }, options), created: false };
+  try {
+    return { object: await updateObject(state, kind, { place, subresource, desired }, options), created: false };
+  } catch (error) {
+    throw isStrict(error) ? misfit(patched, error) : error;
+  }
 }
 
 function patcher(kind: Kind, { mediaType, patch }: PatchRequest): (current: ApiObject) => unknown {
   if (mediaType === types.json) {
-    if (!Array.isArray(patch)) throw undecodable('a list of operations', patch);
+    if (!Array.isArray(patch)) throw undecodable(patch, 'jsonpatch.Patch');
     return (current) => jsonPatch(current, patch);
   }
-  if (!isJsonObject(patch)) throw undecodable('an object', patch);
+  if (!Object.values(types).includes(mediaType)) throw unknownMediaType();
+  if (!isJsonObject(patch)) throw undecodable(patch, 'map[string]interface {}');
   if (mediaType === types.merge) return (current) => mergePatch(current, patch);
   if (mediaType === types.strategic && !kind.custom) return (current) => strategicMergePatch(current, patch);
-  const { json, merge, strategic, apply } = types;
-  throw unsupportedMediaType(kind.custom ? [json, merge, apply] : [json, merge, strategic, apply]);
+  const { json, merge, apply } = types;
+  throw unsupportedMediaType([json, merge, apply]);
 }
 
-const undecodable = (expected: string, found: unknown) =>
-  badRequest(`error decoding patch: expected ${expected}, found ${JSON.stringify(found)?.slice(0, 100)}`);
+const undecodable = (found: unknown, expected: string) => {
+  const type = Array.isArray(found) ? 'array' : typeof found;
+  return badRequest(`error decoding patch: json: cannot unmarshal ${type} into Go value of type ${expected}`);
+};
 
-const rejected = (error: PatchError) =>
-  new StatusError(
-    422,
-    'Invalid',
-    `the server rejected our request due to an error in our request: ${error.message}`,
-    {},
-  );
+const isStrict = (error: unknown): error is StatusError =>
+  error instanceof StatusError && error.message.includes(strictDecoding);
+
+/** What a strict PATCH would make is told whole with what is unknown in it, as the real server does. */
+function misfit(patched: unknown, { message }: StatusError) {
+  const why = message.slice(message.indexOf(strictDecoding));
+  return invalid({ group: '', kind: '' }, '', [invalidField('patch', JSON.stringify(patched), why)]);
+}
+
+/** The real server keeps to itself what is wrong with the patch. */
+const rejected = () =>
+  new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});

@@ -37,7 +37,25 @@ const roleRef = message([1, 'apiGroup', 'string'], [2, 'kind', 'string'], [3, 'n
 const role = message([1, 'metadata', metadata], [2, 'rules', rule, 'repeated']);
 const binding = message([1, 'metadata', metadata], [2, 'subjects', subject, 'repeated'], [3, 'roleRef', roleRef]);
 
-/** What `kubectl create <kind>` sends as protobuf, whatever the server says it takes (numbers of k8s.io/api's generated.proto). */
+const accessReview = message(
+  [
+    1,
+    'resourceAttributes',
+    message(
+      [1, 'namespace', 'string'],
+      [2, 'verb', 'string'],
+      [3, 'group', 'string'],
+      [4, 'version', 'string'],
+      [5, 'resource', 'string'],
+      [6, 'subresource', 'string'],
+      [7, 'name', 'string'],
+    ),
+  ],
+  [2, 'nonResourceAttributes', message([1, 'path', 'string'], [2, 'verb', 'string'])],
+);
+const tokenRequest = message([1, 'audiences', 'string', 'repeated'], [4, 'expirationSeconds', 'integer']);
+
+/** What `kubectl create <kind>` and `kubectl auth can-i` send as protobuf, whatever the server says it takes (numbers of k8s.io/api's generated.proto). */
 const kinds: Record<string, Message> = {
   Namespace: message([1, 'metadata', metadata]),
   ConfigMap: message(
@@ -58,6 +76,9 @@ const kinds: Record<string, Message> = {
   ClusterRole: role,
   RoleBinding: binding,
   ClusterRoleBinding: binding,
+  SelfSubjectAccessReview: message([2, 'spec', accessReview]),
+  SelfSubjectRulesReview: message([2, 'spec', message([1, 'namespace', 'string'])]),
+  TokenRequest: message([2, 'spec', tokenRequest]),
 };
 
 const typeMeta = message([1, 'apiVersion', 'string'], [2, 'kind', 'string']);

@@ -72,6 +72,28 @@ describe('a ServiceAccount', () => {
     expect(body.message).toContain('cannot patch resource "pods/status"');
   });
 
+  test('needs create as well where apply, or PUT of a Lease, would make the object', async () => {
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
+    const rules = [
+      { apiGroups: [''], resources: ['secrets'], verbs: ['patch'] },
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['update'] },
+    ];
+    await bind('Role', rules, 'RoleBinding');
+    const [secret, lease] = [
+      { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } },
+      { metadata: { name: 'l' } },
+    ];
+    const apply = (of: typeof asAdmin) =>
+      of(`PATCH ${secrets}/s?fieldManager=f`, secret, { 'content-type': 'application/apply-patch+yaml' });
+    expect((await apply(asAccount)).body.message).toContain('cannot create resource "secrets"');
+    expect((await asAccount(`PUT ${leases}/l`, lease)).body.message).toContain('cannot create resource "leases"');
+    expect((await apply(asAdmin)).status).toBe(201);
+    expect((await apply(asAccount)).body).toMatchObject({ metadata: { name: 's' } });
+    expect((await asAdmin(`PUT ${leases}/l`, lease)).status).toBe(201);
+    const { metadata } = (await asAdmin(`GET ${leases}/l`)).body;
+    expect((await asAccount(`PUT ${leases}/l`, { metadata })).status).toBe(200);
+  });
+
   test('is held to the names its rule lists', async () => {
     const rule = { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['mine'] };
     await bind('Role', [rule], 'RoleBinding');

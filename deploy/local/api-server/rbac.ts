@@ -1,4 +1,5 @@
 import type { User } from './authentication.ts';
+import { bootstrapRoles } from './bootstrap-roles.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { type ApiObject, isJsonObject, type JsonObject } from './objects.ts';
 import type { ResourceTarget } from './request-target.ts';
@@ -6,11 +7,19 @@ import { forbidden } from './status-error.ts';
 
 const group = 'rbac.authorization.k8s.io';
 
+/** What a user wants to do, as rules are asked about it. */
+export type Access = Pick<ResourceTarget, 'group' | 'plural' | 'subresource' | 'namespace' | 'name'>;
+
+/** A rule that a user has, and by which binding, in the words of the RBAC authorizer. */
+export interface Grant {
+  rule: JsonObject;
+  by: string;
+}
+
 /** Refuses (403) what no Role or ClusterRole bound to the user allows; members of system:masters may do anything. */
-export function authorise(state: ClusterState, user: User, verb: string, target: ResourceTarget): void {
-  if (user.groups.includes('system:masters')) return;
+export function authorise(state: ClusterState, user: User, verb: string, target: Access): void {
+  if (isMaster(user) || grantFor(state, user, verb, target)) return;
   const namespace = namespaceOf(target);
-  if (rulesFor(state, user, namespace).some((rule) => allows(rule, verb, target))) return;
   const resource = target.subresource ? `${target.plural}/${target.subresource}` : target.plural;
   const where = namespace ? `in the namespace "${namespace}"` : 'at the cluster scope';
   throw forbidden(
@@ -20,44 +29,87 @@ export function authorise(state: ClusterState, user: User, verb: string, target:
   );
 }
 
-/** A namespace is in itself: a Role in it may allow reading it. */
-const namespaceOf = ({ group, plural, namespace, name }: ResourceTarget) =>
-  group === '' && plural === 'namespaces' ? name : namespace;
+/** Whether the user may do anything at all. */
+export const isMaster = (user: User) => user.groups.includes('system:masters');
 
-/** The rules of all roles bound to the user, in the cluster and in the namespace. */
-function rulesFor({ store }: ClusterState, user: User, namespace: string | undefined): JsonObject[] {
-  const everywhere = store.list(`${group}/clusterrolebindings`).filter((binding) => binds(binding, user));
-  const here = namespace
-    ? store.list(`${group}/rolebindings`, namespace).filter((binding) => binds(binding, user))
-    : [];
-  return [...everywhere, ...here].flatMap((binding) => {
+/** The first rule that allows it. */
+export const grantFor = (state: ClusterState, user: User, verb: string, access: Access): Grant | undefined =>
+  grantsOf(state, user, namespaceOf(access)).find(({ rule }) => allows(rule, verb, access));
+
+/** The first rule that allows a path that names no resource. */
+export const grantForPath = (state: ClusterState, user: User, verb: string, path: string): Grant | undefined =>
+  grantsOf(state, user, undefined).find(({ rule }) => {
+    const covers = (url: unknown) => {
+      const text = String(url);
+      return text.endsWith('*') ? path.startsWith(text.slice(0, -1)) : text === path;
+    };
+    return lists(rule, 'verbs', verb, '*') && listIn(rule, 'nonResourceURLs').some(covers);
+  });
+
+/** All rules of all roles bound to the user, in the cluster and in the namespace. */
+export function grantsOf({ store }: ClusterState, user: User, namespace: string | undefined): Grant[] {
+  const everywhere = store.list(`${group}/clusterrolebindings`);
+  const here = namespace ? store.list(`${group}/rolebindings`, namespace) : [];
+  const bound = [...everywhere, ...here].flatMap((binding): Grant[] => {
+    const subject = subjectOf(binding, user);
+    if (!subject) return [];
     const { kind, name } = (isJsonObject(binding.roleRef) ? binding.roleRef : {}) as { kind?: string; name?: string };
     const role =
       kind === 'ClusterRole'
         ? store.get(`${group}/clusterroles`, undefined, name ?? '')
         : store.get(`${group}/roles`, binding.metadata.namespace, name ?? '');
-    return Array.isArray(role?.rules) ? role.rules.filter(isJsonObject) : [];
+    const { metadata } = binding;
+    const what = metadata.namespace
+      ? `RoleBinding "${metadata.name}/${metadata.namespace}"`
+      : `ClusterRoleBinding "${metadata.name}"`;
+    const by = `${what} of ${kind} "${name}" to ${inWords(subject, metadata.namespace)}`;
+    return listIn(role ?? {}, 'rules')
+      .filter(isJsonObject)
+      .map((rule) => ({ rule, by }));
   });
+  return [...bootstrapGrants(user), ...bound];
 }
 
-const binds = ({ subjects, metadata }: ApiObject, user: User): boolean =>
-  Array.isArray(subjects) &&
-  subjects.filter(isJsonObject).some(({ kind, name, namespace = metadata.namespace }) => {
-    if (kind === 'ServiceAccount') return user.name === `system:serviceaccount:${namespace}:${name}`;
-    return kind === 'User' ? user.name === name : kind === 'Group' && user.groups.includes(String(name));
-  });
+const bootstrapGrants = (user: User): Grant[] =>
+  bootstrapRoles
+    .filter((role) => user.groups.includes(role.group))
+    .flatMap(({ name, group: to, rules }) => {
+      const by = `ClusterRoleBinding "${name}" of ClusterRole "${name}" to Group "${to}"`;
+      return rules.map((rule) => ({ rule, by }));
+    });
 
-function allows(rule: JsonObject, verb: string, { group, plural, subresource, name }: ResourceTarget): boolean {
-  const has = (field: string, ...wanted: string[]) => {
-    const listed = rule[field];
-    return Array.isArray(listed) && wanted.some((each) => listed.includes(each));
-  };
+/** A namespace is in itself: a Role in it may allow reading it. */
+const namespaceOf = ({ group, plural, namespace, name }: Access) =>
+  group === '' && plural === 'namespaces' ? name : namespace;
+
+const subjectOf = ({ subjects, metadata }: ApiObject, user: User): JsonObject | undefined =>
+  (Array.isArray(subjects) ? subjects.filter(isJsonObject) : []).find(
+    ({ kind, name, namespace = metadata.namespace }) => {
+      if (kind === 'ServiceAccount') return user.name === `system:serviceaccount:${namespace}:${name}`;
+      return kind === 'User' ? user.name === name : kind === 'Group' && user.groups.includes(String(name));
+    },
+  );
+
+const inWords = ({ kind, name, namespace }: JsonObject, home: string | undefined) =>
+  kind === 'ServiceAccount' ? `ServiceAccount "${name}/${namespace ?? home}"` : `${kind} "${name}"`;
+
+function allows(rule: JsonObject, verb: string, { group, plural, subresource, name }: Access): boolean {
   const resources = subresource ? [`${plural}/${subresource}`, `*/${subresource}`, '*'] : [plural, '*'];
-  const isNamed = !Array.isArray(rule.resourceNames) || rule.resourceNames.length === 0;
+  const isNamed = listIn(rule, 'resourceNames').length === 0;
   return (
-    has('verbs', verb, '*') &&
-    has('apiGroups', group, '*') &&
-    has('resources', ...resources) &&
-    (isNamed || (name !== undefined && has('resourceNames', name)))
+    lists(rule, 'verbs', verb, '*') &&
+    lists(rule, 'apiGroups', group, '*') &&
+    lists(rule, 'resources', ...resources) &&
+    (isNamed || (name !== undefined && lists(rule, 'resourceNames', name)))
   );
 }
+
+const listIn = (object: JsonObject, field: string): unknown[] => {
+  const list = object[field];
+  return Array.isArray(list) ? list : [];
+};
+
+const lists = (rule: JsonObject, field: string, ...wanted: string[]) => {
+  const list = listIn(rule, field);
+  return wanted.some((each) => list.includes(each));
+};

@@ -29,12 +29,19 @@ export async function replaceObject(
   return { object: await updateObject(state, kind, { place, subresource, desired }, options), created: false };
 }
 
-function assertMeant(kind: Kind, { name }: ObjectPlace, { metadata }: ApiObject, stored: ApiObject | undefined) {
+function assertMeant(
+  kind: Kind,
+  { namespace, name }: ObjectPlace,
+  { metadata }: ApiObject,
+  stored: ApiObject | undefined,
+) {
   if (metadata.name && metadata.name !== name) {
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
   }
   const uid = stored?.metadata.uid ?? '';
   if (!metadata.uid || metadata.uid === uid) return;
-  const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${uid}`;
+  const key = ['/registry', ...(kind.custom ? [kind.group] : []), kind.plural, ...(namespace ? [namespace] : []), name];
+  const failed = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${uid}`;
+  const why = `StorageError: invalid object, Code: 4, Key: ${key.join('/')}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`;
   throw conflict(groupResourceOf(kind), name, why);
 }

@@ -1,7 +1,7 @@
 import type { DeleteOptions } from './delete-object.ts';
 import type { ListQuery } from './list-objects.ts';
 import { isJsonObject } from './objects.ts';
-import { invalid as invalidField, notSupported } from './schema-cause.ts';
+import { type Cause, invalid as invalidField, notSupported } from './schema-cause.ts';
 import { badRequest, invalid } from './status-error.ts';
 
 /** The parameters of a list or watch. */
@@ -48,14 +48,14 @@ export const fieldManagerIn = (query: URLSearchParams, userAgent = '') =>
 /** DeleteOptions from the body, or from the parameters where there is no body. */
 export function deleteOptions(query: URLSearchParams, body: unknown, user: string): DeleteOptions {
   const given = isJsonObject(body) ? body : {};
-  const policy = String(given.propagationPolicy ?? query.get('propagationPolicy') ?? '');
+  const policy = policyIn(given, query);
   const grace = given.gracePeriodSeconds ?? numberIn(query, 'gracePeriodSeconds');
   const dryRun = Array.isArray(given.dryRun) ? given.dryRun.map(String) : query.getAll('dryRun');
   return {
     user,
     dryRun: isDryRun(dryRun, 'DeleteOptions'),
     ...(isJsonObject(given.preconditions) && { preconditions: preconditionsIn(given.preconditions) }),
-    ...(policy && { propagationPolicy: policyNamed(policy) }),
+    ...(policy && { propagationPolicy: policy }),
     ...(typeof grace === 'number' && { gracePeriodSeconds: grace }),
   };
 }
@@ -65,10 +65,19 @@ const preconditionsIn = ({ uid, resourceVersion }: Record<string, unknown>) => (
   ...(typeof resourceVersion === 'string' && { resourceVersion }),
 });
 
-function policyNamed(policy: string): 'Background' | 'Foreground' | 'Orphan' {
-  if (policy === 'Background' || policy === 'Foreground' || policy === 'Orphan') return policy;
-  const cause = invalidField('propagationPolicy', policy, 'must be Background, Foreground or Orphan');
-  throw invalid(ofOptions('DeleteOptions'), '', [cause]);
+function policyIn(given: Record<string, unknown>, query: URLSearchParams) {
+  const { orphanDependents } = given;
+  const policy = String(given.propagationPolicy ?? query.get('propagationPolicy') ?? '');
+  const refuse = (cause: Cause): never => {
+    throw invalid(ofOptions('DeleteOptions'), '', [cause]);
+  };
+  if (policy && typeof orphanDependents === 'boolean') {
+    const why = 'orphanDependents and deletionPropagation cannot be both set';
+    return refuse(invalidField('propagationPolicy', policy, why));
+  }
+  if (typeof orphanDependents === 'boolean') return orphanDependents ? 'Orphan' : 'Background';
+  if (policy === '' || policy === 'Background' || policy === 'Foreground' || policy === 'Orphan') return policy;
+  return refuse(notSupported('propagationPolicy', policy, ['Foreground', 'Background', 'Orphan', 'nil']));
 }
 
 const ofOptions = (kind: string) => ({ group: 'meta.k8s.io', kind });

@@ -1,13 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { review } from './access-review.ts';
 import { answer, type Encoder } from './answer.ts';
-import type { User } from './authentication.ts';
+import type { Tokens, User } from './authentication.ts';
 import type { ClusterState, WriteOptions } from './cluster-state.ts';
 import { createObject } from './create-object.ts';
 import { deleteObject } from './delete-object.ts';
 import { groupResourceOf, type Kind, presented, shelfOf } from './kind.ts';
 import { listObjects, matcher } from './list-objects.ts';
+import { assertWatchOptions, parseResourceVersion } from './list-options.ts';
 import type { ApiObject } from './objects.ts';
 import { patchObject } from './patch-object.ts';
+import { authorise } from './rbac.ts';
 import { replaceObject } from './replace-object.ts';
 import { requestBody } from './request-body.ts';
 import {
@@ -22,6 +25,7 @@ import {
 import type { ResourceTarget } from './request-target.ts';
 import { notFound } from './status-error.ts';
 import { listKindOf, table } from './table.ts';
+import { requestToken } from './token-request.ts';
 import type { Verb } from './verb.ts';
 import { streamWatch } from './watch-stream.ts';
 
@@ -29,6 +33,7 @@ import { streamWatch } from './watch-stream.ts';
 export interface ResourceRequest {
   state: ClusterState;
   encoder: Encoder;
+  tokens: Tokens;
   target: ResourceTarget;
   kind: Kind;
   verb: Verb;
@@ -57,7 +62,8 @@ const handlers: Record<Verb, (call: ResourceRequest) => void | Promise<void>> = 
 };
 
 function get(call: ResourceRequest) {
-  const { state, kind, target } = call;
+  const { state, kind, target, query } = call;
+  parseResourceVersion(query.get('resourceVersion') ?? '');
   const name = target.name ?? '';
   const object = state.store.get(shelfOf(kind), target.namespace, name);
   if (!object) throw notFound(groupResourceOf(kind), name);
@@ -67,7 +73,7 @@ function get(call: ResourceRequest) {
 function list({ state, kind, target, query, encoder, request, response }: ResourceRequest) {
   const { items, ...metadata } = listObjects(state, kind, listQuery(query, target.namespace));
   if (!wantsTable(request)) {
-    return answer(response, 200, encoder.encodeList({ ...listKindOf(kind), metadata }, items));
+    return answer(response, 200, encoder.encodeList(listHead(kind, metadata), items, !kind.custom));
   }
   const options = {
     now: state.clock.now(),
@@ -81,19 +87,29 @@ function list({ state, kind, target, query, encoder, request, response }: Resour
 function watch(call: ResourceRequest) {
   const { state, kind, target, query, encoder, request, response } = call;
   const list = listQuery(query, target.namespace);
-  const named = target.name && [list.fieldSelector, `metadata.name=${target.name}`].filter(Boolean).join(',');
   matcher(kind, list);
+  parseResourceVersion(list.resourceVersion);
+  const sendInitialEvents = isTrue(query, 'sendInitialEvents');
+  const bookmarks = isTrue(query, 'allowWatchBookmarks');
+  assertWatchOptions(list, sendInitialEvents);
   const options = {
-    query: { ...list, ...(named && { fieldSelector: named }), sendInitialEvents: isTrue(query, 'sendInitialEvents') },
+    query: { ...list, sendInitialEvents, bookmarks },
     timeoutSeconds: numberIn(query, 'timeoutSeconds'),
-    bookmarks: isTrue(query, 'allowWatchBookmarks'),
+    bookmarks,
     asTable: wantsTable(request) ? { includeObject: includeObjectIn(query) } : undefined,
   };
   call.onWatch(streamWatch(state, encoder, kind, options, response));
 }
 
 async function create(call: ResourceRequest) {
+  const { state, kind, target, user, tokens, response } = call;
   const body = await requestBody(call.request, mediaTypeOf(call.request));
+  if (target.subresource === 'token') {
+    return answer(response, 201, JSON.stringify(requestToken(state, tokens, placeOf(call), body)));
+  }
+  if (kind.verbs && !kind.verbs.includes('get')) {
+    return answer(response, 201, JSON.stringify(review(state, user, kind, body)));
+  }
   answerObject(call, 201, await createObject(call.state, call.kind, call.target.namespace, body, writeOptions(call)));
 }
 
@@ -143,8 +159,14 @@ async function removeAll({ state, kind, target, query, user, request, response, 
     const { object } = await deleteObject(state, kind, { namespace: each.namespace, name: each.name }, options);
     removed.push(object);
   }
-  answer(response, 200, encoder.encodeList({ ...listKindOf(kind), metadata }, removed));
+  answer(response, 200, encoder.encodeList(listHead(kind, metadata), removed, !kind.custom));
 }
+
+/** A list of custom resources says that there is no next page, one of built-in kinds says nothing. */
+const listHead = (kind: Kind, metadata: object) => ({
+  ...listKindOf(kind),
+  metadata: { ...(kind.custom && { continue: '' }), ...metadata },
+});
 
 function answerObject(
   { state, kind, query, encoder, request, response }: ResourceRequest,
@@ -172,13 +194,15 @@ const placeOf = ({ target }: ResourceRequest) => ({ namespace: target.namespace,
 
 const subresourceOf = ({ target }: ResourceRequest): '' | 'status' => (target.subresource === 'status' ? 'status' : '');
 
-function writeOptions({ query, user, request, response }: ResourceRequest): WriteOptions {
+function writeOptions({ state, target, verb, query, user, request, response }: ResourceRequest): WriteOptions {
   const isApply = mediaTypeOf(request) === 'application/apply-patch+yaml';
   return {
     user: user.name,
     fieldManager: isApply ? (query.get('fieldManager') ?? '') : fieldManagerIn(query, request.headers['user-agent']),
     dryRun: isDryRun(query.getAll('dryRun'), 'PatchOptions'),
     fieldValidation: fieldValidationIn(query),
+    // Whoever makes an object by apply or by PUT needs both verbs (k8s.io/apiserver, endpoints/handlers: withAuthorization).
+    ...(verb === 'create' ? {} : { authoriseCreate: () => authorise(state, user, 'create', target) }),
     warn: (message) => response.appendHeader('warning', `299 - ${JSON.stringify(message)}`),
   };
 }

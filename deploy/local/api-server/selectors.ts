@@ -59,9 +59,7 @@ function tokensOf(text: string): Tokens {
     next: () => tokens[position++] ?? END,
     fail: (expected) => {
       const found = tokens[position - 1];
-      throw new Error(
-        `unable to parse requirement: found '${found ?? ''}', expected: ${expected} in label selector '${text}'`,
-      );
+      throw new Error(`unable to parse requirement: found '${found ?? ''}', expected: ${expected}`);
     },
   };
 }
@@ -74,7 +72,7 @@ function readRequirements(text: string): Requirement[] {
     requirements.push(readRequirement(tokens));
     const separator = tokens.next();
     if (separator === END) return requirements;
-    if (separator !== ',') tokens.fail("',' or 'end of string'");
+    if (separator !== ',') throw new Error(`found '${separator}', expected: ',' or 'end of string'`);
     if (tokens.peek() === END) {
       tokens.next();
       tokens.fail("identifier after ','");
@@ -109,7 +107,7 @@ function readComparison(tokens: Tokens, key: string): Requirement {
     const sign = operator === '<' ? -1 : 1;
     return (labels) => /^-?\d+$/.test(labels[key] ?? '') && sign * (Number(labels[key]) - bound) > 0;
   }
-  return tokens.fail('in, notin, =, ==, !=, <, >');
+  return tokens.fail('in, notin, =, ==, !=, gt, lt');
 }
 
 const KEY = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
@@ -117,14 +115,16 @@ const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
 function readKey(tokens: Tokens): string {
   const key = tokens.next();
-  if (SYMBOLS.has(key) || !KEY.test(key)) tokens.fail('a label key such as example.com/name');
+  if (SYMBOLS.has(key)) tokens.fail('identifier');
+  if (!KEY.test(key)) tokens.fail('a label key such as example.com/name');
   return key;
 }
 
 function readValue(tokens: Tokens): string {
   if (tokens.peek() === END || tokens.peek() === ',') return '';
   const value = tokens.next();
-  if (SYMBOLS.has(value) || !VALUE.test(value)) tokens.fail('a label value (at most 63 of A-Z a-z 0-9 - _ .)');
+  if (SYMBOLS.has(value)) tokens.fail('identifier');
+  if (!VALUE.test(value)) tokens.fail('a label value (at most 63 of A-Z a-z 0-9 - _ .)');
   return value;
 }
 

@@ -24,6 +24,8 @@ export class StatusError extends Error {
   readonly status: number;
   readonly reason: string;
   readonly details: StatusDetails | undefined;
+  /** Where a list may go on that cannot as it was asked to. */
+  next?: string;
   constructor(status: number, reason: string, message: string, details?: StatusDetails) {
     super(message);
     this.status = status;
@@ -36,10 +38,10 @@ export class StatusError extends Error {
 export const statusOf = (error: StatusError) => ({
   kind: 'Status',
   apiVersion: 'v1',
-  metadata: {},
+  metadata: error.next ? { continue: error.next } : {},
   status: 'Failure',
   message: error.message,
-  reason: error.reason,
+  ...(error.reason && { reason: error.reason }),
   ...(error.details && { details: error.details }),
   code: error.status,
 });
@@ -53,8 +55,13 @@ const about = (of: GroupResource, name: string): StatusDetails => ({
 export const notFound = (of: GroupResource, name: string) =>
   new StatusError(404, 'NotFound', `${inWords(of)} "${name}" not found`, about(of, name));
 
-export const alreadyExists = (of: GroupResource, name: string) =>
-  new StatusError(409, 'AlreadyExists', `${inWords(of)} "${name}" already exists`, about(of, name));
+export const alreadyExists = (of: GroupResource, name: string, isGoing = false) =>
+  new StatusError(
+    409,
+    'AlreadyExists',
+    `${isGoing ? 'object is being deleted: ' : ''}${inWords(of)} "${name}" already exists`,
+    about(of, name),
+  );
 
 export const conflict = (of: GroupResource, name: string, why: string) =>
   new StatusError(
@@ -79,9 +86,9 @@ export const forbidden = (of: GroupResource, name: string, why: string, causes?:
 export function invalid(of: { group: string; kind: string }, name: string, causes: Cause[]) {
   const kind = of.group ? `${of.kind}.${of.group}` : of.kind;
   return new StatusError(422, 'Invalid', `${kind} "${name}" is invalid: ${describeCauses(causes)}`, {
-    name,
+    ...(name && { name }),
     ...(of.group && { group: of.group }),
-    kind: of.kind,
+    ...(of.kind && { kind: of.kind }),
     causes: causes.map(({ reason, message, field }) => ({ reason, message, field })),
   });
 }
@@ -95,6 +102,10 @@ export const noSuchPath = () =>
 export const methodNotAllowed = () =>
   new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 
+/** A media type that is none of the patches. */
+export const unknownMediaType = () => new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
+
+/** A patch the kind does not take. */
 export const unsupportedMediaType = (accepted: string[]) =>
   new StatusError(
     415,

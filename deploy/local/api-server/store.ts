@@ -1,6 +1,7 @@
 import type { ApiObject } from './objects.ts';
 import { frozen } from './objects.ts';
 import { expired } from './status-error.ts';
+import type { StoreFile } from './store-file.ts';
 import { type StoreEvent, WatchLog } from './watch-log.ts';
 
 type Listener = (event: StoreEvent) => void;
@@ -27,17 +28,25 @@ function position(keys: string[], key: string): number {
 
 /**
  * The cluster's memory: frozen objects by resource, namespace and name, one resourceVersion counter for all of them,
- * and the log that watches read. It plays etcd: it knows no kinds and no rules.
+ * and the log that watches read. It plays etcd: it knows no kinds and no rules. With a file it is there again after the
+ * process has ended; the log is not, so that watches and pages from before are answered 410.
  */
 export class Store {
   readonly #shelves = new Map<string, Shelf>();
   readonly #log: WatchLog;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #observers = new Set<Listener>();
+  readonly #file: StoreFile | undefined;
   #resourceVersion = 1;
 
-  constructor(historyLimit: number) {
-    this.#log = new WatchLog(historyLimit);
+  constructor(historyLimit: number, file?: StoreFile) {
+    this.#file = file;
+    const kept = file?.load();
+    this.#log = new WatchLog(historyLimit, kept?.objects.length ? kept.resourceVersion : 0);
+    this.#resourceVersion = kept?.resourceVersion ?? this.#resourceVersion;
+    for (const { resource, object } of kept?.objects ?? []) {
+      this.#shelve(resource, keyOf(object.metadata.namespace, object.metadata.name), frozen(object));
+    }
   }
 
   /** The resourceVersion of the newest write. */
@@ -78,6 +87,7 @@ export class Store {
     const { namespace, name } = object.metadata;
     const previous = this.get(resource, namespace, name);
     const stored = this.#stamped(object);
+    this.#file?.put(resource, stored);
     this.#shelve(resource, keyOf(namespace, name), stored);
     this.#tell({
       type: previous ? 'MODIFIED' : 'ADDED',
@@ -95,9 +105,10 @@ export class Store {
     const key = keyOf(namespace, name);
     const previous = shelf?.objects.get(key);
     if (!shelf || !previous) return undefined;
+    const object = this.#stamped(previous);
+    this.#file?.remove(resource, object, this.#resourceVersion);
     shelf.objects.delete(key);
     shelf.keys.splice(position(shelf.keys, key), 1);
-    const object = this.#stamped(previous);
     this.#tell({ type: 'DELETED', resourceVersion: this.#resourceVersion, resource, object, previous });
     return object;
   }
@@ -113,6 +124,15 @@ export class Store {
   observe(observer: Listener): () => void {
     this.#observers.add(observer);
     return () => this.#observers.delete(observer);
+  }
+
+  /** Tells observers and listeners of every object that is there as of a new one, for those that live by changes. */
+  replay() {
+    for (const [resource, { objects }] of this.#shelves) {
+      for (const object of objects.values()) {
+        this.#say({ type: 'ADDED', resourceVersion: Number(object.metadata.resourceVersion), resource, object });
+      }
+    }
   }
 
   /** The writes of a resource after `resourceVersion`; throws 410 when some of them are compacted. */
@@ -150,6 +170,10 @@ export class Store {
 
   #tell(event: StoreEvent) {
     this.#log.append(event);
+    this.#say(event);
+  }
+
+  #say(event: StoreEvent) {
     for (const observer of [...this.#observers]) observer(event);
     for (const listener of [...(this.#listeners.get(event.resource) ?? [])]) listener(event);
   }

@@ -14,7 +14,7 @@ export function table(
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
     metadata: options.metadata,
-    columnDefinitions: options.withColumns ? columns.map(definition) : null,
+    columnDefinitions: options.withColumns ? columns.map((column) => definition(kind, column)) : null,
     rows: objects.map((object) => ({
       cells: columns.map((column) => cellOf(column, object, options.now)),
       ...objectPart(object, options.includeObject),
@@ -47,13 +47,15 @@ const nameColumn: Column = {
   name: 'Name',
   type: 'string',
   format: 'name',
-  description: 'The name of the object.',
+  description:
+    'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names',
   cell: ({ metadata }) => metadata.name,
 };
 
-const definition = ({ name, type, format = '', description = '', priority = 0 }: Column) => ({
+/** Of a built-in kind the real server tells ages as text. */
+const definition = (kind: Kind, { name, type, format = '', description = '', priority = 0 }: Column) => ({
   name,
-  type,
+  type: type === 'date' && !kind.custom ? 'string' : type,
   format,
   description,
   priority,
@@ -68,7 +70,7 @@ function cellOf(column: Column, object: ApiObject, now: number): unknown {
 }
 
 function objectPart(object: ApiObject, includeObject: string) {
-  if (includeObject === 'None') return {};
+  if (includeObject === 'None') return { object: null };
   if (includeObject === 'Object') return { object };
   return { object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata } };
 }

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { admit } from './admission.ts';
 import { type ClusterState, type ObjectPlace, timestamp, type WriteOptions } from './cluster-state.ts';
 import { dropUnknownFields, incomingObject } from './incoming-object.ts';
-import { apiVersionOf, groupResourceOf, type Kind, presented, shelfOf } from './kind.ts';
+import { apiVersionOf, faultyKind, groupResourceOf, type Kind, keptForm, presented, shelfOf } from './kind.ts';
 import { recordUpdate } from './managed-fields.ts';
 import { metadataCauses } from './metadata-rules.ts';
 import { type ApiObject, copyOf, frozen, sameContent } from './objects.ts';
-import { invalid as invalidField } from './schema-cause.ts';
+import { type Cause, invalid as invalidField } from './schema-cause.ts';
 import { badRequest, conflict, invalid, modifiedMeanwhile, notFound } from './status-error.ts';
 
 /** A change to one object: what it should be, given what it is. */
@@ -41,7 +41,7 @@ export async function updateObject(
       user: options.user,
       dryRun: options.dryRun,
     });
-    refuseInvalid(kind, next, current);
+    refuseInvalid(kind, next, current, change.subresource);
     if (state.store.get(shelf, change.place.namespace, change.place.name) !== stored) continue;
     if (sameContent(next, current)) return current;
     return options.dryRun ? frozen(next) : store(state, kind, next);
@@ -54,7 +54,8 @@ function nextObject(state: ClusterState, kind: Kind, change: Change, current: Ap
   const next = copyOf(
     change.subresource === 'status' ? withStatusOf(current, desired) : withSpecOf(kind, current, desired),
   );
-  dropUnknownFields(kind, next, options);
+  // What is applied fits the schema already, and its managedFields speak of all of it.
+  if (!change.recorded) dropUnknownFields(kind, next, options);
   const now = timestamp(state.clock);
   kind.schema?.applyDefaults(next);
   kind.prepareForUpdate?.(next, current, now);
@@ -80,9 +81,7 @@ function assertSameObject(kind: Kind, { place }: Change, { metadata }: ApiObject
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${place.name})`);
   }
   if (metadata.namespace && metadata.namespace !== place.namespace) {
-    throw badRequest(
-      `the namespace of the object (${metadata.namespace}) does not match the namespace on the request (${place.namespace ?? ''})`,
-    );
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
   if (!metadata.resourceVersion && !kind.replacesUnconditionally) {
     throw invalid({ group: kind.group, kind: kind.plural }, place.name, [
@@ -139,14 +138,22 @@ function wantsMore(kind: Kind, next: ApiObject, current: ApiObject): boolean {
   return !isDeepStrictEqual(wanted(next), wanted(current));
 }
 
-function refuseInvalid(kind: Kind, next: ApiObject, current: ApiObject) {
+function refuseInvalid(kind: Kind, next: ApiObject, current: ApiObject, subresource: string) {
   const causes = [
     ...metadataCauses(kind, next, current.metadata),
-    ...((kind.custom && kind.schema?.validate(next, current)) || []),
+    ...((kind.custom && kind.schema?.validate(next, current).map(subresource ? fromStatus : whole)) || []),
     ...(kind.validate?.(next, current) ?? []),
   ];
-  if (causes.length > 0) throw invalid(kind, next.metadata.name, causes);
+  if (causes.length > 0) throw invalid(faultyKind(kind), next.metadata.name, causes);
 }
+
+const whole = (cause: Cause) => cause;
+
+/** /status has the schema of the status alone, from which it says where a fault is. */
+const fromStatus = (cause: Cause): Cause => ({
+  ...cause,
+  message: cause.message.replace(': status.', ': '),
+});
 
 /** Writes the object, or lets it go when this took away the last thing that held it. */
 function store({ store }: ClusterState, kind: Kind, next: ApiObject): ApiObject {
@@ -157,6 +164,5 @@ function store({ store }: ClusterState, kind: Kind, next: ApiObject): ApiObject 
     store.remove(shelfOf(kind), namespace, name);
     return frozen(next);
   }
-  const apiVersion = apiVersionOf({ group: kind.group, version: kind.storageVersion });
-  return presented(kind, store.put(shelfOf(kind), { ...next, apiVersion }));
+  return presented(kind, store.put(shelfOf(kind), keptForm(kind, next)));
 }

@@ -14,10 +14,11 @@ export interface StoreEvent {
 export class WatchLog {
   readonly #limit: number;
   #events: StoreEvent[] = [];
-  #compacted = 0;
+  #compacted: number;
 
-  constructor(limit: number) {
+  constructor(limit: number, compacted = 0) {
     this.#limit = limit;
+    this.#compacted = compacted;
   }
 
   append(event: StoreEvent) {

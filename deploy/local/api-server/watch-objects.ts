@@ -1,6 +1,7 @@
 import type { ClusterState } from './cluster-state.ts';
 import { apiVersionOf, type Kind, presented, shelfOf } from './kind.ts';
-import { type ListQuery, matcher, parseResourceVersion } from './list-objects.ts';
+import { type ListQuery, matcher } from './list-objects.ts';
+import { parseResourceVersion } from './list-options.ts';
 import { type ApiObject, frozen } from './objects.ts';
 import type { StoreEvent } from './watch-log.ts';
 
@@ -13,6 +14,8 @@ export interface WatchEvent {
 export interface WatchQuery
   extends Pick<ListQuery, 'namespace' | 'labelSelector' | 'fieldSelector' | 'resourceVersion'> {
   sendInitialEvents: boolean;
+  /** Whether a line says where the beginning ends; a watch that is given no resourceVersion has one, too. */
+  bookmarks: boolean;
 }
 
 /**
@@ -39,7 +42,9 @@ export function watchObjects(
       if (matches(object)) send({ type: 'ADDED', object: presented(kind, object) });
     }
   }
-  if (query.sendInitialEvents) send(bookmark(kind, store.resourceVersion, { 'k8s.io/initial-events-end': 'true' }));
+  const hasBeginning = query.sendInitialEvents || query.resourceVersion === '';
+  if (query.bookmarks && hasBeginning)
+    send(bookmark(kind, store.resourceVersion, { 'k8s.io/initial-events-end': 'true' }));
   return store.subscribe(shelfOf(kind), tell);
 }
 
@@ -47,7 +52,6 @@ export function watchObjects(
 export function bookmark(kind: Kind, resourceVersion: number, annotations?: Record<string, string>): WatchEvent {
   const metadata = {
     resourceVersion: String(resourceVersion),
-    creationTimestamp: null,
     ...(annotations && { annotations }),
   };
   return {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 const UrlSource = z.looseObject({ url: z.string().default(''), checksum: z.string().default('') });
 const CloneSource = z.looseObject({ namespace: z.string().default(''), name: z.string().default('') });

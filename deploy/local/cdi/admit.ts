@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ApiError } from '../../../shared/runtime/errors.ts';
 import { sourceProblem } from './admit-source.ts';
 import { storageProblem } from './admit-storage.ts';

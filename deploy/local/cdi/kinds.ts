@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineResource, type ObjectOf } from '../../../shared/resources/resource.ts';
 
 const Quantities = z.record(z.string(), z.union([z.string(), z.number()]).transform(String));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SteppedClock, steppedClock } from '../clock.ts';
 import { DataVolume, Pod } from './kinds.ts';
-import { failed } from './scripted-import.ts';
+import { endless, failed } from './scripted-import.ts';
 import { type Running, startCdi } from './start-cdi.ts';
 import { aDataVolume, type Recording, type TestCluster, testCluster } from './test-cluster.ts';
 
@@ -82,4 +82,22 @@ test('a long run that fails late is repeated without a pause', async () => {
       ({ object }) => object.status?.containerStatuses[0]?.state?.waiting?.reason === 'CrashLoopBackOff',
     ),
   ).toBe(false);
+});
+
+test('a container that ran when the node went down is seen as lost, and starts once more', async () => {
+  const first = endless();
+  const lostNode = startCdi({ kube: cluster.kube, clock, importImage: first.importImage, timings: noTime });
+  await cluster.kube.create(DataVolume, aDataVolume('lab', { http: { url: 'http://images/lab' } }));
+  await pods.until(({ status }) => status?.containerStatuses[0]?.state?.running !== undefined);
+  await lostNode.stop();
+  const second = endless();
+  cdi = startCdi({ kube: cluster.kube, clock, importImage: second.importImage, timings: noTime });
+  const restarted = await pods.until(({ status }) => status?.containerStatuses[0]?.restartCount === 1);
+  expect(restarted.status?.containerStatuses[0]?.lastState?.terminated).toMatchObject({
+    exitCode: 255,
+    reason: 'Unknown',
+    startedAt: new Date(clock.now()).toISOString().replace('.000', ''),
+  });
+  await expect.poll(() => second.state).toEqual({ running: 1, started: 1 });
+  expect(first.state).toEqual({ running: 0, started: 1 });
 });

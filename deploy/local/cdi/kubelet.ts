@@ -151,12 +151,19 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
   async function keepRunning(ref: ObjectReference, pod: Pod, life: Life): Promise<Again> {
     if (life.end) return conclude(pod, life, life.end);
     if (life.run && life.restartAtMs === undefined) return undefined;
-    // Without memory of its container, as after a restart of the kubelet, it starts at once.
+    const state = pod.status?.containerStatuses[0]?.state;
+    if (!life.run && state?.running) return lose(pod, life, state.running.startedAt);
+    // Without memory of when its container ended, as after a restart of the node, it starts at once.
     const restMs = (life.restartAtMs ?? 0) - clock.now();
     if (restMs <= 0) return start(ref, pod, life);
-    const state = pod.status?.containerStatuses[0]?.state;
     if (state?.terminated) await say(pod, crashLooping(pod, restMs, clock.now()));
     return { lookAgainMs: restMs };
+  }
+
+  /** A container that another life of this node has started went with it; containerd says of such no more than this. */
+  function lose(pod: Pod, life: Life, startedAt = ''): Promise<Again> {
+    life.startedMs = Date.parse(startedAt) || clock.now();
+    return conclude(pod, life, { termination: { exitCode: 255, reason: 'Unknown', message: '' } });
   }
 
   async function conclude(pod: Pod, life: Life, ended: End): Promise<Again> {

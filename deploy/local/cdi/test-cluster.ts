@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { KubeConfig } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineResource, type KubernetesObject, type Resource } from '../../../shared/resources/resource.ts';
 import { type Kube, kubeClient } from '../../../shared/runtime/kube.ts';
 import { startApiServer } from '../api-server/api-server.ts';

@@ -7,9 +7,10 @@ import { type Clock, realClock } from '../clock.ts';
 import { answer, type Shelves } from './answer.ts';
 import { sharedBandwidth } from './bandwidth.ts';
 import { type Fault, faultTable } from './faults.ts';
+import { type KeptObjects, keptObjects } from './kept-objects.ts';
 import type { KeyPair } from './sigv4.ts';
 import { type Content, type StoredObject, storedObject } from './stored-object.ts';
-import { countedTraffic, type Traffic } from './traffic.ts';
+import { countedTraffic, objectPath, type Traffic } from './traffic.ts';
 
 /** Who may read, and how fast. Signatures are judged by `clock`, which should be the one they were made by. */
 export interface ObjectStoreOptions {
@@ -26,6 +27,8 @@ export interface ObjectStoreOptions {
   /** Buckets that a key pair may read as user name and password. */
   basicAuthBuckets?: readonly string[];
   faults?: readonly Fault[];
+  /** A folder for this store alone, where its objects are kept, and found again; without it they go with the store. */
+  folder?: string;
 }
 
 /** A running object store; paths are `/bucket/key`, `bucket/key` or whole URLs. */
@@ -35,6 +38,8 @@ export interface ObjectStore extends Pick<Traffic, 'bytesSent' | 'requests' | 'o
   /** Keeps an object, making its bucket when there is none. */
   put(bucket: string, key: string, content: Content): Promise<void>;
   remove(bucket: string, key: string): void;
+  /** How many bytes an object has; undefined where there is none. */
+  sizeOf(path: string): number | undefined;
   /** What goes wrong; change it at any time. */
   faults: Fault[];
   /** Changes the speed of all downloads together; undefined is no limit, 0 stops them. */
@@ -45,10 +50,13 @@ export interface ObjectStore extends Pick<Traffic, 'bytesSent' | 'requests' | 'o
 /** Starts an object store on 127.0.0.1 that speaks as much of S3 as downloading images needs. */
 export async function startObjectStore(options: ObjectStoreOptions): Promise<ObjectStore> {
   const clock = options.clock ?? realClock;
+  const kept = options.folder === undefined ? undefined : await keptObjects(options.folder);
   const spoolFolder = await mkdtemp(join(tmpdir(), 'object-store-'));
-  const shelves = emptyShelves(options, clock, spoolFolder);
+  const shelves = emptyShelves(options, clock, spoolFolder, kept);
   const server = createServer((request, response) => void answer(request, response, shelves));
   try {
+    for (const { bucket, key, content } of kept?.found ?? [])
+      shelve(shelves, bucket, key, await storedObject(content, spoolFolder, clock.now()));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject).listen(options.port ?? 0, '127.0.0.1', resolve);
     });
@@ -61,7 +69,14 @@ export async function startObjectStore(options: ObjectStoreOptions): Promise<Obj
   return {
     url: `http://127.0.0.1:${port}`,
     put: shelves.put,
-    remove: (bucket, key) => void shelves.buckets.get(bucket)?.delete(key),
+    remove: (bucket, key) => {
+      shelves.buckets.get(bucket)?.delete(key);
+      void kept?.forget(bucket, key);
+    },
+    sizeOf: (path) => {
+      const [, bucket = '', key = ''] = /^\/([^/]*)\/(.*)$/s.exec(objectPath(path)) ?? [];
+      return shelves.buckets.get(bucket)?.get(key)?.size;
+    },
     faults: shelves.faults.rules,
     limitTo: shelves.bandwidth.limitTo,
     bytesSent,
@@ -76,15 +91,20 @@ export async function startObjectStore(options: ObjectStoreOptions): Promise<Obj
   };
 }
 
-function emptyShelves(options: ObjectStoreOptions, clock: Clock, spoolFolder: string): Shelves {
+function emptyShelves(
+  options: ObjectStoreOptions,
+  clock: Clock,
+  spoolFolder: string,
+  kept: KeptObjects | undefined,
+): Shelves {
   const buckets = new Map<string, Map<string, StoredObject>>();
   const named = [...(options.publicBuckets ?? []), ...(options.basicAuthBuckets ?? [])];
   for (const bucket of named) buckets.set(bucket, new Map());
   return {
     buckets,
     put: async (bucket, key, content) => {
-      const object = await storedObject(content, spoolFolder, clock.now());
-      buckets.set(bucket, (buckets.get(bucket) ?? new Map<string, StoredObject>()).set(key, object));
+      const lasting = kept ? await kept.keep(bucket, key, content) : content;
+      shelve({ buckets }, bucket, key, await storedObject(lasting, spoolFolder, clock.now()));
     },
     access: { keys: options.keys, region: options.region },
     publicBuckets: options.publicBuckets ?? [],
@@ -95,3 +115,6 @@ function emptyShelves(options: ObjectStoreOptions, clock: Clock, spoolFolder: st
     nowMs: clock.now,
   };
 }
+
+const shelve = ({ buckets }: Pick<Shelves, 'buckets'>, bucket: string, key: string, object: StoredObject) =>
+  buckets.set(bucket, (buckets.get(bucket) ?? new Map<string, StoredObject>()).set(key, object));

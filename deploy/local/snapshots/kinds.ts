@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineResource, type ObjectOf } from '../../../shared/resources/resource.ts';
 
 const SnapshotError = z.looseObject({ message: z.string().optional(), time: z.string().optional() });

@@ -1,8 +1,9 @@
-import { applyManifests } from '../manifests.ts';
+import { type DataFolder, openDataFolder } from '../data-folder.ts';
+import { applyChangedManifests } from '../installed-manifests.ts';
 import { type ObjectStore, startObjectStore } from '../object-store/object-store.ts';
-import { objectPath } from '../object-store/traffic.ts';
 import { type LocalCluster, startLocal } from '../start.ts';
 import { secretManifest } from './key-pair.ts';
+import { lastPorts, rememberPorts, sameWhereFree } from './last-ports.ts';
 import { type Ports, portTrouble } from './ports.ts';
 import { putSampleImages } from './sample-images.ts';
 
@@ -15,48 +16,77 @@ const bytesPerSecond = 8e6;
 export interface Up {
   cluster: LocalCluster;
   store: ObjectStore;
+  /** There was no cluster in its folder before. */
+  isNew: boolean;
   /** How much of an object has been sent in all, and how large it is; undefined for one that is not the store's. */
   traffic(url: string): { sentBytes: number; size: number } | undefined;
   close(): Promise<void>;
 }
 
-/** Brings them up on these ports; throws one line that says what to do where a port cannot be had. */
-export async function bringUp(ports: Ports): Promise<Up> {
-  const started: (() => Promise<void>)[] = [];
+/** Brings them up as the folder has kept them; throws one line that says what to do where folder or port cannot be had. */
+export async function bringUp(options: { folder: string; fresh: boolean; wanted: Ports }): Promise<Up> {
+  const { folder, fresh, wanted } = options;
+  const started: (() => Promise<void> | void)[] = [];
   const close = async () => {
     for (const stop of started.splice(0).reverse()) await stop();
   };
+  let ports = wanted;
   try {
-    const store = await startObjectStore({ keys: [keys], port: ports.storePort, bytesPerSecond });
+    const dataFolder = openDataFolder(folder, { fresh });
+    started.push(dataFolder.close);
+    ports = await sameWhereFree(wanted, await lastPorts(folder));
+    const store = await startObjectStore({
+      keys: [keys],
+      port: ports.storePort,
+      bytesPerSecond,
+      folder: dataFolder.objects,
+    });
     started.push(store.close);
-    let sentBytes = 0;
-    store.onBytes((_, bytes) => {
-      sentBytes += bytes;
-    });
-    const sizes = await putSampleImages(store);
-    const cluster = await startLocal({
-      port: ports.port,
-      brokerPort: ports.brokerPort,
-      metricsPort: ports.metricsPort,
-      bytesSent: () => sentBytes,
-      schedules: { sweep: '*/5 * * * * *' },
-      // Nothing has ever been downloaded to this cluster: there is nothing to wait for.
-      holdOffMs: 0,
-    });
+    await putSampleImages(store);
+    const cluster = await startCluster(ports, store, dataFolder);
     started.push(cluster.close);
-    await applyManifests(cluster.kube, [secretManifest({ namespace: 'vmdi-farm', secretName: 's3-reader', keys })]);
-    return {
-      cluster,
-      store,
-      close,
-      traffic: (url) => {
-        const size = url.startsWith(`${store.url}/`) ? sizes.get(objectPath(url)) : undefined;
-        return size === undefined ? undefined : { sentBytes: store.bytesSent(url), size };
-      },
-    };
+    await rememberPorts(folder, portsIn(cluster, store));
+    return { cluster, store, isNew: dataFolder.isNew, close, traffic: trafficOf(store) };
   } catch (error) {
     await close();
     const trouble = portTrouble(error, ports);
     throw trouble ? new Error(trouble, { cause: error }) : error;
   }
 }
+
+async function startCluster(ports: Ports, store: ObjectStore, dataFolder: DataFolder): Promise<LocalCluster> {
+  let sentBytes = 0;
+  store.onBytes((_, bytes) => {
+    sentBytes += bytes;
+  });
+  const cluster = await startLocal({
+    dataFolder,
+    port: ports.port,
+    brokerPort: ports.brokerPort,
+    metricsPort: ports.metricsPort,
+    bytesSent: () => sentBytes,
+    schedules: { sweep: '*/5 * * * * *' },
+    // Nothing has ever been downloaded to a new cluster: there is nothing to wait for.
+    ...(dataFolder.isNew ? { holdOffMs: 0 } : {}),
+  });
+  try {
+    const secret = secretManifest({ namespace: 'vmdi-farm', secretName: 's3-reader', keys });
+    await applyChangedManifests(cluster.kube, [secret]);
+    return cluster;
+  } catch (error) {
+    await cluster.close();
+    throw error;
+  }
+}
+
+const portsIn = ({ server, broker, metricsUrl = '' }: LocalCluster, store: ObjectStore): Ports => ({
+  port: server.port,
+  brokerPort: Number(new URL(broker).port),
+  storePort: Number(new URL(store.url).port),
+  metricsPort: Number(new URL(metricsUrl).port),
+});
+
+const trafficOf = (store: ObjectStore) => (url: string) => {
+  const size = url.startsWith(`${store.url}/`) ? store.sizeOf(url) : undefined;
+  return size === undefined ? undefined : { sentBytes: store.bytesSent(url), size };
+};

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { introduction } from './introduction.ts';
 
 const usual = {
+  isNew: true,
   kubeconfig: '/home/me/ot-functions/.local/kubeconfig',
   storeUrl: 'http://127.0.0.1:19000',
   broker: 'http://127.0.0.1:18080/sync-operator/default',

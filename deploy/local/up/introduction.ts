@@ -3,6 +3,8 @@ import { defaultPorts } from './ports.ts';
 
 /** Where the parts of the cluster listen, and where kubectl finds them. */
 export interface Addresses {
+  /** Nothing was kept of it from before. */
+  isNew: boolean;
   kubeconfig: string;
   storeUrl: string;
   /** Where a pipeline posts its events. */
@@ -12,10 +14,12 @@ export interface Addresses {
 }
 
 /** What to type, for somebody who has just brought the cluster up; at most 15 lines. */
-export function introduction({ kubeconfig, storeUrl, broker, metricsUrl }: Addresses): string[] {
+export function introduction({ isNew, kubeconfig, storeUrl, broker, metricsUrl }: Addresses): string[] {
   return [
-    'The local cluster is up; Ctrl-C ends it and all in it. In another terminal:',
-    '',
+    isNew
+      ? 'The local cluster is up. Ctrl-C ends it, and the next start goes on from there.'
+      : 'The local cluster is up as it was left; --fresh would have begun anew.',
+    'In another terminal:',
     `  export KUBECONFIG=${kubeconfig}`,
     `  ${apply('vm-disk-image', storeUrl)}`,
     '  kubectl get vmdi -A -w       # and once with -o wide',

@@ -18,18 +18,19 @@ const optionOf = {
   metricsPort: '--metrics-port',
 } as const;
 
-/** Reads the ports a user asked for; throws a UsageError for what is none, and where two are the same. */
-export function portsOf(options: {
-  port?: string;
-  'broker-port'?: string;
-  'store-port'?: string;
-  'metrics-port'?: string;
-}): Ports {
+/**
+ * Reads the ports a user asked for, which are otherwise those of the last time, or the usual ones; throws a UsageError
+ * for what is none, and where two are the same.
+ */
+export function portsOf(
+  options: { port?: string; 'broker-port'?: string; 'store-port'?: string; 'metrics-port'?: string },
+  lastTime: Ports = defaultPorts,
+): Ports {
   const ports: Ports = {
-    port: portOf('--port', options.port) ?? defaultPorts.port,
-    brokerPort: portOf('--broker-port', options['broker-port']) ?? defaultPorts.brokerPort,
-    storePort: portOf('--store-port', options['store-port']) ?? defaultPorts.storePort,
-    metricsPort: portOf('--metrics-port', options['metrics-port']) ?? defaultPorts.metricsPort,
+    port: portOf('--port', options.port) ?? lastTime.port,
+    brokerPort: portOf('--broker-port', options['broker-port']) ?? lastTime.brokerPort,
+    storePort: portOf('--store-port', options['store-port']) ?? lastTime.storePort,
+    metricsPort: portOf('--metrics-port', options['metrics-port']) ?? lastTime.metricsPort,
   };
   const taken = new Map<number, string>();
   for (const [name, port] of Object.entries(ports) as [keyof Ports, number][]) {

@@ -1,0 +1,95 @@
+import type { ParseArgsOptionsConfig } from 'node:util';
+import { parseDurationMs } from '../../shared/rules/duration.ts';
+import { optionsOf, UsageError } from '../local/terminal/arguments.ts';
+
+const common = {
+  kubeconfig: { type: 'string' },
+  context: { type: 'string' },
+  timeout: { type: 'string', default: '5m' },
+  help: { type: 'boolean', default: false },
+} as const satisfies ParseArgsOptionsConfig;
+
+const installing = {
+  ...common,
+  overlay: { type: 'string' },
+  image: { type: 'string' },
+  'skip-check': { type: 'boolean', default: false },
+} as const satisfies ParseArgsOptionsConfig;
+
+const commands = {
+  check: { ...common, overlay: { type: 'string' }, json: { type: 'boolean', default: false } },
+  install: installing,
+  upgrade: installing,
+  uninstall: {
+    ...common,
+    'delete-images': { type: 'boolean', default: false },
+    'delete-crds': { type: 'boolean', default: false },
+    'finalizers-only': { type: 'boolean', default: false },
+  },
+} as const satisfies Record<string, ParseArgsOptionsConfig>;
+
+export type CommandName = keyof typeof commands;
+
+export const usage = `npm run cluster -- <command> [options]
+
+  check       says what the cluster has and lacks (--json for programs)
+  install     installs, or takes up an interrupted installation
+  upgrade     the same: adds, changes, and removes what is no longer wanted
+  uninstall   takes it down; images, their snapshots and the CRDs stay
+
+  --kubeconfig <file>  --context <name>   which cluster; by default the one kubectl would take
+  --overlay <name>     serving, deployments, or the folder of a kustomization of your own; by default the one that is
+                       installed, else serving where Knative Serving is, else deployments
+  --image <name>       where the image of the functions is, e.g. registry.example/ot-functions:1.2.3
+  --timeout <time>     how long anything is waited for (5m)
+  --skip-check         install although something is missing
+  --delete-images      uninstall: first delete all images, with volumes and snapshots made for them
+  --delete-crds        uninstall: in the end delete the CRDs
+  --finalizers-only    uninstall: only take our finalizers off, for images that nobody is there to free
+
+Exit codes: 0 done · 1 something is missing, or it did not work · 2 wrong usage`;
+
+/** A command line, checked. */
+export interface Options {
+  command: CommandName;
+  kubeconfig: string | undefined;
+  context: string | undefined;
+  timeoutMs: number;
+  overlay: string | undefined;
+  image: string | undefined;
+  json: boolean;
+  skipCheck: boolean;
+  deleteImages: boolean;
+  deleteCrds: boolean;
+  finalizersOnly: boolean;
+}
+
+/** Reads a command line; undefined where it asks for help. Throws a UsageError that says what was expected and found. */
+export function readOptions(args: readonly string[]): Options | undefined {
+  const [command = '', ...rest] = args;
+  if (command === 'help' || args.includes('--help')) return undefined;
+  if (!isCommand(command)) {
+    throw new UsageError(`expected one of ${Object.keys(commands).join(', ')}, found ${command || 'nothing'}`);
+  }
+  const known: ParseArgsOptionsConfig = commands[command];
+  const found = optionsOf(command, rest, known) as Record<string, string | boolean | undefined>;
+  const text = (name: string) => (typeof found[name] === 'string' ? found[name] : undefined);
+  const timeoutMs = parseDurationMs(text('timeout') ?? '');
+  if (timeoutMs === undefined)
+    throw new UsageError(`--timeout: expected a time such as 90s or 5m, found ${found.timeout}`);
+  return {
+    command,
+    timeoutMs,
+    kubeconfig: text('kubeconfig'),
+    context: text('context'),
+    overlay: text('overlay'),
+    image: text('image'),
+    json: found.json === true,
+    skipCheck: found['skip-check'] === true,
+    deleteImages: found['delete-images'] === true,
+    deleteCrds: found['delete-crds'] === true,
+    finalizersOnly: found['finalizers-only'] === true,
+  };
+}
+
+const isCommand = (text: string): text is CommandName => Object.hasOwn(commands, text);

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startApiServer } from '../local/api-server/api-server.ts';
+import { clientOf } from '../local/client.ts';
+import { realClock } from '../local/clock.ts';
+import { readOptions } from './arguments.ts';
+import { check, isMet } from './check.ts';
+import type { Cluster } from './cluster.ts';
+import { ConfigMap, Definition, KnativeService, Namespace, StorageClass } from './kinds.ts';
+import { requirementLines } from './report.ts';
+import { judged } from './requirement.ts';
+import { deadIn } from './triggers.ts';
+
+let server: Awaited<ReturnType<typeof startApiServer>>;
+let cluster: Cluster;
+let gitVersion = 'v1.34.4';
+beforeAll(async () => {
+  server = await startApiServer({ clock: realClock });
+  const read = async () => ({ gitVersion });
+  cluster = { kube: clientOf(server), read, say: () => undefined, timeoutMs: 1000 };
+});
+afterAll(() => server.close());
+
+/** A CustomResourceDefinition that serves the kind at a version, as its operator of that release would apply it. */
+async function serve(plural: string, group: string, kind: string, version: string, release?: string) {
+  const labels = release ? { 'app.kubernetes.io/version': release } : {};
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  await cluster.kube.create(Definition, {
+    metadata: { name: `${plural}.${group}`, labels },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      versions: [{ name: version, served: true, storage: true, schema }],
+    },
+  });
+}
+
+const service = KnativeService.parse({ metadata: { name: 'start-sync', namespace: 'sync-operator' } });
+const results = async (...wanted: Parameters<typeof check>[1]) =>
+  Object.fromEntries((await check(cluster, wanted)).map(({ name, result }) => [name, result]));
+
+describe('the check', () => {
+  test('of an empty cluster finds everything missing, and Serving only where the overlay needs it', async () => {
+    expect(await results()).toEqual({
+      Kubernetes: 'ok',
+      'Knative Eventing': 'missing',
+      CDI: 'missing',
+      'Volume snapshots': 'missing',
+      'Storage classes': 'warning',
+    });
+    expect(await results(service)).toMatchObject({ 'Knative Serving': 'missing' });
+  });
+  test('says what was expected, what was found and what to do', async () => {
+    const lines = requirementLines(await check(cluster, []));
+    expect(lines.join('\n')).toMatch(/MISSING\s+CDI\s+1\.57 or later.*no datavolumes\.cdi\.kubevirt\.io at v1beta1/);
+    expect(lines.join('\n')).toContain('CDI: install the Containerized Data Importer');
+  });
+  test('of a cluster that has all is met; versions that nobody tells are to be looked at', async () => {
+    const eventing = 'eventing.knative.dev';
+    await serve('brokers', eventing, 'Broker', 'v1', '1.20.0');
+    await serve('triggers', eventing, 'Trigger', 'v1', '1.20.0');
+    await serve('apiserversources', 'sources.knative.dev', 'ApiServerSource', 'v1', '1.20.0');
+    await serve('pingsources', 'sources.knative.dev', 'PingSource', 'v1', '1.20.0');
+    await serve('datavolumes', 'cdi.kubevirt.io', 'DataVolume', 'v1beta1');
+    for (const kind of ['VolumeSnapshot', 'VolumeSnapshotContent'])
+      await serve(`${kind.toLowerCase()}s`, 'snapshot.storage.k8s.io', kind, 'v1');
+    await serve('volumesnapshotclasses', 'snapshot.storage.k8s.io', 'VolumeSnapshotClass', 'v1');
+    await cluster.kube.create(StorageClass, { metadata: { name: 'gp3' }, provisioner: 'ebs' });
+    expect(await results()).toEqual({
+      Kubernetes: 'ok',
+      'Knative Eventing': 'ok',
+      CDI: 'warning',
+      'Volume snapshots': 'ok',
+      'Storage classes': 'warning',
+    });
+    expect(isMet(await check(cluster, []))).toBe(true);
+  });
+  test('of a Knative whose Trigger filters are switched off fails', async () => {
+    await cluster.kube.create(Namespace, { metadata: { name: 'knative-eventing' } });
+    const metadata = { namespace: 'knative-eventing', name: 'config-features' };
+    await cluster.kube.create(ConfigMap, { metadata, data: { 'new-trigger-filters': 'disabled' } });
+    expect(await results()).toMatchObject({ 'Trigger filters': 'missing' });
+  });
+  test('of a Kubernetes that is too old fails', async () => {
+    gitVersion = 'v1.30.9';
+    expect(await results()).toMatchObject({ Kubernetes: 'missing' });
+  });
+});
+
+test.each([
+  ['v1.31.0', 'ok'],
+  ['1.31+', 'ok'],
+  ['knative-v2.0.1', 'ok'],
+  ['v1.30.99', 'missing'],
+  ['devel', 'warning'],
+  [undefined, 'warning'],
+])('version %s against 1.31 is %s', (text, result) => {
+  expect(judged({ name: 'x', expected: '1.31', remedy: '' }, [1, 31], text).result).toBe(result);
+});
+
+test('a subscriber is dead where no Subscription has its uid', () => {
+  const channel = Definition.parse({ metadata: { name: 'x' }, spec: { subscribers: [{ uid: 'a' }, { uid: 'b' }] } });
+  expect(deadIn(channel, new Set(['a']))).toEqual(['b']);
+  expect(deadIn(undefined, new Set())).toEqual([]);
+});
+
+describe('a command line', () => {
+  test('is read', () => {
+    expect(readOptions(['install', '--image', 'x', '--timeout', '90s'])).toMatchObject({
+      command: 'install',
+      image: 'x',
+      timeoutMs: 90_000,
+      skipCheck: false,
+    });
+    expect(readOptions(['uninstall', '--delete-images'])).toMatchObject({ deleteImages: true, deleteCrds: false });
+    expect(readOptions(['install', '--help'])).toBeUndefined();
+  });
+  test.each([
+    [[], 'expected one of check, install, upgrade, uninstall, found nothing'],
+    [['remove'], 'found remove'],
+    [['check', '--delete-crds'], '--delete-crds'],
+    [['check', '--timeout', 'soon'], 'expected a time such as 90s or 5m, found soon'],
+  ])('of %j is refused with what was expected', (args, message) => {
+    expect(() => readOptions(args)).toThrow(message);
+  });
+});

@@ -1,0 +1,154 @@
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
+import type { Cluster } from './cluster.ts';
+import { assertStoredVersionsStay } from './install.ts';
+import {
+  type AnyObject,
+  anyOf,
+  ConfigMap,
+  Definition,
+  KnativeService,
+  StorageClass,
+  VolumeSnapshotClass,
+} from './kinds.ts';
+import { judged, missing, ok, type Requirement, servedAt, warning } from './requirement.ts';
+import { listOf } from './wait.ts';
+
+/**
+ * What the cluster must have before `wanted` is installed. The minimum versions and their reasons:
+ * Kubernetes 1.31: selectableFields of CRDs are on by default (beta; stable from 1.32). Knative Eventing 1.13: filters of
+ * Triggers are on by default (1.12), a PingSource takes seconds (1.13). CDI 1.57: importers fill a claim that is bound when
+ * it is done (populators).
+ */
+export async function check(cluster: Cluster, wanted: readonly KubernetesObject[]): Promise<Requirement[]> {
+  const needsServing = wanted.some(({ apiVersion }) => apiVersion === KnativeService.apiVersion);
+  const found = await Promise.all([
+    kubernetes(cluster),
+    eventing(cluster),
+    triggerFilters(cluster),
+    needsServing ? serving(cluster) : undefined,
+    cdi(cluster),
+    snapshotter(cluster),
+    classes(cluster),
+    ...wanted.filter(({ kind }) => kind === Definition.kind).map((definition) => storedVersions(cluster, definition)),
+  ]);
+  return found.filter((requirement) => requirement !== undefined);
+}
+
+/** True where nothing is missing. */
+export const isMet = (requirements: readonly Requirement[]) => requirements.every(({ result }) => result !== 'missing');
+
+async function kubernetes({ read }: Cluster): Promise<Requirement> {
+  const { gitVersion } = ((await read('/version')) ?? {}) as { gitVersion?: string };
+  const of = {
+    name: 'Kubernetes',
+    expected: '1.31 or later',
+    remedy:
+      'upgrade the cluster: the functions list images by status.phase (selectableFields: on from 1.31, stable in 1.32)',
+  };
+  return judged(of, [1, 31], gitVersion);
+}
+
+/** Knative writes its release on its CRDs. */
+const releaseOf = ({ metadata }: AnyObject) => metadata.labels?.['app.kubernetes.io/version'];
+
+async function eventing(cluster: Cluster): Promise<Requirement> {
+  const of = {
+    name: 'Knative Eventing',
+    expected: '1.13 or later, with its Broker and sources',
+    remedy: 'install it: https://knative.dev/docs/install (eventing-core, in-memory-channel, mt-channel-broker)',
+  };
+  const names = ['brokers.eventing', 'triggers.eventing', 'apiserversources.sources', 'pingsources.sources'];
+  const served = await Promise.all(names.map((name) => servedAt(cluster, `${name}.knative.dev`, 'v1')));
+  const lacks = names.filter((_, index) => !served[index]).map((name) => `${name}.knative.dev`);
+  if (lacks.length > 0) return missing(of, `no ${lacks.join(', ')} at v1`);
+  return judged(of, [1, 13], served[1] && releaseOf(served[1]));
+}
+
+async function triggerFilters({ kube }: Cluster): Promise<Requirement | undefined> {
+  const flags = await kube.get(ConfigMap, { namespace: 'knative-eventing', name: 'config-features' });
+  const flag = (flags?.data as Record<string, string> | undefined)?.['new-trigger-filters'];
+  if (flag === undefined) return undefined;
+  const of = {
+    name: 'Trigger filters',
+    expected: 'new-trigger-filters: enabled',
+    remedy: 'set it in ConfigMap config-features of knative-eventing, or every function is sent every event',
+  };
+  return (flag === 'enabled' ? ok : missing)(of, `new-trigger-filters: ${flag}`);
+}
+
+async function serving(cluster: Cluster): Promise<Requirement> {
+  const of = {
+    name: 'Knative Serving',
+    expected: '1.13 or later',
+    remedy: 'install it: https://knative.dev/docs/install; or take the overlay that needs none: --overlay deployments',
+  };
+  const definition = await servedAt(cluster, 'services.serving.knative.dev', 'v1');
+  return definition ? judged(of, [1, 13], releaseOf(definition)) : missing(of, 'no services.serving.knative.dev at v1');
+}
+
+async function cdi(cluster: Cluster): Promise<Requirement> {
+  const of = {
+    name: 'CDI',
+    expected: '1.57 or later (1.65 for checksum)',
+    remedy: 'install the Containerized Data Importer: https://github.com/kubevirt/containerized-data-importer',
+  };
+  if (!(await servedAt(cluster, 'datavolumes.cdi.kubevirt.io', 'v1beta1')))
+    return missing(of, 'no datavolumes.cdi.kubevirt.io at v1beta1');
+  const [found] = await listOf(cluster.kube, anyOf('cdi.kubevirt.io/v1beta1', 'CDI', { namespaced: false }));
+  return judged(of, [1, 57], (found?.status as { observedVersion?: string } | undefined)?.observedVersion);
+}
+
+async function snapshotter(cluster: Cluster): Promise<Requirement> {
+  const of = {
+    name: 'Volume snapshots',
+    expected: 'CRDs of the external-snapshotter at v1',
+    remedy: 'install its CRDs and the snapshot-controller: https://github.com/kubernetes-csi/external-snapshotter',
+  };
+  const names = ['volumesnapshots', 'volumesnapshotcontents', 'volumesnapshotclasses'];
+  const served = await Promise.all(names.map((name) => servedAt(cluster, `${name}.snapshot.storage.k8s.io`, 'v1')));
+  const lacks = names.filter((_, index) => !served[index]);
+  return lacks.length > 0 ? missing(of, `no ${lacks.join(', ')} at v1`) : ok(of, 'all three at v1');
+}
+
+/** A snapshot is cut by the driver that made the volume: some pair of classes must name the same. */
+async function classes({ kube }: Cluster): Promise<Requirement> {
+  const of = {
+    name: 'Storage classes',
+    expected: 'a StorageClass and a VolumeSnapshotClass of one driver, and those that the policy names',
+    remedy:
+      'make them, or name those there are in the policy (imageStorageClass, imageSnapshotClass); images name their own',
+  };
+  const [storage, snapshot, policy] = await Promise.all([
+    listOf(kube, StorageClass),
+    listOf(kube, VolumeSnapshotClass),
+    kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }),
+  ]);
+  const drivers = new Set(snapshot.map((object) => (object as { driver?: string }).driver));
+  const pairs = storage.filter((object) => drivers.has((object as { provisioner?: string }).provisioner));
+  const named = (policy?.data ?? {}) as { imageStorageClass?: string; imageSnapshotClass?: string };
+  const isThere = (name: string | undefined, among: readonly AnyObject[]) =>
+    name === undefined || among.some(({ metadata }) => metadata.name === name);
+  const found = `${namesOf(storage)}; ${namesOf(snapshot)}`;
+  const isFit = isThere(named.imageStorageClass, storage) && isThere(named.imageSnapshotClass, snapshot);
+  return (pairs.length > 0 && isFit ? ok : warning)(of, found);
+}
+
+const namesOf = (objects: readonly AnyObject[]) => objects.map(({ metadata }) => metadata.name).join(', ') || 'none';
+
+/** Only what stands in the way is a line: most of the time nothing does. */
+async function storedVersions({ kube }: Cluster, definition: KubernetesObject): Promise<Requirement | undefined> {
+  const before = await kube.get(Definition, { name: definition.metadata.name });
+  try {
+    assertStoredVersionsStay(before, definition);
+    return undefined;
+  } catch (error) {
+    const of = {
+      name: definition.metadata.name,
+      expected: 'every version that objects are stored in',
+      remedy: 'see there',
+    };
+    return missing(of, error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,106 @@
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { ApiError } from '../../shared/runtime/errors.ts';
+import { type Cluster, InstallError } from './cluster.ts';
+import { inventoryOf, obsoleteOf } from './inventory.ts';
+import {
+  type AnyObject,
+  ConfigMap,
+  Definition,
+  Namespace,
+  resourceOf,
+  type Stage,
+  sayObject,
+  stageOf,
+  stages,
+} from './kinds.ts';
+import { partOf } from './manifests.ts';
+import { untilUp } from './readiness.ts';
+import { removeAll, removeFunctions } from './remove.ts';
+import { removeTriggers, untilForgotten } from './triggers.ts';
+
+const fieldManager = 'ot-install';
+
+/**
+ * Makes the cluster hold what is wanted, stage by stage, each up before the next; what we installed before and is wanted
+ * no longer goes (Triggers one by one). Installing and upgrading are the same, and so is taking up an interrupted one.
+ */
+export async function install(cluster: Cluster, wanted: readonly KubernetesObject[]): Promise<void> {
+  const obsolete = obsoleteOf(await inventoryOf(cluster), wanted);
+  for (const stage of stages) {
+    // Before anything is applied that might have the same name; a function's permissions stay until it has gone.
+    if (stage === 'functions') {
+      await removeAll(cluster, obsolete.sources);
+      await removeTriggers(cluster, obsolete.triggers);
+      await removeFunctions(cluster, obsolete.functions);
+    }
+    await applyStage(
+      cluster,
+      stage,
+      wanted.filter((object) => stageOf(object) === stage),
+    );
+  }
+  await removeAll(cluster, [...obsolete.permissions, ...obsolete.broker]);
+}
+
+async function applyStage(cluster: Cluster, stage: Stage, objects: readonly KubernetesObject[]): Promise<void> {
+  for (const object of [...objects].sort(namespacesFirst)) {
+    if (isMadeOnce(object)) await createOnce(cluster, object);
+    else await apply(cluster, object);
+    if (stage === 'triggers') await untilSubscribed(cluster, object);
+  }
+  await Promise.all(objects.map((object) => untilUp(cluster, object)));
+  if (objects.length > 0)
+    cluster.say(`${stage}: ${objects.length} ${objects.length === 1 ? 'object is' : 'objects are'} up`);
+}
+
+/** Knative makes a changed Trigger's Subscription anew: several at once would leave dead subscribers, as when they go. */
+async function untilSubscribed(cluster: Cluster, trigger: KubernetesObject): Promise<void> {
+  await untilUp(cluster, trigger);
+  await untilForgotten(cluster, trigger);
+}
+
+const namespacesFirst = (a: KubernetesObject, b: KubernetesObject) =>
+  Number(b.kind === Namespace.kind) - Number(a.kind === Namespace.kind);
+
+/** The namespace and the policy are the admin's once they are there. */
+const isMadeOnce = ({ kind }: KubernetesObject) => kind === Namespace.kind || kind === ConfigMap.kind;
+
+async function createOnce({ kube, say }: Cluster, object: KubernetesObject): Promise<void> {
+  const resource = resourceOf(object);
+  const found = await kube.get(resource, object.metadata);
+  if (found) {
+    if (!found.metadata.deletionTimestamp) return say(`${sayObject(object)} is there and left as it is`);
+    throw new InstallError(`expected ${sayObject(object)} to stay, found it being deleted; wait until it is gone`);
+  }
+  const labels = { ...object.metadata.labels, ...partOf };
+  await kube.create(resource, { ...object, metadata: { ...object.metadata, labels } }, fieldManager);
+  say(`${sayObject(object)} made`);
+}
+
+async function apply({ kube, say }: Cluster, object: KubernetesObject): Promise<void> {
+  const before = await kube.get(resourceOf(object), object.metadata);
+  if (object.kind === Definition.kind) assertStoredVersionsStay(before, object);
+  try {
+    const after = await kube.apply(resourceOf(object), object, { fieldManager, force: true });
+    if (!before) say(`${sayObject(object)} made`);
+    else if (before.metadata.resourceVersion !== after.metadata.resourceVersion) say(`${sayObject(object)} changed`);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const where = object.metadata.namespace === operatorNamespace ? '' : ' (is the account you use an admin?)';
+    throw new InstallError(
+      `expected ${sayObject(object)} to be accepted, found ${error.status} ${error.message}${error.status === 403 ? where : ''}`,
+    );
+  }
+}
+
+/** Objects that are stored in a version can be read no more once that version is not in the CRD. */
+export function assertStoredVersionsStay(before: AnyObject | undefined, next: AnyObject): void {
+  const { storedVersions = [] } = (before?.status ?? {}) as { storedVersions?: string[] };
+  const { versions = [] } = (next.spec ?? {}) as { versions?: { name: string }[] };
+  const lost = storedVersions.filter((version) => !versions.some(({ name }) => name === version));
+  if (lost.length === 0) return;
+  throw new InstallError(
+    `expected ${sayObject(next)} to keep version ${lost.join(', ')}, in which objects are stored, found only ${versions.map(({ name }) => name).join(', ')}. Install a release that has both, write every object once, then take the old version out of status.storedVersions.`,
+  );
+}

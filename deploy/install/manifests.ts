@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { documents, readManifests } from '../local/manifests.ts';
+import { InstallError } from './cluster.ts';
+import type { AnyObject } from './kinds.ts';
+
+/** What our generated objects carry: how they are found again. */
+export const partOf = { 'app.kubernetes.io/part-of': 'ot-functions' } as const;
+
+const root = new URL('../../', import.meta.url);
+const run = promisify(execFile);
+
+/** Everything that is to be there: CRDs, namespace and policy, and an overlay as `kubectl kustomize` renders it. */
+export async function readWanted(overlay: string, image?: string): Promise<AnyObject[]> {
+  const own = await readShipped();
+  return [...own, ...(await rendered(overlay))].map((object) => withImage(object, image));
+}
+
+/** What every installation has, whatever its overlay: CRDs, namespace, policy. */
+export const readShipped = (): Promise<AnyObject[]> => readManifests('crds', 'deploy/base');
+
+/** The folder of an overlay: one of ours by its name (`serving`, `deployments`), or any kustomization's path. */
+const folderOf = (overlay: string) =>
+  /^[a-z]+$/.test(overlay) ? fileURLToPath(new URL(`knative/${overlay}`, root)) : overlay;
+
+/** kustomize itself and no imitation, so that an admin's own overlay (images, patches) is taken as it is meant. */
+async function rendered(overlay: string): Promise<KubernetesObject[]> {
+  try {
+    const { stdout } = await run('kubectl', ['kustomize', folderOf(overlay)], { maxBuffer: 64 * 1024 * 1024 });
+    return documents(stdout);
+  } catch (error) {
+    const { code, stderr = '' } = error as { code?: string | number; stderr?: string };
+    if (code === 'ENOENT') throw new InstallError('expected kubectl on the PATH, found none; it renders the overlay');
+    throw new InstallError(
+      `expected a kustomization in ${folderOf(overlay)}, found: ${stderr.trim() || String(error)}`,
+    );
+  }
+}
+
+interface Workload {
+  spec?: { template?: { spec?: { containers?: { image?: string }[] } } };
+}
+
+const containersOf = (object: AnyObject) => (object as Workload).spec?.template?.spec?.containers ?? [];
+
+/** The images a workload runs. */
+export const imagesIn = (object: AnyObject): string[] =>
+  containersOf(object)
+    .map(({ image }) => image)
+    .filter((image) => image !== undefined);
+
+/** What our manifests call the image: where it really is only the admin knows. */
+export const placeholder = 'ot-functions';
+
+function withImage(object: AnyObject, image: string | undefined): AnyObject {
+  if (image === undefined) return object;
+  const copy = structuredClone(object);
+  for (const container of containersOf(copy)) if (container.image === placeholder) container.image = image;
+  return copy;
+}

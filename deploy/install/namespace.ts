@@ -1,0 +1,77 @@
+import { isDeepStrictEqual } from 'node:util';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
+import { leaseName } from '../../shared/rules/slots.ts';
+import type { Cluster } from './cluster.ts';
+import { type AnyObject, anyOf, ConfigMap, Namespace, sayObject } from './kinds.ts';
+import { partOf } from './manifests.ts';
+import { removeAll } from './remove.ts';
+import { listOf } from './wait.ts';
+
+const Lease = anyOf('coordination.k8s.io/v1', 'Lease');
+
+/** Removes what the functions kept (their Lease, the policy we made), and the namespace where it is ours and empty. */
+export async function removeNamespace(cluster: Cluster, shipped: readonly AnyObject[]): Promise<void> {
+  const { kube, say } = cluster;
+  const namespace = await kube.get(Namespace, { name: operatorNamespace });
+  if (!namespace) return;
+  await removePolicy(cluster, shipped);
+  const lease = await kube.get(Lease, { namespace: operatorNamespace, name: leaseName });
+  if (lease) await removeAll(cluster, [lease]);
+  const others = await othersIn(cluster);
+  if (!isLabelled(namespace)) return say(`${sayObject(namespace)} is kept: we did not make it`);
+  if (others.length > 0) {
+    const names = others.slice(0, 5).map(sayObject).join(', ');
+    return say(`${sayObject(namespace)} is kept: it holds what is not ours: ${names}${others.length > 5 ? ', …' : ''}`);
+  }
+  await removeAll(cluster, [namespace]);
+}
+
+const isLabelled = ({ metadata }: AnyObject) =>
+  Object.entries(partOf).every(([key, value]) => metadata.labels?.[key] === value);
+
+/** The policy goes with us where we made it; what an admin changed in it is said, so that it can be kept. */
+async function removePolicy(cluster: Cluster, shipped: readonly AnyObject[]): Promise<void> {
+  const policy = await cluster.kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName });
+  if (!policy || !isLabelled(policy)) return;
+  const before = shipped.find(({ kind, metadata }) => kind === policy.kind && metadata.name === policyName);
+  if (!isDeepStrictEqual(policy.data, before?.data)) cluster.say(`the policy was ${JSON.stringify(policy.data)}`);
+  await removeAll(cluster, [policy]);
+}
+
+/** What every namespace has, and what its owners or Kubernetes take away by themselves. */
+const isNobodys = ({ kind, metadata }: AnyObject) =>
+  (metadata.ownerReferences?.length ?? 0) > 0 ||
+  metadata.deletionTimestamp !== undefined ||
+  ['Event', 'Endpoints', 'EndpointSlice', 'PodMetrics'].includes(kind) ||
+  (kind === 'ServiceAccount' && metadata.name === 'default') ||
+  (kind === 'ConfigMap' && ['kube-root-ca.crt', 'openshift-service-ca.crt'].includes(metadata.name));
+
+/** Every object of the namespace that is somebody's own, of whatever kind the cluster serves. */
+async function othersIn({ kube, read }: Cluster): Promise<AnyObject[]> {
+  const kinds = await namespacedKinds(read);
+  const found = await Promise.all(kinds.map((resource) => listOf(kube, resource, { namespace: operatorNamespace })));
+  return found.flat().filter((object) => !isNobodys(object) && !isLabelled(object));
+}
+
+interface ResourceList {
+  resources?: { name: string; kind: string; namespaced: boolean; verbs: string[] }[];
+}
+
+/** Every kind that can be listed in a namespace, at its group's preferred version. */
+async function namespacedKinds(read: Cluster['read']) {
+  const { groups = [] } = ((await read('/apis')) ?? {}) as {
+    groups?: { preferredVersion: { groupVersion: string } }[];
+  };
+  const versions = ['v1', ...groups.map(({ preferredVersion }) => preferredVersion.groupVersion)];
+  const lists = await Promise.all(
+    versions.map(async (version) => {
+      // An aggregated API that is down answers 503: whatever it has, it cannot be in use.
+      const list = await read(`${version === 'v1' ? '/api' : '/apis'}/${version}`).catch(() => undefined);
+      return ((list ?? {}) as ResourceList).resources
+        ?.filter(({ name, namespaced, verbs }) => namespaced && verbs.includes('list') && !name.includes('/'))
+        .map(({ name, kind }) => anyOf(version, kind, { plural: name }));
+    }),
+  );
+  return lists.flat().filter((resource) => resource !== undefined);
+}

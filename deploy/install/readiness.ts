@@ -1,0 +1,87 @@
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { labelSelector } from '../../shared/rules/selectors.ts';
+import type { Cluster } from './cluster.ts';
+import { InstallError } from './cluster.ts';
+import { type AnyObject, Definition, Deployment, Pod, resourceOf, sayObject, Trigger } from './kinds.ts';
+import { knock, subscriptionsOf } from './subscriptions.ts';
+import { listOf, waitFor } from './wait.ts';
+
+interface Condition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+}
+
+interface Status {
+  conditions?: Condition[];
+  observedGeneration?: number;
+  updatedReplicas?: number;
+}
+
+const statusOf = (object: AnyObject | undefined) => (object?.status ?? {}) as Status;
+
+/** The condition that says an object is up; undefined for a kind that is as soon as it is there. */
+function awaited({ apiVersion, kind }: KubernetesObject): string | undefined {
+  if (kind === Definition.kind) return 'Established';
+  if (kind === Deployment.kind) return 'Available';
+  return /^(eventing|sources|serving|messaging)\.knative\.dev\//.test(apiVersion) ? 'Ready' : undefined;
+}
+
+/** True where the object is up as it was asked for, and not only as it was before. */
+export function isUp(object: AnyObject): boolean {
+  const type = awaited(object);
+  if (!type) return true;
+  const { conditions = [], observedGeneration, updatedReplicas = 0 } = statusOf(object);
+  const isSeen = observedGeneration === undefined || observedGeneration >= object.metadata.generation;
+  const { replicas = 1 } = (object.spec ?? {}) as { replicas?: number };
+  const isRolledOut = object.kind !== Deployment.kind || updatedReplicas >= replicas;
+  return isSeen && isRolledOut && conditions.some((one) => one.type === type && one.status === 'True');
+}
+
+/** Waits until an object is up; throws an InstallError that says what keeps it. */
+export async function untilUp(cluster: Cluster, wanted: KubernetesObject): Promise<void> {
+  const type = awaited(wanted);
+  if (!type) return;
+  const { isLate, object } =
+    wanted.kind === Trigger.kind ? await untilTriggerUp(cluster, wanted) : await untilIsUp(cluster, wanted);
+  if (!isLate) return;
+  const found = [...whyNot(object), ...(wanted.kind === Deployment.kind ? await podTroubles(cluster, wanted) : [])];
+  throw new InstallError(
+    `expected ${sayObject(wanted)} to be ${type} within ${cluster.timeoutMs / 1000} s, found ${found.join('; ') || 'no word of it'}. Once that is mended run the same command again.`,
+  );
+}
+
+const untilIsUp = (cluster: Pick<Cluster, 'kube' | 'timeoutMs'>, wanted: KubernetesObject) =>
+  waitFor(cluster, resourceOf(wanted), wanted.metadata, (found) => (found ? isUp(found) : false));
+
+/** How long a Trigger may take before Knative is asked to look at its Subscription again. */
+const patienceMs = 15_000;
+
+async function untilTriggerUp(cluster: Cluster, wanted: KubernetesObject) {
+  for (let leftMs = cluster.timeoutMs; ; leftMs -= patienceMs) {
+    const found = await untilIsUp({ ...cluster, timeoutMs: Math.min(patienceMs, leftMs) }, wanted);
+    if (!found.isLate || leftMs <= patienceMs || !found.object) return found;
+    for (const subscription of await subscriptionsOf(cluster, found.object)) await knock(cluster, subscription);
+  }
+}
+
+const whyNot = (object: AnyObject | undefined) =>
+  (statusOf(object).conditions ?? [])
+    .filter(({ status }) => status !== 'True')
+    .map(({ type, status, reason, message }) => [`${type} is ${status}`, reason, message].filter(Boolean).join(': '));
+
+/** What the pods of a Deployment wait for: an image that cannot be pulled, a container that dies. */
+async function podTroubles({ kube }: Cluster, { metadata }: KubernetesObject): Promise<string[]> {
+  const selector = labelSelector({ 'app.kubernetes.io/name': metadata.name });
+  const pods = await listOf(kube, Pod, { namespace: metadata.namespace ?? '', labelSelector: selector });
+  return pods.flatMap(({ metadata: { name }, status }) => {
+    const { containerStatuses = [] } = (status ?? {}) as {
+      containerStatuses?: { state?: { waiting?: { reason?: string; message?: string } } }[];
+    };
+    return containerStatuses
+      .map(({ state }) => state?.waiting)
+      .filter((waiting) => waiting !== undefined)
+      .map(({ reason, message }) => [`Pod ${name}`, reason, message].filter(Boolean).join(': '));
+  });
+}

@@ -1,0 +1,40 @@
+import type { Cluster } from './cluster.ts';
+import { type AnyObject, Definition } from './kinds.ts';
+import { isAtLeast, versionIn } from './version.ts';
+
+/** One line of the check. */
+export interface Requirement {
+  name: string;
+  /** `missing` stops an installation; `warning` does not: it may work, and somebody should look. */
+  result: 'ok' | 'warning' | 'missing';
+  expected: string;
+  found: string;
+  /** What to do, where anything is. */
+  remedy?: string;
+}
+
+type Sentence = Pick<Requirement, 'name' | 'expected'> & { remedy: string };
+
+export const ok = ({ name, expected }: Sentence, found: string): Requirement => ({
+  name,
+  expected,
+  found,
+  result: 'ok',
+});
+export const warning = (of: Sentence, found: string): Requirement => ({ ...of, found, result: 'warning' });
+export const missing = (of: Sentence, found: string): Requirement => ({ ...of, found, result: 'missing' });
+
+/** Judges a version: one that cannot be told is a warning, for people build their own. */
+export function judged(of: Sentence, least: readonly [number, number], text: string | undefined): Requirement {
+  const version = versionIn(text);
+  const unknown = { ...of, remedy: `make sure that it is ${of.expected}` };
+  if (!version) return warning(unknown, text ? `a version that cannot be read: ${text}` : 'a version that is not told');
+  return (isAtLeast(version, least) ? ok : missing)(of, text ?? '');
+}
+
+/** A CustomResourceDefinition if it serves the kind at this version. */
+export async function servedAt({ kube }: Cluster, name: string, version: string): Promise<AnyObject | undefined> {
+  const definition = await kube.get(Definition, { name });
+  const { versions = [] } = (definition?.spec ?? {}) as { versions?: { name: string; served: boolean }[] };
+  return versions.some((one) => one.name === version && one.served) ? definition : undefined;
+}

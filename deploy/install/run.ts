@@ -1,0 +1,63 @@
+import type { Options } from './arguments.ts';
+import { check, isMet } from './check.ts';
+import { type Cluster, InstallError } from './cluster.ts';
+import { install } from './install.ts';
+import { inventoryOf } from './inventory.ts';
+import { type AnyObject, KnativeService } from './kinds.ts';
+import { imagesIn, placeholder, readShipped, readWanted } from './manifests.ts';
+import { requirementLines } from './report.ts';
+import { servedAt } from './requirement.ts';
+import { freeObjects, uninstall } from './uninstall.ts';
+
+/** Runs a command and returns its exit code. Throws an InstallError where something does not work. */
+export async function run(cluster: Cluster, options: Options): Promise<number> {
+  if (options.command === 'uninstall') return takeDown(cluster, options);
+  const overlay = options.overlay ?? (await overlayOf(cluster));
+  const wanted = await readWanted(overlay, options.image ?? (await imageOf(cluster)));
+  const requirements = await check(cluster, wanted);
+  const met = isMet(requirements);
+  if (options.json) cluster.say(JSON.stringify({ overlay, isMet: met, requirements }, undefined, 2));
+  else for (const line of requirementLines(requirements)) cluster.say(line);
+  if (options.command === 'check') return met ? 0 : 1;
+  if (!met && !options.skipCheck) throw new InstallError('something is missing (above); nothing was installed');
+  assertImage(wanted);
+  cluster.say(`overlay ${overlay}`);
+  await install(cluster, wanted);
+  cluster.say('done: kubectl get vmdi -A shows the images');
+  return 0;
+}
+
+async function takeDown(cluster: Cluster, options: Options): Promise<number> {
+  const shipped = await readShipped();
+  if (options.finalizersOnly) {
+    await freeObjects(
+      cluster,
+      shipped.filter(({ kind }) => kind === 'CustomResourceDefinition'),
+    );
+  } else {
+    await uninstall(cluster, { ...options, shipped });
+  }
+  cluster.say('done');
+  return 0;
+}
+
+/** The overlay that is installed; else the one that fits the cluster. */
+async function overlayOf(cluster: Cluster): Promise<string> {
+  const { functions } = await inventoryOf(cluster);
+  const isServing = functions.some(({ apiVersion }) => apiVersion === KnativeService.apiVersion);
+  if (functions.length > 0) return isServing ? 'serving' : 'deployments';
+  return (await servedAt(cluster, 'services.serving.knative.dev', 'v1')) ? 'serving' : 'deployments';
+}
+
+/** The image that runs, so that an upgrade without --image changes nothing about it. */
+async function imageOf(cluster: Cluster): Promise<string | undefined> {
+  const { functions } = await inventoryOf(cluster);
+  return functions.flatMap(imagesIn).find((image) => image !== placeholder);
+}
+
+function assertImage(wanted: readonly AnyObject[]): void {
+  if (!wanted.flatMap(imagesIn).includes(placeholder)) return;
+  throw new InstallError(
+    `expected to be told where the image of the functions is, found only its name ${placeholder}; nothing was installed. Add --image <registry>/${placeholder}:<version>, or name it in an overlay of your own.`,
+  );
+}

@@ -1,0 +1,19 @@
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import type { Cluster } from './cluster.ts';
+import { type AnyObject, Subscription } from './kinds.ts';
+import { listOf } from './wait.ts';
+
+/** The Subscriptions that Knative made for a Trigger. */
+export async function subscriptionsOf({ kube }: Cluster, trigger: AnyObject): Promise<AnyObject[]> {
+  const all = await listOf(kube, Subscription, { namespace: operatorNamespace });
+  return all.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === trigger.metadata.uid));
+}
+
+/**
+ * Has Knative look at a Subscription again. It gives up where it could not write the channel, as while the channel's
+ * webhook restarts ("PhysicalChannelSyncFailed"), and does not look again before its resync, ten hours later.
+ */
+export async function knock({ kube }: Cluster, { metadata }: AnyObject): Promise<void> {
+  const annotations = { 'pelotech.ot/looked-at': new Date().toISOString() };
+  await kube.patch(Subscription, metadata, { metadata: { annotations } });
+}

@@ -1,0 +1,42 @@
+import { KubeConfig } from '@kubernetes/client-node';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import { startLocal } from '../local/start.ts';
+import { type Cluster, clusterOf } from './cluster.ts';
+import { type AnyObject, Deployment } from './kinds.ts';
+
+/** A local cluster as an admin finds it, in which Deployments come up. */
+export interface TestCluster extends Cluster {
+  /** What was said so far. */
+  lines: string[];
+  close(): Promise<void>;
+}
+
+/** Starts one for a test; its functions run in this process, whatever their Deployments say. */
+export async function startTestCluster(): Promise<TestCluster> {
+  const { kube, server, close } = await startLocal({ schedules: { sweep: '* * * * * *' }, holdOffMs: 0 });
+  const abort = new AbortController();
+  const [page] = await Array.fromAsync(kube.pages(Deployment));
+  const resourceVersion = page?.resourceVersion ?? '';
+  const bringsUp = kube.watch(Deployment, { resourceVersion, signal: abort.signal }, ({ type, object }) => {
+    if (type !== 'DELETED') void bringUp(kube, object);
+  });
+  const lines: string[] = [];
+  const config = new KubeConfig();
+  config.loadFromString(server.kubeconfig());
+  return {
+    ...clusterOf(config, { say: (line) => void lines.push(line), timeoutMs: 10_000 }),
+    lines,
+    close: async () => {
+      abort.abort();
+      await bringsUp;
+      await close();
+    },
+  };
+}
+
+/** As Kubernetes' controller would once the pods are ready. */
+async function bringUp(kube: Kube, { metadata }: AnyObject): Promise<void> {
+  const conditions = [{ type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable', message: '' }];
+  const status = { observedGeneration: metadata.generation, replicas: 1, updatedReplicas: 1, conditions };
+  await kube.patch(Deployment, metadata, { status }, { subresource: 'status' }).catch(() => undefined);
+}

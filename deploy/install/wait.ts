@@ -1,0 +1,75 @@
+import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
+import { hasStatus } from '../../shared/runtime/errors.ts';
+import type { Cluster } from './cluster.ts';
+
+/**
+ * Resolves with the object as soon as `isSo` holds, also for its absence; with `undefined` in `late` when time is up, so
+ * that the caller can say what it waited for.
+ */
+export async function waitFor<T extends KubernetesObject>(
+  { kube, timeoutMs }: Pick<Cluster, 'kube' | 'timeoutMs'>,
+  resource: Resource<T>,
+  ref: ObjectReference,
+  isSo: (object: T | undefined) => boolean,
+): Promise<{ isLate: boolean; object: T | undefined }> {
+  const over = AbortSignal.timeout(timeoutMs);
+  const only = {
+    ...(ref.namespace ? { namespace: ref.namespace } : {}),
+    fieldSelector: `metadata.name=${ref.name}`,
+  };
+  for (;;) {
+    const page = await firstPage(kube, resource, only);
+    let object = page?.items[0];
+    // A kind that is no longer served has no objects.
+    if (isSo(object) || !page) return { isLate: !isSo(object), object };
+    const again = new AbortController();
+    const signal = AbortSignal.any([over, again.signal]);
+    await kube.watch(
+      resource,
+      { ...only, resourceVersion: page.resourceVersion, signal },
+      ({ type, object: found }) => {
+        object = type === 'DELETED' ? undefined : found;
+        if (isSo(object)) again.abort();
+      },
+    );
+    if (isSo(object)) return { isLate: false, object };
+    if (over.aborted) return { isLate: true, object };
+  }
+}
+
+type Kube = Cluster['kube'];
+
+async function firstPage<T extends KubernetesObject>(kube: Kube, resource: Resource<T>, only: object) {
+  try {
+    const [page] = await Array.fromAsync(kube.pages(resource, only));
+    return page;
+  } catch (error) {
+    if (hasStatus(error, 404)) return undefined;
+    throw error;
+  }
+}
+
+/** Deletes the object and waits until it is gone; false where it is still there when time is up. */
+export async function deleteAndWait(
+  cluster: Pick<Cluster, 'kube' | 'timeoutMs'>,
+  resource: Resource,
+  ref: ObjectReference,
+): Promise<boolean> {
+  await cluster.kube.delete(resource, ref);
+  const { isLate } = await waitFor(cluster, resource, ref, (object) => object === undefined);
+  return !isLate;
+}
+
+/** All objects of a kind that match; none where the kind is not served. */
+export async function listOf<T extends KubernetesObject>(
+  kube: Kube,
+  resource: Resource<T>,
+  options: { namespace?: string; labelSelector?: string } = {},
+): Promise<T[]> {
+  try {
+    return await kube.list(resource, options);
+  } catch (error) {
+    if (hasStatus(error, 404)) return [];
+    throw error;
+  }
+}

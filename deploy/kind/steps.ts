@@ -1,0 +1,88 @@
+import { fileURLToPath } from 'node:url';
+import type { Run } from './command.ts';
+import { applyRelease, kubectlOf, waitForDeployments } from './releases.ts';
+import { hostpathDriver, nodeImage, releases } from './versions.ts';
+
+/** One thing that `npm run kind:up` does; done a second time it changes nothing. */
+export interface Step {
+  title: string;
+  /** Resolves with a word about what was found or done, if there is one. */
+  act(run: Run): Promise<string | undefined>;
+}
+
+/** The name of the cluster, and of its context in the kubeconfig. */
+export const cluster = { name: 'ot-functions', context: 'kind-ot-functions' } as const;
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const here = fileURLToPath(new URL('./', import.meta.url));
+const image = 'kind.local/ot-functions:dev';
+
+/** Everything from no cluster to functions that events reach, in order. */
+export const steps = (temporary: string): Step[] => [
+  { title: 'cluster of kind', act: createCluster },
+  ...releases.map((release) => ({
+    title: `${release.name} ${release.version}`,
+    act: (run: Run) => applyRelease(run, cluster.context, release),
+  })),
+  { title: 'Kourier as the ingress layer of Serving', act: chooseKourier },
+  { title: 'KubeVirt without hardware virtualisation', act: allowEmulation },
+  { title: `${hostpathDriver.name} ${hostpathDriver.version}`, act: (run) => installDriver(run, temporary) },
+  { title: 'image of the functions', act: loadImage },
+  { title: 'classes and policy', act: applyStorage },
+  { title: 'functions', act: installFunctions },
+];
+
+async function createCluster(run: Run) {
+  const names = (await run('kind', ['get', 'clusters'])).split('\n');
+  if (names.includes(cluster.name)) return 'is there';
+  await run('kind', ['create', 'cluster', '--config', `${here}cluster.yaml`, '--image', nodeImage, '--wait', '3m']);
+  return 'created';
+}
+
+async function chooseKourier(run: Run) {
+  const data = { 'ingress-class': 'kourier.ingress.networking.knative.dev' };
+  await patch(run, 'knative-serving', 'configmap/config-network', { data });
+  return undefined;
+}
+
+async function allowEmulation(run: Run) {
+  const configuration = { developerConfiguration: { useEmulation: true } };
+  await patch(run, 'kubevirt', 'kubevirt/kubevirt', { spec: { configuration } });
+  return undefined;
+}
+
+const patch = (run: Run, namespace: string, object: string, change: object) =>
+  kubectlOf(run, cluster.context)('-n', namespace, 'patch', object, '--type', 'merge', '-p', JSON.stringify(change));
+
+async function installDriver(run: Run, temporary: string) {
+  const kubectl = kubectlOf(run, cluster.context);
+  const found = await kubectl('get', 'csidriver', 'hostpath.csi.k8s.io', '--ignore-not-found', '-o', 'name');
+  if (found.trim()) return 'is there';
+  const { repository, version, script } = hostpathDriver;
+  const folder = `${temporary}/${hostpathDriver.name}`;
+  await run('git', ['clone', '--quiet', '--depth', '1', '--branch', version, repository, folder]);
+  // Its script takes whatever context is the current one.
+  await run('kubectl', ['config', 'use-context', cluster.context]);
+  await run('bash', [`${folder}/${script}`], { cwd: folder });
+  return 'installed';
+}
+
+async function loadImage(run: Run) {
+  await run('npm', ['run', '--silent', 'build'], { cwd: root });
+  await run('docker', ['build', '--quiet', '-f', 'deploy/Dockerfile', '-t', image, '.'], { cwd: root });
+  await run('kind', ['load', 'docker-image', image, '--name', cluster.name]);
+  return image;
+}
+
+async function applyStorage(run: Run) {
+  await kubectlOf(run, cluster.context)('apply', '--server-side', '-f', `${here}storage.yaml`);
+  return undefined;
+}
+
+/** The installer waits until events would reach every function. */
+async function installFunctions(run: Run) {
+  await waitForDeployments(run, cluster.context, ['knative-eventing', 'knative-serving']);
+  const args = ['deploy/install/main.ts', 'install', '--overlay', here, '--context', cluster.context];
+  await run(process.execPath, [...args, '--timeout', '10m'], { cwd: root });
+  return 'Ready';
+}

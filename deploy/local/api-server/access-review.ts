@@ -1,0 +1,69 @@
+import type { User } from './authentication.ts';
+import type { ClusterState } from './cluster-state.ts';
+import { apiVersionOf, type Kind } from './kind.ts';
+import { isJsonObject, type JsonObject } from './objects.ts';
+import { type Access, type Grant, grantFor, grantForPath, grantsOf, isMaster } from './rbac.ts';
+import { invalid as invalidField } from './schema-cause.ts';
+import { invalid } from './status-error.ts';
+
+/** The kinds that are questions, answered at once and not kept: `kubectl auth can-i` asks them. */
+export const reviewKinds = ['SelfSubjectAccessReview', 'SelfSubjectRulesReview'].map((kind) => ({
+  group: 'authorization.k8s.io',
+  kind,
+  plural: `${kind.toLowerCase()}s`,
+  namespaced: false,
+  verbs: ['create'],
+}));
+
+/** The answer to a review, about who asks; throws 422 for a question about nothing. */
+export function review(state: ClusterState, user: User, kind: Kind, body: unknown): JsonObject {
+  const spec = isJsonObject(body) && isJsonObject(body.spec) ? body.spec : {};
+  const head = { kind: kind.kind, apiVersion: apiVersionOf(kind), metadata: {} };
+  if (kind.kind === 'SelfSubjectRulesReview') {
+    return { ...head, spec: {}, status: rulesOf(state, user, String(spec.namespace ?? '')) };
+  }
+  return { ...head, spec, status: access(state, user, spec) };
+}
+
+function access(state: ClusterState, user: User, spec: JsonObject) {
+  const { resourceAttributes: resource, nonResourceAttributes: path } = spec;
+  if (isJsonObject(resource) === isJsonObject(path)) {
+    const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+    const cause = invalidField('spec.resourceAttributes', resource ?? null, why);
+    throw invalid({ group: 'authorization.k8s.io', kind: '' }, '', [cause]);
+  }
+  if (isMaster(user)) return { allowed: true };
+  const grant = isJsonObject(resource)
+    ? grantFor(state, user, String(resource.verb ?? ''), accessIn(resource))
+    : grantForPath(state, user, ...verbAndPath(path));
+  return grant ? { allowed: true, reason: `RBAC: allowed by ${grant.by}` } : { allowed: false };
+}
+
+const accessIn = ({ group, resource, subresource, namespace, name }: JsonObject): Access => ({
+  group: String(group ?? ''),
+  plural: String(resource ?? ''),
+  subresource: String(subresource ?? ''),
+  namespace: namespace ? String(namespace) : undefined,
+  name: name ? String(name) : undefined,
+});
+
+function verbAndPath(attributes: unknown): [verb: string, path: string] {
+  const { verb, path } = isJsonObject(attributes) ? attributes : {};
+  return [String(verb ?? ''), String(path ?? '')];
+}
+
+const anything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
+const anywhere = { verbs: ['*'], nonResourceURLs: ['*'] };
+
+function rulesOf(state: ClusterState, user: User, namespace: string) {
+  const grants: Grant[] = [
+    ...(isMaster(user) ? [anything, anywhere].map((rule) => ({ rule, by: 'system:masters' })) : []),
+    ...grantsOf(state, user, namespace || undefined),
+  ];
+  const isOfPaths = ({ rule }: Grant) => Array.isArray(rule.nonResourceURLs) && rule.nonResourceURLs.length > 0;
+  return {
+    resourceRules: grants.filter((grant) => !isOfPaths(grant)).map(({ rule }) => rule),
+    nonResourceRules: grants.filter(isOfPaths).map(({ rule }) => rule),
+    incomplete: false,
+  };
+}

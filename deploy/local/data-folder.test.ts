@@ -1,0 +1,54 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openDataFolder } from './data-folder.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'data-folder-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+test('a folder is made where there is none, and is new only once', () => {
+  const inner = join(folder, 'a', 'b');
+  const first = openDataFolder(inner);
+  first.close();
+  const second = openDataFolder(inner);
+  second.close();
+  expect([first.isNew, second.isNew]).toEqual([true, false]);
+});
+
+test('the second that opens a folder is told so, also when it would begin anew, until the first has closed it', () => {
+  const first = openDataFolder(folder);
+  const message = `expected the folder ${folder} for this process alone, found another one at work in it: stop that one, or choose another folder with --state`;
+  expect(() => openDataFolder(folder)).toThrow(message);
+  expect(() => openDataFolder(folder, { fresh: true })).toThrow(message);
+  first.close();
+  openDataFolder(folder).close();
+});
+
+test('beginning anew forgets the cluster, whatever is wrong with it, and leaves what is somebody else’s', async () => {
+  openDataFolder(folder).close();
+  const database = new DatabaseSync(join(folder, 'cluster.sqlite'));
+  database.exec('PRAGMA user_version = 99');
+  database.close();
+  await mkdir(join(folder, 'objects'));
+  await writeFile(join(folder, 'notes.txt'), 'mine');
+  expect(() => openDataFolder(folder)).toThrow(/--fresh/);
+  const fresh = openDataFolder(folder, { fresh: true });
+  fresh.close();
+  expect(fresh.isNew).toBe(true);
+  expect(fresh.storeFile).toBeDefined();
+  expect(await readdir(folder)).toEqual(expect.arrayContaining(['cluster.sqlite', 'notes.txt']));
+  expect(await readdir(folder)).not.toContain('objects');
+});
+
+test('a folder that cannot be had says what to do', async () => {
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+  expect(() => openDataFolder(file)).toThrow(/EEXIST.*: choose another folder with --state$/);
+});

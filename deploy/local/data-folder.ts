@@ -1,0 +1,66 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openStoreFile, type StoreFile } from './api-server/store-file.ts';
+
+/** Where a local cluster is kept between two starts, for one process at a time. */
+export interface DataFolder {
+  storeFile: StoreFile;
+  /** A folder for the objects of an object store. */
+  objects: string;
+  /** There was no cluster in it. */
+  isNew: boolean;
+  close(): void;
+}
+
+/** What a cluster leaves in its folder; whatever else is there is somebody's own. */
+const clusterFile = 'cluster.sqlite';
+const ours = [clusterFile, `${clusterFile}-wal`, `${clusterFile}-shm`, 'objects', 'ports.json'];
+
+/**
+ * Opens the folder, making it where there is none; `fresh` forgets the cluster that is in it. Throws one line that says
+ * what to do where another process is at work in it, where it cannot be written, and for a cluster of another version.
+ */
+export function openDataFolder(folder: string, { fresh = false } = {}): DataFolder {
+  const unlock = locked(folder);
+  try {
+    if (fresh) for (const name of ours) rmSync(join(folder, name), { recursive: true, force: true });
+    const isNew = !readdirSync(folder).includes(clusterFile);
+    const storeFile = openStoreFile(join(folder, clusterFile));
+    const close = () => {
+      storeFile.close();
+      unlock();
+    };
+    return { storeFile, objects: join(folder, 'objects'), isNew, close };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+/** Keeps others out until the returned function is called or the process ends, however it ends. */
+function locked(folder: string): () => void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    const lock = new DatabaseSync(join(folder, 'lock'));
+    try {
+      lock.exec('BEGIN EXCLUSIVE');
+    } catch (error) {
+      lock.close();
+      throw error;
+    }
+    return () => lock.close();
+  } catch (error) {
+    const isTaken = error instanceof Error && 'errcode' in error && error.errcode === busy;
+    const found = isTaken ? 'another one at work in it: stop that one, or' : `${causeOf(error)}:`;
+    throw new Error(
+      `expected the folder ${folder} for this process alone, found ${found} choose another folder with --state`,
+      { cause: error },
+    );
+  }
+}
+
+/** SQLite's result code for a database that somebody else has locked. */
+const busy = 5;
+
+const causeOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

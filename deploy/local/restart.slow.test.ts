@@ -1,0 +1,227 @@
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { Lease } from '../../shared/resources/coordination/lease.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
+import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
+import { until } from '../../test/journeys/world.ts';
+import { Store } from './api-server/store.ts';
+import { openDataFolder } from './data-folder.ts';
+import { applyManifests } from './manifests.ts';
+import { type ObjectStore, startObjectStore } from './object-store/object-store.ts';
+import { qcow2Buffer } from './object-store/qcow2.ts';
+import { type Spawned, spawned } from './terminal/spawned.ts';
+import { secretManifest } from './up/key-pair.ts';
+
+const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-tests' };
+const names = ['image-0', 'image-1', 'image-2', 'image-3', 'image-4', 'image-5'];
+const namespace = 'vmdi-farm';
+const retryLimit = 2;
+const bytesPerSecond = 400_000;
+const content = (name: string) => qcow2Buffer({ virtualBytes: 32 * 1024 ** 2, dataBytes: 400_000, seed: name });
+const minuteMs = 60_000;
+
+let base: string;
+let folder: string;
+/** Outlives the cluster, and so can tell what all its lives have downloaded. */
+let store: ObjectStore;
+const commands: Spawned[] = [];
+
+beforeEach(async () => {
+  base = await mkdtemp(join(tmpdir(), 'restart-'));
+  folder = join(base, 'state');
+  store = await startObjectStore({ keys: [keys], bytesPerSecond });
+  for (const name of names) await store.put('images', `${name}.qcow2`, content(name));
+});
+
+afterEach(async () => {
+  for (const command of commands.splice(0)) await command.dispose();
+  await store.close();
+  await rm(base, { recursive: true });
+});
+
+async function start(): Promise<Spawned> {
+  const anyPorts = ['--port', '0', '--broker-port', '0', '--store-port', '0', '--metrics-port', '0'];
+  const command = await spawned('up.ts', '--state', folder, ...anyPorts);
+  commands.push(command);
+  await command.until(/The store has/);
+  return command;
+}
+
+async function kill(command: Spawned, signal: 'SIGKILL' | 'SIGINT'): Promise<number | null> {
+  command.child.kill(signal);
+  return command.ended;
+}
+
+function clientOf(kubeconfig: string): Kube {
+  const config = new KubeConfig();
+  config.loadFromString(kubeconfig);
+  return kubeClient(config);
+}
+
+async function setUp(kube: Kube) {
+  await applyManifests(kube, [secretManifest({ namespace, secretName: 'reader', keys })]);
+  const data = { concurrency: '3', retryLimit: String(retryLimit), retryBackoffDuration: '200ms' };
+  await kube.patch(ConfigMap, { namespace: operatorNamespace, name: policyName }, { data });
+  for (const name of names) {
+    await kube.create(VMDiskImage, {
+      apiVersion: VMDiskImage.apiVersion,
+      kind: VMDiskImage.kind,
+      metadata: { name, namespace },
+      spec: {
+        storageClass: 'gp3',
+        snapshotClass: 'ebs-snapshot',
+        secretRef: 'reader',
+        url: `${store.url}/images/${name}.qcow2`,
+        diskSize: '64Mi',
+      },
+    });
+  }
+}
+
+const sentFor = (name: string) => store.bytesSent(`images/${name}.qcow2`);
+
+/** Resolves when so many downloads are in their middle. */
+function inTheMiddle(count: number): Promise<void> {
+  const before = new Map(names.map((name) => [name, sentFor(name)]));
+  return new Promise((resolve) => {
+    const off = store.onBytes(() => {
+      const begun = names.filter((name) => sentFor(name) - (before.get(name) ?? 0) > 60_000);
+      if (begun.length < count) return;
+      off();
+      resolve();
+    });
+  });
+}
+
+const kinds: readonly Resource[] = [
+  VMDiskImage,
+  DataVolume,
+  PersistentVolumeClaim,
+  Pod,
+  VolumeSnapshot,
+  Lease,
+  ConfigMap,
+];
+
+/** The last state of every object that a client has heard of, up to the moment when the cluster is killed. */
+async function lastStates(kube: Kube) {
+  const states = new Map<string, { resource: Resource; object: KubernetesObject | undefined }>();
+  for (const resource of kinds) {
+    const remember = (object: KubernetesObject, isGone = false) =>
+      states.set(`${resource.kind} ${object.metadata.uid}`, { resource, object: isGone ? undefined : object });
+    let resourceVersion = '';
+    for await (const page of kube.pages(resource)) {
+      for (const object of page.items) remember(object);
+      ({ resourceVersion } = page);
+    }
+    // It ends with the cluster.
+    const { signal } = new AbortController();
+    const watching = kube.watch(resource, { resourceVersion, signal }, ({ type, object }) =>
+      remember(object, type === 'DELETED'),
+    );
+    void watching.catch(() => undefined);
+  }
+  return states;
+}
+
+/** What the folder of a killed cluster holds, read from a copy of it. */
+async function leftBehind(): Promise<Store> {
+  const copy = join(base, `copy-${commands.length}`);
+  await cp(folder, copy, { recursive: true });
+  const dataFolder = openDataFolder(copy);
+  const found = new Store(1, dataFolder.storeFile);
+  dataFolder.close();
+  return found;
+}
+
+const versionOf = ({ metadata }: KubernetesObject) => Number(metadata.resourceVersion);
+
+const isTemporary = (resource: Resource) => ![VMDiskImage, Lease, ConfigMap].some(({ kind }) => kind === resource.kind);
+
+const shelfOf = ({ apiVersion, plural }: Resource) =>
+  `${apiVersion.includes('/') ? apiVersion.split('/')[0] : ''}/${plural}`;
+
+test(
+  'a cluster that is killed twice in the middle of its downloads loses nothing and gets them all done',
+  async () => {
+    let command = await start();
+    const kubeconfig = await readFile(join(folder, 'kubeconfig'), 'utf8');
+    let kube = clientOf(kubeconfig);
+    await setUp(kube);
+
+    for (const _ of ['first', 'second']) {
+      const states = await lastStates(kube);
+      await inTheMiddle(2);
+      const done = (await kube.list(VMDiskImage)).filter(({ status }) => status?.phase === 'Succeeded');
+      await kill(command, 'SIGKILL');
+      const left = await leftBehind();
+      for (const { resource, object } of states.values()) {
+        if (!object) continue;
+        const now = left.get(shelfOf(resource), object.metadata.namespace, object.metadata.name);
+        // What was written or deleted in the last moment was not heard of any more.
+        const isNewer = now ? now.metadata.resourceVersion !== object.metadata.resourceVersion : isTemporary(resource);
+        if (isNewer)
+          expect(Number(now?.metadata.resourceVersion ?? Number.POSITIVE_INFINITY)).toBeGreaterThan(versionOf(object));
+        else expect(now && resource.parse(now)).toEqual(object);
+      }
+
+      command = await start();
+      expect(await readFile(join(folder, 'kubeconfig'), 'utf8')).toBe(kubeconfig);
+      kube = clientOf(kubeconfig);
+      for (const { metadata, status } of done) {
+        expect(await kube.get(VMDiskImage, metadata)).toMatchObject({ metadata: { uid: metadata.uid }, status });
+      }
+    }
+
+    const isThere = ({ status }: VMDiskImage) => status?.phase === 'Succeeded';
+    const allThere = (await Promise.all(
+      names.map((name) =>
+        until({ kube }, VMDiskImage, { namespace, name }, (image) => !!image && isThere(image), minuteMs),
+      ),
+    )) as VMDiskImage[];
+    const sent = names.map(sentFor);
+    console.log(
+      `after two kills: attempts ${allThere.map(({ status }) => (status?.attempts ?? 0) + 1)}, downloads ${sent.map((bytes, index) => (bytes / content(names[index] ?? '').length).toFixed(2))}`,
+    );
+    for (const [index, bytes] of sent.entries()) {
+      expect(bytes).toBeLessThanOrEqual((retryLimit + 1) * content(names[index] ?? '').length);
+    }
+    const lease = { namespace: operatorNamespace, name: leaseName };
+    await until({ kube }, Lease, lease, (found) => holdersOf(found)?.length === 0);
+    const snapshots = await kube.list(VolumeSnapshot);
+    expect(snapshots.map(({ status }) => status?.readyToUse)).toEqual(names.map(() => true));
+
+    expect(await kill(command, 'SIGINT')).toBe(0);
+    await start();
+    kube = clientOf(kubeconfig);
+    expect(await kube.list(VMDiskImage)).toEqual(allThere.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)));
+    expect(names.map(sentFor)).toEqual(sent);
+  },
+  4 * minuteMs,
+);
+
+test(
+  'a second process on the same folder is told so in one line',
+  async () => {
+    await start();
+    const second = await spawned('up.ts', '--state', folder, '--port', '0', '--fresh');
+    commands.push(second);
+    expect(await second.ended).toBe(1);
+    expect(second.stderr()).toBe(
+      `start: expected the folder ${folder} for this process alone, found another one at work in it: stop that one, or choose another folder with --state\n`,
+    );
+  },
+  minuteMs,
+);

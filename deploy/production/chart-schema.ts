@@ -1,0 +1,63 @@
+import type { FunctionDeclaration } from '../../shared/function.ts';
+import { type PolicyKey, parsePolicy } from '../../shared/rules/policy.ts';
+import { scaleOf } from './chart-values.ts';
+
+/** The JSON schema of the chart's values: Helm refuses a key that is misspelt before anything is applied. */
+export const chartSchema = (functions: readonly FunctionDeclaration[]) => ({
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  ...closed({
+    // Helm itself puts it there where the chart is part of another.
+    global: { type: 'object' },
+    image: closed({
+      repository: { type: 'string', minLength: 1 },
+      tag: text,
+      digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
+      pullPolicy: { enum: ['', 'Always', 'IfNotPresent', 'Never'] },
+    }),
+    imagePullSecrets: { type: 'array', items: closed({ name: text }) },
+    overlay: { enum: ['serving', 'deployments'] },
+    policy: closed(policyKeys()),
+    broker: closed({
+      class: { enum: ['MTChannelBasedBroker', 'Kafka'] },
+      kafka: closed({ bootstrapServers: text, partitions: count(1), replicationFactor: count(1) }),
+    }),
+    timers: closed({ sweep: cron, audit: cron }),
+    sources: closed({ cdi: yesOrNo, snapshotter: yesOrNo }),
+    resources: { type: 'object' },
+    functions: closed(Object.fromEntries(functions.map((declaration) => [declaration.name, ofFunction(declaration)]))),
+    otlpEndpoint: { type: 'string', pattern: '^(https?://.+)?$' },
+    extraEnv: { type: 'array', items: { type: 'object', required: ['name'] } },
+    nodeSelector: { type: 'object', additionalProperties: text },
+    tolerations: { type: 'array', items: { type: 'object' } },
+    roles: closed({ enabled: yesOrNo }),
+    podDisruptionBudgets: closed({ enabled: yesOrNo }),
+    networkPolicies: closed({ enabled: yesOrNo, monitoringNamespace: text, ingressNamespace: text }),
+  }),
+});
+
+const text = { type: 'string' };
+const yesOrNo = { type: 'boolean' };
+const cron = { type: 'string', pattern: '^\\S+( \\S+){4,5}$' };
+const count = (least: number) => ({ type: 'integer', minimum: least });
+const closed = (properties: Record<string, unknown>) => ({ type: 'object', additionalProperties: false, properties });
+
+/** Of a function that runs once a second instance is refused: rivals make the slot Lease slower. */
+const ofFunction = (declaration: FunctionDeclaration) => {
+  const { minScale, maxScale } = scaleOf(declaration);
+  const isSingle = declaration.scale === 'single';
+  return closed({
+    minScale: isSingle ? { const: minScale } : count(0),
+    maxScale: isSingle ? { const: maxScale } : count(0),
+    resources: { type: 'object' },
+  });
+};
+
+/** Every key of the policy with what it expects, in its own words: those it complains of an empty value with. */
+function policyKeys(): Record<string, unknown> {
+  const names = Object.keys(parsePolicy(undefined).values) as PolicyKey[];
+  const { faults } = parsePolicy({ data: Object.fromEntries(names.map((name) => [name, ''])) });
+  const expected = new Map(faults.map((fault) => [fault.key, fault.expected]));
+  return Object.fromEntries(
+    names.map((name) => [name, { type: ['string', 'number', 'boolean'], description: expected.get(name) ?? '' }]),
+  );
+}

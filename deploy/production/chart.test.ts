@@ -1,0 +1,134 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+const isThere = (command: string, ...args: string[]) =>
+  run(command, args).then(
+    () => true,
+    () => false,
+  );
+const lacking = [
+  ...((await isThere('helm', 'version')) ? [] : ['helm']),
+  ...((await isThere('kubectl', 'kustomize', '--help')) ? [] : ['kubectl']),
+];
+if (lacking.length > 0) console.log(`skipped: the Helm chart is rendered only where there is ${lacking.join(' and ')}`);
+
+describe.skipIf(lacking.length > 0)('the Helm chart', () => {
+  test('makes what knative/serving holds where nobody sets anything', async () => {
+    expect(await rendered()).toEqual(await kustomized('knative/serving'));
+  });
+
+  test('makes what knative/deployments holds with the other overlay', async () => {
+    expect(await rendered('--set', 'overlay=deployments')).toEqual(await kustomized('knative/deployments'));
+  });
+
+  test.each(['serving', 'deployments'])(
+    'makes what deploy/production/%s does with the values of production',
+    async (overlay) => {
+      expect(await rendered(...production, '--set', `overlay=${overlay}`)).toEqual(
+        await kustomized(`deploy/production/${overlay}`),
+      );
+    },
+  );
+
+  test('makes what deploy/production/serving-kafka does with the values of production and Kafka', async () => {
+    const kafka = ['broker.class=Kafka', 'broker.kafka.bootstrapServers=my-cluster-kafka-bootstrap.kafka:9092'];
+    expect(await rendered(...production, '--set', kafka.join(','))).toEqual(
+      await kustomized('deploy/production/serving-kafka'),
+    );
+  });
+
+  test.each([
+    { set: ['timers.sweep=*/10 * * * * *'], changes: ['PingSource sweep'] },
+    { set: ['sources.snapshotter=false'], changes: [], leavesOut: 4 },
+    { set: ['policy.concurrency=8'], adds: ['ConfigMap sync-operator-policy'], changes: [] },
+    { set: ['functions.follow-sync.maxScale=3'], changes: ['Service follow-sync'] },
+    { set: ['functions.follow-sync.resources.limits.memory=1Gi'], changes: ['Service follow-sync'] },
+    {
+      set: ['roles.enabled=true'],
+      adds: ['admin', 'edit', 'view'].map((role) => `ClusterRole ot-functions-${role}`),
+      changes: [],
+    },
+  ])('changes no more than $set is about', async ({ set, changes, adds = [], leavesOut = 0 }) => {
+    const plain = await rendered();
+    const found = await rendered(...set.flatMap((value) => ['--set', value]));
+    const same = (name: string) => JSON.stringify(plain[name]) === JSON.stringify(found[name]);
+    const names = Object.keys(found);
+    expect(names.filter((name) => !(name in plain))).toEqual(adds);
+    expect(names.filter((name) => name in plain && !same(name))).toEqual(changes);
+    expect(Object.keys(plain).filter((name) => !(name in found))).toHaveLength(leavesOut);
+  });
+
+  test('fills in what every container gets', async () => {
+    const set = [
+      'image.repository=example.com/f',
+      'image.tag=v2',
+      'otlpEndpoint=http://c:4318',
+      'image.pullPolicy=Always',
+    ];
+    for (const overlay of ['serving', 'deployments']) {
+      const objects = await rendered('--set', [...set, `overlay=${overlay}`, 'nodeSelector.disk=fast'].join(','));
+      const pods = Object.values(objects).flatMap((object) => podIn(object) ?? []);
+      expect(pods.length).toBeGreaterThan(3);
+      for (const pod of pods) {
+        expect(pod.nodeSelector).toEqual({ disk: 'fast' });
+        expect(pod.containers).toMatchObject([
+          {
+            image: 'example.com/f:v2',
+            imagePullPolicy: 'Always',
+            env: [{ name: 'K_SINK' }, { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', value: 'http://c:4318' }],
+          },
+        ]);
+      }
+    }
+  });
+
+  test.each([
+    { set: 'policy.concurency=4', says: 'concurency' },
+    { set: 'functions.start-sync.maxScale=2', says: 'maxScale' },
+    { set: 'overlay=pods', says: 'overlay' },
+    { set: 'broker.class=Kafka', says: 'bootstrapServers' },
+  ])('refuses $set', async ({ set, says }) => {
+    await expect(rendered('--set', set)).rejects.toThrow(says);
+  });
+
+  test('refuses another namespace than the one its functions look in', async () => {
+    await expect(run('helm', [...template, '--namespace', 'default'], { cwd: root })).rejects.toThrow('sync-operator');
+  });
+});
+
+// A helm that was built from its module claims an ancient Kubernetes.
+const template = ['template', 'ot-functions', 'deploy/production/chart', '--kube-version', '1.34.0'];
+const production = ['--values', 'deploy/production/chart/values-production.yaml'];
+
+const rendered = async (...args: string[]) =>
+  byName((await run('helm', [...template, '--namespace', 'sync-operator', ...args], { cwd: root, ...large })).stdout);
+
+const kustomized = async (folder: string) =>
+  byName((await run('kubectl', ['kustomize', folder], { cwd: root, ...large })).stdout);
+
+const large = { maxBuffer: 16 * 1024 * 1024 };
+
+/** Objects by kind and name, in that order; none is there twice. */
+function byName(text: string): Record<string, object> {
+  const objects = parseAllDocuments(text)
+    .map((document) => document.toJS() as { kind: string; metadata: { name: string }; apiVersion: string } | null)
+    .filter((object) => object !== null)
+    .map((object) => [`${object.kind} ${object.metadata.name}`, object] as const)
+    .sort(([a], [b]) => a.localeCompare(b));
+  expect(new Set(objects.map(([name]) => name)).size).toBe(objects.length);
+  return Object.fromEntries(objects);
+}
+
+interface Pod {
+  nodeSelector?: object;
+  containers: object[];
+}
+
+const podIn = (object: object): Pod | undefined =>
+  (object as { spec?: { template?: { spec: Pod } } }).spec?.template?.spec;

@@ -1,0 +1,112 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { loadFunctions } from '../../knative/functions.ts';
+import { defineFunction, type FunctionDeclaration } from '../../shared/function.ts';
+import { productionFiles, productionFolder } from './generate.ts';
+import { networkPolicies, usualSurroundings } from './network-policies.ts';
+import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
+import { ownKinds, roleManifests } from './roles.ts';
+import { drift } from './written-file.ts';
+
+const aFunction = (name: string, scale: FunctionDeclaration['scale']) =>
+  defineFunction({ name, on: [], may: [], scale, observe: async () => [], decide: () => [] });
+
+const functions = [aFunction('once', 'single'), aFunction('warm', 'always'), aFunction('rare', 'zero')];
+
+test('the generated files are what functions, manifests and definitions say', async () => {
+  expect(await drift(productionFiles(await loadFunctions()), productionFolder)).toEqual([]);
+});
+
+test('a generated file that is not wanted any more is drift', async () => {
+  const wanted = productionFiles(await loadFunctions());
+  wanted.delete('roles/roles.yaml');
+  expect(await drift(wanted, productionFolder)).toContain('roles/roles.yaml');
+});
+
+describe('the roles', () => {
+  test('name every kind that a file of crds/ defines', async () => {
+    const folder = new URL('../../crds/', import.meta.url);
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml');
+    const texts = await Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')));
+    const defined = texts.map((text) => (parse(text) as { metadata: { name: string } }).metadata.name);
+    expect(ownKinds().map(({ group, plural }) => `${plural}.${group}`)).toEqual(defined.sort());
+    for (const role of roleManifests(ownKinds())) {
+      expect(namedIn(role.rules)).toEqual(expect.arrayContaining(defined));
+    }
+  });
+
+  test('name every kind of ours that a function declares', async () => {
+    const groups = new Set(ownKinds().map(({ group }) => group));
+    const declared = (await loadFunctions())
+      .flatMap(({ may }) => may.map(({ resource }) => resource))
+      .map(({ apiVersion, plural }) => ({ group: apiVersion.split('/')[0] ?? '', plural }))
+      .filter(({ group }) => groups.has(group) || /(^|\.)(pelotech\.ot|kupenstack\.io)$/.test(group));
+    expect(declared.length).toBeGreaterThan(0);
+    expect(ownKinds()).toEqual(expect.arrayContaining(declared));
+  });
+
+  test('are added to those of Kubernetes by their labels', () => {
+    const labels = roleManifests(ownKinds()).map(({ metadata }) => Object.keys(metadata.labels).at(-1));
+    expect(labels).toEqual(['view', 'edit', 'admin'].map((role) => `rbac.authorization.k8s.io/aggregate-to-${role}`));
+  });
+
+  test('leave status to the functions', () => {
+    const onStatus = roleManifests(ownKinds())
+      .flatMap(({ rules }) => rules)
+      .filter(({ resources }) => resources.some((name) => name.endsWith('/status')));
+    expect(onStatus.flatMap(({ verbs }) => verbs)).toEqual(['get']);
+  });
+});
+
+const namedIn = (rules: readonly { apiGroups: readonly string[]; resources: readonly string[] }[]) =>
+  rules.flatMap(({ apiGroups, resources }) => resources.map((plural) => `${plural}.${apiGroups[0]}`));
+
+describe('the disruption budgets', () => {
+  const budgets = podDisruptionBudgets(functions);
+
+  test('are for the functions that are always there', () => {
+    expect(budgets.map(({ metadata }) => metadata.name)).toEqual(['once', 'warm']);
+  });
+
+  test('let a drain go on where there is but one pod', () => {
+    for (const { spec } of budgets) {
+      expect(spec).toMatchObject({ maxUnavailable: 1 });
+      expect(spec).not.toHaveProperty('minAvailable');
+    }
+  });
+});
+
+describe('the network policies', () => {
+  const [deny, ofFunctions, ofSources] = networkPolicies(functions, usualSurroundings).map(({ spec }) => spec as Spec);
+
+  interface Spec {
+    podSelector: { matchExpressions?: { values: string[] }[] };
+    ingress?: { from: object[]; ports: { port: number }[] }[];
+    egress?: { to: object[]; ports: { port: number }[] }[];
+  }
+
+  test('forbid everything that no other allows', () => {
+    expect(deny).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+  });
+
+  test('name every function', () => {
+    expect(ofFunctions?.podSelector.matchExpressions?.[0]?.values).toEqual(['once', 'rare', 'warm']);
+  });
+
+  test('let nobody in from an unnamed place', () => {
+    for (const rule of [...(ofFunctions?.ingress ?? []), ...(ofSources?.ingress ?? [])]) {
+      expect(rule.from.length).toBeGreaterThan(0);
+      for (const peer of rule.from) expect(peer).toHaveProperty('namespaceSelector.matchLabels');
+      expect(rule.ports.length).toBeGreaterThan(0);
+    }
+  });
+
+  test('never open the metadata service of a cloud', () => {
+    const blocks = [...(ofFunctions?.egress ?? []), ...(ofSources?.egress ?? [])]
+      .flatMap(({ to }) => to as { ipBlock?: { cidr: string; except?: string[] } }[])
+      .map(({ ipBlock }) => ipBlock);
+    for (const block of blocks.filter((found) => found?.cidr === '0.0.0.0/0'))
+      expect(block?.except).toEqual(['169.254.0.0/16']);
+  });
+});

@@ -1,0 +1,113 @@
+import { partOf } from '../../knative/manifest.ts';
+import { ports } from '../../knative/services.ts';
+import type { FunctionDeclaration } from '../../shared/function.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+
+/** What differs from cluster to cluster. */
+export interface Surroundings {
+  /** The namespace that Prometheus and the collector run in. */
+  monitoringNamespace: string;
+  /** The namespace of Serving's ingress layer. */
+  ingressNamespace: string;
+  /** Where the API server's addresses are; a policy cannot select it by label. */
+  apiServerCidrs: readonly string[];
+}
+
+/** What holds as long as nobody says otherwise: Kourier, a namespace `monitoring`, an API server anywhere. */
+export const usualSurroundings: Surroundings = {
+  monitoringNamespace: 'monitoring',
+  ingressNamespace: 'kourier-system',
+  apiServerCidrs: ['0.0.0.0/0', '::/0'],
+};
+
+/** Nothing goes in or out of the operator's namespace but what is named: for functions, and for the adapters of sources. */
+export const networkPolicies = (functions: readonly FunctionDeclaration[], around: Surroundings) => [
+  networkPolicy('default-deny', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] }),
+  networkPolicy('functions', {
+    podSelector: {
+      matchLabels: partOf,
+      matchExpressions: [
+        { key: 'app.kubernetes.io/name', operator: 'In', values: functions.map(({ name }) => name).sort() },
+      ],
+    },
+    policyTypes: ['Ingress', 'Egress'],
+    ingress: [fromEventing, ...fromServing(around), fromMonitoring(around, ports.metrics)],
+    egress: [...outward(around), toCollector(around)],
+  }),
+  networkPolicy('sources', {
+    // Knative labels the adapters of all ApiServerSources so. Those of PingSources run in knative-eventing.
+    podSelector: { matchLabels: { 'eventing.knative.dev/source': 'apiserver-source-controller' } },
+    policyTypes: ['Ingress', 'Egress'],
+    ingress: [fromMonitoring(around, 9090)],
+    egress: outward(around),
+  }),
+];
+
+const networkPolicy = (name: string, spec: object) => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'NetworkPolicy',
+  metadata: { name, namespace: operatorNamespace, labels: partOf },
+  spec,
+});
+
+const inNamespace = (name: string) => ({ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } });
+
+const components = (...names: string[]) => ({
+  podSelector: { matchExpressions: [{ key: 'app.kubernetes.io/component', operator: 'In', values: names }] },
+});
+
+const on = (...numbers: number[]) => numbers.map((port) => ({ port }));
+
+/** Deployments are called by the Broker's own pods; dead letters come from the channel's dispatcher. */
+const fromEventing = {
+  from: [
+    { ...inNamespace('knative-eventing'), ...components('broker-filter', 'imc-dispatcher', 'kafka-broker-dispatcher') },
+  ],
+  ports: on(ports.events),
+};
+
+/** Knative Services are called through the ingress layer and the activator, at queue-proxy, which the autoscaler asks too. */
+const fromServing = ({ ingressNamespace }: Surroundings) => [
+  {
+    from: [
+      { ...inNamespace('knative-serving'), ...components('activator', 'autoscaler') },
+      inNamespace(ingressNamespace),
+    ],
+    ports: on(8012, 8013, 8112, 9090),
+  },
+];
+
+const fromMonitoring = ({ monitoringNamespace }: Surroundings, port: number) => ({
+  from: [inNamespace(monitoringNamespace)],
+  ports: on(port),
+});
+
+const toCollector = ({ monitoringNamespace }: Surroundings) => ({
+  to: [inNamespace(monitoringNamespace)],
+  ports: on(4317, 4318),
+});
+
+/** Names, the API server, the Broker. */
+const outward = ({ apiServerCidrs }: Surroundings) => [
+  {
+    // The address is NodeLocal DNSCache, which is no pod.
+    to: [inNamespace('kube-system'), { ipBlock: { cidr: '169.254.20.10/32' } }],
+    ports: [
+      { port: 53, protocol: 'UDP' },
+      { port: 53, protocol: 'TCP' },
+    ],
+  },
+  { to: apiServerCidrs.map((cidr) => ({ ipBlock: ipBlockOf(cidr) })), ports: on(443, 6443) },
+  {
+    to: [{ ...inNamespace('knative-eventing'), ...components('broker-ingress', 'kafka-broker-receiver') }],
+    ports: on(8080, 8443),
+  },
+];
+
+/** Where clouds keep the credentials of machines is no API server. */
+const metadataServices = { '0.0.0.0/0': ['169.254.0.0/16'], '::/0': ['fd00:ec2::254/128'] };
+
+const ipBlockOf = (cidr: string) => ({
+  cidr,
+  ...(cidr in metadataServices ? { except: metadataServices[cidr as keyof typeof metadataServices] } : {}),
+});

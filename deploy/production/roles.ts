@@ -1,0 +1,49 @@
+import { parse } from 'yaml';
+import { files } from '../../crds/generate.ts';
+import { partOf } from '../../knative/manifest.ts';
+
+/** One kind of ours, as its CustomResourceDefinition declares it. */
+export interface OwnKind {
+  group: string;
+  plural: string;
+}
+
+/** Every kind that crds/ defines, by group and plural. */
+export function ownKinds(definitions: Iterable<string> = files().values()): OwnKind[] {
+  return [...definitions]
+    .map((text) => parse(text) as { spec: { group: string; names: { plural: string } } })
+    .map(({ spec }) => ({ group: spec.group, plural: spec.names.plural }))
+    .sort((a, b) => `${a.group} ${a.plural}`.localeCompare(`${b.group} ${b.plural}`));
+}
+
+/**
+ * What people may do with our kinds, added to Kubernetes' own roles view, edit and admin. Status is for functions alone; to
+ * delete all images at once is for admins, because each costs a download to have again.
+ */
+export const roleManifests = (kinds: readonly OwnKind[]) => [
+  clusterRole('view', kinds, ['get', 'list', 'watch'], { alsoStatus: ['get'] }),
+  clusterRole('edit', kinds, ['create', 'update', 'patch', 'delete']),
+  clusterRole('admin', kinds, ['deletecollection']),
+];
+
+function clusterRole(
+  role: 'view' | 'edit' | 'admin',
+  kinds: readonly OwnKind[],
+  verbs: readonly string[],
+  { alsoStatus = [] }: { alsoStatus?: readonly string[] } = {},
+) {
+  const rules = [...Map.groupBy(kinds, ({ group }) => group)].flatMap(([group, ofGroup]) => {
+    const plurals = ofGroup.map(({ plural }) => plural);
+    const status = { apiGroups: [group], resources: plurals.map((plural) => `${plural}/status`), verbs: alsoStatus };
+    return [{ apiGroups: [group], resources: plurals, verbs }, ...(alsoStatus.length > 0 ? [status] : [])];
+  });
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: {
+      name: `ot-functions-${role}`,
+      labels: { ...partOf, [`rbac.authorization.k8s.io/aggregate-to-${role}`]: 'true' },
+    },
+    rules,
+  };
+}

@@ -1,0 +1,120 @@
+import { documentOf } from './written-file.ts';
+
+/** Objects as a Helm template: what stands between `__` and `__` in them becomes what Helm fills in. */
+export function templateOf(objects: readonly object[]): string {
+  const text = objects.map(documentOf).join('---\n');
+  if (text.includes('{{')) throw new Error('expected manifests without "{{", which Helm would take for its own');
+  return text.split('\n').map(filledIn).join('\n');
+}
+
+/** A template that makes something only where the condition holds. */
+export const only = (condition: string | undefined, template: string) =>
+  condition ? `{{- if ${condition} }}\n${template}{{- end }}\n` : template;
+
+/** A manifest of knative/ with the places that values fill in. */
+export function withPlaces(object: object): object {
+  const manifest = object as Workload & { kind: string; metadata: { name: string } };
+  switch (manifest.kind) {
+    case 'Broker':
+      return brokerWithPlaces(object as Broker);
+    case 'PingSource':
+      return { ...manifest, spec: { ...manifest.spec, schedule: `__timers.${manifest.metadata.name}__` } };
+    case 'Deployment':
+      return workloadWithPlaces(manifest, manifest.metadata.name);
+    case 'Service':
+      return 'template' in manifest.spec ? workloadWithPlaces(manifest, manifest.metadata.name) : object;
+    default:
+      return object;
+  }
+}
+
+interface Broker {
+  metadata: { annotations: Record<string, string> };
+  spec: object;
+}
+
+const brokerWithPlaces = (broker: Broker) => ({
+  ...broker,
+  metadata: {
+    ...broker.metadata,
+    annotations: { 'eventing.knative.dev/broker.class': '__broker.class__', '__include asyncHandler__': '' },
+  },
+  spec: { '__include brokerConfig__': '', ...broker.spec },
+});
+
+interface Workload {
+  spec: {
+    replicas?: number;
+    template: {
+      metadata: { annotations: Record<string, string> };
+      spec: { containers: { env: { name: string; value: string }[] }[] };
+    };
+  };
+}
+
+function workloadWithPlaces(workload: Workload, name: string): object {
+  const { replicas, template } = workload.spec;
+  const annotations = Object.entries(template.metadata.annotations).filter(([key]) => !key.startsWith('autoscaling.'));
+  const scale = replicas === undefined ? { [`__scale ${name}__`]: '' } : {};
+  const { containers, ...pod } = template.spec;
+  return {
+    ...workload,
+    spec: {
+      ...workload.spec,
+      ...(replicas === undefined ? {} : { replicas: `__replicas ${name}__` }),
+      template: {
+        metadata: { ...template.metadata, annotations: { ...Object.fromEntries(annotations), ...scale } },
+        spec: {
+          ...pod,
+          '__include pod__': '',
+          containers: containers.map((container) => ({
+            ...container,
+            image: '__include image__',
+            '__include pullPolicy__': '',
+            env: [...container.env.map(variableWithPlace), '__include env__'],
+            resources: `__resources ${name}__`,
+          })),
+        },
+      },
+    },
+  };
+}
+
+const variableWithPlace = ({ name, value }: { name: string; value: string }) => ({
+  name,
+  value: name === 'K_SINK' ? '__include sink__' : value,
+});
+
+/** One line with its place, if it has one, filled in. */
+function filledIn(line: string): string {
+  const found = /^(?<indent> *)(?:- )?(?<key>[^_\s][^:]*: )?"?__(?<what>[^_].*?)__"?(?:: "")?$/.exec(line)?.groups;
+  if (!found) return embedded(line);
+  const { indent = '', key, what = '' } = found;
+  if (key) return `${line.slice(0, line.indexOf(key))}${key}${filledValueOf(what, indent.length + 2)}`;
+  return `${indent}{{- ${blockOf(what)} | nindent ${indent.length} }}`;
+}
+
+/** A place inside a longer line: an item of a flow list, or a value with a dash before it. */
+const embedded = (line: string) =>
+  line.replaceAll(/"?__(\S+?)__"?/g, (_, what: string) => `{{ .Values.${what} | quote }}`);
+
+function filledValueOf(what: string, indent: number): string {
+  const [word = '', name = ''] = what.split(' ');
+  if (word === 'include') return `{{ include "ot-functions.${name}" . | quote }}`;
+  if (word === 'replicas') return `{{ max 1 (int ${functionValue(name)}.minScale) }}`;
+  if (word === 'resources') {
+    return `{{- include "ot-functions.resources" (dict "root" $ "own" ${functionValue(name)}) | nindent ${indent} }}`;
+  }
+  if (word === 'policy') return policyEntries(indent);
+  return `{{ .Values.${what} | toString | quote }}`;
+}
+
+function blockOf(what: string): string {
+  const [word = '', name = ''] = what.split(' ');
+  return word === 'scale' ? `include "ot-functions.scale" ${functionValue(name)}` : `include "ot-functions.${name}" .`;
+}
+
+const functionValue = (name: string) => `(index .Values.functions "${name}")`;
+
+const policyEntries = (indent: number) =>
+  `\n${' '.repeat(indent)}{{- range $key, $value := .Values.policy }}\n${' '.repeat(indent)}{{ $key }}: {{ $value | toString | quote }}\n${' '.repeat(indent)}{{- end }}`;

@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest';
+import {
+  adoptSnapshot,
+  imageUidLabel,
+  type VMDiskImage,
+  type VMDiskImageStatus,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { contentDigest } from '../../shared/rules/content-digest.ts';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
+import { decide } from './decide.ts';
+import type { Observed } from './observed.ts';
+
+const annotations = { [adoptSnapshot]: 'golden' };
+
+const waiting = (status: VMDiskImageStatus = {}, more: ImageOptions = {}) =>
+  aVMDiskImage({
+    annotations,
+    ...more,
+    status: {
+      phase: 'Snapshotting',
+      revision: 1,
+      attempt: 0,
+      adoption: { snapshot: 'golden', revision: status.revision ?? 1 },
+      contentDigest: contentDigest(aVMDiskImage({ annotations })),
+      ...status,
+    },
+  });
+
+interface Found {
+  labels?: Record<string, string>;
+  leaving?: boolean;
+  snapshotClass?: string;
+  status?: Record<string, unknown>;
+}
+
+/** A VolumeSnapshot that was there already. */
+const golden = ({ labels, leaving, snapshotClass, status = { readyToUse: true, restoreSize: '20Gi' } }: Found = {}) =>
+  VolumeSnapshot.parse({
+    metadata: {
+      name: 'golden',
+      namespace: 'vmdi-farm',
+      uid: 'uid-golden',
+      labels,
+      ...(leaving ? { deletionTimestamp: at(0) } : {}),
+    },
+    spec: snapshotClass ? { volumeSnapshotClassName: snapshotClass } : {},
+    status,
+  });
+
+function pass(image: VMDiskImage, snapshots: VolumeSnapshot[], more: Partial<Observed> = {}) {
+  const actions = decide({
+    nowMs: start + 60_000,
+    policy: parsePolicy({ data: {} }),
+    image,
+    dataVolumes: [],
+    pods: [],
+    snapshots,
+    isSnapshotGone: false,
+    refusals: new Map(),
+    ...more,
+  });
+  const statuses = actions.filter((action) => action.do === 'patchStatus').map(({ status }) => status);
+  const deleted = actions.filter((action) => action.do === 'delete').map(({ of }) => of.metadata.name);
+  return { actions, statuses, deleted, condition: (statuses[0]?.conditions as { reason: string }[] | undefined)?.[0] };
+}
+
+describe('a snapshot that is ready', () => {
+  test('makes the image Succeeded: it is the one machines are cloned from', () => {
+    const { statuses, actions } = pass(waiting(), [golden()]);
+    expect(statuses).toMatchObject([
+      {
+        phase: 'Succeeded',
+        snapshot: { name: 'golden', revision: 1, restoreSize: '20Gi' },
+        conditions: [{ type: 'Ready', status: 'True', reason: 'SnapshotAdopted' }],
+      },
+    ]);
+    expect(statuses[0]?.message).toContain('It is not deleted with the image.');
+    expect(actions).toMatchObject([{}, { do: 'record', type: 'Normal' }, { do: 'tell' }]);
+  });
+  test.each<[string, Found]>([
+    ['of the class that is wanted', { snapshotClass: 'ebs-snapshot' }],
+    ['with an error of before', { status: { readyToUse: true, error: { message: 'throttled' } } }],
+    ['of unknown size', { status: { readyToUse: true } }],
+    ['of just the size of the disk', { status: { readyToUse: true, restoreSize: '24Gi' } }],
+  ])('%s will do', (_, found) => {
+    expect(pass(waiting(), [golden(found)]).statuses).toMatchObject([{ phase: 'Succeeded' }]);
+  });
+  test('waits for start-sync to take in a spec that was changed since', () => {
+    expect(pass(waiting({ contentDigest: 'another' }), [golden()]).actions).toEqual([]);
+  });
+  test('waits for start-sync to take in an annotation that was changed since', () => {
+    const other = waiting({}, { annotations: { [adoptSnapshot]: 'silver' } });
+    expect(pass(other, [golden()]).actions).toEqual([]);
+    expect(pass(waiting({}, { annotations: {} }), [golden()]).actions).toEqual([]);
+  });
+  test('is no reason to move an image that is being deleted', () => {
+    expect(pass(waiting({}, { deleted: true }), [golden()]).actions).toEqual([]);
+  });
+});
+
+describe('a snapshot that cannot be adopted yet', () => {
+  test.each<[string, Found | undefined, string, RegExp]>([
+    ['not there', undefined, 'SnapshotMissing', /^Expected VolumeSnapshot golden in namespace vmdi-farm, found none/],
+    ['not ready', { status: { readyToUse: false } }, 'SnapshotNotReady', /No error is said/],
+    ['without a status', { status: {} }, 'SnapshotNotReady', /No error is said/],
+    ['failing', { status: { error: { message: 'throttled' } } }, 'SnapshotNotReady', /throttled\.$/],
+    ['being deleted', { leaving: true }, 'SnapshotTerminating', /is being deleted/],
+    ['of another class', { snapshotClass: 'ceph' }, 'SnapshotClassMismatch', /class ebs-snapshot, found ceph/],
+    [
+      'larger than the disk',
+      { status: { readyToUse: true, restoreSize: '25Gi' } },
+      'SnapshotTooLarge',
+      /diskSize 24Gi, found restoreSize 25Gi/,
+    ],
+    ["another image's", { labels: { [imageUidLabel]: 'uid-other' } }, 'SnapshotOfAnotherImage', /uid uid-other/],
+  ])('because it is %s is waited for, and Ready says why', (_, found, reason, message) => {
+    const { statuses, condition, actions } = pass(waiting(), found ? [golden(found)] : []);
+    expect(condition).toMatchObject({ type: 'Ready', status: 'False', reason });
+    expect(statuses[0]?.message).toMatch(message);
+    expect(statuses[0]).not.toHaveProperty('phase');
+    expect(actions).toMatchObject([{}, { do: 'record', type: 'Warning', reason }]);
+  });
+  test('because no object can have its name is said to be so', () => {
+    const named = waiting({ adoption: { snapshot: '..', revision: 1 } }, { annotations: { [adoptSnapshot]: '..' } });
+    expect(pass(named, []).condition).toMatchObject({ reason: 'SnapshotNameInvalid' });
+  });
+  test('is said to be so once, and again only when something else is in the way', () => {
+    const { statuses } = pass(waiting(), []);
+    const said = waiting(statuses[0] as VMDiskImageStatus);
+    expect(pass(said, []).actions).toEqual([]);
+    expect(pass(said, [golden({ leaving: true })]).condition).toMatchObject({ reason: 'SnapshotTerminating' });
+  });
+  test('leaves an image Ready that has a usable one of before', () => {
+    const second = waiting({ revision: 2, snapshot: { name: 'before', revision: 1 } });
+    expect(pass(second, []).condition).toMatchObject({ status: 'True', reason: 'SnapshotMissing' });
+  });
+  test('is waited for however long', () => {
+    expect(pass(waiting(), [], { nowMs: start + 1e12 }).statuses[0]).not.toHaveProperty('phase');
+  });
+});
+
+describe('what is left of before', () => {
+  const second = { revision: 2, attempt: 0, adoption: { snapshot: 'golden', revision: 2 } };
+  test('the volume of an attempt that adoption ended goes at once', () => {
+    const earlier = aVMDiskImage({ status: { revision: 1, attempt: 1 } });
+    const dataVolume = aDataVolume(earlier);
+    expect(pass(waiting(second), [], { dataVolumes: [dataVolume] }).deleted).toEqual([dataVolume.metadata.name]);
+  });
+  test('the snapshot of before goes when the image has adopted another', () => {
+    const done = waiting({ ...second, phase: 'Succeeded', snapshot: { name: 'golden', revision: 2 } });
+    const own = aSnapshot(done, { revision: 1, ready: true });
+    expect(pass(done, [own, golden()]).deleted).toEqual([own.metadata.name]);
+    expect(pass(waiting(second), [own, golden()]).deleted).toEqual([]);
+  });
+  const downloaded = (labels?: Record<string, string>) => {
+    const image = waiting({ revision: 2, phase: 'Succeeded', adoption: { snapshot: 'golden', revision: 1 } });
+    const own = aSnapshot(image, { revision: 2, ready: true });
+    const after = waiting({ ...image.status, snapshot: { name: own.metadata.name, revision: 2 } });
+    return pass(after, [own, golden(labels ? { labels } : {})]).deleted;
+  };
+  test('a snapshot that was adopted and is replaced stays, but for one that carries the label of the image', () => {
+    expect(downloaded()).toEqual([]);
+    expect(downloaded({ [imageUidLabel]: 'uid-other' })).toEqual([]);
+    expect(downloaded({ [imageUidLabel]: 'uid-ubuntu' })).toEqual(['golden']);
+  });
+  test('a snapshot in use is never deleted, whatever label it carries', () => {
+    const done = waiting({ phase: 'Succeeded', snapshot: { name: 'golden', revision: 1 } });
+    expect(pass(done, [golden({ labels: { [imageUidLabel]: 'uid-ubuntu' } })]).deleted).toEqual([]);
+  });
+});
+
+test('an adopted snapshot that is gone is lost', () => {
+  const done = waiting({ phase: 'Succeeded', snapshot: { name: 'golden', revision: 1 } });
+  expect(pass(done, [], { isSnapshotGone: true }).statuses[0]?.conditions).toMatchObject([
+    { type: 'Ready', status: 'False' },
+    { type: 'SnapshotLost', status: 'True' },
+  ]);
+  expect(pass(done, [golden()]).actions).toEqual([]);
+});

@@ -1,0 +1,107 @@
+import { imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { adopteeOf } from '../../shared/rules/adoption.ts';
+import { contentDigest } from '../../shared/rules/content-digest.ts';
+import { move, sayWhy } from '../../shared/rules/image-status.ts';
+import { isObjectName } from '../../shared/rules/names.ts';
+import { bytesOf } from '../../shared/rules/quantity.ts';
+import { toTime } from '../../shared/rules/time.ts';
+import type { Observed } from './observed.ts';
+import { sentence } from './sentence.ts';
+
+interface Trouble {
+  reason: string;
+  message: string;
+}
+type Check = (image: VMDiskImage, snapshot: VolumeSnapshot) => Trouble | undefined;
+
+/**
+ * Takes over the snapshot that an image's annotation names, or says what is in the way. There is no deadline: while the
+ * annotation stands nothing is downloaded.
+ */
+export function adopting({ image, snapshots, nowMs }: Observed): Action[] {
+  const name = image.status?.adoption?.snapshot ?? '';
+  // start-sync has to take in first what was changed since: adopted under another spec, it would be downloaded at once.
+  if (image.status?.contentDigest !== contentDigest(image) || adopteeOf(image) !== name) return [];
+  const snapshot = snapshots.find(({ metadata }) => metadata.name === name);
+  const trouble = snapshot ? firstOf(checks, image, snapshot) : missing(image, name);
+  if (trouble || !snapshot) return trouble ? sayWhy(image, { ...trouble, nowMs }) : [];
+  const { revision = 1 } = image.status;
+  const restoreSize = snapshot.status?.restoreSize;
+  const stays = isItsOwn(image, snapshot) ? '' : ' It is not deleted with the image.';
+  return move(image, {
+    to: 'Succeeded',
+    reason: 'SnapshotAdopted',
+    message: `Ready to clone from snapshot ${name}, which was adopted: nothing was downloaded.${stays}`,
+    nowMs,
+    fields: { snapshot: { name, revision, ...(restoreSize ? { restoreSize } : {}) }, completedAt: toTime(nowMs) },
+  });
+}
+
+function firstOf(all: readonly Check[], image: VMDiskImage, snapshot: VolumeSnapshot): Trouble | undefined {
+  for (const check of all) {
+    const trouble = check(image, snapshot);
+    if (trouble) return trouble;
+  }
+  return undefined;
+}
+
+function missing({ metadata }: VMDiskImage, name: string): Trouble {
+  const orElse = 'To download the image instead remove the annotation pelotech.ot/adopt-snapshot.';
+  if (!isObjectName(name)) {
+    const message = `Expected the name of a VolumeSnapshot in annotation pelotech.ot/adopt-snapshot, found ${JSON.stringify(name)}. ${orElse}`;
+    return { reason: 'SnapshotNameInvalid', message };
+  }
+  return {
+    reason: 'SnapshotMissing',
+    message: `Expected VolumeSnapshot ${name} in namespace ${metadata.namespace}, found none. ${orElse}`,
+  };
+}
+
+const isAnothers: Check = (image, { metadata }) => {
+  const owner = metadata.labels?.[imageUidLabel];
+  if (owner === undefined || owner === image.metadata.uid) return undefined;
+  return {
+    reason: 'SnapshotOfAnotherImage',
+    message: `VolumeSnapshot ${metadata.name} belongs to another VMDiskImage (uid ${owner}) and goes with it. If that image is gone, remove the snapshot's label ${imageUidLabel} and its ownerReferences.`,
+  };
+};
+
+const isLeaving: Check = (_, { metadata }) =>
+  metadata.deletionTimestamp === undefined
+    ? undefined
+    : { reason: 'SnapshotTerminating', message: `VolumeSnapshot ${metadata.name} is being deleted.` };
+
+const hasOtherClass: Check = (image, { metadata, spec }) => {
+  const found = spec?.volumeSnapshotClassName;
+  if (found === undefined || found === image.spec.snapshotClass) return undefined;
+  return {
+    reason: 'SnapshotClassMismatch',
+    message: `Expected VolumeSnapshot ${metadata.name} to be of class ${image.spec.snapshotClass}, found ${found}; set snapshotClass to it.`,
+  };
+};
+
+/** An error beside readyToUse is an old one (external-snapshotter: it is never final). */
+const isUnready: Check = (_, { metadata, status }) => {
+  if (status?.readyToUse) return undefined;
+  const found = status?.error ? sentence(status.error.message) : 'No error is said; it is being made.';
+  return { reason: 'SnapshotNotReady', message: `VolumeSnapshot ${metadata.name} is not ready to use. ${found}` };
+};
+
+/** A claim cloned from a snapshot must be at least of its restoreSize (Kubernetes: volume snapshots). */
+const isTooLarge: Check = (image, { metadata, status }) => {
+  const restoreSize = status?.restoreSize ?? '0';
+  const [needed = 0, wanted = 0] = [bytesOf(restoreSize), bytesOf(image.spec.diskSize)];
+  if (needed <= wanted) return undefined;
+  return {
+    reason: 'SnapshotTooLarge',
+    message: `Expected VolumeSnapshot ${metadata.name} to fit diskSize ${image.spec.diskSize}, found restoreSize ${restoreSize}; set diskSize to at least that.`,
+  };
+};
+
+const checks: readonly Check[] = [isAnothers, isLeaving, hasOtherClass, isUnready, isTooLarge];
+
+/** It carries the label of this very image, so that it goes with it. */
+const isItsOwn = (image: VMDiskImage, { metadata }: VolumeSnapshot) =>
+  metadata.labels?.[imageUidLabel] === image.metadata.uid;

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import { adoptSnapshot, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { contentDigest } from '../../shared/rules/content-digest.ts';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import {
+  aDataVolume,
+  aHolder,
+  aLease,
+  anImporter,
+  at,
+  aVMDiskImage,
+  type ImageOptions,
+  start,
+} from '../../test/builders.ts';
+import { decide } from './decide.ts';
+import type { Observed } from './observed.ts';
+
+const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
+const golden = { [adoptSnapshot]: 'golden' };
+const adopted = { snapshot: 'golden', revision: 1 };
+
+/** The image with a status that speaks of `before`, or of the image as it is. */
+const known = (options: ImageOptions, before: ImageOptions = options) =>
+  aVMDiskImage({
+    ...options,
+    status: { revision: 1, contentDigest: contentDigest(aVMDiskImage(before)), ...options.status },
+  });
+
+function pass(image: ReturnType<typeof aVMDiskImage>, more: Partial<Observed> = {}) {
+  const actions = decide({
+    nowMs: start + 100_000,
+    policy: parsePolicy({ data: {} }),
+    policyMap: undefined,
+    lease: aLease([]),
+    images: [image],
+    dataVolumes: [],
+    pods: [],
+    classes,
+    refusals: new Map(),
+    isAudit: false,
+    holdOffMs: 0,
+    ...more,
+  });
+  const statuses = actions.filter((action) => action.do === 'patchStatus').map(({ status }) => status);
+  const verbs = actions.map(({ do: verb }) => verb).filter((verb) => !['record', 'tell', 'measure'].includes(verb));
+  return { actions, statuses, verbs };
+}
+
+describe('an image that names a snapshot to adopt', () => {
+  test('goes past queue and slots when it is new', () => {
+    const { statuses, verbs } = pass(aVMDiskImage({ annotations: golden, finalizers: [] }));
+    expect(statuses).toMatchObject([{ phase: 'Snapshotting', revision: 1, adoption: adopted, attempts: 0 }]);
+    expect(statuses[0]?.queuedAt).toBeNull();
+    expect(verbs).toEqual(['patchStatus', 'patchMetadata']);
+  });
+  test('needs no class and no allowed source: nothing is downloaded', () => {
+    const { statuses } = pass(aVMDiskImage({ annotations: golden, spec: { storageClass: 'gone' } }));
+    expect(statuses).toMatchObject([{ phase: 'Snapshotting' }]);
+  });
+  test.each<VMDiskImageStatus['phase']>(['Queued', 'Retrying', 'Failed', 'Succeeded', 'Snapshotting', 'Syncing'])(
+    'leaves %s for it, as another revision',
+    (phase) => {
+      const { statuses } = pass(known({ annotations: golden, status: { phase, nextAttemptAt: at(9_999) } }));
+      expect(statuses).toMatchObject([
+        { phase: 'Snapshotting', revision: 2, adoption: { snapshot: 'golden', revision: 2 }, nextAttemptAt: null },
+      ]);
+    },
+  );
+  test('ends a running attempt; its slot is free when its importer is gone', () => {
+    const syncing = known({ annotations: golden, status: { phase: 'Syncing', attempt: 1, startedAt: at(0) } });
+    const lease = aLease([aHolder(syncing)]);
+    const { actions, verbs } = pass(syncing, {
+      lease,
+      dataVolumes: [aDataVolume(syncing)],
+      pods: [anImporter(syncing)],
+    });
+    expect(verbs).toEqual(['patchStatus']);
+    expect(actions).toContainEqual(
+      expect.objectContaining({
+        metric: 'ot.image.sync.attempts',
+        attributes: { result: 'superseded', reason: 'Adopting' },
+      }),
+    );
+    expect(pass(syncing, { lease }).verbs).toEqual(['patchStatus', 'replace']);
+  });
+  test('that has DataVolumes under a status that was wiped leaves them for an earlier revision', () => {
+    const before = aVMDiskImage({ status: { revision: 1, attempt: 2 } });
+    const { statuses } = pass(aVMDiskImage({ annotations: golden }), { dataVolumes: [aDataVolume(before)] });
+    expect(statuses).toMatchObject([{ phase: 'Snapshotting', revision: 2, attempt: 0 }]);
+  });
+  test('and is being deleted is left alone', () => {
+    expect(pass(aVMDiskImage({ annotations: golden, deleted: true })).actions).toEqual([]);
+  });
+  test('by a name longer than any is written down as long as a status takes it', () => {
+    const { statuses } = pass(aVMDiskImage({ annotations: { [adoptSnapshot]: 'x'.repeat(300) } }));
+    expect(statuses).toMatchObject([{ adoption: { snapshot: 'x'.repeat(253) } }]);
+  });
+  test('by a name of white space names none', () => {
+    expect(pass(aVMDiskImage({ annotations: { [adoptSnapshot]: ' ' } })).statuses[0]).toMatchObject({
+      phase: 'Queued',
+    });
+  });
+});
+
+describe('an image that waits for the snapshot it adopts', () => {
+  const status: VMDiskImageStatus = { phase: 'Snapshotting', adoption: adopted };
+  test('is left alone, and given the finalizer that a crash left out', () => {
+    expect(pass(known({ annotations: golden, status })).actions).toEqual([]);
+    expect(pass(known({ annotations: golden, status, finalizers: [] })).verbs).toEqual(['patchMetadata']);
+  });
+  test('downloads nothing under another spec, either: it waits under that one', () => {
+    const { statuses } = pass(known({ annotations: golden, spec: { diskSize: '30Gi' }, status }, {}));
+    expect(statuses).toMatchObject([
+      { phase: 'Snapshotting', revision: 2, adoption: { snapshot: 'golden', revision: 2 } },
+    ]);
+  });
+  test('waits for another one when its annotation names that', () => {
+    const { statuses } = pass(known({ annotations: { [adoptSnapshot]: 'silver' }, status }));
+    expect(statuses).toMatchObject([{ phase: 'Snapshotting', adoption: { snapshot: 'silver', revision: 2 } }]);
+  });
+  test('goes to the end of the line, and gets a slot, when the annotation is removed', () => {
+    const { statuses } = pass(known({ status }));
+    expect(statuses).toMatchObject([
+      { phase: 'Queued', revision: 2, adoption: null, queuedAt: '2026-01-01T00:01:40.000000Z' },
+      { phase: 'Syncing', attempts: 1 },
+    ]);
+  });
+});
+
+describe('an image that has adopted its snapshot', () => {
+  const snapshot = { name: 'golden', revision: 1 };
+  const status: VMDiskImageStatus = { phase: 'Succeeded', adoption: adopted, snapshot };
+  test('is left alone, with the annotation and without', () => {
+    expect(pass(known({ annotations: golden, status })).actions).toEqual([]);
+    expect(pass(known({ status })).actions).toEqual([]);
+  });
+  test.each([
+    ['url', { spec: { url: 'https://s3.eu-west-1.amazonaws.com/images/b.qcow2' } }],
+    ['requested sync', { annotations: { ...golden, 'pelotech.ot/sync-requested': '1' } }],
+  ])('downloads as any other for another %s, and stays usable meanwhile', (_, change) => {
+    const { statuses } = pass(known({ annotations: golden, status, ...change }, {}));
+    expect(statuses).toMatchObject([
+      { phase: 'Queued', revision: 2, conditions: [{ type: 'Ready', status: 'True' }] },
+      { phase: 'Syncing' },
+    ]);
+    expect(statuses[0]).not.toHaveProperty('adoption');
+  });
+  test('downloads where that snapshot is lost and the image is in use', () => {
+    const conditions = [
+      { type: 'SnapshotLost', status: 'True' as const, reason: 'x', message: '', lastTransitionTime: at(0) },
+    ];
+    const lost = { ...status, conditions, references: { count: 1 } };
+    expect(pass(known({ annotations: golden, status: lost })).statuses[0]).toMatchObject({ phase: 'Queued' });
+  });
+});

@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { applyText, imageUnderTest, prepare } from './installation.ts';
+import { kubectl, kubectlOrFail, type Ran } from './kubectl.ts';
+
+const operator = ['--namespace', 'sync-operator'];
+const main = fileURLToPath(new URL('../../deploy/install/main.ts', import.meta.url));
+
+/** `npm run cluster -- …` as an admin would type it. */
+const cluster = (...args: string[]): Promise<Ran> =>
+  new Promise((resolve) => {
+    const command = [main, ...args, ...(args[0] === 'check' ? [] : ['--timeout', '4m'])];
+    const child = execFile(process.execPath, command, { timeout: 600_000 }, (error, out, err) =>
+      resolve({ code: error ? (child.exitCode ?? 1) : 0, out, err }),
+    );
+  });
+
+const succeeds = async (...args: string[]) => {
+  const ran = await cluster(...args);
+  expect(ran).toMatchObject({ code: 0, err: '' });
+  return ran.out;
+};
+
+/** uids of the Subscriptions there are, and of those the Broker's channel sends to. */
+async function subscribers() {
+  const jsonpath = (path: string, ...what: string[]) =>
+    kubectlOrFail('get', ...what, ...operator, `--output=jsonpath=${path}`).then((text) => text.split(' ').sort());
+  return {
+    known: await jsonpath('{.items[*].metadata.uid}', 'subscriptions.messaging.knative.dev'),
+    sentTo: await jsonpath('{.spec.subscribers[*].uid}', 'inmemorychannel/default-kne-trigger'),
+  };
+}
+
+/** An image that carries our finalizer. */
+const anImage = (name: string) =>
+  applyText(`
+apiVersion: pelotech.ot/v1alpha1
+kind: VMDiskImage
+metadata: { name: ${name}, namespace: default, finalizers: [pelotech.ot/disk-image] }
+spec:
+  url: https://s3.example.com/images/${name}.qcow2
+  secretRef: s3-reader
+  storageClass: none
+  snapshotClass: none
+  diskSize: 1Gi
+`);
+
+/** Deletes an image as an admin who does not wait. */
+const deleteImage = (name: string) => kubectl('delete', `vmdi/${name}`, '--namespace=default', '--timeout=10s');
+
+describe('npm run cluster', { timeout: 600_000 }, () => {
+  beforeAll(async () => {
+    await prepare();
+    // Whatever was there before, by whatever means it came.
+    await succeeds('uninstall', '--delete-images', '--delete-crds');
+    await kubectl('delete', 'namespace', 'sync-operator', '--ignore-not-found', '--wait=true');
+  }, 600_000);
+
+  test('check says what the cluster has, for people and for programs', async () => {
+    const { isMet, requirements } = JSON.parse(await succeeds('check', '--overlay', 'deployments', '--json'));
+    expect(isMet).toBe(true);
+    expect(requirements).toContainEqual(expect.objectContaining({ name: 'Kubernetes', result: 'ok' }));
+    expect(await succeeds('check', '--overlay', 'deployments')).toMatch(/ok +Kubernetes/);
+  });
+
+  test('install refuses to guess where the image of the functions is', async () => {
+    const { code, err } = await cluster('install', '--overlay', 'deployments');
+    expect(code).toBe(1);
+    expect(err).toContain('Add --image');
+  });
+
+  test('install brings everything up, and makes no Subscription that the channel does not know', async () => {
+    const out = await succeeds('install', '--overlay', 'deployments', '--image', imageUnderTest());
+    expect(out).toContain('sources: 6 objects are up');
+    const { known, sentTo } = await subscribers();
+    expect(known.length).toBeGreaterThanOrEqual(4);
+    expect(sentTo).toEqual(known);
+  });
+
+  test('upgrade changes what differs, removes what is not wanted, and leaves no dead subscriber', async () => {
+    const triggers = (await kubectlOrFail('get', 'triggers', ...operator, '--output=name')).trim().split('\n');
+    const patch = JSON.stringify({ spec: { delivery: { retry: 7 } } });
+    // All at once, so that Knative makes all Subscriptions anew at once.
+    await Promise.all(
+      triggers.map((name) => kubectlOrFail('patch', name, ...operator, '--type=merge', `--patch=${patch}`)),
+    );
+    await applyText(`
+apiVersion: eventing.knative.dev/v1
+kind: Trigger
+metadata: { name: of-before, namespace: sync-operator, labels: { app.kubernetes.io/part-of: ot-functions } }
+spec: { broker: default, subscriber: { ref: { apiVersion: v1, kind: Service, name: prune } } }
+`);
+    await kubectlOrFail(
+      'patch',
+      'configmap/sync-operator-policy',
+      ...operator,
+      '--type=merge',
+      '--patch={"data":{"concurrency":"9"}}',
+    );
+    const out = await succeeds('upgrade');
+    expect(out).toContain('Trigger of-before removed');
+    expect(out).toContain('Trigger start-sync changed');
+    expect(out).not.toContain('Deployment start-sync changed');
+    const { known, sentTo } = await subscribers();
+    expect(sentTo).toEqual(known);
+    expect(known).toHaveLength(triggers.length);
+    const policy = await kubectlOrFail(
+      'get',
+      'configmap/sync-operator-policy',
+      ...operator,
+      '--output=jsonpath={.data.concurrency}',
+    );
+    expect(policy).toBe('9');
+  });
+
+  test('uninstall leaves images, and nothing else of ours; an image can then be deleted at once', async () => {
+    await anImage('kept');
+    const out = await succeeds('uninstall');
+    expect(out).toContain('the policy was {"concurrency":"9"');
+    for (const kind of ['clusterroles', 'clusterrolebindings']) {
+      expect(await kubectlOrFail('get', kind, '-l', 'app.kubernetes.io/part-of=ot-functions', '--output=name')).toBe(
+        '',
+      );
+    }
+    expect((await kubectl('get', 'namespace', 'sync-operator')).code).toBe(1);
+    expect(await deleteImage('kept')).toMatchObject({ code: 0 });
+  });
+
+  test('an image that was deleted when nobody was there any more is freed', async () => {
+    await anImage('stranded');
+    expect((await deleteImage('stranded')).code).toBe(1);
+    expect(await succeeds('uninstall', '--finalizers-only')).toContain('finalizers: taken off 1 object');
+    expect((await kubectl('get', 'vmdi/stranded', '--namespace=default')).code).toBe(1);
+  });
+
+  test('the CRDs go when they are asked to', async () => {
+    await succeeds('uninstall', '--delete-crds');
+    expect((await kubectl('get', 'customresourcedefinition/vmdiskimages.pelotech.ot')).code).toBe(1);
+  });
+});

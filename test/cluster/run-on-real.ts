@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { stories as adoption } from '../journeys/adoption.ts';
+import { stories as badInput, kubectlStories as badInputWithKubectl } from '../journeys/bad-input.ts';
+import { stories as deadLetters, kubectlStories as deadLettersWithKubectl } from '../journeys/dead-letters.ts';
+import { stories as deletion } from '../journeys/deletion.ts';
+import { stories as failures } from '../journeys/failures.ts';
+import { stories as personsDay } from '../journeys/kubectl.ts';
+import { postWithCurl, storiesWith } from '../journeys/preload.ts';
+import { stories as queue } from '../journeys/queue.ts';
+import { stories as revisions } from '../journeys/revisions.ts';
+import type { KubectlStory } from '../journeys/run-locally.ts';
+import { stories as scale } from '../journeys/scale.ts';
+import { stories as takenNames } from '../journeys/taken-names.ts';
+import type { Story } from '../journeys/world.ts';
+import { install, type Overlay, removeFunctions } from './installation.ts';
+import { kubectl, portForward } from './kubectl.ts';
+import { adminClient, onRealCluster } from './world.ts';
+
+const withKubectl = (stories: readonly KubectlStory[]): Story[] =>
+  stories.map((story) => ({ ...story, run: (world) => story.run({ ...world, kubectl }) }));
+
+/** All stories there are, by what they are about. */
+export const allStories = {
+  queue,
+  failures,
+  deletion,
+  revisions,
+  adoption,
+  'taken names': takenNames,
+  'bad input': [...badInput, ...withKubectl(badInputWithKubectl)],
+  preload: storiesWith('curl', postWithCurl),
+  'dead letters': [...deadLetters, ...withKubectl(deadLettersWithKubectl)],
+  "a person's day": withKubectl(personsDay),
+  scale,
+} satisfies Record<string, readonly Story[]>;
+
+/** Declares a test for each story, one after the other on the cluster of KUBECONFIG, with the functions of an overlay. */
+export function runOnReal(overlay: Overlay, groups: Readonly<Record<string, readonly Story[]>>): void {
+  let broker: Awaited<ReturnType<typeof portForward>>;
+  beforeAll(async () => {
+    await install(overlay);
+    broker = await portForward('knative-eventing', 'broker-ingress', 80);
+  });
+  afterAll(async () => {
+    broker?.close();
+    await removeFunctions(overlay);
+  });
+  for (const [group, stories] of Object.entries(groups)) {
+    describe(`on a real cluster, ${overlay}: ${group}`, () => {
+      for (const story of stories) {
+        if (story.localOnly) console.warn(`skipped: "${story.name}": ${story.localOnly}`);
+        test.skipIf(story.localOnly)(story.name, () =>
+          onRealCluster(story, { kube: adminClient(), broker: `${broker.url}/sync-operator/default` }),
+        );
+      }
+    });
+  }
+}

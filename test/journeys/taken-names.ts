@@ -1,0 +1,54 @@
+import { expect } from 'vitest';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { dataVolumeName, snapshotName } from '../../shared/rules/names.ts';
+import { putImage } from './images.ts';
+import { createImage, type Story, setPolicy, untilPhase, type World } from './world.ts';
+
+/** An image that waits, so that somebody can take a name it will want. */
+async function waiting(world: World): Promise<VMDiskImage> {
+  await putImage(world, 'taken');
+  await createImage(world, 'taken');
+  return untilPhase(world, 'taken', 'Queued');
+}
+
+/** Lets the image begin, and says how it failed. */
+async function failureOf(world: World): Promise<string> {
+  await setPolicy(world, { concurrency: '1' });
+  const { status } = await untilPhase(world, 'taken', 'Failed');
+  expect(conditionOf(status?.conditions, 'Ready')?.reason).toBe('Rejected');
+  return status?.message ?? '';
+}
+
+export const stories: readonly Story[] = [
+  {
+    name: "somebody else's DataVolume of the name that an attempt wants is left alone, and the image says so",
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      const { metadata } = await waiting(world);
+      const name = dataVolumeName(metadata, 1, 1);
+      const spec = { source: { blank: {} }, storage: { resources: { requests: { storage: '64Mi' } } } };
+      const theirs = await world.kube.create(DataVolume, { metadata: { namespace: world.namespace, name }, spec });
+      expect(await failureOf(world)).toContain(`NameTaken: DataVolume ${name} is somebody else's`);
+      const left = await world.kube.get(DataVolume, theirs.metadata);
+      expect(left?.metadata.uid).toBe(theirs.metadata.uid);
+      expect(left?.metadata.deletionTimestamp).toBeUndefined();
+    },
+  },
+  {
+    name: "somebody else's VolumeSnapshot of the name that a revision wants is left alone, and the image says so",
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      const { metadata } = await waiting(world);
+      const name = snapshotName(metadata, 1);
+      const spec = { volumeSnapshotClassName: 'ebs-snapshot', source: { persistentVolumeClaimName: 'another' } };
+      const theirs = await world.kube.create(VolumeSnapshot, { metadata: { namespace: world.namespace, name }, spec });
+      expect(await failureOf(world)).toContain(`NameTaken: VolumeSnapshot ${name} is somebody else's`);
+      const left = await world.kube.get(VolumeSnapshot, theirs.metadata);
+      expect(left?.metadata.uid).toBe(theirs.metadata.uid);
+      expect(left?.metadata.deletionTimestamp).toBeUndefined();
+    },
+  },
+];

@@ -1,0 +1,4 @@
+import { stories } from '../journeys/adoption.ts';
+import { runLocally } from '../journeys/run-locally.ts';
+
+runLocally('adoption', stories);

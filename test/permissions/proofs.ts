@@ -1,0 +1,46 @@
+import type { Story } from '../journeys/world.ts';
+import { inWords, type Rule } from './granted.ts';
+import { runStory, type StoryRun } from './story-run.ts';
+
+/** A story that got to its end with every rule in place, and what that took. */
+export interface Recorded {
+  story: Story;
+  run: StoryRun;
+}
+
+/** Runs each story as it is, several at once. */
+export const record = (stories: readonly Story[], atOnce: number): Promise<Recorded[]> =>
+  inTurns(stories, atOnce, async (story) => ({ story, run: await runStory(story, { withinMs: 120_000 }) }));
+
+/** The stories that used the rule, the fastest first. */
+export const usersOf = (rule: Rule, recorded: readonly Recorded[]): Recorded[] =>
+  recorded.filter(({ run }) => run.used.has(inWords(rule))).sort((a, b) => a.run.tookMs - b.run.tookMs);
+
+/**
+ * The name of a story that fails without the rule and with all the others; undefined where each that uses it gets to
+ * its end all the same. A story has three times what it took with the rule, and the rule has to have been refused.
+ */
+export async function proofOf(rule: Rule, recorded: readonly Recorded[]): Promise<string | undefined> {
+  for (const { story, run } of usersOf(rule, recorded)) {
+    const { failure, refused } = await runStory(story, { lacking: rule, withinMs: 3 * run.tookMs + 2_000 });
+    const others = [...refused.keys()].filter((what) => !isRefusalOf(rule, what));
+    if (others.length > 0) throw new Error(`expected only ${inWords(rule)} to be refused, found ${others.join(', ')}`);
+    if (failure !== undefined && refused.size > 0) return story.name;
+  }
+  return undefined;
+}
+
+/** An apply that may not make its object is refused under its own verb. */
+const isRefusalOf = (rule: Rule, what: string) =>
+  what === inWords(rule) || (rule.verb === 'create' && what === inWords({ ...rule, verb: 'patch' }));
+
+/** Does something for each, so many at once; results in the order of what was given. */
+export async function inTurns<T, R>(all: readonly T[], atOnce: number, run: (one: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const waiting = [...all.entries()];
+  const worker = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) results[next[0]] = await run(next[1]);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return results;
+}
