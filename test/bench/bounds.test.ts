@@ -14,8 +14,11 @@ const run = {
 const pass = { wake: nothingToDo, function: 'start-sync', finished: 0, reads: 3, writes: 0 };
 const whole = { what: 'whole', retryLimit: 2, attempts: 1, needed: 100, sent: 102, flowBytes: 0 };
 
+const start = { what: 'prune', firstAnswerMs: [100, 300, 500], residentBytes: 90e6, ownBytes: 40e6 };
+const bare = { ...start, what: 'bare Node', firstAnswerMs: [60, 70, 900] };
+
 const broken = (measured: Partial<Measured>) =>
-  boundsOf({ runs: [run], passes: [pass], bytes: [whole], ...measured })
+  boundsOf({ runs: [run], passes: [pass], bytes: [whole], starts: [bare, start], ...measured })
     .filter(({ holds }) => !holds)
     .map(({ what }) => what);
 
@@ -55,4 +58,13 @@ test('reads that grow with finished images break their bound, in the audit alone
 
 test('a broken image that is downloaded more often than it may breaks its bound', () => {
   expect(broken({ bytes: [{ ...whole, sent: 301 }] })).toEqual(['bytes sent / needed, whole']);
+});
+
+test('a function that takes more than five times as long as bare Node to its first answer breaks its bound', () => {
+  const slow = { ...start, firstAnswerMs: [100, 351, 500] };
+  expect(broken({ starts: [bare, slow] })).toEqual(['start to first answer, prune']);
+});
+
+test('a function that holds more than 70 MB of its own at rest breaks its bound', () => {
+  expect(broken({ starts: [bare, { ...start, ownBytes: 71e6 }] })).toEqual(['memory of its own at rest, prune']);
 });

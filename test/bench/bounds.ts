@@ -1,4 +1,6 @@
+import { bareNode, medianOf, type StartCost } from './cold-start.ts';
 import type { FailedBytes } from './failed-bytes.ts';
+import type { ImageEvents } from './image-events.ts';
 import { audit, nothingToDo, type PassCost } from './pass-costs.ts';
 import { spreadOf } from './spread.ts';
 import type { SyncRun } from './sync-run.ts';
@@ -19,6 +21,8 @@ export interface Measured {
   runs: readonly SyncRun[];
   passes: readonly PassCost[];
   bytes: readonly FailedBytes[];
+  starts: readonly StartCost[];
+  events: ImageEvents;
 }
 
 const bound = (what: string, found: number, most: number, unit: string): Bound => ({
@@ -31,14 +35,28 @@ const bound = (what: string, found: number, most: number, unit: string): Bound =
 });
 
 /** What is promised, each against what was measured. */
-export function boundsOf({ runs, passes, bytes }: Measured): Bound[] {
+export function boundsOf({ runs, passes, bytes, starts }: Omit<Measured, 'events'>): Bound[] {
   return [
     ...handOverBounds(runs),
     ...runs.map(writeBound),
     ...sweepBounds(passes),
     ...growthBounds(passes),
     ...bytes.map(bytesBound),
+    ...startBounds(starts),
   ];
+}
+
+function startBounds(starts: readonly StartCost[]): Bound[] {
+  const bare = starts.find(({ what }) => what === bareNode);
+  const functions = starts.filter((cost) => cost !== bare);
+  return functions.flatMap((cost) => {
+    const ratio = medianOf(cost.firstAnswerMs) / medianOf(bare?.firstAnswerMs ?? []);
+    const own = (cost.ownBytes ?? Number.NaN) / 1e6;
+    return [
+      bound(`start to first answer, ${cost.what}`, ratio, 5, '× bare Node'),
+      ...(cost.ownBytes === undefined ? [] : [bound(`memory of its own at rest, ${cost.what}`, own, 70, 'MB')]),
+    ];
+  });
 }
 
 /** Only the longest queue has enough hand-overs for a 95th percentile; the shorter ones warm the process up. */

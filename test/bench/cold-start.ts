@@ -24,6 +24,10 @@ export interface StartCost {
 
 export const bareNode = 'bare Node';
 
+/** The middle one; not a number where there is none. */
+export const medianOf = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
 const bareServer = `require('node:http').createServer((_, response) => response.end())
   .listen(Number(process.env.PORT), '127.0.0.1')`;
 

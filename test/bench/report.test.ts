@@ -16,6 +16,11 @@ const measured = {
   ],
   passes: [{ wake: 'sweep, nothing to do', function: 'start-sync', finished: 0, reads: 3, writes: 0 }],
   bytes: [{ what: 'whole', retryLimit: 2, attempts: 1, needed: 1000, sent: 1020, flowBytes: 0 }],
+  starts: [
+    { what: 'bare Node', firstAnswerMs: [40, 50], residentBytes: 60e6, ownBytes: 16e6 },
+    { what: 'prune', firstAnswerMs: [90, 110], residentBytes: 90e6, ownBytes: 40e6 },
+  ],
+  events: { images: 10, deliveries: new Map([['Pod → prune', 25]]) },
 };
 const bounds = boundsOf(measured);
 const machine = { processors: '2 × test', node: 'v24', load: [0.5, 1.5] as const };
@@ -34,4 +39,8 @@ test("figures are never without the machine's load", () => {
 
 test('writes are told for each image', () => {
   expect(lineWith('create pods')).toMatch(/start-sync +create pods +0\.50$/);
+});
+
+test('deliveries are told for each image, and all together', () => {
+  expect(lineWith('Pod → prune')).toMatch(/ 2\.5$/);
 });

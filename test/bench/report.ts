@@ -2,6 +2,7 @@ import { type Look, lineOf, type Span, styled } from '../../deploy/local/termina
 import { sayBytes, saySeconds } from '../../deploy/local/terminal/quantities.ts';
 import { tableLines } from '../../deploy/local/terminal/table.ts';
 import type { Bound, Measured } from './bounds.ts';
+import { medianOf } from './cold-start.ts';
 import type { Machine } from './machine.ts';
 import type { PassCost } from './pass-costs.ts';
 import { spreadOf } from './spread.ts';
@@ -18,7 +19,7 @@ export interface BenchResult extends Measured {
 
 /** The figures, then the promises they are held to. */
 export function report(result: BenchResult, look: Look): string[] {
-  const { machine, runs, passes, bytes, bounds } = result;
+  const { machine, runs, passes, bytes, starts, events, bounds } = result;
   const [before, after] = machine.load.map((load) => load.toFixed(1));
   return [
     '',
@@ -27,6 +28,11 @@ export function report(result: BenchResult, look: Look): string[] {
     ...section('Writes for each image', writes(runs, look)),
     ...section('Reads of one pass, by the number of finished images', reads(passes, look)),
     ...section('Bytes of failing downloads', bytesTable(bytes, look)),
+    ...section(
+      'From the start of a process to its first answer, telemetry on; memory when it rests',
+      startsTable(starts, look),
+    ),
+    ...section(`Deliveries for each image (${events.images} images; timers apart)`, eventsTable(events, look)),
     ...section('Promises', promises(bounds, look)),
     '',
     lineOf(
@@ -120,6 +126,27 @@ const bytesTable = (bytes: Measured['bytes'], look: Look) =>
     ]),
     look,
   );
+
+function startsTable(starts: Measured['starts'], look: Look) {
+  const rows = starts.map(({ what, firstAnswerMs, residentBytes, ownBytes }) => [
+    what,
+    String(firstAnswerMs.length),
+    ms(Math.min(...firstAnswerMs)),
+    ms(medianOf(firstAnswerMs)),
+    sayBytes(residentBytes),
+    ownBytes === undefined ? '-' : sayBytes(ownBytes),
+  ]);
+  const columns = ['TIMES', 'MIN', 'MEDIAN', 'RESIDENT', 'OF ITS OWN'];
+  return tableLines([{ title: 'PROCESS' }, ...columns.map(right)], rows, look);
+}
+
+function eventsTable({ images, deliveries }: Measured['events'], look: Look) {
+  const rows = [...deliveries]
+    .sort(([, a], [, b]) => b - a)
+    .map(([what, count]) => [what, (count / images).toFixed(1)]);
+  const all = [...deliveries.values()].reduce((sum, count) => sum + count, 0);
+  return tableLines([{ title: 'DELIVERY' }, right('AN IMAGE')], [...rows, ['all', (all / images).toFixed(1)]], look);
+}
 
 const promises = (bounds: readonly Bound[], look: Look) =>
   tableLines(

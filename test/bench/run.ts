@@ -1,7 +1,9 @@
 import { optionsOf, UsageError } from '../../deploy/local/terminal/arguments.ts';
 import { endWithReader, lookOf } from '../../deploy/local/terminal/output.ts';
 import { type Bound, boundsOf, type Measured } from './bounds.ts';
+import { measureStarts } from './cold-start.ts';
 import { measureFailedBytes } from './failed-bytes.ts';
+import { countImageEvents } from './image-events.ts';
 import { loadNow, machineOf } from './machine.ts';
 import { measurePasses } from './pass-costs.ts';
 import { type BenchResult, report } from './report.ts';
@@ -11,7 +13,8 @@ const help = `npm run bench [-- options]
 
 Measures what the functions cost on a local cluster in this process: how fast a free slot is given on, next to the bare
 GET + PUT + POST that it takes at least; writes for each image; reads of each pass with 0, 100 and 1000 finished images;
-calls of a sweep with nothing to do; bytes of downloads that fail. Holds each figure against what is promised.
+calls of a sweep with nothing to do; bytes of downloads that fail; events for each image; the start of a process, next to a
+bare one, and its memory. Holds each figure against what is promised.
 Takes about a minute and needs no network.
 
 Options
@@ -27,6 +30,7 @@ Examples
 `;
 
 const shortQueue = 10;
+const startRounds = 7;
 const finishedCounts = [0, 100, 1000];
 
 async function main(): Promise<number> {
@@ -76,7 +80,12 @@ async function measure(images: number): Promise<Measured> {
   tell(`passes with ${finishedCounts.join(', ')} finished images`);
   const passes = await measurePasses(finishedCounts);
   tell('downloads that fail');
-  return { runs: [short, long], passes, bytes: await measureFailedBytes() };
+  const bytes = await measureFailedBytes();
+  tell('events of an image');
+  const events = await countImageEvents();
+  tell('processes from their start');
+  const starts = await measureStarts(startRounds);
+  return { runs: [short, long], passes, bytes, events, starts };
 }
 
 process.exit(await main());

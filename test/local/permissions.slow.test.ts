@@ -29,6 +29,7 @@ const stories = [
   named(failures, /is missing fails at once/),
   named(queue, /concurrency 0 pauses/),
   named(queue, /Lease that is deleted or garbled/),
+  named(revisions, /last snapshot stays usable/),
   named(revisions, /somebody deleted is said to be lost/),
   named(takenNames, /DataVolume/),
   named(storiesWith('fetch', postWithFetch), /outside imageNamespaces/),
