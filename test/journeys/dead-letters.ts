@@ -15,8 +15,8 @@ const deadLetters = { namespace, fieldSelector: 'type=Warning,reason=DeadLetter'
 const lettersOf = async ({ kube }: World) => (await kube.list(Event, deadLetters)) as unknown as Letter[];
 
 /** Resolves with the Event about dead letters that `isIt`, as soon as there is one; a function may have to start first. */
-async function untilLetter(world: World, isIt: (letter: Letter) => boolean): Promise<Letter> {
-  const over = AbortSignal.timeout(50_000);
+async function untilLetter(world: World, isIt: (letter: Letter) => boolean, withinMs = 50_000): Promise<Letter> {
+  const over = AbortSignal.timeout(withinMs);
   while (!over.aborted) {
     const [page] = await Array.fromAsync(world.kube.pages(Event, deadLetters));
     let found = (page?.items as unknown as Letter[] | undefined)?.find(isIt);
@@ -55,6 +55,19 @@ async function postOf(world: World, type: string, body: string): Promise<string>
 const publish = (world: World, body: string) => postOf(world, imagePublished, body);
 
 const malformed = '{"name":"Not A Name","secretRef":"hush"}';
+
+/**
+ * Posts events of this type until a letter tells of one: a new Trigger calls itself Ready seconds before the dispatcher of a
+ * real channel knows of it (measured on Knative 1.20), and what comes before that is told 202 and goes nowhere.
+ */
+async function letterOf(world: World, type: string): Promise<Letter> {
+  for (let left = 10; left > 0; left--) {
+    const isIt = about(await postOf(world, type, '{}'));
+    const letter = await untilLetter(world, isIt, 6_000).catch(() => undefined);
+    if (letter) return letter;
+  }
+  throw new Error(`expected a Warning Event DeadLetter for one of ten events of the type ${type}, found none`);
+}
 
 /** Runs with a Trigger of that name for events of a type of its own, which goes to where nobody listens. */
 async function withTrigger(world: World, name: string, deadLetterSink: object, run: (type: string) => Promise<void>) {
@@ -123,7 +136,7 @@ export const stories: readonly Story[] = [
       const name = 'nobody-answers';
       const ref = { apiVersion: 'v1', kind: 'Service', name: 'dead-letters' };
       return withTrigger(world, name, { deadLetterSink: { ref, uri: `/${name}` } }, async (type) => {
-        const letter = await untilLetter(world, about(await postOf(world, type, '{}')));
+        const letter = await letterOf(world, type);
         expect(letter.involvedObject).toMatchObject({ kind: 'Trigger', name });
         expect(letter.message).toContain(`${name} gave no answer (timeout or no connection) to ${type}`);
       });
@@ -133,7 +146,7 @@ export const stories: readonly Story[] = [
     name: "a Trigger without a dead letter sink of its own has the Broker's, and its letters are shown there",
     run: (world) =>
       withTrigger(world, 'nobody-named', {}, async (type) => {
-        const letter = await untilLetter(world, about(await postOf(world, type, '{}')));
+        const letter = await letterOf(world, type);
         expect(letter.involvedObject).toMatchObject({ kind: 'Broker', name: 'default' });
         expect(letter.message).toContain(`gave no answer (timeout or no connection) to ${type}`);
       }),
