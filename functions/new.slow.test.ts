@@ -67,15 +67,15 @@ describe('a new function', async () => {
     expect(out).toMatch(/Tests.*2 passed/);
   }, 60_000);
 
-  test('has a Trigger and permissions once they are generated', async () => {
+  test('has a Trigger and a ServiceAccount once they are generated', async () => {
     expect((await run('knative/generate.ts', '--check')).code).toBe(1);
     expect(await run('knative/generate.ts')).toMatchObject({ code: 0 });
     expect((await run('knative/generate.ts', '--check')).code).toBe(0);
     const triggers = await readFile(join(copy, 'knative/base/triggers.yaml'), 'utf8');
     expect(triggers).toContain('name: say-hello');
     expect(triggersBefore).not.toContain('say-hello');
-    expect(await readFile(join(copy, 'knative/base/permissions.yaml'), 'utf8')).toContain(
-      'name: sync-operator-say-hello',
+    expect(await readFile(join(copy, 'knative/base/permissions.yaml'), 'utf8')).toMatch(
+      /kind: ServiceAccount\nmetadata:\n {2}name: say-hello\n/,
     );
   });
 });

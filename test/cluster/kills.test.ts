@@ -35,7 +35,7 @@ const victims: Record<string, () => Promise<void>> = {
 };
 
 /** Twenty images, and one kill each time so many more are done, so that every kill falls into the middle of syncs. */
-const story = (name: string, kill: () => Promise<void>, kills = 3): Story => ({
+const story = (name: string, kill: () => Promise<void>, kills = 2): Story => ({
   name,
   policy: { concurrency: String(limit), retryBackoffDuration: '1s' },
   run: async (world) => {

@@ -104,8 +104,8 @@ async function startAnew(kube: Kube): Promise<void> {
   if (found) await kube.replace(ConfigMap, { ...found, data: policy.data });
   if (!(await kube.get(Namespace, { name: namespace })))
     await kube.create(Namespace, { metadata: { name: namespace } });
-  for (const of of [operatorNamespace, namespace]) {
-    for (const { metadata } of await kube.list(Event, { namespace: of })) await kube.delete(Event, metadata);
+  for (const place of [operatorNamespace, namespace]) {
+    for (const { metadata } of await kube.list(Event, { namespace: place })) await kube.delete(Event, metadata);
   }
   for (const { metadata } of await kube.list(Secret, { namespace })) await kube.delete(Secret, metadata);
   await kube.create(Secret, {

@@ -1,3 +1,4 @@
+import { ApiServerSource } from '../../deploy/local/eventing/resources.ts';
 import type { LocalCluster, LocalOptions } from '../../deploy/local/start.ts';
 import { defineResource, type KubernetesObject } from '../../shared/resources/resource.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
@@ -14,6 +15,8 @@ export interface StoryRun {
   used: ReadonlySet<string>;
   /** What they were refused for lack of a rule (403), with how often. */
   refused: ReadonlyMap<string, number>;
+  /** The ServiceAccounts of sources that do not run at its end: Knative starts none that may not do all it has to. */
+  stopped: readonly string[];
 }
 
 /** Runs a story on a local cluster; there may be a rule that it lacks, and a time after which the story has failed. */
@@ -21,18 +24,16 @@ export async function runStory(
   story: Story,
   { lacking, withinMs }: { lacking?: Rule; withinMs: number },
 ): Promise<StoryRun> {
+  const seen = { tookMs: 0, stopped: [] as string[] };
   let up: LocalCluster | undefined;
-  let startedMs = 0;
-  const over = new AbortController();
-  const late = new Promise<never>((_, reject) => {
-    over.signal.addEventListener('abort', () => reject(new Error(`not there within ${withinMs} ms`)));
-  });
-  late.catch(() => undefined);
-  let timer: NodeJS.Timeout | undefined;
-  const run: Story['run'] = (world) => {
-    startedMs = Date.now();
-    timer = setTimeout(() => over.abort(), withinMs);
-    return Promise.race([story.run(world), late]);
+  const run: Story['run'] = async (world) => {
+    const startedMs = Date.now();
+    try {
+      await orLate(story.run(world), withinMs);
+    } finally {
+      seen.tookMs = Date.now() - startedMs;
+      if (up) seen.stopped = await stoppedSources(up);
+    }
   };
   const before = async (cluster: LocalCluster) => {
     up = cluster;
@@ -42,8 +43,16 @@ export async function runStory(
     () => undefined,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
-  clearTimeout(timer);
-  return { failure, tookMs: Date.now() - startedMs, ...(up ? asked(up) : { used: new Set(), refused: new Map() }) };
+  // A watch that goes on is counted at its end, which is the cluster's.
+  return { failure, ...seen, ...(up ? asked(up) : { used: new Set<string>(), refused: new Map<string, number>() }) };
+}
+
+async function orLate(story: Promise<void>, withinMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not there within ${withinMs} ms`)), withinMs);
+  });
+  await Promise.race([story, late]).finally(() => clearTimeout(timer));
 }
 
 const never = '0 0 1 1 *';
@@ -66,8 +75,19 @@ function asked({ server }: LocalCluster): Pick<StoryRun, 'used' | 'refused'> {
     else used.add(`${account} ${verb} ${what}`);
     // An apply that makes its object needs both.
     if (verb === 'patch' && status === '201') used.add(`${account} create ${what}`);
+    // Before a source watches Knative asks whether it may get, list and watch.
+    if (verb === 'watch') used.add(`${account} get ${what}`);
   }
   return { used, refused };
+}
+
+async function stoppedSources({ kube }: LocalCluster): Promise<string[]> {
+  const sources = await kube.list(ApiServerSource, { namespace: operatorNamespace });
+  const isReady = ({ status }: ApiServerSource) =>
+    (status?.conditions as { type: string; status: string }[] | undefined)?.some(
+      (condition) => condition.type === 'Ready' && condition.status === 'True',
+    );
+  return sources.filter((source) => !isReady(source)).map(({ spec }) => spec.serviceAccountName);
 }
 
 const rbac = 'rbac.authorization.k8s.io/v1';

@@ -6,8 +6,8 @@ import { type Access, type Grant, grantFor, grantForPath, grantsOf, isMaster } f
 import { invalid as invalidField } from './schema-cause.ts';
 import { invalid } from './status-error.ts';
 
-/** The kinds that are questions, answered at once and not kept: `kubectl auth can-i` asks them. */
-export const reviewKinds = ['SelfSubjectAccessReview', 'SelfSubjectRulesReview'].map((kind) => ({
+/** The kinds that are questions, answered at once and not kept: `kubectl auth can-i` asks them, and Knative of its sources. */
+export const reviewKinds = ['SelfSubjectAccessReview', 'SelfSubjectRulesReview', 'SubjectAccessReview'].map((kind) => ({
   group: 'authorization.k8s.io',
   kind,
   plural: `${kind.toLowerCase()}s`,
@@ -15,14 +15,20 @@ export const reviewKinds = ['SelfSubjectAccessReview', 'SelfSubjectRulesReview']
   verbs: ['create'],
 }));
 
-/** The answer to a review, about who asks; throws 422 for a question about nothing. */
+/** The answer to a review, about who asks or whom it names; throws 422 for a question about nothing or nobody. */
 export function review(state: ClusterState, user: User, kind: Kind, body: unknown): JsonObject {
   const spec = isJsonObject(body) && isJsonObject(body.spec) ? body.spec : {};
   const head = { kind: kind.kind, apiVersion: apiVersionOf(kind), metadata: {} };
   if (kind.kind === 'SelfSubjectRulesReview') {
     return { ...head, spec: {}, status: rulesOf(state, user, String(spec.namespace ?? '')) };
   }
-  return { ...head, spec, status: access(state, user, spec) };
+  return { ...head, spec, status: access(state, kind.kind === 'SubjectAccessReview' ? subjectOf(spec) : user, spec) };
+}
+
+function subjectOf({ user, groups }: JsonObject): User {
+  if (user || groups) return { name: String(user ?? ''), groups: Array.isArray(groups) ? groups.map(String) : [] };
+  const cause = invalidField('spec.user', '', 'at least one of user or group must be specified');
+  throw invalid({ group: 'authorization.k8s.io', kind: '' }, '', [cause]);
 }
 
 function access(state: ClusterState, user: User, spec: JsonObject) {

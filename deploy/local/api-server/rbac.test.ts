@@ -102,6 +102,23 @@ describe('a ServiceAccount', () => {
   });
 });
 
+test('an administrator may ask what a ServiceAccount may do', async () => {
+  await bind('Role', [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }], 'RoleBinding');
+  const ask = async (verb: string, namespace: string) => {
+    const spec = {
+      user: 'system:serviceaccount:default:start-sync',
+      resourceAttributes: { verb, resource: 'secrets', namespace },
+    };
+    const { body } = await asAdmin('POST /apis/authorization.k8s.io/v1/subjectaccessreviews', { spec });
+    return (body.status as { allowed: boolean }).allowed;
+  };
+  expect([await ask('get', 'default'), await ask('list', 'default'), await ask('get', '')]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+});
+
 test('a token that was never issued is nobody’s', async () => {
   expect((await clientOf(server, 'made-up')(`GET ${secrets}`)).body).toMatchObject({
     code: 401,

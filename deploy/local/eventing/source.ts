@@ -41,16 +41,6 @@ export async function runApiServerSource(source: ApiServerSource, context: Sourc
   );
 }
 
-/**
- * Throws where the source's ServiceAccount may not get what it watches: Knative asks whether it may get, list and watch,
- * and starts no adapter otherwise (knative.dev/eventing, pkg/reconciler/apiserversource: runAccessCheck).
- */
-export async function assertMayGet(source: ApiServerSource, kube: Pick<Kube, 'get'>): Promise<void> {
-  const { namespace } = source.metadata;
-  for (const wanted of source.spec.resources)
-    await kube.get(resourceOf(wanted), { namespace, name: source.metadata.name });
-}
-
 const words = { ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' } as const;
 
 /** The event that tells of a change, in the source's mode. */

@@ -8,12 +8,14 @@ import type { EventingObjects } from './objects.ts';
 import { runPingSource } from './ping.ts';
 import { ApiServerSource, type Destination, PingSource } from './resources.ts';
 import { runner } from './runner.ts';
-import { assertMayGet, runApiServerSource } from './source.ts';
+import { runApiServerSource } from './source.ts';
 import type { Report } from './status.ts';
 
 export interface SourcesOptions {
   /** The API server as a source sees it, whose ServiceAccount this is. */
-  kubeOf(account: { namespace: string; name: string }): Pick<Kube, 'get' | 'pages' | 'watch' | 'list'>;
+  kubeOf(account: { namespace: string; name: string }): Pick<Kube, 'pages' | 'watch' | 'list'>;
+  /** Throws where that ServiceAccount may not do what Knative asks for before it starts the source. */
+  checkAccess(source: ApiServerSource): Promise<void>;
   clock: Clock;
   resolve: Resolve;
   host: string;
@@ -52,7 +54,7 @@ export function sourceAdapters(objects: EventingObjects, options: SourcesOptions
     );
   const apiServer = runs(ApiServerSource, async (source, context) => {
     const kube = options.kubeOf({ namespace: context.namespace, name: source.spec.serviceAccountName });
-    await assertMayGet(source, kube);
+    await options.checkAccess(source);
     return runApiServerSource(source, { ...context, kube, host: options.host, running });
   });
   const ping = runs(PingSource, async (source, context) =>

@@ -2,6 +2,7 @@ import type { KubernetesObject, Resource } from '../../../shared/resources/resou
 import { hasStatus } from '../../../shared/runtime/errors.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { type Clock, realClock } from '../clock.ts';
+import { checkAccess as checkAccessOf } from './access-check.ts';
 import { type Handler, resolver } from './address.ts';
 import { brokerIngress, deadLetterSinkOf } from './broker.ts';
 import type { DeliveryResult } from './deliver.ts';
@@ -9,7 +10,7 @@ import { type Faults, perturb } from './faults.ts';
 import { keyOf } from './follow.ts';
 import { listen } from './listen.ts';
 import { eventingObjects } from './objects.ts';
-import { Broker, Trigger } from './resources.ts';
+import { type ApiServerSource, Broker, Trigger } from './resources.ts';
 import { sourceAdapters } from './sources.ts';
 import { type Report, reporter } from './status.ts';
 import { troubleOf } from './trouble.ts';
@@ -107,8 +108,21 @@ export async function startEventing(options: EventingOptions): Promise<Eventing>
     }
   };
 
+  const checkAccess = async (source: ApiServerSource) => {
+    if (options.kubeOf) await checkAccessOf(source, kube);
+  };
   const { kubeOf = () => kube, schedules = {}, host = 'https://10.96.0.1:443', onLost = () => {} } = options;
-  const adapters = sourceAdapters(objects, { kubeOf, clock, resolve, schedules, host, say, onLost, running: work.add });
+  const adapters = sourceAdapters(objects, {
+    kubeOf,
+    checkAccess,
+    clock,
+    resolve,
+    schedules,
+    host,
+    say,
+    onLost,
+    running: work.add,
+  });
   const sources = { areOn: true };
   const startSources = async () => {
     if (sources.areOn) await adapters.reconcile();

@@ -26,10 +26,15 @@ export interface DriverRun {
   slots: number;
   importMs: number;
   readyPhase: string;
+  /** The API group of the images. */
+  group: string;
 }
 
 /** Runs `driver.mjs` of the bench folder beside the checkout; what it says of its progress goes to stderr. */
-export async function drive(folder: string, { images, slots, importMs, readyPhase }: DriverRun): Promise<DriverResult> {
+export async function drive(
+  folder: string,
+  { images, slots, importMs, readyPhase, group }: DriverRun,
+): Promise<DriverResult> {
   const out = await mkdtemp(join(tmpdir(), 'ot-driver-'));
   try {
     await ended(
@@ -38,10 +43,10 @@ export async function drive(folder: string, { images, slots, importMs, readyPhas
         [
           join(folder, 'driver.mjs'),
           ...['--kubeconfig', process.env.KUBECONFIG ?? '', '--out', join(out, 'result.json')],
-          ...['--n', `${images}`, '--c', `${slots}`, '--import-ms', `${importMs}`],
+          ...['--group', group, '--n', `${images}`, '--c', `${slots}`, '--import-ms', `${importMs}`],
           ...['--policy', 'sync-operator/sync-operator-policy'],
           ...['--policy-data', 'concurrency=$c,retryLimit=2,retryBackoffDuration=2s'],
-          ...['--done', readyPhase, '--failed', 'Failed', '--timeout-s', '600'],
+          ...['--done', readyPhase, '--failed', 'Failed', '--timeout-s', '300'],
         ],
         { stdio: ['ignore', 'ignore', 'inherit'] },
       ),
@@ -53,10 +58,10 @@ export async function drive(folder: string, { images, slots, importMs, readyPhas
 }
 
 /** Starts `floor.mjs`, the least that any controller has to write, and resolves when it watches. */
-export async function startFloor(folder: string, slots: number): Promise<{ stop(): Promise<void> }> {
+export async function startFloor(folder: string, group: string, slots: number): Promise<{ stop(): Promise<void> }> {
   const child = spawn(
     process.execPath,
-    [join(folder, 'floor.mjs'), '--kubeconfig', process.env.KUBECONFIG ?? '', '--c', `${slots}`],
+    [join(folder, 'floor.mjs'), '--kubeconfig', process.env.KUBECONFIG ?? '', '--group', group, '--c', `${slots}`],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { Lease } from '../../shared/resources/coordination/lease.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { leaseName } from '../../shared/rules/slots.ts';
+import { putImage } from './images.ts';
+import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
+
+const lease = { namespace: 'sync-operator', name: leaseName };
+
+/** Resolves when nothing has changed for a second: what happens next was woken by what the story does next. */
+async function calm({ history }: World): Promise<void> {
+  for (let seen = -1; seen !== history.changes().length; ) {
+    seen = history.changes().length;
+    await sleep(1000);
+  }
+}
+
+const dropsAllButTimers: Story['local'] = {
+  faults: { drop: ({ event }) => String(event.attributes.type) !== 'dev.knative.sources.ping' },
+};
+
+/** Stories in which one thing alone can wake the function that has to act. */
+export const stories: readonly Story[] = [
+  {
+    name: 'a raised limit lets the next in also when nothing else goes on',
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      await putImage(world, 'waits');
+      await createImage(world, 'waits');
+      await untilPhase(world, 'waits', 'Queued');
+      await calm(world);
+      expect(world.history.starts()).toEqual([]);
+      await setPolicy(world, { concurrency: '1' });
+      await untilPhase(world, 'waits', 'Syncing');
+    },
+  },
+  {
+    name: 'a slot Lease that is deleted while nothing goes on is made anew',
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      await createImage(world, 'waits');
+      await untilPhase(world, 'waits', 'Queued');
+      await calm(world);
+      await world.kube.delete(Lease, lease);
+      await until(world, Lease, lease, (found) => found !== undefined);
+    },
+  },
+  {
+    name: 'with every event dropped the audit alone takes a deleted image down',
+    localOnly: 'a real Broker drops nothing on demand',
+    local: dropsAllButTimers,
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      await createImage(world, 'gone');
+      await untilPhase(world, 'gone', 'Queued');
+      const ref = { namespace: world.namespace, name: 'gone' };
+      await world.kube.delete(VMDiskImage, ref);
+      await untilGone(world, VMDiskImage, ref);
+    },
+  },
+];
