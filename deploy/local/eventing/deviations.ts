@@ -85,9 +85,9 @@ export const deviations = [
   },
   {
     name: 'namespace-selector',
-    real: 'A namespace made later that matches a `namespaceSelector` restarts the adapter.',
+    real: 'Each new or deleted namespace restarts the adapters of all sources with a `namespaceSelector`, an empty one included, and what changes meanwhile is never told.',
     local: 'The selector is evaluated when the source starts.',
-    reason: 'Our sources say `{}`, one watch over all namespaces.',
+    reason: 'Sweeps find what was missed; faults can drop events on demand.',
   },
   {
     name: 'security',

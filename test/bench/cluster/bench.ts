@@ -21,7 +21,8 @@ Options
   --json         print the result as one JSON document
   --help         print this
 
-Progress goes to stderr. Exit code: 0 if all promises hold, 1 if one is broken, 2 for a wrong option.
+Progress goes to stderr. Exit code: 0 if all promises hold, 1 if one is broken (an aim that is missed is only
+said), 2 for a wrong option.
 `;
 
 const importMs = 200;

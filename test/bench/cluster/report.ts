@@ -38,9 +38,9 @@ export function report(
     ...section('From a request to the first answer of a function that sleeps', wakeTable(wakes, look)),
     ...section('Memory of the functions (working set)', memoryTable(memory, look)),
     ...section('Images through slots, by the bench that knows no controller', drivenTable(driven, look)),
-    ...section('Promises', promiseTable(promises, look)),
+    ...section('Promises and aims', promiseTable(promises, look)),
   ];
-  return { lines, ok: promises.every(({ holds }) => holds) };
+  return { lines, ok: promises.every(({ holds, isAim }) => holds || isAim) };
 }
 
 const section = (title: string, lines: string[]) =>
@@ -106,18 +106,21 @@ interface Promised {
   found: number;
   most: number;
   holds: boolean;
+  /** Missing it is said, and fails nothing: it depends on the machine more than on us. */
+  isAim: boolean;
 }
 
-const promised = (what: string, found: number, atMost: number): Promised => ({
+const promised = (what: string, found: number, atMost: number, isAim = false): Promised => ({
   what,
   found,
   most: atMost,
   holds: found <= atMost,
+  isAim,
 });
 
 function wakePromises(wakes: readonly Wake[]): Promised[] {
   const [empty, ours] = wakes.map(({ firstAnswerMs }) => medianOf(firstAnswerMs));
-  return empty && ours ? [promised('waking a function, × an empty one', ours / empty, most.wakeRatio)] : [];
+  return empty && ours ? [promised('waking a function, × an empty one', ours / empty, most.wakeRatio, true)] : [];
 }
 
 const memoryPromises = (memory: readonly FunctionMemory[]): Promised[] =>
@@ -127,8 +130,9 @@ function drivenPromises({ who, run, result }: Driven): Promised[] {
   if (who !== 'ot-functions') return [];
   const of = `${run.images} images, ${run.slots} slots`;
   return [
-    promised(`${of}: makespan, × ideal`, result.makespanOverIdeal ?? Number.NaN, most.makespan),
-    promised(`${of}: hand-over p50, ms`, result.handover.ms?.p50 ?? Number.NaN, most.handOverMs),
+    promised(`${of}: makespan, × ideal`, result.makespanOverIdeal ?? Number.NaN, most.makespan, true),
+    promised(`${of}: hand-over p50, ms`, result.handover.ms?.p50 ?? Number.NaN, most.handOverMs, true),
+    promised(`${of}: not done or failed`, result.outcome.of - result.outcome.done, 0),
     promised(`${of}: started over the limit`, result.admission.startsOverLimit, 0),
     promised(`${of}: overtaken by more than a second`, result.fifo.inversionsOver1sApart, 0),
   ];
@@ -137,11 +141,11 @@ function drivenPromises({ who, run, result }: Driven): Promised[] {
 const promiseTable = (promises: readonly Promised[], look: Look) =>
   tableLines(
     [{ title: 'WHAT' }, right('FOUND'), right('AT MOST'), { title: '' }],
-    promises.map(({ what, found, most: limit, holds }) => [
+    promises.map(({ what, found, most: limit, holds, isAim }) => [
       what,
       found.toFixed(2),
       `${limit}`,
-      holds ? styled('green', 'holds') : styled('red', 'broken'),
+      holds ? styled('green', 'holds') : isAim ? styled('yellow', 'missed') : styled('red', 'broken'),
     ]),
     look,
   );

@@ -15,7 +15,9 @@ export interface Wake {
 }
 
 const namespace = 'bench-wake';
-const emptyServer = "require('node:http').createServer((_, response) => response.end()).listen(8080)";
+/** As the first process of a container it would not hear SIGTERM by itself. */
+const emptyServer = `process.once('SIGTERM', () => process.exit());
+  require('node:http').createServer((_, response) => response.end()).listen(8080)`;
 const asleepWithinMs = 180_000;
 
 const Service = defineResource(
