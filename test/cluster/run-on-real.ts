@@ -11,6 +11,7 @@ import { stories as revisions } from '../journeys/revisions.ts';
 import type { KubectlStory } from '../journeys/run-locally.ts';
 import { stories as scale } from '../journeys/scale.ts';
 import { stories as takenNames } from '../journeys/taken-names.ts';
+import { stories as wakers } from '../journeys/wakers.ts';
 import type { Story } from '../journeys/world.ts';
 import { install, type Overlay, removeFunctions } from './installation.ts';
 import { kubectl, portForward } from './kubectl.ts';
@@ -32,6 +33,7 @@ export const allStories = {
   'dead letters': [...deadLetters, ...withKubectl(deadLettersWithKubectl)],
   "a person's day": withKubectl(personsDay),
   scale,
+  wakers,
 } satisfies Record<string, readonly Story[]>;
 
 /** Declares a test for each story, one after the other on the cluster of KUBECONFIG, with the functions of an overlay. */

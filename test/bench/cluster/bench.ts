@@ -1,6 +1,6 @@
 import { optionsOf, UsageError } from '../../../deploy/local/terminal/arguments.ts';
 import { endWithReader, lookOf } from '../../../deploy/local/terminal/output.ts';
-import { applyText, install, prepare, removeFunctions } from '../../cluster/installation.ts';
+import { applyText, install, type Overlay, prepare, removeFunctions } from '../../cluster/installation.ts';
 import { kubectlOrFail } from '../../cluster/kubectl.ts';
 import { loadNow, machineOf } from '../machine.ts';
 import { type DriverRun, drive, startFloor } from './driver.ts';
@@ -18,6 +18,7 @@ Options
   --only PART    wake or sync; both by default
   --rounds N     how often each function is woken, 1 to 50; 5 by default
   --runs LIST    images:slots, by commas; 100:4,500:8 by default
+  --overlay WHAT serving or deployments: how the functions run; serving by default
   --json         print the result as one JSON document
   --help         print this
 
@@ -38,6 +39,7 @@ async function main(): Promise<number> {
       only: { type: 'string' },
       rounds: { type: 'string', default: '5' },
       runs: { type: 'string', default: '100:4,500:8' },
+      overlay: { type: 'string', default: 'serving' },
       json: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     });
@@ -48,7 +50,13 @@ async function main(): Promise<number> {
     const parts = options.only === undefined ? ['wake', 'sync'] : [options.only];
     const wrong = parts.find((part) => part !== 'wake' && part !== 'sync');
     if (wrong) throw new UsageError(`--only: expected wake or sync, found ${wrong}`);
-    return await bench(parts, numberOf(options.rounds), runsOf(options.runs), options.json === true);
+    const { overlay } = options;
+    if (overlay !== 'serving' && overlay !== 'deployments')
+      throw new UsageError(`--overlay: expected serving or deployments, found ${overlay}`);
+    return await bench(
+      { parts, rounds: numberOf(options.rounds), runs: runsOf(options.runs), overlay },
+      options.json === true,
+    );
   } catch (error) {
     process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
     return error instanceof UsageError ? 2 : 1;
@@ -70,7 +78,14 @@ function runsOf(text: string): DriverRun[] {
 
 const say = (line: string) => process.stderr.write(`bench: ${line} ...\n`);
 
-async function bench(parts: readonly string[], rounds: number, runs: readonly DriverRun[], isJson: boolean) {
+interface Wanted {
+  parts: readonly string[];
+  rounds: number;
+  runs: readonly DriverRun[];
+  overlay: Overlay;
+}
+
+async function bench({ parts, rounds, runs, overlay }: Wanted, isJson: boolean): Promise<number> {
   endWithReader(process.stdout);
   const loadBefore = loadNow();
   const driven: Driven[] = [];
@@ -79,15 +94,15 @@ async function bench(parts: readonly string[], rounds: number, runs: readonly Dr
   await kubectlOrFail('wait', '--for=condition=Established', 'customresourcedefinitions', '--all', '--timeout=60s');
   if (parts.includes('sync')) driven.push(...(await driveFloor('floor, before', runs)));
   say('installing the functions');
-  await install('serving', { timers: 'production' });
+  await install(overlay, { timers: 'production' });
   const memory = await memoryOfFunctions();
-  const wakes = parts.includes('wake') ? await measureWakes(rounds, gateway, say) : [];
+  const wakes = parts.includes('wake') && overlay === 'serving' ? await measureWakes(rounds, gateway, say) : [];
   if (parts.includes('sync')) {
     for (const run of runs) {
       say(`${run.images} images through ${run.slots} slots`);
-      driven.push({ who: 'ot-functions', run, result: await drive(benchFolder(), run) });
+      driven.push({ who: `ot-functions, ${overlay}`, run, result: await drive(benchFolder(), run) });
     }
-    await removeFunctions('serving');
+    await removeFunctions(overlay);
     await stopSources();
     driven.push(...(await driveFloor('floor, after', runs)));
   }

@@ -127,7 +127,7 @@ const memoryPromises = (memory: readonly FunctionMemory[]): Promised[] =>
   memory.map((each) => promised(`memory of ${each.function}, MB`, each.workingSetBytes / 1e6, most.memoryBytes / 1e6));
 
 function drivenPromises({ who, run, result }: Driven): Promised[] {
-  if (who !== 'ot-functions') return [];
+  if (who.startsWith('floor')) return [];
   const of = `${run.images} images, ${run.slots} slots`;
   return [
     promised(`${of}: makespan, × ideal`, result.makespanOverIdeal ?? Number.NaN, most.makespan, true),
