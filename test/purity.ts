@@ -48,7 +48,11 @@ const lineAt = (text: string, index: number) => text.slice(0, index).split('\n')
 const layers: readonly { place: RegExp; may: readonly RegExp[]; rule: string }[] = [
   { place: /^test\/|\.test\.ts$/, may: [/./], rule: '' },
   { place: /^deploy\/(main|local\/start)\.ts$/, may: [/^(deploy|shared|functions|knative)\//], rule: 'no test' },
-  { place: /^deploy\/production\//, may: [/^(deploy|shared|knative|crds)\//], rule: 'deploy, shared, knative and crds' },
+  {
+    place: /^deploy\/production\//,
+    may: [/^(deploy|shared|knative|crds)\//],
+    rule: 'deploy, shared, knative and crds',
+  },
   {
     place: /^deploy\//,
     may: [/^(deploy|shared)\//, /^knative\/(plural|functions)\.ts$/],
