@@ -77,10 +77,23 @@ function change({ on }: FunctionDeclaration, event: Received): Incoming {
   return isOurs ? { wake: { ...none, subjects: [subject] } } : { ignored: true };
 }
 
+/**
+ * JSON where nobody says what the data is: that is what a structured event without `datacontenttype` means (CloudEvents, JSON
+ * format 3.1), which a Broker delivers without a Content-Type.
+ */
+function dataOf({ data, datacontenttype }: Received): unknown {
+  if (typeof data !== 'string' || datacontenttype !== undefined) return data;
+  try {
+    return JSON.parse(data) as unknown;
+  } catch {
+    return data;
+  }
+}
+
 function message({ on }: FunctionDeclaration, event: Received): Incoming {
   const waker = on.find((candidate) => candidate.on === 'event' && candidate.type === event.type);
   if (waker?.on !== 'event') return { ignored: true };
-  const parsed = waker.schema.safeParse(event.data);
+  const parsed = waker.schema.safeParse(dataOf(event));
   if (!parsed.success) return { faults: faultsOf('data', parsed.error) };
   const arrival = event.knativearrivaltime;
   const time = event.time ?? (typeof arrival === 'string' ? arrival : undefined);

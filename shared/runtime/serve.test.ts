@@ -73,7 +73,7 @@ function served({ observe, decide = () => [], refuse }: Options = {}) {
     random: () => 1,
     teller: { tell: ({ id }) => void told.push(id), retell: () => void retold++ },
   });
-  const post = (headers: Record<string, string>, body = '{}', path = '/') =>
+  const post = (headers: Record<string, string>, body: BodyInit = '{}', path = '/') =>
     app.request(path, { method: 'POST', headers, body });
   return { app, post, drained, writes, wakes, pauses, told, retold: () => retold };
 }
@@ -121,6 +121,13 @@ describe('an event', () => {
     const { post, wakes } = served();
     expect(await answerOf(post(headers, '{"name":"w"}'))).toEqual([202, '']);
     expect(wakes).toMatchObject([wake]);
+  });
+  test('whose Content-Type the Broker lost, for a structured event named none, has JSON for data', async () => {
+    const { post, wakes } = served();
+    const headers = { 'ce-specversion': '1.0', 'ce-id': '9', 'ce-source': '/ci', 'ce-type': ordered };
+    // Bytes: of a text, Request would say that it is text/plain.
+    expect(await answerOf(post(headers, new TextEncoder().encode('{"name":"w"}')))).toEqual([202, '']);
+    expect(wakes).toMatchObject([{ messages: [{ data: { name: 'w' } }] }]);
   });
   test('in structured mode is the same', async () => {
     const { post, wakes } = served();

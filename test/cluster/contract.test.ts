@@ -11,6 +11,7 @@ import { isUpdate, type Recording, readRecording, writeRecording } from '../cont
 import { runCase } from '../contract/run-case.ts';
 import { runStory } from '../contract/run-kubectl.ts';
 import { realWorld } from '../contract/worlds.ts';
+import { kubectlOrFail } from './kubectl.ts';
 
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
@@ -27,9 +28,16 @@ const post = (path: string, body: unknown) =>
     body: JSON.stringify(body),
   });
 
+/** Makes the kinds of the cases, and waits until they are served. */
+async function define(): Promise<void> {
+  for (const each of definitions) expect([201, 409]).toContain((await post(definitionsPath, each)).status);
+  const names = definitions.map(({ metadata }) => `customresourcedefinition/${metadata.name}`);
+  await kubectlOrFail('wait', '--for=condition=Established', ...names, '--timeout=60s');
+}
+
 describe('a real API server answers as the contract says:', () => {
   beforeAll(async () => {
-    for (const each of definitions) expect([201, 409]).toContain((await post(definitionsPath, each)).status);
+    await define();
   });
 
   for (const [group, cases] of Object.entries(groups)) {
@@ -54,7 +62,7 @@ describe('kubectl prints on a real cluster what the contract says:', async () =>
   const found: Recording = {};
   let cacheDirectory: string;
   beforeAll(async () => {
-    for (const each of definitions) expect([201, 409]).toContain((await post(definitionsPath, each)).status);
+    await define();
     cacheDirectory = await mkdtemp(join(tmpdir(), 'contract-'));
   });
   for (const story of stories) {
