@@ -73,7 +73,7 @@ function served({ observe, decide = () => [], refuse }: Options = {}) {
     random: () => 1,
     teller: { tell: ({ id }) => void told.push(id), retell: () => void retold++ },
   });
-  const post = (headers: Record<string, string>, body: BodyInit = '{}', path = '/') =>
+  const post = (headers: Record<string, string>, body: string | Uint8Array<ArrayBuffer> = '{}', path = '/') =>
     app.request(path, { method: 'POST', headers, body });
   return { app, post, drained, writes, wakes, pauses, told, retold: () => retold };
 }
