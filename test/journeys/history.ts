@@ -17,6 +17,8 @@ export interface History {
   starts(): { image: string; name: string }[];
   /** Phases an image went through, repeats left out. */
   phasesOf(name: string): string[];
+  /** Resolves when this record has got as far as that object: another watch may have told of it first. */
+  caughtUp(object: KubernetesObject): Promise<void>;
   /** The most DataVolumes that were there and not Succeeded at one moment. */
   mostAtOnce(): number;
   stop(): Promise<void>;
@@ -28,15 +30,23 @@ const kinds: readonly Resource[] = [VMDiskImage, DataVolume, VolumeSnapshot, Lea
 export async function recordHistory(kube: Kube): Promise<History> {
   const abort = new AbortController();
   const seen: Change[] = [];
+  const newest = new Map<string, number>();
+  const waiting = new Set<() => void>();
+  const hasSeen = ({ metadata }: KubernetesObject) =>
+    (newest.get(metadata.uid) ?? 0) >= Number(metadata.resourceVersion);
+  const learn = ({ metadata }: KubernetesObject) => newest.set(metadata.uid, Number(metadata.resourceVersion));
   const watches = await Promise.all(
     kinds.map(async (resource) => {
       const known = new Map<string, KubernetesObject>();
       const resourceVersion = await lookAround(kube, resource, known);
+      for (const object of known.values()) learn(object);
       const note = (change: Change) => {
+        learn(change.object);
         const { uid } = change.object.metadata;
         if (change.type === 'DELETED') known.delete(uid);
         else known.set(uid, change.object);
         seen.push(change);
+        for (const look of waiting) look();
       };
       return { done: watchOn({ kube, resource, known, note, signal: abort.signal }, resourceVersion) };
     }),
@@ -55,6 +65,16 @@ export async function recordHistory(kube: Kube): Promise<History> {
         .map(({ object }) => (object as VMDiskImage).status?.phase ?? '')
         .filter((phase, index, all) => phase !== '' && phase !== all[index - 1]),
     mostAtOnce: () => mostAtOnce(changes()),
+    caughtUp: (object) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (!hasSeen(object)) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      }),
     stop: async () => {
       abort.abort();
       await Promise.all(watches.map(({ done }) => done));

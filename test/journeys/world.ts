@@ -104,7 +104,11 @@ const sayObject = (object: unknown) => (object ? JSON.stringify((object as { sta
 /** Resolves when the image has that phase. */
 export async function untilPhase(world: World, name: string, phase: string, withinMs?: number): Promise<VMDiskImage> {
   const ref = { namespace: world.namespace, name };
-  return (await until(world, VMDiskImage, ref, (image) => image?.status?.phase === phase, withinMs)) as VMDiskImage;
+  const isThere = (image: VMDiskImage | undefined) => image?.status?.phase === phase;
+  const found = (await until(world, VMDiskImage, ref, isThere, withinMs)) as VMDiskImage;
+  // What a story asks of the history next has to include what it has just seen.
+  await world.history.caughtUp(found);
+  return found;
 }
 
 /** Resolves when the object is gone. */
