@@ -112,7 +112,9 @@ async function loseByFault(context: CdiContext, claim: Claim): Promise<Again> {
   const dataVolume = context.dataVolumes.find({ namespace, name: owner.name });
   const isDone = dataVolume?.status?.conditions.some(({ type, status }) => type === 'Bound' && status === 'True');
   const name = context.importNameOf(claim);
-  if (!isDone || !name || !faults.strike(claim.metadata.uid, name, 'claimLost')) return undefined;
+  if (!name || !faults.strike(claim.metadata.uid, name, 'claimLost')) return undefined;
+  // That the DataVolume is done changes nothing on the claim, and so wakes nobody.
+  if (!isDone) return { lookAgainMs: 50 };
   const volume = await kube.get(PersistentVolume, { name: claim.spec.volumeName ?? '' });
   await context.perform([...(volume ? [deletionOf(PersistentVolume, volume)] : []), lost(claim)]);
   return undefined;
