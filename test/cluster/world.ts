@@ -90,7 +90,13 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 function simulated({ simulators = {} }: Story, kube: Kube) {
   if (simulators === false) return [];
   return [
-    startCdi({ kube, clock: realClock, importImage, ...simulators.cdi }),
+    startCdi({
+      kube,
+      clock: realClock,
+      importImage,
+      ...simulators.cdi,
+      variants: { ...simulators.cdi?.variants, clusterBinds: true },
+    }),
     startSnapshotter({ kube, clock: realClock, cutMs: 50, readyMs: 150, ...simulators.snapshotter }),
   ];
 }

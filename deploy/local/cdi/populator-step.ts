@@ -5,6 +5,7 @@ import { boundTo, lost } from './volume.ts';
 import { deletionOf, type EventText, patchOf, type Write } from './write.ts';
 
 export interface ObservedTarget {
+  clusterBinds: boolean;
   target: Claim;
   prime: Claim | undefined;
   importSource: VolumeImportSource | undefined;
@@ -50,7 +51,7 @@ export function nextForTarget(observed: ObservedTarget): Write[] {
   const patch = annotationsPatch(target.metadata.annotations, wantedAnnotations(observed, prime));
   if (patch) return [patchOf(Claim, target, patch), ...copiedEvent(observed, prime)];
   const imported = prime.metadata.annotations?.[annotation.podPhase] === 'Succeeded';
-  if (imported && phase === 'Pending') return handOver(target, prime);
+  if (imported && phase === 'Pending') return handOver(target, prime, observed.clusterBinds);
   if (imported && phase === 'Bound') return prime.status?.phase === 'Lost' ? removePrime(prime) : [lost(prime)];
   return [];
 }
@@ -100,18 +101,15 @@ function copiedEvent({ target, primeEvent }: ObservedTarget, prime: Claim): Writ
   return [noted(target, primeEvent.type, primeEvent.reason, `[${prime.metadata.name}] : ${primeEvent.message}`)];
 }
 
-/**
- * Moves the volume from prime to the target. Kubernetes' own controller would do all but the first write; both may,
- * since each write says the same.
- */
-function handOver(target: Claim, prime: Claim): Write[] {
+/** Moves the volume from prime to the target; Kubernetes' own controller binds it there, where there is one. */
+function handOver(target: Claim, prime: Claim, clusterBinds: boolean): Write[] {
   const { volumeName } = prime.spec;
   if (!volumeName) return [];
   const { namespace, name, uid } = target.metadata;
   const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid, resourceVersion: null };
   return [
     { do: 'patch', resource: PersistentVolume, ref: { name: volumeName }, patch: { spec: { claimRef } } },
-    ...boundTo(target, volumeName),
+    ...(clusterBinds ? [] : boundTo(target, volumeName)),
     noted(target, 'Normal', 'importSucceeded', `Successfully imported into ${name}`),
   ];
 }

@@ -28,7 +28,7 @@ export async function reconcileTarget(context: CdiContext, ref: ObjectReference)
 
 const isImporting = ({ metadata }: Claim) => metadata.annotations?.[annotation.podPhase] === 'Running';
 
-function observe({ claims, importSources, storageClasses, kubelet, notes }: CdiContext, target: Claim) {
+function observe({ claims, importSources, storageClasses, kubelet, notes, variants }: CdiContext, target: Claim) {
   const { namespace } = target.metadata;
   const prime = claims.find({ namespace, name: primeName(target) });
   const importSource = importSources.find({ namespace, name: target.spec.dataSourceRef?.name ?? '' });
@@ -36,6 +36,7 @@ function observe({ claims, importSources, storageClasses, kubelet, notes }: CdiC
     target,
     prime,
     importSource,
+    clusterBinds: variants.clusterBinds ?? false,
     waitsForConsumer: waitsForConsumer(classFor(target.spec.storageClassName, storageClasses.objects.values())),
     primeEvent: prime && notes.get(prime.metadata.uid),
     podProgress: kubelet.progressOf({ namespace, name: `importer-${primeName(target)}` }),

@@ -41,4 +41,9 @@ export interface CdiVariants {
   skipPending?: boolean;
   /** No populators: the claim is bound first and the importer writes to it directly. */
   classic?: boolean;
+  /**
+   * The cluster has Kubernetes' volume controller, which binds claims to volumes itself. Two who bind are in each other's way:
+   * that one calls a claim Lost whose volume it has not seen yet.
+   */
+  clusterBinds?: boolean;
 }

@@ -66,7 +66,7 @@ async function provision(context: CdiContext, claim: Claim, storageClass: Storag
     await note(context, claim, provisioningFailed(storageClass));
     return { lookAgainMs: timings.bindMs * 10 };
   }
-  await context.perform(provisioned(claim, storageClass));
+  await context.perform(provisioned(claim, storageClass, context.variants.clusterBinds));
   const message = `Successfully provisioned volume pvc-${uid}`;
   notes.set(uid, { type: 'Normal', reason: 'ProvisioningSucceeded', message });
   return undefined;

@@ -1,12 +1,12 @@
 import { Claim, PersistentVolume, type StorageClass } from './kinds.ts';
 import { patchOf, statusOf, type Write } from './write.ts';
 
-/** What driver and volume controller write when a claim gets a volume of its own. */
-export function provisioned(claim: Claim, storageClass: StorageClass): Write[] {
+/** What the driver writes when a claim gets a volume of its own, and the volume controller where the cluster has none. */
+export function provisioned(claim: Claim, storageClass: StorageClass, clusterBinds = false): Write[] {
   const name = `pvc-${claim.metadata.uid}`;
   return [
     { do: 'create', resource: PersistentVolume, object: volumeFor(name, claim, storageClass) },
-    ...boundTo(claim, name),
+    ...(clusterBinds ? [] : boundTo(claim, name)),
   ];
 }
 
