@@ -14,7 +14,8 @@ interface Condition {
 }
 
 interface Status {
-  conditions?: Condition[];
+  /** `null` in a CRD that kube-apiserver has only just taken. */
+  conditions?: Condition[] | null;
   observedGeneration?: number;
   updatedReplicas?: number;
 }
@@ -32,11 +33,11 @@ function awaited({ apiVersion, kind }: KubernetesObject): string | undefined {
 export function isUp(object: AnyObject): boolean {
   const type = awaited(object);
   if (!type) return true;
-  const { conditions = [], observedGeneration, updatedReplicas = 0 } = statusOf(object);
+  const { conditions, observedGeneration, updatedReplicas = 0 } = statusOf(object);
   const isSeen = observedGeneration === undefined || observedGeneration >= object.metadata.generation;
   const { replicas = 1 } = (object.spec ?? {}) as { replicas?: number };
   const isRolledOut = object.kind !== Deployment.kind || updatedReplicas >= replicas;
-  return isSeen && isRolledOut && conditions.some((one) => one.type === type && one.status === 'True');
+  return isSeen && isRolledOut && !!conditions?.some((one) => one.type === type && one.status === 'True');
 }
 
 /** Waits until an object is up; throws an InstallError that says what keeps it. */

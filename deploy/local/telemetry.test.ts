@@ -11,7 +11,7 @@ import { prometheusName } from '../../shared/runtime/metrics-prometheus.ts';
 import { spanContextOf } from '../../shared/runtime/telemetry.ts';
 import { startTelemetry, type TelemetryOptions } from '../../shared/runtime/telemetry-sdk.ts';
 import { postWithFetch } from '../../test/journeys/preload.ts';
-import { createImage, setPolicy, until, untilGone, untilPhase, type World } from '../../test/journeys/world.ts';
+import { createImage, setPolicy, until, untilGone, untilPhase } from '../../test/journeys/world.ts';
 import { startObjectStore } from './object-store/object-store.ts';
 import { qcow2Buffer } from './object-store/qcow2.ts';
 import { type LocalOptions, startLocal } from './start.ts';
@@ -52,8 +52,7 @@ async function aWorld(options: LocalOptions = {}) {
     data: { accessKeyId: btoa(keys.accessKeyId), secretKey: btoa(keys.secretKey) },
   });
   const { kube, broker } = cluster;
-  const world: Pick<World, 'kube' | 'namespace' | 'store' | 'broker'> = { kube, broker, store, namespace };
-  return { ...cluster, bytesSent: () => bytesSent, world: world as World };
+  return { ...cluster, bytesSent: () => bytesSent, world: { kube, broker, store, namespace } };
 }
 
 const textOf = async (url: string | undefined) => (await fetch(url ?? '')).text();

@@ -54,8 +54,11 @@ const trigger = (name: string, subscriber: object, more: object = {}) =>
     spec: { broker: 'default', subscriber, ...more },
   }) as unknown as KubernetesObject;
 
-/** Everything of the manifests that posts to the Broker or lets somebody do so; the timer ticks quicker. */
-async function senders(): Promise<KubernetesObject[]> {
+/**
+ * Everything of the manifests that posts to the Broker or lets somebody do so; the timer ticks quicker, and the Broker's
+ * dead letters go where this test hears them: a Broker is not Ready before its sink is there, and no function is.
+ */
+async function senders(deadLetterSink: { uri: string }): Promise<KubernetesObject[]> {
   const moved = (...folders: string[]) => movedManifests({ namespace, ci }, ...folders);
   const wanted = /^(Namespace|Broker|EventPolicy)\/|^ServiceAccount\/(?!source-p)|\/(source-own|own|sweep)$/;
   const found = [
@@ -63,9 +66,10 @@ async function senders(): Promise<KubernetesObject[]> {
     ...(await moved('deploy/production/oidc', 'deploy/production/oidc/gateway')),
     ...(await moved('deploy/production/oidc/in-cluster-pipelines')),
   ].filter(({ kind, metadata }) => wanted.test(`${kind}/${metadata.name}`));
-  return found.map((object) =>
-    object.kind === 'PingSource' ? withSpec(object, { schedule: '*/2 * * * * *' }) : object,
-  );
+  return found.map((object) => {
+    if (object.kind === 'PingSource') return withSpec(object, { schedule: '*/2 * * * * *' });
+    return object.kind === 'Broker' ? withSpec(object, { delivery: { deadLetterSink } }) : object;
+  });
 }
 
 const withSpec = (object: KubernetesObject, more: object) =>
@@ -89,7 +93,7 @@ describe.skipIf(!hasKnative)('a Broker with OIDC and our EventPolicies', () => {
     config.loadFromDefault();
     const to = (path: string) => ({ uri: `${subscriber.url}${path}` });
     const objects = [
-      ...(await senders()),
+      ...(await senders(to('/dead-letters'))),
       trigger('all', to('/all')),
       trigger('asks-who', { ...to('/asks-who'), audience: 'a-function' }),
       trigger('failing', to('/failing'), {

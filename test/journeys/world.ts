@@ -39,7 +39,12 @@ export interface Story {
 export type Spec = VMDiskImage['spec'];
 
 /** Creates an image like an admin would; its object in the store is `images/<name>.qcow2`, or what `spec.url` says. */
-export function createImage(world: World, name: string, spec: Partial<Spec> = {}, metadata: object = {}) {
+export function createImage(
+  world: Pick<World, 'kube' | 'namespace' | 'store'>,
+  name: string,
+  spec: Partial<Spec> = {},
+  metadata: object = {},
+) {
   return world.kube.create(VMDiskImage, {
     apiVersion: VMDiskImage.apiVersion,
     kind: VMDiskImage.kind,
@@ -56,7 +61,7 @@ export function createImage(world: World, name: string, spec: Partial<Spec> = {}
 }
 
 /** Changes keys of the policy; undefined removes one. */
-export const setPolicy = ({ kube }: World, data: Record<string, string | undefined>) =>
+export const setPolicy = ({ kube }: Pick<World, 'kube'>, data: Record<string, string | undefined>) =>
   kube.patch(
     ConfigMap,
     { namespace: operatorNamespace, name: policyName },
@@ -101,16 +106,21 @@ export async function until<T extends KubernetesObject>(
 
 const sayObject = (object: unknown) => (object ? JSON.stringify((object as { status?: unknown }).status) : 'not there');
 
-/** Resolves when the image has that phase. */
-export async function untilPhase(world: World, name: string, phase: string, withinMs?: number): Promise<VMDiskImage> {
+/** Resolves when the image has that phase, and where a history is kept, when that has it, too. */
+export async function untilPhase(
+  world: Pick<World, 'kube' | 'namespace'> & Partial<Pick<World, 'history'>>,
+  name: string,
+  phase: string,
+  withinMs?: number,
+): Promise<VMDiskImage> {
   const ref = { namespace: world.namespace, name };
   const isThere = (image: VMDiskImage | undefined) => image?.status?.phase === phase;
   const found = (await until(world, VMDiskImage, ref, isThere, withinMs)) as VMDiskImage;
   // What a story asks of the history next has to include what it has just seen.
-  await world.history.caughtUp(found);
+  await world.history?.caughtUp(found);
   return found;
 }
 
 /** Resolves when the object is gone. */
-export const untilGone = (world: World, resource: Resource, ref: ObjectReference, withinMs?: number) =>
+export const untilGone = (world: Pick<World, 'kube'>, resource: Resource, ref: ObjectReference, withinMs?: number) =>
   until(world, resource, ref, (object) => object === undefined, withinMs);
