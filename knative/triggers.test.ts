@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type FunctionDeclaration, on, type Waker } from '../shared/function.ts';
+import { defineResource } from '../shared/resources/resource.ts';
 import { brokerManifests } from './broker.ts';
 import { triggerManifests } from './triggers.ts';
 
@@ -33,4 +34,12 @@ test('a function for dead letters has no Trigger, so that no letter makes anothe
 test('a function that wants dead letters and more is refused', () => {
   const greedy = aFunction('dead-letters', [on.deadLetter(), on.sweep()]);
   expect(() => triggerManifests([greedy])).toThrow('dead-letters: expected on.deadLetter() alone, found 1 more');
+});
+
+test('a Trigger brings the beginning and the end of an object where its function wants nothing between', () => {
+  const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
+  const [trigger] = triggerManifests([aFunction('count', [on.cameOrWent(Widget, { source: 'pelotech' })])]);
+  const widget = { apiversion: 'demo.example.com/v1', kind: 'Widget' };
+  const any = ['add', 'delete'].map((verb) => ({ exact: { ...widget, type: `dev.knative.apiserver.ref.${verb}` } }));
+  expect(trigger).toMatchObject({ spec: { filters: [{ any }] } });
 });

@@ -35,18 +35,18 @@ const triggerOf = (name: string, on: readonly Brought[], delivery: ReturnType<ty
   },
   spec: {
     broker: brokerName,
-    filters: [{ any: distinct(on.map(attributesOf)).map((exact) => ({ exact })) }],
+    filters: [{ any: distinct(on.flatMap(attributesOf)).map((exact) => ({ exact })) }],
     subscriber: { ref: subscriberOf(name) },
     delivery,
   },
 });
 
-function attributesOf(waker: Brought): Record<string, string> {
-  if (waker.on === 'event') return { type: waker.type };
-  if (waker.on !== 'changed') return pingAttributes(waker.on);
+function attributesOf(waker: Brought): Record<string, string>[] {
+  if (waker.on === 'event') return [{ type: waker.type }];
+  if (waker.on !== 'changed') return [pingAttributes(waker.on)];
   const { apiVersion, kind } = waker.resource;
-  const type = waker.verb && `dev.knative.apiserver.ref.${waker.verb}`;
-  return { apiversion: apiVersion, kind, ...(waker.name ? { name: waker.name } : {}), ...(type ? { type } : {}) };
+  const changed = { apiversion: apiVersion, kind, ...(waker.name ? { name: waker.name } : {}) };
+  return waker.verbs?.map((verb) => ({ ...changed, type: `dev.knative.apiserver.ref.${verb}` })) ?? [changed];
 }
 
 const distinct = <T>(values: readonly T[]) => [

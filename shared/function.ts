@@ -7,7 +7,7 @@ import type { Kube } from './runtime/kube.ts';
  * Which ApiServerSource brings the changes of a kind: one for each operator whose CRDs may be missing (a source exits
  * when one of its kinds is not served), `own` for single objects in the operator's namespace.
  */
-export type SourceName = 'pelotech' | 'cdi' | 'snapshotter' | 'own';
+export type SourceName = 'pelotech' | 'cdi' | 'snapshotter' | 'kubevirt' | 'own';
 
 /** What wakes a function: a change of an object, an event somebody posts, what no other function took, or time. */
 export type Waker =
@@ -19,8 +19,8 @@ export type Waker =
       labels?: Readonly<Record<string, string>>;
       /** Only the object of this name. */
       name?: string;
-      /** Only word that the object is gone (which proves nothing, like any event). */
-      verb?: 'delete';
+      /** Only word that the object is new, or that it is gone (which proves nothing, like any event). */
+      verbs?: readonly ('add' | 'delete')[];
     }
   | { on: 'event'; type: string; schema: z.ZodType }
   | { on: 'deadLetter' }
@@ -38,7 +38,14 @@ export const on = {
     on: 'changed',
     resource,
     ...only,
-    verb: 'delete',
+    verbs: ['delete'],
+  }),
+  /** The beginning or the end of an object of the kind, and nothing between. */
+  cameOrWent: (resource: Resource, only: { source: SourceName; labels?: Readonly<Record<string, string>> }): Waker => ({
+    on: 'changed',
+    resource,
+    ...only,
+    verbs: ['add', 'delete'],
   }),
   /** A CloudEvent of this type; data that does not fit `schema` is refused with the list of faults. */
   event: (type: string, schema: z.ZodType): Waker => ({ on: 'event', type, schema }),

@@ -54,6 +54,10 @@ const keys = {
   imageSnapshotClass: optional('the name of a VolumeSnapshotClass', objectName),
   imageSecretRef: optional('the name of a Secret', objectName),
   imageDiskSize: optional('a size such as 24Gi', new RegExp(diskQuantity)),
+  ignoreOnDeploy: oneOf('Halt', ['Halt', 'Skip', 'Start']),
+  networkProvider: oneOf('kube-ovn', ['kube-ovn', 'bridge']),
+  machineFailedAfter: duration('5m'),
+  machineUnschedulableAfter: duration('15m'),
 } as const;
 
 type Keys = typeof keys;

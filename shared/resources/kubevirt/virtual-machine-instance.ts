@@ -1,0 +1,35 @@
+import * as z from 'zod';
+import { defineResource, type ObjectOf } from '../resource.ts';
+
+/** KubeVirt's VirtualMachineInstance: what does run, of the same name as its machine; it has no status subresource. */
+export const KubeVirtInstance = defineResource(
+  { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', plural: 'virtualmachineinstances' },
+  {
+    status: z
+      .looseObject({
+        phase: z.string().default(''),
+        nodeName: z.string().optional(),
+        interfaces: z
+          .array(
+            z.looseObject({
+              name: z.string().optional(),
+              ipAddress: z.string().optional(),
+              mac: z.string().optional(),
+            }),
+          )
+          .default([]),
+        conditions: z
+          .array(
+            z.looseObject({
+              type: z.string(),
+              status: z.string(),
+              reason: z.string().default(''),
+              message: z.string().default(''),
+            }),
+          )
+          .default([]),
+      })
+      .optional(),
+  },
+);
+export type KubeVirtInstance = ObjectOf<typeof KubeVirtInstance>;

@@ -1,0 +1,27 @@
+import * as z from 'zod';
+import { defineResource, type ObjectOf } from '../resource.ts';
+
+const Condition = z.looseObject({
+  type: z.string(),
+  status: z.string(),
+  reason: z.string().default(''),
+  message: z.string().default(''),
+});
+
+/** KubeVirt's VirtualMachine: what is to run; `printableStatus` is its state in one word, and every one of them can heal. */
+export const KubeVirtMachine = defineResource(
+  { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', plural: 'virtualmachines' },
+  {
+    spec: z.looseObject({ runStrategy: z.string().optional(), template: z.looseObject({}).optional() }).optional(),
+    status: z
+      .looseObject({
+        created: z.boolean().optional(),
+        ready: z.boolean().optional(),
+        printableStatus: z.string().default(''),
+        conditions: z.array(Condition).default([]),
+        startFailure: z.looseObject({ consecutiveFailCount: z.number().default(0) }).optional(),
+      })
+      .optional(),
+  },
+);
+export type KubeVirtMachine = ObjectOf<typeof KubeVirtMachine>;

@@ -1,0 +1,232 @@
+import * as z from 'zod';
+import { defineResource, type ObjectOf } from '../resource.ts';
+import { Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
+
+/** Keeps a machine until its image says that the machine uses it no more. */
+export const imageReferenceFinalizer = 'pelotech.ot/image-reference';
+
+/** On everything made for a machine. */
+export const machineUidLabel = 'pelotech.ot/virtual-machine-uid';
+
+/** On an image that was made for a machine: who asked first. */
+export const requestedByLabel = 'pelotech.ot/requested-by';
+export const requestedByNamespaceLabel = 'pelotech.ot/requested-by-namespace';
+
+const int = (description: string) => z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
+const time = (description: string) => z.string().meta({ format: 'date-time', description });
+const objectName = (description: string) => z.string().min(1).max(253).describe(description);
+
+/** A login of the guest; of the three ways to give a password at most one. */
+export const User = z
+  .object({
+    name: z
+      .string()
+      .min(1)
+      .max(64)
+      .describe('The login. One that Linux refuses ("demo user") becomes a legal one (demo-user).'),
+    gecos: z.string().max(256).optional().describe('The full name; by default what `name` says.'),
+    plain_text_passwd: z
+      .string()
+      .max(256)
+      .optional()
+      .describe('The password. Whoever may read the machine reads it: prefer passwordSecretRef or hashed_passwd.'),
+    hashed_passwd: z.string().max(256).optional().describe('The password as crypt(5) writes it: $6$…, $y$….'),
+    passwordSecretRef: z
+      .object({
+        name: objectName('The Secret, in the namespace of the machine.'),
+        key: z.string().min(1).max(253).default('password').describe('Its key.'),
+      })
+      .optional()
+      .describe('Where the password is.'),
+    lock_passwd: z.boolean().optional().describe('No login by password.'),
+    sudo: z.string().max(256).optional().describe('A rule of sudoers.'),
+    groups: z.string().max(256).optional().describe('Groups, separated by commas.'),
+    shell: z.string().max(256).optional().describe('The login shell.'),
+    ssh_authorized_keys: z.array(z.string().max(8192)).max(20).optional().describe('Public keys.'),
+  })
+  .meta({
+    'x-kubernetes-validations': [
+      {
+        rule: '[has(self.plain_text_passwd), has(self.hashed_passwd), has(self.passwordSecretRef)].filter(one, one).size() <= 1',
+        message: 'users: expected at most one of plain_text_passwd, hashed_passwd and passwordSecretRef',
+      },
+    ],
+  });
+export type User = z.infer<typeof User>;
+
+/** One network the machine is on. */
+export const Interface = z.object({
+  network: z
+    .string()
+    .min(1)
+    .max(127)
+    .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
+    .describe('A NetworkAttachmentDefinition in the namespace of the machine, or <namespace>/<name>.'),
+  ipAddress: z
+    .string()
+    .max(49)
+    .optional()
+    .describe('A fixed address with the length of its network, 10.10.0.161/24; without it the network gives one.')
+    .meta({
+      'x-kubernetes-validations': [
+        {
+          rule: 'isCIDR(self)',
+          message: 'ipAddress: expected an address with the length of its network, such as 10.10.0.161/24',
+        },
+      ],
+    }),
+  gateway: z
+    .string()
+    .max(45)
+    .optional()
+    .describe('The way out, on one interface at most.')
+    .meta({
+      'x-kubernetes-validations': [
+        { rule: 'isIP(self)', message: 'gateway: expected an address such as 10.10.0.1, without a prefix length' },
+      ],
+    }),
+});
+export type Interface = z.infer<typeof Interface>;
+
+/** What the user wants: a machine whose disk is cloned from a VMDiskImage. */
+export const VirtualMachineSpec = z
+  .object({
+    name: z.string().min(1).max(253).optional().describe('The host name; by default the name of the object.'),
+    version: z.string().max(128).optional().describe('The version of the machine, a label of it.'),
+    baseVm: z.string().max(253).optional().describe('What the image was built from, a label of the machine.'),
+    baseVmVersion: z.string().max(128).optional().describe('Its version.'),
+    ignoreOnDeploy: z
+      .boolean()
+      .optional()
+      .describe("What the policy's ignoreOnDeploy says is done with it; by default it is made and not started."),
+    users: z.array(User).max(50).optional().describe('Logins, made by cloud-init at the first start.'),
+    resources: z
+      .object({
+        cpu: z
+          .string()
+          .max(16)
+          .regex(/^([1-9][0-9]*|[1-9][0-9]*m|0?\.[0-9]+|[1-9][0-9]*\.[0-9]+)$/)
+          .describe('Cores, "2"; of a fraction ("500m") one core with that much time.'),
+        memory: z.string().max(32).regex(new RegExp(diskQuantity)).describe('Memory of the guest, 2Gi.'),
+        diskSize: z
+          .string()
+          .max(32)
+          .regex(new RegExp(diskQuantity))
+          .optional()
+          .describe("Size of the root disk; by default, and at least, the image's."),
+      })
+      .describe('What the machine gets.'),
+    interfaces: z
+      .array(Interface)
+      .max(16)
+      .optional()
+      .describe('Networks; without any the machine is on the network of Pods.'),
+    vmDiskImageRef: z
+      .object({
+        name: z.string().min(1).max(200).describe('The VMDiskImage.'),
+        namespace: z.string().min(1).max(63).describe('Its namespace.'),
+      })
+      .describe('The image that the root disk is cloned from.')
+      .meta({
+        'x-kubernetes-validations': [
+          { rule: 'self == oldSelf', message: 'vmDiskImageRef: immutable; make another machine for another image' },
+        ],
+      }),
+    vmDiskImageTemplate: VMDiskImageSpec.optional().describe(
+      'The image to make where there is none of that name; one that is there trumps it.',
+    ),
+    mode: z
+      .enum(['CreateIfNotExist', 'FailIfNotExist'])
+      .optional()
+      .describe(
+        'What a missing image means. By default CreateIfNotExist where there is a vmDiskImageTemplate; without one the machine waits.',
+      ),
+  })
+  .meta({
+    'x-kubernetes-validations': [
+      {
+        rule: "!has(self.mode) || self.mode != 'CreateIfNotExist' || has(self.vmDiskImageTemplate)",
+        message: 'vmDiskImageTemplate: expected with mode CreateIfNotExist, to make the image from where it is missing',
+      },
+      {
+        rule: '!has(self.interfaces) || self.interfaces.all(one, self.interfaces.exists_one(other, other.network == one.network))',
+        message: 'interfaces: expected each network once',
+      },
+      {
+        rule: '!has(self.interfaces) || self.interfaces.filter(one, has(one.ipAddress)).all(one, self.interfaces.filter(other, has(other.ipAddress)).exists_one(other, other.ipAddress == one.ipAddress))',
+        message: 'interfaces: expected each ipAddress once',
+      },
+      {
+        rule: '!has(self.interfaces) || self.interfaces.filter(one, has(one.gateway)).size() <= 1',
+        message: 'interfaces: expected a gateway on one interface at most',
+      },
+      {
+        rule: '!has(self.users) || self.users.all(one, self.users.exists_one(other, other.name == one.name))',
+        message: 'users: expected each name once',
+      },
+    ],
+  });
+
+export const machinePhases = ['Provisioning', 'Failed', 'Ready'] as const;
+export type MachinePhase = (typeof machinePhases)[number];
+
+/** Conditions of a machine; ImageResolved is ensure-vmdi's, the others are provision-vm's. */
+export const machineConditions = [
+  'ImageResolved',
+  'ImageReady',
+  'DiskReady',
+  'MachineReady',
+  'RestartRequired',
+  'Ready',
+] as const;
+export type MachineCondition = (typeof machineConditions)[number];
+
+/** What is so; written by the functions only. */
+export const VirtualMachineStatus = z.object({
+  phase: z.enum(machinePhases).optional().describe('Where the machine stands.'),
+  message: z.string().max(4096).optional().describe('The phase in a sentence.'),
+  conditions: z
+    .array(Condition)
+    .optional()
+    .describe('ImageResolved, ImageReady, DiskReady, MachineReady, RestartRequired; Ready sums them up.')
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
+  observedGeneration: int('The generation of the spec that this status speaks of.').optional(),
+  rootDisk: z
+    .object({
+      name: z.string().max(253),
+      image: z.string().max(64).describe('The uid of the image it was cloned from.'),
+      revision: int('The revision of the image it was cloned from.'),
+    })
+    .optional()
+    .describe('The DataVolume the machine starts from.'),
+  ipAddress: z.string().max(64).optional().describe('The first address: what the guest says, else what was asked for.'),
+  addresses: z
+    .array(
+      z.object({
+        network: z.string().max(127),
+        ipAddress: z.string().max(64).optional(),
+        mac: z.string().max(17).optional(),
+      }),
+    )
+    .max(32)
+    .optional()
+    .describe('The addresses on each network.'),
+  nodeName: z.string().max(253).optional().describe('The node it runs on.'),
+  trouble: z
+    .object({ reason: z.string().max(128), since: time('Since when.') })
+    .optional()
+    .describe('What keeps the machine from being well; it is Failed when that lasts.'),
+  readyAt: time('When it was Ready for the first time.').optional(),
+});
+export type VirtualMachineStatus = z.infer<typeof VirtualMachineStatus>;
+
+/** A machine of a lab; KubeVirt runs it once the snapshot of its image is there. */
+export const VirtualMachine = defineResource(
+  { apiVersion: 'pelotech.ot/v1alpha1', kind: 'VirtualMachine', plural: 'virtualmachines' },
+  {
+    spec: VirtualMachineSpec,
+    // Garbage in a status is taken for none: it is written anew.
+    status: VirtualMachineStatus.optional().catch(undefined),
+  },
+);
+export type VirtualMachine = ObjectOf<typeof VirtualMachine>;
