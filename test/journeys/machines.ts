@@ -1,0 +1,50 @@
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { until, type World } from './world.ts';
+
+type Spec = VirtualMachine['spec'];
+type Where = Pick<World, 'kube' | 'namespace' | 'store'>;
+
+/** The template of an image of the story's own: what `createImage` would make of that name. */
+export const templateOf = (
+  { store }: Pick<World, 'store'>,
+  name: string,
+): NonNullable<Spec['vmDiskImageTemplate']> => ({
+  storageClass: 'gp3',
+  snapshotClass: 'ebs-snapshot',
+  secretRef: 's3-reader',
+  sourceType: 's3',
+  url: `${store.url}/images/${name}.qcow2`,
+  diskSize: '64Mi',
+});
+
+/** Creates a machine like an admin would, on the image of that name in the story's namespace; without a template unless `spec` has one. */
+export function createMachine(
+  world: Where,
+  name: string,
+  image: string,
+  spec: Partial<Spec> = {},
+  metadata: object = {},
+) {
+  return world.kube.create(VirtualMachine, {
+    apiVersion: VirtualMachine.apiVersion,
+    kind: VirtualMachine.kind,
+    metadata: { name, namespace: world.namespace, ...metadata },
+    spec: {
+      resources: { cpu: '1', memory: '512Mi' },
+      vmDiskImageRef: { name: image, namespace: world.namespace },
+      ...spec,
+    },
+  });
+}
+
+/** Resolves when the machine has that phase. */
+export async function untilMachine(
+  world: Pick<World, 'kube' | 'namespace'>,
+  name: string,
+  phase: string,
+  withinMs?: number,
+): Promise<VirtualMachine> {
+  const ref = { namespace: world.namespace, name };
+  const isThere = (machine: VirtualMachine | undefined) => machine?.status?.phase === phase;
+  return (await until(world, VirtualMachine, ref, isThere, withinMs)) as VirtualMachine;
+}

@@ -1,0 +1,42 @@
+import {
+  imageReferenceFinalizer,
+  VirtualMachine,
+  type VirtualMachineStatus,
+} from '../shared/resources/pelotech/virtual-machine.ts';
+import { at } from './builders.ts';
+
+export interface MachineOptions {
+  name?: string;
+  namespace?: string;
+  uid?: string;
+  createdAfterSeconds?: number;
+  resourceVersion?: string;
+  generation?: number;
+  finalizers?: string[];
+  deleted?: boolean;
+  spec?: Partial<VirtualMachine['spec']>;
+  status?: VirtualMachineStatus;
+}
+
+/** A machine as the API server shows it, on image vmdi-farm/ubuntu; only what the test is about need be said. */
+export function aVirtualMachine(options: MachineOptions = {}): VirtualMachine {
+  const { name = 'demo', namespace = 'lab', uid = `uid-${name}`, createdAfterSeconds = 0 } = options;
+  return VirtualMachine.parse({
+    metadata: {
+      name,
+      namespace,
+      uid,
+      resourceVersion: options.resourceVersion ?? '10',
+      generation: options.generation ?? 1,
+      creationTimestamp: at(createdAfterSeconds).replace('.000Z', 'Z'),
+      finalizers: options.finalizers ?? [imageReferenceFinalizer],
+      ...(options.deleted ? { deletionTimestamp: at(0) } : {}),
+    },
+    spec: {
+      resources: { cpu: '2', memory: '2Gi' },
+      vmDiskImageRef: { name: 'ubuntu', namespace: 'vmdi-farm' },
+      ...options.spec,
+    },
+    ...(options.status ? { status: options.status } : {}),
+  });
+}
