@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
 import * as z from 'zod';
+import { VirtualMachineSpec, VirtualMachineStatus } from '../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImageSpec, VMDiskImageStatus } from '../shared/resources/pelotech/vm-disk-image.ts';
 
 const group = 'pelotech.ot';
@@ -10,6 +11,8 @@ interface Definition {
   kind: string;
   plural: string;
   shortNames: string[];
+  /** What a name may have at most, since others are made of it. */
+  longestName: number;
   spec: z.ZodType;
   status: z.ZodType;
   columns: { name: string; type: string; jsonPath: string; priority?: number; description?: string }[];
@@ -21,6 +24,8 @@ const definitions: readonly Definition[] = [
     kind: 'VMDiskImage',
     plural: 'vmdiskimages',
     shortNames: ['vmdi'],
+    // Names of volumes and snapshots are the image's name and some 50 characters more.
+    longestName: 200,
     spec: VMDiskImageSpec,
     status: VMDiskImageStatus,
     columns: [
@@ -34,6 +39,25 @@ const definitions: readonly Definition[] = [
     ],
     selectableFields: ['.status.phase'],
   },
+  {
+    kind: 'VirtualMachine',
+    plural: 'virtualmachines',
+    // KubeVirt's own kind is called the same and has the short name vm.
+    shortNames: ['otvm'],
+    // The name becomes a label and the name of the host.
+    longestName: 63,
+    spec: VirtualMachineSpec,
+    status: VirtualMachineStatus,
+    columns: [
+      { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+      { name: 'Image', type: 'string', jsonPath: '.spec.vmDiskImageRef.name' },
+      { name: 'IP', type: 'string', jsonPath: '.status.ipAddress' },
+      { name: 'Node', type: 'string', jsonPath: '.status.nodeName' },
+      { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+      { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+    ],
+    selectableFields: ['.spec.vmDiskImageRef.name', '.spec.vmDiskImageRef.namespace', '.status.phase'],
+  },
 ];
 
 /** The manifest of a CustomResourceDefinition, from the zod schema its objects are read with. */
@@ -41,6 +65,7 @@ export function customResourceDefinition({
   kind,
   plural,
   shortNames,
+  longestName,
   spec,
   status,
   columns,
@@ -68,9 +93,8 @@ export function customResourceDefinition({
               required: ['spec'],
               'x-kubernetes-validations': [
                 {
-                  // Names of volumes and snapshots are the image's name and some 50 characters more.
-                  rule: 'size(self.metadata.name) <= 200',
-                  message: 'metadata.name: expected at most 200 characters',
+                  rule: `size(self.metadata.name) <= ${longestName}`,
+                  message: `metadata.name: expected at most ${longestName} characters`,
                 },
               ],
               properties: {

@@ -32,7 +32,7 @@ export async function install(
 /** Definitions, namespaces, classes and policy: all but the functions and what wakes them. */
 export async function prepare(): Promise<void> {
   await refuseCdi();
-  await kubectlOrFail(...serverSide, '-f', foreignDefinitions, '-f', path('../../crds/vmdiskimages.yaml'));
+  await kubectlOrFail(...serverSide, '-f', foreignDefinitions, '-f', path('../../crds'));
   await kubectlOrFail('wait', '--for=condition=Established', 'customresourcedefinitions', '--all', '--timeout=60s');
   await kubectlOrFail(...serverSide, '-f', path('../../deploy/base'), '-f', path('../../deploy/local/base'));
 }

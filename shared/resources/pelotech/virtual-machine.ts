@@ -16,6 +16,16 @@ const int = (description: string) => z.number().meta({ type: 'integer', format: 
 const time = (description: string) => z.string().meta({ format: 'date-time', description });
 const objectName = (description: string) => z.string().min(1).max(253).describe(description);
 
+/** Whoever writes "2" means gigabytes and gets bytes. */
+const atLeast1Mi = (field: string, example: string) => ({
+  'x-kubernetes-validations': [
+    {
+      rule: "quantity(self).compareTo(quantity('1Mi')) >= 0",
+      message: `${field}: expected at least 1Mi, with its unit, such as ${example}`,
+    },
+  ],
+});
+
 /** A login of the guest; of the three ways to give a password at most one. */
 export const User = z
   .object({
@@ -55,37 +65,50 @@ export const User = z
 export type User = z.infer<typeof User>;
 
 /** One network the machine is on. */
-export const Interface = z.object({
-  network: z
-    .string()
-    .min(1)
-    .max(127)
-    .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
-    .describe('A NetworkAttachmentDefinition in the namespace of the machine, or <namespace>/<name>.'),
-  ipAddress: z
-    .string()
-    .max(49)
-    .optional()
-    .describe('A fixed address with the length of its network, 10.10.0.161/24; without it the network gives one.')
-    .meta({
-      'x-kubernetes-validations': [
-        {
-          rule: 'isCIDR(self)',
-          message: 'ipAddress: expected an address with the length of its network, such as 10.10.0.161/24',
-        },
-      ],
-    }),
-  gateway: z
-    .string()
-    .max(45)
-    .optional()
-    .describe('The way out, on one interface at most.')
-    .meta({
-      'x-kubernetes-validations': [
-        { rule: 'isIP(self)', message: 'gateway: expected an address such as 10.10.0.1, without a prefix length' },
-      ],
-    }),
-});
+export const Interface = z
+  .object({
+    network: z
+      .string()
+      .min(1)
+      .max(127)
+      .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
+      .describe('A NetworkAttachmentDefinition in the namespace of the machine, or <namespace>/<name>.'),
+    ipAddress: z
+      .string()
+      .max(49)
+      .optional()
+      .describe('A fixed address with the length of its network, 10.10.0.161/24; without it the network gives one.')
+      .meta({
+        'x-kubernetes-validations': [
+          {
+            rule: 'isCIDR(self)',
+            message: 'ipAddress: expected an address with the length of its network, such as 10.10.0.161/24',
+          },
+          {
+            rule: '!isCIDR(self) || (cidr(self).prefixLength() > 0 && !cidr(self).ip().isUnspecified() && !cidr(self).ip().isLoopback())',
+            message: "ipAddress: expected a machine's address in a network, found one that no machine can have",
+          },
+        ],
+      }),
+    gateway: z
+      .string()
+      .max(45)
+      .optional()
+      .describe('The way out, on one interface at most, in the network of its ipAddress.')
+      .meta({
+        'x-kubernetes-validations': [
+          { rule: 'isIP(self)', message: 'gateway: expected an address such as 10.10.0.1, without a prefix length' },
+        ],
+      }),
+  })
+  .meta({
+    'x-kubernetes-validations': [
+      {
+        rule: '!has(self.gateway) || (has(self.ipAddress) && (!isCIDR(self.ipAddress) || !isIP(self.gateway) || cidr(self.ipAddress).containsIP(self.gateway)))',
+        message: 'gateway: expected an address in the network of the ipAddress beside it',
+      },
+    ],
+  });
 export type Interface = z.infer<typeof Interface>;
 
 /** What the user wants: a machine whose disk is cloned from a VMDiskImage. */
@@ -106,14 +129,28 @@ export const VirtualMachineSpec = z
           .string()
           .max(16)
           .regex(/^([1-9][0-9]*|[1-9][0-9]*m|0?\.[0-9]+|[1-9][0-9]*\.[0-9]+)$/)
-          .describe('Cores, "2"; of a fraction ("500m") one core with that much time.'),
-        memory: z.string().max(32).regex(new RegExp(diskQuantity)).describe('Memory of the guest, 2Gi.'),
+          .describe('Cores, "2"; of a fraction ("500m") one core with that much time.')
+          .meta({
+            'x-kubernetes-validations': [
+              {
+                rule: "quantity(self).isGreaterThan(quantity('0'))",
+                message: 'cpu: expected more than no core, such as "2" or "500m"',
+              },
+            ],
+          }),
+        memory: z
+          .string()
+          .max(32)
+          .regex(new RegExp(diskQuantity))
+          .describe('Memory of the guest, 2Gi.')
+          .meta(atLeast1Mi('memory', '2Gi')),
         diskSize: z
           .string()
           .max(32)
           .regex(new RegExp(diskQuantity))
           .optional()
-          .describe("Size of the root disk; by default, and at least, the image's."),
+          .describe("Size of the root disk; by default, and at least, the image's.")
+          .meta(atLeast1Mi('diskSize', '24Gi')),
       })
       .describe('What the machine gets.'),
     interfaces: z
@@ -123,8 +160,18 @@ export const VirtualMachineSpec = z
       .describe('Networks; without any the machine is on the network of Pods.'),
     vmDiskImageRef: z
       .object({
-        name: z.string().min(1).max(200).describe('The VMDiskImage.'),
-        namespace: z.string().min(1).max(63).describe('Its namespace.'),
+        name: z
+          .string()
+          .min(1)
+          .max(200)
+          .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)
+          .describe('The VMDiskImage.'),
+        namespace: z
+          .string()
+          .min(1)
+          .max(63)
+          .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
+          .describe('Its namespace.'),
       })
       .describe('The image that the root disk is cloned from.')
       .meta({
@@ -153,7 +200,8 @@ export const VirtualMachineSpec = z
         message: 'interfaces: expected each network once',
       },
       {
-        rule: '!has(self.interfaces) || self.interfaces.filter(one, has(one.ipAddress)).all(one, self.interfaces.filter(other, has(other.ipAddress)).exists_one(other, other.ipAddress == one.ipAddress))',
+        // No iteration over the result of a filter: older API servers take that for endless.
+        rule: "!has(self.interfaces) || self.interfaces.all(one, !has(one.ipAddress) || self.interfaces.exists_one(other, has(other.ipAddress) && other.ipAddress.find('^[^/]*') == one.ipAddress.find('^[^/]*')))",
         message: 'interfaces: expected each ipAddress once',
       },
       {
