@@ -5,6 +5,7 @@ import { defaultHoldOffMs } from '../../shared/rules/slots.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from './api-server/api-server.ts';
 import { admit } from './cdi/admit.ts';
+import { refuseClone, userOf } from './cdi/clone-authorization.ts';
 import { type CdiOptions, startCdi } from './cdi/start-cdi.ts';
 import { clientOf } from './client.ts';
 import { type Clock, realClock } from './clock.ts';
@@ -75,7 +76,11 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
     started.push(server.close);
     const kube = clientOf(server);
     server.addAdmission((request) =>
-      admit(request, (namespace, name) => kube.get(PersistentVolumeClaim, { namespace, name })),
+      admit(
+        request,
+        (namespace, name) => kube.get(PersistentVolumeClaim, { namespace, name }),
+        (user, namespace) => refuseClone(kube, userOf(user), namespace),
+      ),
     );
     const apply = options.dataFolder ? applyChangedManifests : applyManifests;
     await apply(kube, await readManifests('crds', 'deploy/local/crds', 'deploy/local/eventing/crds'));

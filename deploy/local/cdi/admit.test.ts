@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type AdmissionRequest, admit, type ExistingClaim } from './admit.ts';
+import {
+  type AdmissionRequest,
+  admit as admitAs,
+  type ExistingClaim,
+  type FindClaim,
+  type RefuseClone,
+} from './admit.ts';
 
 const resource = { group: 'cdi.kubevirt.io', version: 'v1beta1', resource: 'datavolumes' };
 const storage = { resources: { requests: { storage: '1Gi' } } };
@@ -16,6 +22,9 @@ const creating = (spec: object): AdmissionRequest => ({
 });
 
 const nothing = () => undefined;
+const anyoneMay: RefuseClone = async () => undefined;
+const admit = (request: AdmissionRequest, findClaim: FindClaim, refuse = anyoneMay) =>
+  admitAs(request, findClaim, refuse);
 
 describe('CDI refuses with 422 and its own words', () => {
   test.each([
@@ -103,6 +112,39 @@ describe('a claim of the same name', () => {
   test('that a DataVolume controls, or that is populated for this one, is accepted', async () => {
     await ask({ metadata: { ownerReferences: [{ kind: 'DataVolume', controller: true }] } });
     await ask({ metadata: { annotations: { 'cdi.kubevirt.io/storage.populatedFor': 'lab' } } });
+  });
+});
+
+describe('a clone from another namespace', () => {
+  const clone = () => creating({ source: { snapshot: { name: 'a', namespace: 'images' } }, storage: {} });
+  const refuse: RefuseClone = async (user, namespace) => `${user} may not in ${namespace}`;
+
+  test('is refused to whom that namespace does not grant it, also when only its labels change', async () => {
+    const message =
+      'admission webhook "datavolume-mutate.cdi.kubevirt.io" denied the request:  admin may not in images';
+    await expect(admit(clone(), nothing, refuse)).rejects.toMatchObject({ status: 422, message });
+    const labelled = { ...clone(), operation: 'UPDATE' as const, oldObject: clone().object };
+    await expect(admit(labelled, nothing, refuse)).rejects.toThrow('may not');
+    await expect(admit({ ...labelled, subresource: 'status' }, nothing, refuse)).resolves.toBeUndefined();
+  });
+
+  test('is not asked about when it is deleted, or when the source is at home', async () => {
+    const gone = clone();
+    Object.assign(gone.object?.metadata as object, { deletionTimestamp: '2026-01-01T00:00:00Z' });
+    await admit(gone, nothing, refuse);
+    await admit(
+      creating({ source: { snapshot: { name: 'a', namespace: 'vmdi-farm' } }, storage: {} }),
+      nothing,
+      refuse,
+    );
+  });
+
+  test('is signed when it is made', async () => {
+    const request = clone();
+    await admit(request, nothing);
+    expect(request.object).toMatchObject({
+      metadata: { name: 'lab', annotations: { 'cdi.kubevirt.io/storage.clone.token': 'ot-simulated' } },
+    });
   });
 });
 

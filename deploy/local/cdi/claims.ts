@@ -13,13 +13,20 @@ export const bindsAtOnce = (claim: Claim) => claim.metadata.annotations?.[annota
 
 /** The claim of a DataVolume. With populators it says by reference what fills it, without them by annotations. */
 export function targetClaimFor(dataVolume: DataVolume, spec: ClaimSpec, usePopulator: boolean) {
+  if (!usePopulator) return ownClaim(dataVolume, spec, sourceAnnotations(dataVolume.spec.source));
+  return ownClaim(dataVolume, populatedBy(spec, 'VolumeImportSource', volumeImportSourceName(dataVolume)));
+}
+
+/** A claim that says which object of CDI tells what fills it. */
+export const populatedBy = (spec: ClaimSpec, kind: string, name: string): ClaimSpec => ({
+  ...spec,
+  dataSourceRef: { apiGroup: 'cdi.kubevirt.io', kind, name },
+});
+
+/** The claim that has a DataVolume's name, labels and annotations, and goes with it. */
+export function ownClaim(dataVolume: DataVolume, spec: ClaimSpec, also: Record<string, string> = {}) {
   const { name, namespace, labels, annotations, uid } = dataVolume.metadata;
-  const { source, contentType, preallocation, priorityClassName, serviceAccountName } = dataVolume.spec;
-  const reference = {
-    apiGroup: 'cdi.kubevirt.io',
-    kind: 'VolumeImportSource',
-    name: volumeImportSourceName(dataVolume),
-  };
+  const { contentType, preallocation, priorityClassName, serviceAccountName } = dataVolume.spec;
   return claim({
     metadata: {
       name,
@@ -33,12 +40,12 @@ export function targetClaimFor(dataVolume: DataVolume, spec: ClaimSpec, usePopul
         [annotation.createdForDataVolume]: uid,
         ...(priorityClassName ? { 'cdi.kubevirt.io/storage.pod.priorityclassname': priorityClassName } : {}),
         ...(serviceAccountName ? { 'cdi.kubevirt.io/storage.pod.serviceAccountName': serviceAccountName } : {}),
-        ...(usePopulator ? {} : sourceAnnotations(source)),
+        ...also,
       },
       finalizers: [claimProtection],
       ownerReferences: [ownedBy(dataVolume)],
     },
-    spec: usePopulator ? { ...spec, dataSourceRef: reference } : spec,
+    spec,
   });
 }
 
@@ -105,10 +112,12 @@ export const passedOn = [
 export const keep = (annotations: Record<string, string>, names: readonly string[]) =>
   Object.fromEntries(Object.entries(annotations).filter(([name]) => names.includes(name)));
 
-const claim = <T extends { metadata: { name: string; namespace: string | undefined }; spec: object }>(object: T) => ({
+/** A new claim; a real API server sets its status itself. */
+export const claim = <T extends { metadata: { name: string; namespace: string | undefined }; spec: object }>(
+  object: T,
+) => ({
   apiVersion: 'v1',
   kind: 'PersistentVolumeClaim',
   ...object,
-  // A real API server sets it itself.
   status: { phase: 'Pending' },
 });

@@ -2,9 +2,10 @@ import type { ObjectReference } from '../../../shared/resources/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Clock } from '../clock.ts';
 import type { ImportRequest, ImportResult } from '../importer/import-image.ts';
+import type { VolumeSnapshot } from '../snapshots/kinds.ts';
 import type { Faults, ImportName } from './faults.ts';
 import type { Informer } from './informer.ts';
-import type { Claim, DataVolume, Pod, StorageClass, VolumeImportSource } from './kinds.ts';
+import type { Claim, DataVolume, Pod, StorageClass, VolumeCloneSource, VolumeImportSource } from './kinds.ts';
 import type { CdiTimings, CdiVariants } from './settings.ts';
 import type { StorageProfiles } from './storage-profile.ts';
 import type { EventText, Write } from './write.ts';
@@ -24,6 +25,8 @@ export interface CdiContext {
   claims: Informer<Claim>;
   pods: Informer<Pod>;
   importSources: Informer<VolumeImportSource>;
+  cloneSources: Informer<VolumeCloneSource>;
+  snapshots: Informer<VolumeSnapshot>;
   storageClasses: Informer<StorageClass>;
   /** The importers' metrics endpoint: how far the one of this pod says it is. */
   kubelet: { progressOf(pod: ObjectReference): string | undefined };
@@ -35,6 +38,10 @@ export interface CdiContext {
   provisioning: Map<string, number>;
   /** Claims that wait for the handing over of their volume, by uid. */
   handOvers: Set<string>;
+  /** Since when a claim has been copied into from volume to volume, by uid. */
+  copies: Map<string, number>;
+  /** Since when cloning into a claim has met an error, by uid. */
+  cloneErrors: Map<string, number>;
   /** Since when a pod's phase is to flap, and since when it looks to have gone back, by uid. */
   flaps: Map<string, { sinceMs: number; backMs?: number }>;
   /** Performs writes; every look after them sees them. */

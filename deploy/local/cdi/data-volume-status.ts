@@ -15,14 +15,27 @@ export interface StatusInput {
   nowMs: number;
 }
 
+/** A phase, and the event that it brings with it where it is new. */
+export interface PhaseChange {
+  phase: string;
+  event: EventText | undefined;
+}
+
+export const silent = (phase: string): PhaseChange => ({ phase, event: undefined });
+
+type PhaseOf = (phase: string, claim: Claim, input: StatusInput) => PhaseChange;
+
 const succeeded = (claim: Claim) => claim.metadata.annotations?.[annotation.podPhase] === 'Succeeded';
 
-/** The next status of a DataVolume, and the event that its phase brings with it. */
-export function nextStatus(input: StatusInput): { status: DataVolumeStatus; phaseEvent: EventText | undefined } {
+/** The next status of a DataVolume, and the event that its phase brings with it; `phaseOf` tells the phase from its claim. */
+export function nextStatus(
+  input: StatusInput,
+  phaseOf: PhaseOf = nextPhase,
+): { status: DataVolumeStatus; phaseEvent: EventText | undefined } {
   const before: DataVolumeStatus = input.dataVolume.status ?? { phase: '', conditions: [] };
   const claim = input.claim?.metadata.deletionTimestamp ? undefined : input.claim;
   const { phase, event } = claim
-    ? nextPhase(before.phase, claim, input)
+    ? phaseOf(before.phase, claim, input)
     : { phase: input.claim ? before.phase : before.phase || 'Pending', event: undefined };
   const conditions = conditionsOf(
     before.conditions,
@@ -54,9 +67,6 @@ function claimFields(claim: Claim, phase: string, before: DataVolumeStatus, { us
   };
 }
 
-type PhaseChange = { phase: string; event: EventText | undefined };
-const silent = (phase: string): PhaseChange => ({ phase, event: undefined });
-
 function nextPhase(phase: string, claim: Claim, input: StatusInput): PhaseChange {
   if (claim.status?.phase === 'Lost') return claimLost(claim);
   if (succeeded(claim)) return importPhase(phase, claim, input);
@@ -76,7 +86,7 @@ function nextPhase(phase: string, claim: Claim, input: StatusInput): PhaseChange
   }
 }
 
-const claimLost = ({ metadata }: Claim): PhaseChange => ({
+export const claimLost = ({ metadata }: Claim): PhaseChange => ({
   phase: 'Failed',
   event: { type: 'Warning', reason: 'ErrClaimLost', message: `PVC ${metadata.name} lost` },
 });

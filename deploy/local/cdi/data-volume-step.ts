@@ -47,11 +47,16 @@ export function nextForDataVolume(observed: ObservedDataVolume, variants: CdiVar
 }
 
 /** Whether the claim of this name is someone else's, so that nothing can be imported. */
-export const isForeign = ({ claim, dataVolume }: ObservedDataVolume) =>
+export const isForeign = ({ claim, dataVolume }: Pick<ObservedDataVolume, 'claim' | 'dataVolume'>) =>
   claim !== undefined && !claim.metadata.deletionTimestamp && !isControlledBy(claim, dataVolume);
 
 /** The writes that say why a DataVolume gets no claim. */
-export function hindered({ dataVolume, nowMs }: ObservedDataVolume, phase: string, reason: string, message: string) {
+export function hindered(
+  { dataVolume, nowMs }: Pick<ObservedDataVolume, 'dataVolume' | 'nowMs'>,
+  phase: string,
+  reason: string,
+  message: string,
+) {
   const status = hinderedStatus(dataVolume, phase, reason, message, nowMs);
   if (!saysMore(dataVolume.status, status)) return [];
   return withEvents(dataVolume, status, [{ type: 'Warning', reason, message }]);
@@ -74,9 +79,15 @@ function statusWrites(observed: ObservedDataVolume, usePopulator: boolean): Writ
   return withEvents(dataVolume, status, eventsOf(dataVolume.status, status, phaseEvent, usePopulator));
 }
 
-const withEvents = (dataVolume: DataVolume, status: DataVolumeStatus, events: EventText[]): Write[] => [
+/** A status, and the events that go with it. */
+export const withEvents = (
+  dataVolume: DataVolume,
+  status: DataVolumeStatus,
+  events: EventText[],
+  from = component,
+): Write[] => [
   statusOf(DataVolume, dataVolume, status),
-  ...events.map((event): Write => ({ do: 'event', about: dataVolume, from: component, ...event })),
+  ...events.map((event): Write => ({ do: 'event', about: dataVolume, from, ...event })),
 ];
 
 export const isUnderWay = (phase: string) => phase.startsWith('Import');

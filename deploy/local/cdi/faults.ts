@@ -1,4 +1,4 @@
-/** What can go wrong with an import beyond what a real download brings by itself. */
+/** What can go wrong with an import, or the clone of a snapshot, beyond what a real download brings by itself. */
 export type FaultMode =
   /** The controller looks too late: a failure shows only as one restart more. */
   | { mode: 'missedTerminated' }
@@ -23,9 +23,11 @@ export type FaultMode =
   /** CDI does nothing for this time, from the DataVolume's creation or so long after it on. */
   | { mode: 'controllerDown'; fromMs?: number; forMs: number }
   /** The phase goes back once while the import runs. */
-  | { mode: 'flap' };
+  | { mode: 'flap' }
+  /** Cloning a snapshot meets an error for this time: Running is False with reason Error, and the phase stays what it was. */
+  | { mode: 'cloneError'; forMs: number };
 
-/** A fault for the imports whose URL or DataVolume name matches; a string matches where it is contained. */
+/** A fault for the imports whose URL or DataVolume name matches (a clone has no URL); a string matches where it is contained. */
 export type FaultRule = FaultMode & {
   match: string | RegExp;
   /** How often it strikes; always when left out. */

@@ -1,4 +1,5 @@
 import { annotation } from './annotation.ts';
+import { referenceIn } from './clone-source.ts';
 import type { ImportName } from './faults.ts';
 import { importSourceOf } from './import-source.ts';
 import type { Informer } from './informer.ts';
@@ -16,6 +17,12 @@ export function importNameOf({ metadata, spec }: DataVolume): ImportName {
 export function importNameOfClaim(dataVolumes: Informer<DataVolume>, claim: Claim): ImportName | undefined {
   const owner = controllerOf(claim);
   const { namespace, annotations } = claim.metadata;
+  // The temporary claim of a clone says by annotation whose it is.
+  const target = annotations?.[annotation.eventSource];
+  if (target !== undefined) {
+    const clone = dataVolumes.find(referenceIn(target));
+    return clone && importNameOf(clone);
+  }
   if (owner?.kind === Claim.kind) return { dataVolume: owner.name, url: annotations?.[annotation.endpoint] ?? '' };
   if (owner?.kind !== DataVolume.kind) return undefined;
   const dataVolume = dataVolumes.find({ namespace, name: owner.name });

@@ -39,6 +39,7 @@ const Source = z.looseObject({
   gcs: UrlSource.optional(),
   registry: UrlSource.optional(),
   blank: z.looseObject({}).optional(),
+  snapshot: z.looseObject({ namespace: z.string().optional(), name: z.string() }).optional(),
 });
 export type Source = z.infer<typeof Source>;
 
@@ -76,6 +77,13 @@ export const VolumeImportSource = defineResource(
 );
 export type VolumeImportSource = ObjectOf<typeof VolumeImportSource>;
 
+/** What a claim's data is to be cloned from; in the namespace of that source. */
+export const VolumeCloneSource = defineResource(
+  { apiVersion: 'cdi.kubevirt.io/v1beta1', kind: 'VolumeCloneSource', plural: 'volumeclonesources' },
+  { spec: z.looseObject({ source: SourceReference }) },
+);
+export type VolumeCloneSource = ObjectOf<typeof VolumeCloneSource>;
+
 /** A PersistentVolumeClaim with all that provisioning and population read of it. */
 export const Claim = defineResource(
   { apiVersion: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' },
@@ -108,7 +116,12 @@ export type PersistentVolume = ObjectOf<typeof PersistentVolume>;
 /** Which driver makes the volumes of a class, and when. */
 export const StorageClass = defineResource(
   { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', plural: 'storageclasses', namespaced: false },
-  { provisioner: z.string(), volumeBindingMode: z.string().optional(), reclaimPolicy: z.string().optional() },
+  {
+    provisioner: z.string(),
+    volumeBindingMode: z.string().optional(),
+    reclaimPolicy: z.string().optional(),
+    allowVolumeExpansion: z.boolean().optional(),
+  },
 );
 export type StorageClass = ObjectOf<typeof StorageClass>;
 

@@ -1,7 +1,7 @@
 import { annotation, annotationsPatch } from './annotation.ts';
 import { bindsAtOnce, primeClaimFor } from './claims.ts';
 import { Claim, PersistentVolume, type VolumeImportSource } from './kinds.ts';
-import { boundTo, lost } from './volume.ts';
+import { lost, rebound } from './volume.ts';
 import { deletionOf, type EventText, patchOf, type Write } from './write.ts';
 
 export interface ObservedTarget {
@@ -101,17 +101,10 @@ function copiedEvent({ target, primeEvent }: ObservedTarget, prime: Claim): Writ
   return [noted(target, primeEvent.type, primeEvent.reason, `[${prime.metadata.name}] : ${primeEvent.message}`)];
 }
 
-/** Moves the volume from prime to the target; Kubernetes' own controller binds it there, where there is one. */
 function handOver(target: Claim, prime: Claim, clusterBinds: boolean): Write[] {
-  const { volumeName } = prime.spec;
-  if (!volumeName) return [];
-  const { namespace, name, uid } = target.metadata;
-  const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid, resourceVersion: null };
-  return [
-    { do: 'patch', resource: PersistentVolume, ref: { name: volumeName }, patch: { spec: { claimRef } } },
-    ...(clusterBinds ? [] : boundTo(target, volumeName)),
-    noted(target, 'Normal', 'importSucceeded', `Successfully imported into ${name}`),
-  ];
+  const writes = rebound(target, prime, clusterBinds);
+  if (writes.length === 0) return [];
+  return [...writes, noted(target, 'Normal', 'importSucceeded', `Successfully imported into ${target.metadata.name}`)];
 }
 
 function removePrime(prime: Claim): Write[] {

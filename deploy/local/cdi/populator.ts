@@ -1,6 +1,8 @@
 import type { ObjectReference } from '../../../shared/resources/resource.ts';
 import { annotation } from './annotation.ts';
 import { primeName } from './claims.ts';
+import { reconcileCloneTarget } from './clone-populator.ts';
+import { isClone } from './clone-populator-step.ts';
 import type { CdiContext } from './context.ts';
 import type { Claim } from './kinds.ts';
 import { isHandOver, isPopulatedByImport, nextForTarget } from './populator-step.ts';
@@ -11,6 +13,7 @@ import type { Again } from './work-queue.ts';
 export async function reconcileTarget(context: CdiContext, ref: ObjectReference): Promise<Again> {
   const { timings, handOvers } = context;
   const target = context.claims.find(ref);
+  if (target && isClone(target)) return reconcileCloneTarget(context, target);
   if (!target || !isPopulatedByImport(target) || target.metadata.deletionTimestamp) return undefined;
   const downMs = context.downForMs(ref.namespace, context.importNameOf(target));
   if (downMs > 0) return { lookAgainMs: downMs };

@@ -18,6 +18,8 @@ export interface CdiTimings {
   otherSourceMs: number;
   /** Until the kubelet looks again for a Secret it misses. */
   secretPollMs: number;
+  /** How long a copy from volume to volume takes, where the driver cannot clone. */
+  hostCopyMs: number;
   /** Scales the kubelet's back-off between restarts (10 s to 300 s, forgotten after 10 min of running). */
   restartScale: number;
 }
@@ -32,6 +34,7 @@ export const defaultTimings: CdiTimings = {
   conversionMs: 200,
   otherSourceMs: 100,
   secretPollMs: 1000,
+  hostCopyMs: 200,
   restartScale: 1,
 };
 

@@ -1,6 +1,7 @@
 import type { KubernetesObject, ObjectReference } from '../../../shared/resources/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Clock } from '../clock.ts';
+import { VolumeSnapshot } from '../snapshots/kinds.ts';
 import type { CdiContext, ImportImage } from './context.ts';
 import { reconcileDataVolume } from './data-volume-controller.ts';
 import { downTimes } from './down-times.ts';
@@ -8,7 +9,7 @@ import { type FaultRule, faultTable } from './faults.ts';
 import { reconcileImport } from './import-controller.ts';
 import { importNameOfClaim } from './import-name.ts';
 import { type Informer, startInformer } from './informer.ts';
-import { Claim, DataVolume, Pod, StorageClass, VolumeImportSource } from './kinds.ts';
+import { Claim, DataVolume, Pod, StorageClass, VolumeCloneSource, VolumeImportSource } from './kinds.ts';
 import { kubelet } from './kubelet.ts';
 import { reconcileTarget } from './populator.ts';
 import { type CdiTimings, type CdiVariants, defaultTimings } from './settings.ts';
@@ -37,7 +38,7 @@ export interface CdiOptions {
 }
 
 /**
- * Plays CDI's import controllers, the driver and volume controller beneath their claims, and the kubelet under their
+ * Plays CDI's controllers of imports and of clones from snapshots, the driver and volume controller beneath their claims, and the kubelet under their
  * pods, each as an ordinary client that knows of the others only what stands in the objects.
  */
 export function startCdi(options: CdiOptions): Running {
@@ -48,6 +49,8 @@ export function startCdi(options: CdiOptions): Running {
     claims: startInformer(kube, Claim, abort.signal),
     pods: startInformer(kube, Pod, abort.signal),
     importSources: startInformer(kube, VolumeImportSource, abort.signal),
+    cloneSources: startInformer(kube, VolumeCloneSource, abort.signal),
+    snapshots: startInformer(kube, VolumeSnapshot, abort.signal),
     storageClasses: startInformer(kube, StorageClass, abort.signal),
   };
   const informers = Object.values(seen) as Informer<KubernetesObject>[];
@@ -70,6 +73,8 @@ export function startCdi(options: CdiOptions): Running {
     volumes: new Map(),
     provisioning: new Map(),
     handOvers: new Set(),
+    copies: new Map(),
+    cloneErrors: new Map(),
     flaps: new Map(),
     importNameOf: (claim) => importNameOfClaim(seen.dataVolumes, claim),
     downForMs: downTimes(clock, faults),

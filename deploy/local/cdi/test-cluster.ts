@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { KubeConfig } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { defineResource, type KubernetesObject, type Resource } from '../../../shared/resources/resource.ts';
-import { type Kube, kubeClient } from '../../../shared/runtime/kube.ts';
-import { startApiServer } from '../api-server/api-server.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+import { type ApiServer, startApiServer } from '../api-server/api-server.ts';
+import { clientOf } from '../client.ts';
 import type { Clock } from '../clock.ts';
 import { admit } from './admit.ts';
+import { refuseClone, userOf } from './clone-authorization.ts';
 import { Claim, DataVolume, type Source, StorageClass } from './kinds.ts';
 
 const CustomResourceDefinition = defineResource(
@@ -22,6 +23,9 @@ const CustomResourceDefinition = defineResource(
 /** A local API server with the storage kinds and the class `gp3`, and what has been seen on its watches. */
 export interface TestCluster {
   kube: Kube;
+  /** A client of that ServiceAccount. */
+  as(serviceAccount: { namespace: string; name: string }): Kube;
+  server: ApiServer;
   dropWatches(): void;
   /** Every state of every object of a kind from here on, in order. */
   record<T extends KubernetesObject>(resource: Resource<T>): Promise<Recording<T>>;
@@ -38,9 +42,7 @@ const folder = new URL('../crds/', import.meta.url);
 
 export async function testCluster(clock: Clock): Promise<TestCluster> {
   const server = await startApiServer({ clock });
-  const config = new KubeConfig();
-  config.loadFromClusterAndUser({ name: 'local', server: server.url, skipTLSVerify: true }, { name: 'admin' });
-  const kube = kubeClient(config);
+  const kube = clientOf(server);
   for (const file of readdirSync(folder)) {
     for (const document of parseAllDocuments(readFileSync(new URL(file, folder), 'utf8')))
       await kube.create(CustomResourceDefinition, document.toJS());
@@ -51,11 +53,20 @@ export async function testCluster(clock: Clock): Promise<TestCluster> {
     metadata: { name: 'gp3' },
     provisioner: 'ebs.csi.aws.com',
     volumeBindingMode: 'WaitForFirstConsumer',
+    allowVolumeExpansion: true,
   });
-  server.addAdmission((request) => admit(request, (namespace, name) => kube.get(Claim, { namespace, name })));
+  server.addAdmission((request) =>
+    admit(
+      request,
+      (namespace, name) => kube.get(Claim, { namespace, name }),
+      (user, namespace) => refuseClone(kube, userOf(user), namespace),
+    ),
+  );
   const abort = new AbortController();
   return {
     kube,
+    as: (account) => clientOf(server, server.tokenFor(account)),
+    server,
     dropWatches: server.dropWatches,
     record: (resource) => record(kube, resource, abort.signal),
     async close() {

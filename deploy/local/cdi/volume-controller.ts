@@ -1,13 +1,14 @@
 import type { ObjectReference } from '../../../shared/resources/resource.ts';
-import { VolumeSnapshot } from '../../../shared/resources/snapshot/volume-snapshot.ts';
+import { VolumeSnapshot } from '../snapshots/kinds.ts';
 import { annotation } from './annotation.ts';
 import { bindsAtOnce, claimProtection } from './claims.ts';
 import type { CdiContext } from './context.ts';
 import { keyOf } from './informer.ts';
 import { Claim, claimsOf, DataVolume, PersistentVolume, type StorageClass } from './kinds.ts';
 import { controllerOf } from './owner.ts';
+import { bytesOf } from './quantity.ts';
 import { classFor, waitsForConsumer } from './storage-profile.ts';
-import { lost, provisioned } from './volume.ts';
+import { grown, lost, provisioned } from './volume.ts';
 import type { Again } from './work-queue.ts';
 import { deletionOf, type EventText, statusOf, type Write, withoutFinalizer } from './write.ts';
 
@@ -30,7 +31,7 @@ export async function reconcileVolume(context: CdiContext, ref: ObjectReference)
     case 'Pending':
       return provision(context, claim, storageClass);
     case 'Bound':
-      return loseByFault(context, claim);
+      return isTooSmall(claim) ? grow(context, claim) : loseByFault(context, claim);
     default:
       return undefined;
   }
@@ -103,11 +104,22 @@ function hasConsumer(context: CdiContext, claim: Claim): boolean {
 export const podsOn = ({ pods }: Pick<CdiContext, 'pods'>, { metadata: { namespace, name } }: Claim) =>
   [...pods.objects.values()].filter((pod) => pod.metadata.namespace === namespace && claimsOf(pod).includes(name));
 
+const requestIn = ({ spec }: Claim) => spec.resources?.requests?.storage ?? '0';
+
+const isTooSmall = (claim: Claim) =>
+  bytesOf(claim.status?.capacity?.storage ?? requestIn(claim)) < bytesOf(requestIn(claim));
+
+async function grow(context: CdiContext, claim: Claim): Promise<Again> {
+  await context.perform(grown(claim, requestIn(claim)));
+  return { holdMs: context.timings.tickMs };
+}
+
 async function loseByFault(context: CdiContext, claim: Claim): Promise<Again> {
   const { kube, faults } = context;
   const owner = controllerOf(claim);
-  if (owner?.kind !== DataVolume.kind || claim.metadata.annotations?.[annotation.podPhase] !== 'Succeeded')
-    return undefined;
+  const { annotations = {} } = claim.metadata;
+  const isFilled = [annotations[annotation.podPhase], annotations[annotation.clonePhase]].includes('Succeeded');
+  if (owner?.kind !== DataVolume.kind || !isFilled) return undefined;
   const { namespace } = claim.metadata;
   const dataVolume = context.dataVolumes.find({ namespace, name: owner.name });
   const isDone = dataVolume?.status?.conditions.some(({ type, status }) => type === 'Bound' && status === 'True');

@@ -18,6 +18,29 @@ export function boundTo(claim: Claim, volumeName: string): Write[] {
   return [patchOf(Claim, claim, { metadata: { annotations }, spec: { volumeName } }), statusOf(Claim, claim, bound)];
 }
 
+/** Moves a volume from one claim to another; Kubernetes' own controller binds it there, where there is one. */
+export function rebound(target: Claim, from: Claim, clusterBinds: boolean): Write[] {
+  const { volumeName } = from.spec;
+  if (!volumeName) return [];
+  const { namespace, name, uid } = target.metadata;
+  const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid, resourceVersion: null };
+  return [
+    { do: 'patch', resource: PersistentVolume, ref: { name: volumeName }, patch: { spec: { claimRef } } },
+    ...(clusterBinds ? [] : boundTo(target, volumeName)),
+  ];
+}
+
+/** What the driver's resizer writes when a claim has asked for more than its volume has. */
+export const grown = (claim: Claim, storage: string): Write[] => [
+  {
+    do: 'patch',
+    resource: PersistentVolume,
+    ref: { name: claim.spec.volumeName ?? '' },
+    patch: { spec: { capacity: { storage } } },
+  },
+  statusOf(Claim, claim, { capacity: { storage } }),
+];
+
 /** A claim whose volume is gone, or another's. */
 export const lost = (claim: Claim): Write => statusOf(Claim, claim, { phase: 'Lost' });
 

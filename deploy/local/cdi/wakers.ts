@@ -1,4 +1,6 @@
 import type { KubernetesObject } from '../../../shared/resources/resource.ts';
+import { annotation } from './annotation.ts';
+import { referenceIn, snapshotOf } from './clone-source.ts';
 import type { CdiContext } from './context.ts';
 import { keyOf } from './informer.ts';
 import { Claim, claimsOf, DataVolume } from './kinds.ts';
@@ -16,7 +18,7 @@ interface Queues {
 
 /** Says which change has which controller look at which object; `owner` does so for an object's owner by hand. */
 export function wakers(context: CdiContext, queues: Queues): { owner(object: KubernetesObject): void } {
-  const { dataVolumes, claims, pods, importSources, storageClasses } = context;
+  const { dataVolumes, claims, pods, importSources, cloneSources, snapshots, storageClasses } = context;
 
   const owner = (object: KubernetesObject) => {
     const controller = controllerOf(object);
@@ -31,6 +33,8 @@ export function wakers(context: CdiContext, queues: Queues): { owner(object: Kub
     const { metadata } = claim;
     for (const queue of [queues.volumes, queues.targets, queues.imports]) queue.add(metadata);
     owner(claim);
+    const target = metadata.annotations?.[annotation.eventSource];
+    if (target !== undefined) queues.targets.add(referenceIn(target));
     for (const pod of podsOn(context, claim)) queues.pods.add(pod.metadata);
     // A scratch claim that goes makes room for the next pod of the claim beside it.
     const isGone = !claims.objects.has(keyOf(metadata));
@@ -52,6 +56,23 @@ export function wakers(context: CdiContext, queues: Queues): { owner(object: Kub
     const { namespace } = source.metadata;
     // The claim has its DataVolume's name.
     queues.targets.add({ namespace, name: controllerOf(source)?.name ?? '' });
+  });
+  cloneSources.onChange((source) => {
+    owner(source);
+    const { namespace, annotations } = source.metadata;
+    const elsewhere = annotations?.[annotation.ownedByDataVolume];
+    const ref =
+      elsewhere === undefined ? { namespace, name: controllerOf(source)?.name ?? '' } : referenceIn(elsewhere);
+    queues.dataVolumes.add(ref);
+    queues.targets.add(ref);
+  });
+  snapshots.onChange(({ metadata: { namespace, name } }) => {
+    for (const dataVolume of dataVolumes.objects.values()) {
+      const source = snapshotOf(dataVolume);
+      if (!dataVolume.spec.source?.snapshot || source.namespace !== namespace || source.name !== name) continue;
+      queues.dataVolumes.add(dataVolume.metadata);
+      queues.targets.add(dataVolume.metadata);
+    }
   });
   claims.onChange(claimChanged);
   pods.onChange((pod) => {

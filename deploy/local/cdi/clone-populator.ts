@@ -1,0 +1,89 @@
+import type { VolumeSnapshot } from '../snapshots/kinds.ts';
+import { annotation } from './annotation.ts';
+import { bindsAtOnce } from './claims.ts';
+import { temporaryName } from './clone-claims.ts';
+import {
+  type CloneStrategy,
+  isRebinding,
+  nextForCloneTarget,
+  type ObservedCloneTarget,
+} from './clone-populator-step.ts';
+import type { CdiContext } from './context.ts';
+import type { Claim, StorageClass } from './kinds.ts';
+import { bytesOf } from './quantity.ts';
+import { classFor, waitsForConsumer } from './storage-profile.ts';
+import type { Again } from './work-queue.ts';
+
+/** Brings the population of one claim from a snapshot one write further. */
+export async function reconcileCloneTarget(context: CdiContext, target: Claim): Promise<Again> {
+  const { timings, handOvers, copies } = context;
+  const { uid, namespace, deletionTimestamp } = target.metadata;
+  const downMs = deletionTimestamp ? 0 : context.downForMs(namespace, context.importNameOf(target));
+  if (downMs > 0) return { lookAgainMs: downMs };
+  const errorMs = deletionTimestamp ? 0 : errorLeftMs(context, target);
+  const observed = observe(context, target, errorMs > 0);
+  const writes = nextForCloneTarget(observed);
+  if (isRebinding(target, writes) && !handOvers.has(uid)) {
+    handOvers.add(uid);
+    return { holdMs: timings.rebindMs };
+  }
+  handOvers.delete(uid);
+  await context.perform(writes);
+  if (writes.length > 0) return { holdMs: timings.tickMs };
+  if (errorMs > 0) return { lookAgainMs: errorMs };
+  return copies.has(uid) && observed.copied < 100 ? { lookAgainMs: timings.hostCopyMs / 2 } : undefined;
+}
+
+function observe(context: CdiContext, target: Claim, fails: boolean): ObservedCloneTarget {
+  const { claims, cloneSources, snapshots, storageClasses, variants } = context;
+  const { annotations = {}, namespace } = target.metadata;
+  const from = annotations[annotation.dataSourceNamespace] ?? namespace;
+  const cloneSource = cloneSources.find({ namespace: from, name: target.spec.dataSourceRef?.name ?? '' });
+  const snapshot = cloneSource && snapshots.find({ namespace: from, name: cloneSource.spec.source.name });
+  const storageClass = classFor(target.spec.storageClassName, storageClasses.objects.values());
+  const temporary = claims.find({ namespace: from, name: temporaryName(target) });
+  const isLate = waitsForConsumer(storageClass);
+  return {
+    clusterBinds: variants.clusterBinds ?? false,
+    target,
+    temporary,
+    cloneSource,
+    snapshot,
+    isLate,
+    waitsForConsumer: isLate && !bindsAtOnce(target) && annotations[annotation.selectedNode] === undefined,
+    strategy: strategyFor(target, snapshot, storageClass),
+    copied: copiedInto(context, target, temporary),
+    error: fails ? 'rpc error: code = Internal desc = Could not create volume from snapshot' : undefined,
+  };
+}
+
+/** Only a bigger disk on a class that cannot grow is copied here: there is one driver, and one volume mode. */
+function strategyFor(
+  { spec }: Claim,
+  snapshot: VolumeSnapshot | undefined,
+  storageClass: StorageClass | undefined,
+): CloneStrategy {
+  const isBigger = bytesOf(spec.resources?.requests?.storage ?? '0') > bytesOf(snapshot?.status?.restoreSize ?? '0');
+  if (!isBigger || storageClass?.allowVolumeExpansion) return { type: 'snapshot' };
+  return { type: 'copy', because: 'No volume expansion is possible' };
+}
+
+function copiedInto({ clock, copies, timings }: CdiContext, target: Claim, temporary: Claim | undefined): number {
+  const { uid, annotations } = target.metadata;
+  if (annotations?.[annotation.cloneType] !== 'copy' || temporary?.status?.phase !== 'Bound') return 0;
+  const sinceMs = copies.get(uid) ?? clock.now();
+  copies.set(uid, sinceMs);
+  return Math.min(100, ((clock.now() - sinceMs) / timings.hostCopyMs) * 100);
+}
+
+function errorLeftMs({ faults, clock, cloneErrors, importNameOf }: CdiContext, target: Claim): number {
+  const { uid, annotations } = target.metadata;
+  const name = importNameOf(target);
+  // An error that nobody could see before the clone was under way would be none of the clone's.
+  if (!name || annotations?.[annotation.cloneType] === undefined) return 0;
+  const rule = faults.strike(uid, name, 'cloneError');
+  if (!rule) return 0;
+  const sinceMs = cloneErrors.get(uid) ?? clock.now();
+  cloneErrors.set(uid, sinceMs);
+  return Math.max(0, sinceMs + rule.forMs - clock.now());
+}

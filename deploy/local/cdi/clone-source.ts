@@ -1,0 +1,42 @@
+import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import { annotation } from './annotation.ts';
+import { type DataVolume, VolumeCloneSource } from './kinds.ts';
+import { ownedBy } from './owner.ts';
+
+/** Holds a DataVolume until what was made for it in the namespace of its source is gone. */
+export const crossNamespaceFinalizer = 'cdi.kubevirt.io/dataVolumeFinalizer';
+
+/** The snapshot that a DataVolume is to be cloned from. */
+export function snapshotOf({ metadata, spec }: DataVolume): ObjectReference & { namespace: string } {
+  const { namespace, name = '' } = spec.source?.snapshot ?? {};
+  return { namespace: namespace || (metadata.namespace ?? ''), name };
+}
+
+export const isCrossNamespace = (dataVolume: DataVolume) =>
+  snapshotOf(dataVolume).namespace !== dataVolume.metadata.namespace;
+
+export const volumeCloneSourceName = ({ metadata }: DataVolume) => `volume-clone-source-${metadata.uid}`;
+
+/** The object that tells the populator what to clone; an owner in another namespace can be named by annotation only. */
+export function volumeCloneSourceFor(dataVolume: DataVolume) {
+  const { namespace, name } = snapshotOf(dataVolume);
+  const owner = `${dataVolume.metadata.namespace}/${dataVolume.metadata.name}`;
+  return {
+    apiVersion: VolumeCloneSource.apiVersion,
+    kind: VolumeCloneSource.kind,
+    metadata: {
+      name: volumeCloneSourceName(dataVolume),
+      namespace,
+      ...(isCrossNamespace(dataVolume)
+        ? { annotations: { [annotation.ownedByDataVolume]: owner } }
+        : { ownerReferences: [ownedBy(dataVolume)] }),
+    },
+    spec: { source: { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name } },
+  };
+}
+
+/** What `namespace/name` in an annotation names. */
+export function referenceIn(text: string): ObjectReference {
+  const [namespace = '', name = ''] = text.split('/');
+  return { namespace, name };
+}

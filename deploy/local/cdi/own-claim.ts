@@ -1,0 +1,49 @@
+import { ApiError } from '../../../shared/runtime/errors.ts';
+import type { CdiContext } from './context.ts';
+import { hindered, type ObservedDataVolume } from './data-volume-step.ts';
+import { importNameOf } from './import-name.ts';
+import { Claim, type DataVolume, StorageClass } from './kinds.ts';
+import type { Write } from './write.ts';
+
+/** Looks at the class itself before it is said to be missing: it may have been made just before the DataVolume. */
+export async function refreshClass({ kube, storageClasses }: CdiContext, { spec }: DataVolume) {
+  const name = (spec.pvc ?? spec.storage)?.storageClassName;
+  if (name === undefined || storageClasses.find({ name })) return;
+  const storageClass = await kube.get(StorageClass, { name });
+  if (storageClass) storageClasses.learn(storageClass);
+}
+
+/** Performs writes about a DataVolume; a claim that the quota has no room for is said in its conditions. */
+export async function performWithinQuota(
+  context: CdiContext,
+  observed: Pick<ObservedDataVolume, 'dataVolume' | 'nowMs'>,
+  writes: Write[],
+) {
+  const { clock, faults } = context;
+  try {
+    const name = importNameOf(observed.dataVolume);
+    const claims = writes.some((write) => write.do === 'create' && write.resource === Claim);
+    // Each try is an occasion of its own.
+    if (claims && faults.strike(`${clock.now()}`, name, 'quota')) throw quotaExceeded(name.dataVolume);
+    await context.perform(writes);
+  } catch (error) {
+    const exceeded = error instanceof ApiError && error.message.includes('exceeded quota:');
+    if (exceeded) await context.perform(hindered(observed, 'Pending', 'ErrExceededQuota', error.message));
+    throw error;
+  }
+}
+
+const quotaExceeded = (claim: string) =>
+  new ApiError(
+    403,
+    'Forbidden',
+    `persistentvolumeclaims "${claim}" is forbidden: exceeded quota: storage, requested: persistentvolumeclaims=1, used: persistentvolumeclaims=10, limited: persistentvolumeclaims=10`,
+  );
+
+/** Says that the claim of this name is someone else's, and fails. */
+export async function refuseForeign({ perform }: CdiContext, { dataVolume }: Pick<ObservedDataVolume, 'dataVolume'>) {
+  const message = `Resource "${dataVolume.metadata.name}" already exists and is not managed by DataVolume`;
+  const from = 'datavolume-import-controller';
+  await perform([{ do: 'event', about: dataVolume, from, type: 'Warning', reason: 'ErrResourceExists', message }]);
+  throw new Error(message);
+}
