@@ -6,12 +6,28 @@ export interface Observed {
 }
 
 /** Ties what is done to the one trace of an image's revision. */
-export interface TraceOf {
+export interface TraceOfImage {
   uid: string;
   revision: number;
   /** Where the image stood when it was observed. */
   phase?: string;
 }
+
+/**
+ * Ties what is done to the one trace of a machine's life. Say the image with it as soon as there is one: each span is then
+ * linked with the trace of that image's revision, which is how one gets from a machine to the sync it waited for.
+ */
+export interface TraceOfMachine {
+  machine: {
+    uid: string;
+    /** Where the machine stood when it was observed. */
+    phase?: string;
+  };
+  image?: TraceOfImage;
+}
+
+/** Which trace an action is part of; `traceOf` and `traceOfMachine` make it of what was observed. */
+export type TraceOf = TraceOfImage | TraceOfMachine;
 
 /** What a decision can ask for, as plain data; the shell performs them in order. */
 export type Action = { trace?: TraceOf } & (

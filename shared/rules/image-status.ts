@@ -4,7 +4,7 @@ import {
   VMDiskImage as VMDiskImageKind,
   type VMDiskImageStatus,
 } from '../resources/pelotech/vm-disk-image.ts';
-import type { Action, TraceOf } from './actions.ts';
+import type { Action, TraceOfImage } from './actions.ts';
 import { conditionOf, withCondition } from './conditions.ts';
 import { digestOf } from './names.ts';
 import { withoutQuery } from './sources.ts';
@@ -21,7 +21,7 @@ const factOf: Partial<Record<Phase, string>> = {
   Failed: 'failed',
 };
 
-export const traceOf = (image: VMDiskImage, revision = image.status?.revision ?? 1): TraceOf => ({
+export const traceOf = (image: VMDiskImage, revision = image.status?.revision ?? 1): TraceOfImage => ({
   uid: image.metadata.uid,
   revision,
   ...(image.status?.phase ? { phase: image.status.phase } : {}),

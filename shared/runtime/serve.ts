@@ -1,13 +1,13 @@
 import { Hono } from 'hono';
 import type { FunctionDeclaration, Wake } from '../function.ts';
 import { Lease } from '../resources/coordination/lease.ts';
-import type { Action } from '../rules/actions.ts';
+import type { Action, TraceOfImage, TraceOfMachine } from '../rules/actions.ts';
 import { defaultHoldOffMs } from '../rules/slots.ts';
 import { type Door, keep, takeDeadLetters, takeEvents } from './doors.ts';
 import { Again, Conflict } from './errors.ts';
 import type { Kube } from './kube.ts';
 import { type Effects, type Outcome, pay, perform } from './perform.ts';
-import type { Telemetry } from './telemetry.ts';
+import { imageOf, type Telemetry } from './telemetry.ts';
 import { traceOrigins } from './telemetry-origins.ts';
 import type { Teller } from './tell.ts';
 
@@ -132,18 +132,37 @@ function effectsOf(name: string, { kube, now, teller, telemetry }: Ports): Effec
 
 type Write = Extract<Action, { resource: unknown }>;
 
-/** What a write is about; `phases` keeps where this pass has moved each image. Never a URL, a message or a Secret. */
+/** What a write is about; `phases` keeps where this pass has moved each object. Never a URL, a message or a Secret. */
 function attributesOf(action: Write, phases: Map<string, string>): Record<string, string> {
   const { metadata } = 'of' in action ? action.of : action.object;
-  const { uid, phase: before } = action.trace ?? {};
-  const moved = action.do === 'patchStatus' && action.status.phase;
-  if (uid !== undefined && typeof moved === 'string') phases.set(uid, moved);
-  const phase = uid === undefined ? undefined : (phases.get(uid) ?? before);
+  const { trace } = action;
   return {
     'k8s.object.kind': action.resource.kind,
     'k8s.object.name': metadata.name,
     ...(metadata.namespace ? { 'k8s.namespace.name': metadata.namespace } : {}),
-    ...(uid === undefined ? {} : { 'ot.image.uid': uid, 'ot.image.revision': String(action.trace?.revision) }),
+    ...imageAttributes(action, imageOf(trace), phases),
+    ...(trace && 'machine' in trace ? machineAttributes(action, trace.machine, phases) : {}),
+  };
+}
+
+function imageAttributes(action: Write, image: TraceOfImage | undefined, phases: Map<string, string>) {
+  if (image === undefined) return {};
+  const phase = phaseAfter(action, image, phases);
+  return {
+    'ot.image.uid': image.uid,
+    'ot.image.revision': String(image.revision),
     ...(phase === undefined ? {} : { 'ot.image.phase': phase }),
   };
+}
+
+function machineAttributes(action: Write, machine: TraceOfMachine['machine'], phases: Map<string, string>) {
+  const phase = phaseAfter(action, machine, phases);
+  return { 'ot.machine.uid': machine.uid, ...(phase === undefined ? {} : { 'ot.machine.phase': phase }) };
+}
+
+/** A write of a status moves the object it is about, and no other that its trace names. */
+function phaseAfter(action: Write, { uid, phase }: { uid: string; phase?: string }, phases: Map<string, string>) {
+  const moved = action.do === 'patchStatus' && action.status.phase;
+  if (typeof moved === 'string' && 'of' in action && action.of.metadata.uid === uid) phases.set(uid, moved);
+  return phases.get(uid) ?? phase;
 }

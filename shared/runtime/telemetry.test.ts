@@ -65,6 +65,31 @@ describe('the trace of an image', () => {
   });
 });
 
+describe('the trace of a machine', () => {
+  const machine = { machine: { uid: '8f3c' }, image };
+  test('has ids of its own, whatever image it is on and wherever it stands', () => {
+    const { traceId } = spanContextOf(machine);
+    expect(traceId).toMatch(/^[0-9a-f]{32}$/);
+    expect(spanContextOf({ machine: { uid: '8f3c', phase: 'Ready' } })).toEqual(spanContextOf(machine));
+    expect([spanContextOf(image).traceId, spanContextOf({ machine: { uid: '9a' } }).traceId]).not.toContain(traceId);
+    expect(traceparentOf(machine)).toContain(traceId);
+  });
+  test('takes in what is done for it, each step linked with the pass and with the sync of its image', async () => {
+    const { span } = telemetryOf('provision-vm');
+    const steps = [{ machine: machine.machine }, machine];
+    const all = async () => {
+      for (const of of steps) await span('write', of, {}, async () => 1);
+    };
+    await span('pass', undefined, {}, all, []);
+    const [pass] = named('pass');
+    const [own, sync] = [machine, image].map((of) => spanContextOf(of).traceId);
+    expect(named('write').map((write) => write.spanContext().traceId)).toEqual([own, own]);
+    const passId = pass?.spanContext().traceId;
+    expect(named('write').map(tracesLinked)).toEqual([[passId], [passId, sync]]);
+    expect(tracesLinked(pass)).toEqual([own]);
+  });
+});
+
 describe('a span', () => {
   test.each([
     [new ApiError(422, 'Invalid', 'spec.url: Invalid value: "https://s3/x?X-Amz-Signature=abc"'), 'Invalid'],
@@ -182,6 +207,27 @@ describe('a function that is served', () => {
       'k8s.namespace.name': 'lab',
     });
     expect(named('turn-widget pass')[0]?.attributes).toEqual({ 'ot.function': 'turn-widget', 'ot.wake': 'event' });
+  });
+  test('says of a write for a machine which machine, where that moves it, and on which image', async () => {
+    const trace = {
+      machine: { uid: '8f3c', phase: 'Provisioning' },
+      image: { uid: '9a', revision: 3, phase: 'Succeeded' },
+    };
+    const status: Action = { do: 'patchStatus', resource: Widget, of: widget, status: { phase: 'Ready' }, trace };
+    await served({ action: status }).post();
+    await served({ action: { ...status, status: { message: 'Waiting.' } } }).post();
+    const words = ({ attributes }: ReadableSpan) =>
+      Object.entries(attributes).filter(([key]) => /^ot\.(image|machine)/.test(key));
+    const common = [
+      ['ot.image.uid', '9a'],
+      ['ot.image.revision', '3'],
+      ['ot.image.phase', 'Succeeded'],
+      ['ot.machine.uid', '8f3c'],
+    ];
+    expect(named('patchStatus Widget').map(words)).toEqual([
+      [...common, ['ot.machine.phase', 'Ready']],
+      [...common, ['ot.machine.phase', 'Provisioning']],
+    ]);
   });
   test('tells neither the spec nor the Secret of what it makes', async () => {
     const object = {

@@ -16,7 +16,7 @@ import {
   TraceFlags,
   trace,
 } from '@opentelemetry/api';
-import type { TraceOf } from '../rules/actions.ts';
+import type { TraceOf, TraceOfImage } from '../rules/actions.ts';
 import { ApiError } from './errors.ts';
 import { type Metric, metrics } from './metrics.ts';
 
@@ -30,8 +30,9 @@ export interface Telemetry {
   /** Writes a point of a metric; throws where the table has no such metric, or other labels for it. */
   measure(metric: string, value: number, attributes?: Attributes): void;
   /**
-   * Runs inside a span: of the trace of that image revision where one is given, linked with the pass it is done in; else of
-   * the pass's own. With `origins`, traces that events came with as W3C writes them, it is a new pass, linked with those.
+   * Runs inside a span: of the trace of that image revision or machine where one is given, linked with the pass it is done
+   * in; else of the pass's own. With `origins`, traces that events came with as W3C writes them, it is a new pass, linked
+   * with those.
    */
   span<T>(
     name: string,
@@ -55,13 +56,18 @@ export function telemetryOf(functionName: string): Telemetry {
   };
 }
 
-/** The trace of an image's revision: no source carries `traceparent`, so every function derives the same ids. */
-export function spanContextOf({ uid, revision }: TraceOf): SpanContext {
-  const digest = createHash('sha256').update(`${uid}/${revision}`).digest('hex');
+/** The trace of an image's revision or of a machine: no source carries `traceparent`, so every function derives the same ids. */
+export function spanContextOf(of: TraceOf): SpanContext {
+  const digest = createHash('sha256').update(keyOf(of)).digest('hex');
   return { traceId: digest.slice(0, 32), spanId: digest.slice(32, 48), traceFlags: TraceFlags.SAMPLED, isRemote: true };
 }
 
-/** The same as W3C writes it, for events that tell of the image. */
+const keyOf = (of: TraceOf) => ('machine' in of ? `machine/${of.machine.uid}` : `${of.uid}/${of.revision}`);
+
+/** The image whose sync something is about, be it the image's own doing or that of a machine on it. */
+export const imageOf = (of: TraceOf | undefined): TraceOfImage | undefined => (of && 'machine' in of ? of.image : of);
+
+/** The same as W3C writes it, for events that tell of the image or machine. */
 export function traceparentOf(of: TraceOf): string {
   const { traceId, spanId } = spanContextOf(of);
   return `00-${traceId}-${spanId}-01`;
@@ -80,15 +86,16 @@ function aPass(origins: readonly string[]): Start {
 const inPass = (): Start => [{ kind: SpanKind.CLIENT }, context.active()];
 
 function inTraceOf(of: TraceOf): Start {
-  const image = spanContextOf(of);
+  const own = spanContextOf(of);
   const pass = trace.getActiveSpan();
   const linked = context.active().getValue(linkedTraces) as Set<string> | undefined;
-  if (pass && linked && !linked.has(image.traceId)) {
-    linked.add(image.traceId);
-    pass.addLink({ context: image });
+  if (pass && linked && !linked.has(own.traceId)) {
+    linked.add(own.traceId);
+    pass.addLink({ context: own });
   }
-  const links = pass ? [{ context: pass.spanContext() }] : [];
-  return [{ kind: SpanKind.CLIENT, links }, trace.setSpanContext(ROOT_CONTEXT, image)];
+  const image = 'machine' in of && of.image ? [{ context: spanContextOf(of.image) }] : [];
+  const links = [...(pass ? [{ context: pass.spanContext() }] : []), ...image];
+  return [{ kind: SpanKind.CLIENT, links }, trace.setSpanContext(ROOT_CONTEXT, own)];
 }
 
 /** An error is told by its type only: messages repeat what users wrote, URLs with signatures included. */
