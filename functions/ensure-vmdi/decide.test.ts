@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { VMDiskImage, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { at, aVMDiskImage, start } from '../../test/builders.ts';
+import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
+import { decide } from './decide.ts';
+import type { Observed } from './observed.ts';
+
+const template = aVMDiskImage().spec;
+const wanting = (spec: MachineOptions['spec'] = {}, more: MachineOptions = {}) =>
+  aVirtualMachine({ ...more, spec: { vmDiskImageTemplate: template, ...spec } });
+const bare = (more: MachineOptions = {}) => aVirtualMachine(more);
+const farm = Namespace.parse({ metadata: { name: 'vmdi-farm' } });
+
+const observe = ({ data = {}, ...more }: Partial<Observed> & { data?: Record<string, string> }): Observed => ({
+  nowMs: start,
+  policy: parsePolicy({ data }),
+  ref: { name: 'ubuntu', namespace: 'vmdi-farm' },
+  image: undefined,
+  namespace: farm,
+  machines: [wanting()],
+  refusals: new Map(),
+  ...more,
+});
+const pass = (more: Parameters<typeof observe>[0]) => decide(observe(more));
+const made = (actions: readonly Action[]) => actions.filter((action) => action.do === 'create');
+/** What each machine was told, in order: "demo True ImageFound". */
+const told = (actions: readonly Action[]) =>
+  actions.flatMap((action) => (action.do === 'apply' ? [told1(action)] : []));
+const told1 = ({ object }: Action & { do: 'apply' }) => {
+  const { conditions } = object.status as { conditions: { status: string; reason: string }[] };
+  return `${object.metadata.name} ${conditions.map(({ status, reason }) => `${status} ${reason}`).join()}`;
+};
+const said = (actions: readonly Action[]) =>
+  actions.flatMap((action) => (action.do === 'record' ? [`${action.type} ${action.reason}`] : []));
+const messageIn = (actions: readonly Action[]) =>
+  actions.flatMap((action) => (action.do === 'record' ? [action.message] : [])).join();
+
+const succeeded: VMDiskImageStatus = {
+  phase: 'Succeeded',
+  snapshot: { name: 'ubuntu-1', revision: 1 },
+  conditions: [{ type: 'Ready', status: 'True', reason: 'Synced', message: '', lastTransitionTime: at(0) }],
+};
+const resolved = (status: 'True' | 'False', reason: string) => ({
+  conditions: [{ type: 'ImageResolved', status, reason, message: '', lastTransitionTime: at(-60) }],
+});
+const rootDisk = { name: 'demo-root', image: 'uid-ubuntu', revision: 1 };
+
+describe('where the image is missing', () => {
+  test('it is made from the template, held from the first moment, and says who asked', () => {
+    const actions = pass({});
+    expect(actions).toMatchObject([
+      {
+        do: 'create',
+        resource: VMDiskImage,
+        object: {
+          metadata: {
+            name: 'ubuntu',
+            namespace: 'vmdi-farm',
+            finalizers: ['pelotech.ot/disk-image'],
+            labels: {
+              'app.kubernetes.io/created-by': 'ensure-vmdi',
+              'pelotech.ot/requested-by': 'demo',
+              'pelotech.ot/requested-by-namespace': 'lab',
+            },
+          },
+          spec: template,
+        },
+      },
+      { do: 'apply', subresource: 'status', object: { metadata: { name: 'demo', namespace: 'lab', uid: 'uid-demo' } } },
+    ]);
+    expect(made(actions)[0]).not.toHaveProperty('object.metadata.ownerReferences');
+    expect(told(actions)).toEqual(['demo True ImageFound']);
+  });
+
+  test('two hundred machines make one, for the one that asked first; another template is a mismatch', () => {
+    const others = Array.from({ length: 199 }, (_, index) =>
+      wanting({ vmDiskImageTemplate: { ...template, diskSize: '8Gi' } }, { name: `m${index}`, createdAfterSeconds: 1 }),
+    );
+    const actions = pass({ machines: [...others, wanting({}, { name: 'first' })] });
+    expect(made(actions)).toMatchObject([{ object: { spec: { diskSize: '24Gi' } } }]);
+    expect(told(actions)).toHaveLength(200);
+    expect(said(actions).filter((what) => what === 'Warning TemplateMismatch')).toHaveLength(199);
+  });
+
+  test('a machine that must not make it goes on with the one that another makes', () => {
+    const strict = wanting({ mode: 'FailIfNotExist' }, { name: 'strict' });
+    expect(told(pass({ machines: [strict, wanting()] }))).toEqual(['demo True ImageFound', 'strict True ImageFound']);
+  });
+
+  test.each<[string, string, Parameters<typeof observe>[0], string]>([
+    ['FailIfNotExist', 'ImageMissing', { machines: [wanting({ mode: 'FailIfNotExist' })] }, 'mode FailIfNotExist'],
+    ['no template', 'ImageMissing', { machines: [bare()] }, 'found neither'],
+    ['no namespace', 'ImageNamespaceMissing', { namespace: undefined }, 'found none; make the namespace'],
+    [
+      'a namespace on its way out',
+      'ImageNamespaceMissing',
+      { namespace: Namespace.parse({ metadata: { name: 'vmdi-farm', deletionTimestamp: at(0) } }) },
+      'being deleted',
+    ],
+    [
+      'a namespace that is not allowed',
+      'ImageNamespaceNotAllowed',
+      { data: { imageNamespaces: 'golden farm' } },
+      "one of the policy's imageNamespaces (golden, farm), found vmdi-farm",
+    ],
+    ['a policy that names none', 'InvalidPolicy', { data: { imageNamespaces: ' , ' } }, 'imageNamespaces: expected'],
+    ['a policy without sources', 'InvalidPolicy', { data: { allowedSources: ',' } }, 'allowedSources: expected'],
+    ['a source that is not allowed', 'SourceNotAllowed', { data: { allowedSources: 'https://h/*' } }, 'allowedSources'],
+    [
+      "a Secret for a url of one's own",
+      'SourceNotAllowed',
+      { machines: [wanting({ vmDiskImageTemplate: { ...template, sourceType: 'http' } })] },
+      'the Secret s3-reader would be sent',
+    ],
+    [
+      'a refusal of the API server',
+      'ImageRefused',
+      { refusals: new Map([['VMDiskImage vmdi-farm/ubuntu', 'Forbidden: exceeded quota']]) },
+      'exceeded quota',
+    ],
+  ])('%s: nothing is made, reason %s', (_, reason, more, words) => {
+    const actions = pass(more);
+    expect(made(actions)).toEqual([]);
+    expect(told(actions)).toEqual([`demo False ${reason}`]);
+    expect(said(actions)).toEqual([`Warning ${reason}`]);
+    expect(messageIn(actions)).toContain(words);
+  });
+
+  test('a refusal of something else of that name is none of the image', () => {
+    expect(
+      made(
+        pass({
+          refusals: new Map([
+            ['ubuntu', 'no'],
+            ['VMDiskImage lab/ubuntu', 'no'],
+          ]),
+        }),
+      ),
+    ).toHaveLength(1);
+  });
+
+  test('a machine in the namespace of the image needs no policy', () => {
+    const machines = [wanting({}, { namespace: 'vmdi-farm' })];
+    expect(told(pass({ machines, data: { imageNamespaces: ',' } }))).toEqual(['demo True ImageFound']);
+  });
+
+  test('one whose template is refused does not keep the next from making it', () => {
+    const bad = wanting({ vmDiskImageTemplate: { ...template, url: 'https://x/y/z' } }, { name: 'a-bad' });
+    const machines = [bad, wanting({}, { createdAfterSeconds: 1 })];
+    const actions = pass({ machines, data: { allowedSources: 'https://s3.eu-west-1.amazonaws.com/*' } });
+    expect(made(actions)).toMatchObject([{ object: { metadata: { labels: { 'pelotech.ot/requested-by': 'demo' } } } }]);
+  });
+
+  test('a machine that is being deleted asks for nothing', () => {
+    expect(pass({ machines: [wanting({}, { deleted: true })] })).toEqual([]);
+  });
+});
+
+describe('where the image is there', () => {
+  const image = aVMDiskImage();
+
+  test.each<[string, Partial<VMDiskImage['spec']>, string]>([
+    ['another url, whose query is not told', { url: 'https://h/b/k?X-Amz-Signature=abc' }, 'url (https://s3'],
+    ['another size', { diskSize: '25Gi' }, 'diskSize (24Gi, not 25Gi)'],
+    ['a field the image lacks', { name: 'Ubuntu' }, 'name (none, not Ubuntu)'],
+    ['another class and another Secret', { storageClass: 'io2', secretRef: 'x' }, 'secretRef (s3-reader, not x)'],
+  ])('it trumps a template with %s, and one Event names the field', (_, changes, words) => {
+    const actions = pass({ image, machines: [wanting({ vmDiskImageTemplate: { ...template, ...changes } })] });
+    expect(told(actions)).toEqual(['demo True ImageFound']);
+    expect(actions.filter((action) => action.do === 'record')).toMatchObject([
+      { reason: 'TemplateMismatch', once: '1' },
+    ]);
+    expect(messageIn(actions)).toContain(words);
+    expect(messageIn(actions)).not.toContain('abc');
+    expect(JSON.stringify(actions.filter((action) => action.do === 'apply'))).not.toContain('abc');
+  });
+
+  test('the same size in other words is no difference, nor is a field the template leaves out', () => {
+    const { name: _, ...rest } = template;
+    const machines = [wanting({ vmDiskImageTemplate: { ...rest, diskSize: '24576Mi' } })];
+    expect(said(pass({ image: aVMDiskImage({ spec: { name: 'Ubuntu' } }), machines }))).toEqual([]);
+  });
+
+  test('what was said is not said again, until the machine has another generation', () => {
+    const machine = wanting({ vmDiskImageTemplate: { ...template, diskSize: '8Gi' } });
+    const [first] = pass({ image, machines: [machine] });
+    const status = (first as unknown as { object: { status: object } }).object.status;
+    const again = (generation: number) =>
+      pass({
+        image,
+        nowMs: start + 5000,
+        machines: [{ ...machine, metadata: { ...machine.metadata, generation }, status }],
+      });
+    expect(again(1)).toEqual([]);
+    expect(again(2)).toMatchObject([{ do: 'apply' }, { reason: 'TemplateMismatch', once: '2' }]);
+    expect(again(2)[0]).toHaveProperty('object.status.conditions[0].lastTransitionTime', at(0).replace('.000Z', 'Z'));
+  });
+
+  test('a machine that waited for it goes on', () => {
+    expect(told(pass({ image, machines: [bare({ status: resolved('False', 'ImageMissing') })] }))).toEqual([
+      'demo True ImageFound',
+    ]);
+  });
+
+  test('a source that the policy forbids now matters to new images only', () => {
+    expect(told(pass({ image, data: { allowedSources: 'https://h/*' } }))).toEqual(['demo True ImageFound']);
+  });
+
+  test.each<[string, MachineOptions, Record<string, string>, string]>([
+    ['a namespace that is forbidden later', {}, { imageNamespaces: 'x' }, 'False ImageNamespaceNotAllowed'],
+    ['the same with a disk', { status: { rootDisk } }, { imageNamespaces: 'x' }, 'True ImageFound'],
+    [
+      'a policy that broke later',
+      { status: resolved('True', 'ImageFound') },
+      { imageNamespaces: ',' },
+      'True ImageFound',
+    ],
+    ['a policy that was broken before', {}, { imageNamespaces: ',' }, 'False InvalidPolicy'],
+  ])('%s', (_, machine, data, expected) => {
+    expect(told(pass({ image, data, machines: [bare(machine)] }))).toEqual([`demo ${expected}`]);
+  });
+});
+
+describe('where the image is being deleted', () => {
+  const going = (status: VMDiskImageStatus = {}) => aVMDiskImage({ deleted: true, status });
+
+  test.each<[string, VMDiskImage, MachineOptions, string, string]>([
+    ['a machine with its disk goes on', going(), { status: { rootDisk } }, 'True ImageFound', 'stays usable'],
+    ['one that was there may still clone a usable snapshot', going(succeeded), {}, 'True ImageFound', 'stays usable'],
+    ['one that was there waits where there is no snapshot', going(), {}, 'False ImageTerminating', 'made anew'],
+    [
+      'one that came later waits',
+      going(succeeded),
+      { createdAfterSeconds: 5 },
+      'False ImageTerminating',
+      'waiting until it is gone',
+    ],
+  ])('%s', (_, image, machine, expected, words) => {
+    const actions = pass({ image, machines: [wanting({}, machine)] });
+    expect(told(actions)).toEqual([`demo ${expected}`]);
+    expect(made(actions)).toEqual([]);
+    expect(JSON.stringify(actions)).toContain(words);
+    expect(said(actions)).toEqual(expected.startsWith('True') ? [] : ['Normal ImageTerminating']);
+  });
+
+  test('without a template it waits for another of that name', () => {
+    const machines = [bare({ createdAfterSeconds: 5 })];
+    expect(messageIn(pass({ image: going(), machines }))).toContain('then for another of that name');
+  });
+});

@@ -1,0 +1,60 @@
+import {
+  type VirtualMachine,
+  VirtualMachine as VirtualMachineKind,
+} from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { referenceOf } from '../../shared/resources/resource.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { traceOfMachine } from '../../shared/rules/machine-trace.ts';
+import { newImage } from '../../shared/rules/new-image.ts';
+import { toTime } from '../../shared/rules/time.ts';
+import { type Finding, findingOf } from './finding.ts';
+import type { Observed } from './observed.ts';
+
+/**
+ * Makes the image for the machine that asked first, then tells each machine what became of its image.
+ * Two who make it at the same time meet in its name: the second finds it there and looks again.
+ */
+export function decide(observed: Observed): Action[] {
+  const machines = observed.machines.filter(({ metadata }) => !metadata.deletionTimestamp).sort(byAge);
+  const first = machines.find((machine) => findingOf(machine, observed) === undefined);
+  const template = first?.spec.vmDiskImageTemplate;
+  const made = template && newImage(observed.ref, template, { madeBy: 'ensure-vmdi', askedBy: referenceOf(first) });
+  return [
+    ...(made
+      ? [{ do: 'create', resource: VMDiskImage, object: made, trace: traceOfMachine(first, undefined) } as const]
+      : []),
+    ...machines.flatMap((machine) => tell(machine, findingOf(machine, observed, template), observed)),
+  ];
+}
+
+const byAge = ({ metadata: a }: VirtualMachine, { metadata: b }: VirtualMachine) =>
+  a.creationTimestamp.localeCompare(b.creationTimestamp) || a.uid.localeCompare(b.uid);
+
+/** The machine's condition, and an Event where it needs somebody's eye; nothing where it says so already. */
+function tell(machine: VirtualMachine, finding: Finding | undefined, { nowMs, image }: Observed): Action[] {
+  if (!finding) return [];
+  const { name, namespace, uid, generation } = machine.metadata;
+  const { status, reason, message, differences } = finding;
+  const before = conditionOf(machine.status?.conditions, 'ImageResolved');
+  const wanted = { type: 'ImageResolved', status, reason, message, observedGeneration: generation };
+  if (before && Object.entries(wanted).every(([key, value]) => before[key as keyof typeof before] === value)) return [];
+  const now = toTime(nowMs);
+  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
+  const say = (type: 'Normal' | 'Warning', word: string, once: string) =>
+    ({ do: 'record', about: machine, type, reason: word, message, once }) as const;
+  return [
+    {
+      do: 'apply',
+      resource: VirtualMachineKind,
+      object: { metadata: { name, namespace, uid }, status: { conditions: [{ ...wanted, lastTransitionTime }] } },
+      subresource: 'status',
+      trace: traceOfMachine(machine, image),
+    },
+    ...(differences.length > 0 ? [say('Warning', 'TemplateMismatch', String(generation))] : []),
+    ...(status === 'False' && before?.reason !== reason
+      ? [say(reason === 'ImageTerminating' ? 'Normal' : 'Warning', reason, `${generation}/${now}`)]
+      : []),
+  ];
+}

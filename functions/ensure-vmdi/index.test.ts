@@ -1,0 +1,141 @@
+import { afterAll, expect, test } from 'vitest';
+import * as z from 'zod';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Event } from '../../shared/resources/core/event.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { defineResource } from '../../shared/resources/resource.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { serveAlone } from '../../test/alone.ts';
+import { aVMDiskImage } from '../../test/builders.ts';
+import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
+import declaration from './index.ts';
+
+const alone = await serveAlone(declaration);
+const { kube } = alone;
+await kube.create(Namespace, { metadata: { name: 'lab' } });
+afterAll(alone.close);
+
+const ClusterRole = defineResource(
+  { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', plural: 'clusterroles', namespaced: false },
+  { rules: z.array(z.looseObject({ resources: z.array(z.string()) })) },
+);
+const template = aVMDiskImage().spec;
+const policy = { namespace: 'sync-operator', name: 'sync-operator-policy' };
+const farm = (name: string) => ({ name, namespace: 'vmdi-farm' });
+
+async function machine(name: string, image: string, spec: MachineOptions['spec'] = { vmDiskImageTemplate: template }) {
+  const { apiVersion, kind, spec: all } = aVirtualMachine({ spec: { vmDiskImageRef: farm(image), ...spec } });
+  await kube.create(VirtualMachine, { apiVersion, kind, metadata: { name, namespace: 'lab' }, spec: all });
+  return { name, namespace: 'lab' };
+}
+const resolvedOf = async (ref: { name: string; namespace: string }) => {
+  const found = await kube.get(VirtualMachine, ref);
+  const { status, reason } = conditionOf(found?.status?.conditions, 'ImageResolved') ?? {};
+  return `${status} ${reason}`;
+};
+
+test('the image is made of the template, and the machine says so under the name of ensure-vmdi', async () => {
+  const ref = await machine('one', 'one');
+  expect(await alone.changed(VirtualMachine, ref)).toBe(202);
+  expect(await kube.get(VMDiskImage, farm('one'))).toMatchObject({
+    metadata: { finalizers: ['pelotech.ot/disk-image'], labels: { 'pelotech.ot/requested-by': 'one' } },
+    spec: template,
+  });
+  expect(await resolvedOf(ref)).toBe('True ImageFound');
+  const managers = (await kube.get(VirtualMachine, ref))?.metadata.managedFields;
+  expect(managers).toContainEqual(
+    expect.objectContaining({ manager: 'ensure-vmdi', operation: 'Apply', subresource: 'status' }),
+  );
+});
+
+test('the same event again writes nothing', async () => {
+  const ref = await machine('again', 'one');
+  await alone.changed(VirtualMachine, ref);
+  const before = await kube.get(VirtualMachine, ref);
+  expect(await alone.changed(VirtualMachine, ref)).toBe(202);
+  expect(await kube.get(VirtualMachine, ref)).toEqual(before);
+});
+
+test('of many machines that ask at once all go on with one image', async () => {
+  const refs = await Promise.all(Array.from({ length: 60 }, (_, index) => machine(`many-${index}`, 'many')));
+  expect(await Promise.all(refs.map((ref) => alone.changed(VirtualMachine, ref)))).toEqual(refs.map(() => 202));
+  expect(new Set(await Promise.all(refs.map(resolvedOf)))).toEqual(new Set(['True ImageFound']));
+  expect((await kube.list(VMDiskImage)).filter(({ metadata }) => metadata.name === 'many')).toHaveLength(1);
+});
+
+test('the image that came wakes all that name it', async () => {
+  const refs = [await machine('waits-1', 'late', {}), await machine('waits-2', 'late', { mode: 'FailIfNotExist' })];
+  for (const ref of refs) await alone.changed(VirtualMachine, ref);
+  expect(await Promise.all(refs.map(resolvedOf))).toEqual(['False ImageMissing', 'False ImageMissing']);
+  const { apiVersion, kind, spec } = aVMDiskImage();
+  await kube.create(VMDiskImage, { apiVersion, kind, metadata: farm('late'), spec });
+  expect(await alone.changed(VMDiskImage, farm('late'))).toBe(202);
+  expect(await Promise.all(refs.map(resolvedOf))).toEqual(['True ImageFound', 'True ImageFound']);
+});
+
+test('a difference is one Event, whatever comes after it', async () => {
+  const ref = await machine('differs', 'one', { vmDiskImageTemplate: { ...template, diskSize: '8Gi' } });
+  await alone.changed(VirtualMachine, ref);
+  await alone.changed(VMDiskImage, farm('one'));
+  await alone.audit();
+  const events = await kube.list(Event, { namespace: 'lab', fieldSelector: 'reason=TemplateMismatch' });
+  expect(events).toMatchObject([
+    {
+      type: 'Warning',
+      message: expect.stringContaining('diskSize (24Gi, not 8Gi)'),
+      involvedObject: { name: 'differs' },
+    },
+  ]);
+});
+
+test('a namespace that is not there is said, and heals as soon as it is', async () => {
+  await kube.patch(ConfigMap, policy, { data: { imageNamespaces: 'vmdi-farm golden' } });
+  const ref = await machine('homeless', 'x', {
+    vmDiskImageRef: { name: 'x', namespace: 'golden' },
+    vmDiskImageTemplate: template,
+  });
+  expect(await alone.changed(VirtualMachine, ref)).toBe(202);
+  expect(await resolvedOf(ref)).toBe('False ImageNamespaceMissing');
+  await kube.create(Namespace, { metadata: { name: 'golden' } });
+  expect(await alone.changed(Namespace, { name: 'golden' })).toBe(202);
+  expect(await resolvedOf(ref)).toBe('True ImageFound');
+});
+
+test('a policy that allows it now heals what it did not allow', async () => {
+  await kube.patch(ConfigMap, policy, { data: { allowedSources: 'https://elsewhere.example/*' } });
+  const ref = await machine('forbidden', 'forbidden');
+  await alone.changed(VirtualMachine, ref);
+  expect(await resolvedOf(ref)).toBe('False SourceNotAllowed');
+  expect(await kube.get(VMDiskImage, farm('forbidden'))).toBeUndefined();
+  await kube.patch(ConfigMap, policy, { data: { allowedSources: null } });
+  expect(await alone.changed(ConfigMap, policy)).toBe(202);
+  expect(await resolvedOf(ref)).toBe('True ImageFound');
+});
+
+test('what no event told the audit finds', async () => {
+  const ref = await machine('unheard', 'unheard');
+  expect(await alone.audit()).toBe(202);
+  expect(await resolvedOf(ref)).toBe('True ImageFound');
+});
+
+test('an image that the API server refuses is said with its words, and is made when it takes it', async () => {
+  const role = { name: 'sync-operator-ensure-vmdi' };
+  const before = await kube.get(ClusterRole, role);
+  const rules = before?.rules.filter(({ resources }) => !resources.includes('vmdiskimages'));
+  const reading = { apiGroups: ['pelotech.ot'], resources: ['vmdiskimages'], verbs: ['get'] };
+  await kube.patch(ClusterRole, role, { rules: [...(rules ?? []), reading] });
+  const ref = await machine('refused', 'refused');
+  expect(await alone.changed(VirtualMachine, ref)).toBe(202);
+  expect(await resolvedOf(ref)).toBe('False ImageRefused');
+  const { message } = conditionOf((await kube.get(VirtualMachine, ref))?.status?.conditions, 'ImageResolved') ?? {};
+  expect(message).toContain('cannot create resource "vmdiskimages"');
+  await kube.patch(ClusterRole, role, { rules: before?.rules });
+  expect(await alone.audit()).toBe(202);
+  expect(await resolvedOf(ref)).toBe('True ImageFound');
+});
+
+test('a machine that is gone is no error', async () => {
+  expect(await alone.changed(VirtualMachine, { name: 'gone', namespace: 'lab' })).toBe(202);
+});

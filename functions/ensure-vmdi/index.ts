@@ -1,0 +1,85 @@
+import { type Context, defineFunction, on, subjectsOf, type Wake } from '../../shared/function.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Event } from '../../shared/resources/core/event.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { type VirtualMachine as Machine, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
+import { machinesOf } from '../../shared/rules/references.ts';
+import { decide } from './decide.ts';
+import type { Observed } from './observed.ts';
+
+/** Sees to it that the image a machine names is there. */
+export default defineFunction<Observed>({
+  name: 'ensure-vmdi',
+  on: [
+    on.changed(VirtualMachine, { source: 'pelotech' }),
+    on.cameOrWent(VMDiskImage, { source: 'pelotech' }),
+    on.cameOrWent(Namespace, { source: 'pelotech' }),
+    on.changed(ConfigMap, { source: 'own', name: policyName }),
+    on.audit(),
+  ],
+  may: [
+    { resource: VirtualMachine, verbs: ['get', 'list'] },
+    { resource: VirtualMachine, subresource: 'status', verbs: ['patch'] },
+    { resource: VMDiskImage, verbs: ['get', 'create'] },
+    { resource: Namespace, verbs: ['get'] },
+    { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
+    { resource: Event, verbs: ['create'] },
+  ],
+  scale: 'zero',
+  observe,
+  decide,
+});
+
+/** So many machines are told one after the other; more of one image are told at the same time. */
+const machinesInARow = 25;
+
+async function observe(context: Context, wake: Wake): Promise<Observed[]> {
+  const { kube, nowMs, refusals } = context;
+  const machines = await machinesFor(kube, wake);
+  if (machines.length === 0) return [];
+  const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
+  const refs = new Map(machines.map(({ spec }) => [machinesOf(spec.vmDiskImageRef), spec.vmDiskImageRef]));
+  const groups = Map.groupBy(machines, ({ spec }) => machinesOf(spec.vmDiskImageRef));
+  const observed = await Promise.all(
+    [...refs].map(async ([key, ref]) => {
+      const group = groups.get(key) ?? [];
+      const image = await kube.get(VMDiskImage, ref);
+      const namespace = image ? undefined : await kube.get(Namespace, { name: ref.namespace });
+      return inRows(group).map((row) => ({ nowMs, policy, ref, image, namespace, machines: row, refusals }));
+    }),
+  );
+  return observed.flat();
+}
+
+const inRows = <T>(all: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(all.length / machinesInARow) }, (_, row) =>
+    all.slice(row * machinesInARow, (row + 1) * machinesInARow),
+  );
+
+/** The machines that events are about, by name or by what they name; of an edited policy those that it may hold up. */
+async function machinesFor(kube: Context['kube'], wake: Wake): Promise<Machine[]> {
+  if (wake.audit) return kept(await kube.list(VirtualMachine));
+  const selectors = [
+    ...subjectsOf(wake, VMDiskImage).map(machinesOf),
+    ...subjectsOf(wake, Namespace).map(({ name }) => `spec.vmDiskImageRef.namespace=${name}`),
+    ...(subjectsOf(wake, ConfigMap).length > 0 ? ['status.phase!=Ready'] : []),
+  ];
+  const [named, ...selected] = await Promise.all([
+    Promise.all(subjectsOf(wake, VirtualMachine).map((subject) => kube.get(VirtualMachine, subject))),
+    ...selectors.map((fieldSelector) => kube.list(VirtualMachine, { fieldSelector })),
+  ]);
+  return kept([...named, ...selected.flat()]);
+}
+
+/** Each once, and none that is being deleted. */
+const kept = (machines: readonly (Machine | undefined)[]): Machine[] => [
+  ...new Map(
+    machines
+      .filter((machine) => machine !== undefined)
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map((machine) => [machine.metadata.uid, machine]),
+  ).values(),
+];
