@@ -63,7 +63,8 @@ export type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete';
 export interface Permission {
   resource: Resource;
   verbs: readonly Verb[];
-  subresource?: 'status';
+  /** `source` of DataVolumes is CDI's right to clone from a namespace. */
+  subresource?: 'status' | 'source';
   /** `own` = only in the operator's namespace (a Role there); absent = everywhere (a ClusterRole). */
   namespace?: 'own';
 }
@@ -113,7 +114,7 @@ export interface Context {
   kube: Pick<Kube, 'get' | 'list' | 'pages'>;
   /** Milliseconds since 1970. */
   nowMs: number;
-  /** Names of objects the API server refused in an earlier try of this same pass, with its words. */
+  /** Objects the API server refused in an earlier try of this same pass, by name and by `refusalKey`, with its words. */
   refusals: ReadonlyMap<string, string>;
   /** How long nothing is granted after the slot Lease was lost. */
   holdOffMs: number;

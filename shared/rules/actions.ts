@@ -70,6 +70,11 @@ export type Action = { trace?: TraceOf } & (
   | { do: 'tell'; type: string; id: string; subject: string; data: Readonly<Record<string, unknown>> }
   /** A point of a metric of shared/runtime/metrics.ts. */
   | { do: 'measure'; metric: string; value: number; attributes?: Readonly<Record<string, string>> }
+  /**
+   * Observes and decides once more in this pass, about this object, too: what was observed may have been out of date by the
+   * time of the write.
+   */
+  | { do: 'lookAgain'; about: { apiVersion: string; kind: string; metadata: ObjectReference } }
   /** Asks for the same event again a little later: something must end first that sends no event of its own. */
   | { do: 'again'; because: string }
 );

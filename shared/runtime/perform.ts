@@ -1,7 +1,9 @@
+import type { Subject } from '../function.ts';
 import { Event } from '../resources/core/event.ts';
-import type { KubernetesObject, ObjectReference } from '../resources/resource.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../resources/resource.ts';
 import type { Action } from '../rules/actions.ts';
 import { hashedName } from '../rules/names.ts';
+import { refusalKey } from '../rules/refusal-key.ts';
 import { toTime } from '../rules/time.ts';
 import { ApiError, Conflict, hasStatus, isRefusal } from './errors.ts';
 import type { Kube } from './kube.ts';
@@ -22,10 +24,12 @@ export interface Effects {
 
 /** What performing a decision came to, beside success. */
 export interface Outcome {
-  /** Objects the API server refuses for what they are, with its words. */
+  /** Objects the API server refuses for what they are, with its words; by name, and by `refusalKey`. */
   refusals: Map<string, string>;
   /** Why the same event is wanted again a little later. */
   again?: string;
+  /** What one more look in this pass is wanted at. */
+  looksAgain: Subject[];
   /** Events to record, facts to tell, points to measure: about what was written, and off the critical path. */
   courtesies: Courtesy[];
 }
@@ -113,7 +117,7 @@ async function performOne(
       } catch (error) {
         // 404: the namespace is not there, and applying again would not make it.
         if (!isRefusal(error) && !hasStatus(error, 409) && !hasStatus(error, 404)) throw error;
-        outcome.refusals.set(object.metadata.name, sayError(error));
+        refuse(outcome, resource, object.metadata, sayError(error));
         return;
       }
     }
@@ -127,12 +131,22 @@ async function performOne(
     case 'measure':
       outcome.courtesies.push(action);
       return;
+    case 'lookAgain': {
+      const { apiVersion, kind, metadata } = action.about;
+      outcome.looksAgain.push({ apiVersion, kind, ...ref({ metadata }) });
+      return;
+    }
     case 'again':
       outcome.again = action.because;
   }
 }
 
-const ref = ({ metadata }: { metadata: ObjectReference }): ObjectReference => ({
+function refuse({ refusals }: Outcome, resource: Resource, of: ObjectReference, words: string) {
+  refusals.set(of.name, words);
+  refusals.set(refusalKey(resource, of), words);
+}
+
+const ref = ({ metadata }: { metadata: ObjectReference }) => ({
   namespace: metadata.namespace,
   name: metadata.name,
 });
@@ -162,12 +176,14 @@ async function create(
       const found = owner === undefined ? undefined : await kube.get(resource, object.metadata);
       if (!found || !owner) throw new Conflict(sayError(error));
       if (found.metadata.ownerReferences?.some(({ uid }) => uid === owner)) return;
-      outcome.refusals.set(
-        object.metadata.name,
+      refuse(
+        outcome,
+        resource,
+        object.metadata,
         `NameTaken: ${resource.kind} ${object.metadata.name} is somebody else's`,
       );
     } else if (hasStatus(error, 404)) throw new Conflict(sayError(error));
-    else if (isRefusal(error)) outcome.refusals.set(object.metadata.name, sayError(error));
+    else if (isRefusal(error)) refuse(outcome, resource, object.metadata, sayError(error));
     else throw error;
   }
 }

@@ -420,6 +420,26 @@ describe('a pass', () => {
     expect(await answerOf(served({ decide }).post(changed))).toEqual([503, '']);
     expect(logged()).toBe('');
   });
+  test('that is to look again does so at once, and at what it names beside what its event told of', async () => {
+    const other = { ...widget, metadata: { ...widget.metadata, name: 'other' } };
+    const looks: Action[][] = [[status, { do: 'lookAgain', about: other }], [status]];
+    const { post, wakes, writes } = served({ decide: () => looks.shift() ?? [] });
+    expect(await answerOf(post(changed))).toEqual([202, '']);
+    expect(wakes.map(({ subjects }) => subjects.map(({ name }) => name))).toEqual([['w'], ['w', 'other']]);
+    expect(writes).toHaveLength(2);
+  });
+  test('that is to look again does so after a conflict, too', async () => {
+    const looks: Action[][] = [[{ do: 'lookAgain', about: widget }, status], []];
+    const { post, wakes } = served({ decide: () => looks.shift() ?? [], refuse: () => conflict });
+    expect(await answerOf(post(ping('sweep')))).toEqual([202, '']);
+    expect(wakes.map(({ subjects }) => subjects.length)).toEqual([0, 1]);
+  });
+  test('that finds something to look at again five times asks for the same event again', async () => {
+    quietly();
+    const { post, wakes } = served({ decide: () => [{ do: 'lookAgain', about: widget }] });
+    expect(await answerOf(post(changed))).toEqual([503, '']);
+    expect(wakes).toHaveLength(5);
+  });
   test('is shared by all events that come while another runs', async () => {
     const gate = Promise.withResolvers<void>();
     const { post, wakes } = served({

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import type { FunctionDeclaration, Wake } from '../function.ts';
+import type { FunctionDeclaration, Subject, Wake } from '../function.ts';
 import { Lease } from '../resources/coordination/lease.ts';
 import type { Action, TraceOfImage, TraceOfMachine } from '../rules/actions.ts';
 import { defaultHoldOffMs } from '../rules/slots.ts';
@@ -54,25 +54,35 @@ async function runPass<Observed>(
   const effects = effectsOf(declaration.name, ports);
   const tryUntilDone = async () => {
     const refusals = new Map<string, string>();
+    const looks: Subject[] = [];
     for (let tries = 1; ; tries++) {
-      const outcome: Outcome = { refusals, courtesies: [] };
+      const outcome: Outcome = { refusals, courtesies: [], looksAgain: [] };
       const known = refusals.size;
       try {
-        await decideAll(declaration, ports, effects, wake, outcome);
+        await decideAll(declaration, ports, effects, { ...wake, subjects: [...wake.subjects, ...looks] }, outcome);
       } catch (error) {
         if (!(error instanceof Conflict) || tries === triesPerPass) throw error;
         await ports.pause(ports.random() * 10 * 2 ** tries);
         continue;
       } finally {
+        // Kept for all tries: the object that led there may be gone by the next.
+        looks.push(...outcome.looksAgain);
         keep(background, pay(effects, outcome.courtesies));
       }
-      if (refusals.size > known && tries < triesPerPass) continue;
-      if (outcome.again) throw new Again(outcome.again);
+      if (wantsAnotherTry(outcome, known) && tries < triesPerPass) continue;
+      const again = whyAgain(outcome);
+      if (again) throw new Again(again);
       return;
     }
   };
   await telemetry.span(`${declaration.name} pass`, undefined, { 'ot.wake': wakeWord(wake) }, tryUntilDone, origins);
 }
+
+const wantsAnotherTry = ({ refusals, looksAgain }: Outcome, knownRefusals: number) =>
+  refusals.size > knownRefusals || looksAgain.length > 0;
+
+const whyAgain = ({ again, looksAgain }: Outcome) =>
+  looksAgain.length > 0 ? 'what was written was not looked at once more' : again;
 
 const wakeWord = ({ audit, sweep }: Wake) => (audit ? 'audit' : sweep ? 'sweep' : 'event');
 
@@ -87,13 +97,14 @@ async function decideAll<Observed>(
   const observed = await observe({ kube, nowMs: now(), refusals: new Map(outcome.refusals), holdOffMs }, wake);
   const results = await Promise.allSettled(
     observed.map(async (one) => {
-      const own: Outcome = { refusals: new Map(), courtesies: [] };
+      const own: Outcome = { refusals: new Map(), courtesies: [], looksAgain: [] };
       try {
         await perform(effects, decide(one), own);
       } finally {
         for (const [name, words] of own.refusals) outcome.refusals.set(name, words);
         outcome.courtesies.push(...own.courtesies);
         if (own.again) outcome.again = own.again;
+        outcome.looksAgain.push(...own.looksAgain);
       }
     }),
   );

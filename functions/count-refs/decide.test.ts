@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { refusalKey } from '../../shared/rules/refusal-key.ts';
+import { at, aVMDiskImage, start } from '../../test/builders.ts';
+import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
+import { decide, type Observed } from './decide.ts';
+
+const nowMs = start + 60_000;
+const now = '2026-01-01T00:01:00Z';
+const image = aVMDiskImage();
+
+const pass = (
+  machines: readonly VirtualMachine[],
+  more: Partial<Observed> & { data?: Record<string, string> } = {},
+) => {
+  const { data = {}, ...rest } = more;
+  return decide({ nowMs, policy: parsePolicy({ data }), image, machines, refusals: new Map(), ...rest });
+};
+
+const counted = (count: number, by: string[] = []) => aVMDiskImage({ status: { references: { count, by } } });
+const statusIn = (actions: readonly Action[]) => actions.find((action) => action.do === 'patchStatus')?.status;
+const inWords = (actions: readonly Action[]) =>
+  actions.map((action) => {
+    if (action.do === 'apply') return `mark ${action.object.metadata.name}`;
+    if (action.do === 'patchMetadata') return `let go ${action.of.metadata.name}`;
+    return action.do;
+  });
+const named = (name: string, more: MachineOptions = {}) => aVirtualMachine({ name, ...more });
+const many = (count: number, more: MachineOptions = {}) =>
+  Array.from({ length: count }, (_, index) => named(`m-${String(index).padStart(4, '0')}`, more));
+
+describe('the count', () => {
+  test.each<[string, VirtualMachine[], Record<string, string>, number, string[]]>([
+    ['of nobody is zero', [], {}, 0, []],
+    ['names who uses the image, sorted', [named('b'), named('a')], {}, 2, ['lab/a', 'lab/b']],
+    ['is without a machine that is being deleted', [named('a'), named('b', { deleted: true })], {}, 1, ['lab/a']],
+    [
+      'is without a machine in a namespace that may not name the image',
+      [named('a', { spec: { vmDiskImageRef: { name: 'ubuntu', namespace: 'private' } } })],
+      {},
+      0,
+      [],
+    ],
+    [
+      'has a machine of such a namespace whose disk was cloned when it might',
+      [
+        named('a', {
+          spec: { vmDiskImageRef: { name: 'ubuntu', namespace: 'private' } },
+          status: { rootDisk: { name: 'a-root', image: 'uid-ubuntu', revision: 1 } },
+        }),
+      ],
+      {},
+      1,
+      ['lab/a'],
+    ],
+    [
+      'has every machine while nobody can say which namespaces may',
+      [named('a', { spec: { vmDiskImageRef: { name: 'ubuntu', namespace: 'private' } } })],
+      { imageNamespaces: '' },
+      1,
+      ['lab/a'],
+    ],
+  ])('%s', (_, machines, data, count, by) => {
+    expect(statusIn(pass(machines, { data }))?.references).toEqual({ count, by });
+  });
+  test('names the first twenty, however many there are', () => {
+    const { references } = statusIn(pass(many(1000))) as { references: { count: number; by: string[] } };
+    expect(references.count).toBe(1000);
+    expect(references.by).toEqual(many(20).map(({ metadata }) => `lab/${metadata.name}`));
+  });
+  test.each([
+    ['the same machines', [named('a')], counted(1, ['lab/a']), []],
+    ['another machine', [named('b')], counted(1, ['lab/a']), ['patchStatus', 'lookAgain']],
+    ['no image of that name', [named('a')], undefined, []],
+  ])('with %s is written where it differs, and is then looked at once more', (_, machines, found, actions) => {
+    expect(inWords(pass(machines, { image: found }))).toEqual(actions);
+  });
+});
+
+describe('since when nobody uses an image', () => {
+  const since = at(5);
+  test.each<[string, VirtualMachine[], Observed['image'], unknown]>([
+    ['begins when it is first seen, however old it is', [], aVMDiskImage({ createdAfterSeconds: -9999 }), now],
+    ['begins when the last machine goes', [named('a', { deleted: true })], counted(1, ['lab/a']), now],
+    ['is over when a machine comes', [named('a')], aVMDiskImage({ status: { unreferencedSince: since } }), null],
+    [
+      'stays where another field is mended',
+      [],
+      aVMDiskImage({ status: { unreferencedSince: since, references: { count: 3 } } }),
+      since,
+    ],
+  ])('%s', (_, machines, found, expected) => {
+    expect(statusIn(pass(machines, { image: found }))?.unreferencedSince).toBe(expected);
+  });
+  test('is not written anew', () => {
+    const unused = aVMDiskImage({ status: { unreferencedSince: since, references: { count: 0, by: [] } } });
+    expect(pass([], { image: unused })).toEqual([]);
+  });
+});
+
+describe('the finalizer of a machine', () => {
+  const bare = named('bare', { finalizers: [] });
+  const going = named('going', { deleted: true, finalizers: ['other/one', 'pelotech.ot/image-reference'] });
+  test('comes before the count and goes after it', () => {
+    expect(inWords(pass([bare, going]))).toEqual(['mark bare', 'patchStatus', 'lookAgain', 'let go going']);
+  });
+  test('comes and goes where there is no image, too', () => {
+    expect(inWords(pass([bare, going], { image: undefined }))).toEqual(['mark bare', 'let go going']);
+  });
+  test("leaves others' finalizers where they are", () => {
+    expect(pass([going], { image: undefined })).toMatchObject([{ metadata: { finalizers: ['other/one'] } }]);
+  });
+  test('is not asked for twice, nor of a machine that is being deleted', () => {
+    const found = [named('a'), named('b', { deleted: true, finalizers: ['other/one'] })];
+    expect(inWords(pass(found, { image: undefined }))).toEqual([]);
+  });
+  test('that was refused is left out, and the machine is counted all the same', () => {
+    const refusals = new Map([[refusalKey(VirtualMachine, bare.metadata), 'Forbidden: a webhook']]);
+    const actions = pass([bare], { refusals });
+    expect(inWords(actions)).toEqual(['patchStatus', 'lookAgain']);
+    expect(statusIn(actions)?.references).toEqual({ count: 1, by: ['lab/bare'] });
+  });
+  test('comes to a hundred machines a pass, whose own change wakes the next; all are counted at once', () => {
+    const actions = pass(many(1000, { finalizers: [] }));
+    expect(inWords(actions).filter((word) => word.startsWith('mark'))).toHaveLength(100);
+    expect(statusIn(actions)).toMatchObject({ references: { count: 1000 } });
+  });
+  test('goes from a hundred machines a pass, and the event is wanted again for the others', () => {
+    const words = inWords(pass(many(101, { deleted: true })));
+    expect(words.filter((word) => word.startsWith('let go'))).toHaveLength(100);
+    expect(words.at(-1)).toBe('again');
+    expect(inWords(pass(many(100, { deleted: true }))).at(-1)).not.toBe('again');
+  });
+});

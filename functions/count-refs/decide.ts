@@ -1,0 +1,93 @@
+import { imageReferenceFinalizer, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import {
+  type VMDiskImage,
+  VMDiskImage as VMDiskImageKind,
+  type VMDiskImageStatus,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { traceOf } from '../../shared/rules/image-status.ts';
+import { traceOfMachine } from '../../shared/rules/machine-trace.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+import { referencesAmong, sayReference } from '../../shared/rules/references.ts';
+import { refusalKey } from '../../shared/rules/refusal-key.ts';
+import { toTime } from '../../shared/rules/time.ts';
+
+/** An image, or the name of one that is not there, and who names it. */
+export interface Observed {
+  nowMs: number;
+  policy: Policy;
+  /** As it was before its machines were listed. */
+  image: VMDiskImage | undefined;
+  /** Whatever their state. */
+  machines: readonly VirtualMachine[];
+  refusals: ReadonlyMap<string, string>;
+}
+
+/** A pass writes to so many machines of an image at most. */
+const machinesPerPass = 100;
+
+/** So many are named in the status. */
+const mostNamed = 20;
+
+/**
+ * Finalizers of machines that stay → count → finalizers of machines that go: who was counted cannot go unnoticed, and goes
+ * only when it is counted no more.
+ */
+export function decide(observed: Observed): Action[] {
+  const unmarked = observed.machines.filter((machine) => !isGoing(machine) && !isMarked(machine));
+  const isRefused = ({ metadata }: VirtualMachine) => observed.refusals.has(refusalKey(VirtualMachine, metadata));
+  const going = observed.machines.filter((machine) => isGoing(machine) && isMarked(machine));
+  return [
+    ...unmarked
+      .filter((machine) => !isRefused(machine))
+      .slice(0, machinesPerPass)
+      .map((machine) => mark(machine, observed)),
+    ...count(observed),
+    ...going.slice(0, machinesPerPass).map((machine) => release(machine, observed)),
+    ...(going.length > machinesPerPass ? [rest(going.length - machinesPerPass)] : []),
+  ];
+}
+
+const isGoing = ({ metadata }: VirtualMachine) => metadata.deletionTimestamp !== undefined;
+const isMarked = ({ metadata }: VirtualMachine) => metadata.finalizers?.includes(imageReferenceFinalizer) ?? false;
+
+/** By server-side apply: who else writes to a machine that has just come does not stand in the way. */
+const mark = (machine: VirtualMachine, { image }: Observed): Action => {
+  const { namespace, name, uid } = machine.metadata;
+  const object = { metadata: { namespace, name, uid, finalizers: [imageReferenceFinalizer] } };
+  return { do: 'apply', resource: VirtualMachine, object, trace: traceOfMachine(machine, image) };
+};
+
+/** By merge patch: it goes also where somebody else has put it there as well. */
+const release = (machine: VirtualMachine, { image }: Observed): Action => ({
+  do: 'patchMetadata',
+  resource: VirtualMachine,
+  of: machine,
+  metadata: { finalizers: machine.metadata.finalizers?.filter((name) => name !== imageReferenceFinalizer) },
+  trace: traceOfMachine(machine, image),
+});
+
+const rest = (count: number): Action => ({ do: 'again', because: `${count} more machines wait to be let go` });
+
+/**
+ * The count, where another stands there. It is looked at once more when it is written: another instance may meanwhile have
+ * seen a machine come or go and found the old count right, so that nobody would correct this one.
+ */
+function count({ image, machines, policy, nowMs }: Observed): Action[] {
+  if (!image) return [];
+  const users = referencesAmong(machines, policy);
+  const references = { count: users.length, by: users.slice(0, mostNamed).map(sayReference) };
+  const { references: before, unreferencedSince: since } = image.status ?? {};
+  const isUnused = users.length === 0;
+  if (isSame(before, references) && isUnused === (since !== undefined)) return [];
+  // Since now, not since its creation: who switches pruning on deletes nothing at once.
+  const unreferencedSince = isUnused ? (since ?? toTime(nowMs)) : null;
+  const status = { references, unreferencedSince };
+  return [
+    { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace: traceOf(image) },
+    { do: 'lookAgain', about: image },
+  ];
+}
+
+const isSame = (before: VMDiskImageStatus['references'], now: { count: number; by: readonly string[] }) =>
+  before?.count === now.count && JSON.stringify(before.by ?? []) === JSON.stringify(now.by);

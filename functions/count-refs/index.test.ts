@@ -1,0 +1,124 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { imageReferenceFinalizer, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { defineResource } from '../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
+import { serveAlone } from '../../test/alone.ts';
+import { aVMDiskImage } from '../../test/builders.ts';
+import { aVirtualMachine } from '../../test/machine-builders.ts';
+import declaration from './index.ts';
+
+const alone = await serveAlone(declaration);
+afterAll(alone.close);
+const { kube } = alone;
+
+const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
+await kube.create(Namespace, { metadata: { name: 'lab' } });
+
+const ofImage = (name: string) => ({ name, namespace: 'vmdi-farm' });
+const ofMachine = (name: string, namespace = 'lab') => ({ name, namespace });
+
+async function createImage(name: string) {
+  const { apiVersion, kind, spec } = aVMDiskImage();
+  return kube.create(VMDiskImage, { apiVersion, kind, metadata: ofImage(name), spec });
+}
+
+async function createMachine(name: string, image: string, metadata: object = {}) {
+  const { apiVersion, kind, spec } = aVirtualMachine({ spec: { vmDiskImageRef: ofImage(image) } });
+  return kube.create(VirtualMachine, { apiVersion, kind, metadata: { ...ofMachine(name), ...metadata }, spec });
+}
+
+const referencesOf = async (image: string) => (await kube.get(VMDiskImage, ofImage(image)))?.status?.references;
+
+describe('an image', () => {
+  test('says who uses it, from the first machine to the last', async () => {
+    await createImage('life');
+    expect(await alone.changed(VMDiskImage, ofImage('life'))).toBe(202);
+    const unused = await kube.get(VMDiskImage, ofImage('life'));
+    expect(unused?.status).toMatchObject({ references: { count: 0 } });
+    expect(Date.now() - Date.parse(unused?.status?.unreferencedSince ?? '')).toBeLessThan(5000);
+
+    await createMachine('life-a', 'life');
+    await createMachine('life-b', 'life');
+    expect(await alone.changed(VirtualMachine, ofMachine('life-a'))).toBe(202);
+    const used = await kube.get(VMDiskImage, ofImage('life'));
+    expect(used?.status).toEqual({ references: { count: 2, by: ['lab/life-a', 'lab/life-b'] } });
+    expect((await kube.get(VirtualMachine, ofMachine('life-b')))?.metadata.finalizers).toEqual([
+      imageReferenceFinalizer,
+    ]);
+
+    await kube.delete(VirtualMachine, ofMachine('life-a'));
+    expect(await kube.get(VirtualMachine, ofMachine('life-a'))).toBeDefined();
+    expect(await alone.changed(VirtualMachine, ofMachine('life-a'))).toBe(202);
+    expect(await kube.get(VirtualMachine, ofMachine('life-a'))).toBeUndefined();
+    expect(await referencesOf('life')).toEqual({ count: 1, by: ['lab/life-b'] });
+  });
+  test('is written to once for one change, however often the event comes', async () => {
+    await createImage('calm');
+    await createMachine('calm', 'calm');
+    await alone.changed(VirtualMachine, ofMachine('calm'));
+    const before = (await kube.get(VMDiskImage, ofImage('calm')))?.metadata.resourceVersion;
+    for (let times = 0; times < 3; times++) {
+      expect(await alone.changed(VirtualMachine, ofMachine('calm'))).toBe(202);
+      expect(await alone.audit()).toBe(202);
+    }
+    expect((await kube.get(VMDiskImage, ofImage('calm')))?.metadata.resourceVersion).toBe(before);
+  });
+  test('whose references somebody made up is corrected by the audit', async () => {
+    await createImage('garbled');
+    await createMachine('garbled', 'garbled');
+    await kube.patch(
+      VMDiskImage,
+      ofImage('garbled'),
+      { status: { references: { count: 99, by: ['lab/ghost'] }, unreferencedSince: '2020-01-01T00:00:00Z' } },
+      { subresource: 'status', fieldManager: 'kubectl-edit' },
+    );
+    expect(await alone.audit()).toBe(202);
+    expect((await kube.get(VMDiskImage, ofImage('garbled')))?.status).toEqual({
+      references: { count: 1, by: ['lab/garbled'] },
+    });
+  });
+  test('counts anew when the policy says who may name it', async () => {
+    const own = { namespace: operatorNamespace, name: policyName };
+    await createImage('policy');
+    await createMachine('policy', 'policy');
+    await alone.changed(VirtualMachine, ofMachine('policy'));
+    await kube.patch(ConfigMap, own, { data: { imageNamespaces: 'another' } });
+    expect(await alone.changed(ConfigMap, own)).toBe(202);
+    expect(await referencesOf('policy')).toEqual({ count: 0, by: [] });
+    await kube.patch(ConfigMap, own, { data: { imageNamespaces: null } });
+    expect(await alone.changed(ConfigMap, own)).toBe(202);
+    expect(await referencesOf('policy')).toEqual({ count: 1, by: ['lab/policy'] });
+  });
+});
+
+describe('a machine', () => {
+  test('whose image is not there has its finalizer, goes without one, and is counted when the image comes', async () => {
+    await createMachine('early', 'late');
+    await createMachine('leaves', 'late');
+    await alone.changed(VirtualMachine, ofMachine('early'));
+    expect((await kube.get(VirtualMachine, ofMachine('early')))?.metadata.finalizers).toHaveLength(1);
+    await kube.delete(VirtualMachine, ofMachine('leaves'));
+    expect(await alone.changed(VirtualMachine, ofMachine('leaves'))).toBe(202);
+    expect(await kube.get(VirtualMachine, ofMachine('leaves'))).toBeUndefined();
+    await createImage('late');
+    expect(await alone.changed(VMDiskImage, ofImage('late'))).toBe(202);
+    expect(await referencesOf('late')).toEqual({ count: 1, by: ['lab/early'] });
+  });
+  test('that somebody else put the finalizer on as well goes all the same', async () => {
+    await createImage('shared');
+    await createMachine('shared', 'shared', { finalizers: [imageReferenceFinalizer] });
+    await alone.changed(VirtualMachine, ofMachine('shared'));
+    expect(await referencesOf('shared')).toMatchObject({ count: 1 });
+    await kube.delete(VirtualMachine, ofMachine('shared'));
+    await alone.changed(VirtualMachine, ofMachine('shared'));
+    expect(await kube.get(VirtualMachine, ofMachine('shared'))).toBeUndefined();
+    expect(await referencesOf('shared')).toMatchObject({ count: 0 });
+  });
+  test('that is gone is no error', async () => {
+    expect(await alone.changed(VirtualMachine, ofMachine('never'))).toBe(202);
+    expect(await alone.changed(VMDiskImage, ofImage('never'))).toBe(202);
+  });
+});

@@ -1,0 +1,109 @@
+import { afterAll, expect, test } from 'vitest';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { defineResource } from '../../shared/resources/resource.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import { serve } from '../../shared/runtime/serve.ts';
+import { telemetryOf } from '../../shared/runtime/telemetry.ts';
+import { serveAlone } from '../../test/alone.ts';
+import { aVMDiskImage } from '../../test/builders.ts';
+import { aVirtualMachine } from '../../test/machine-builders.ts';
+import declaration from './index.ts';
+
+const alone = await serveAlone(declaration);
+afterAll(alone.close);
+const { kube } = alone;
+
+const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
+await kube.create(Namespace, { metadata: { name: 'lab' } });
+
+const ofImage = (name: string) => ({ name, namespace: 'vmdi-farm' });
+const ofMachine = (name: string) => ({ name, namespace: 'lab' });
+
+async function createImage(name: string) {
+  const { apiVersion, kind, spec } = aVMDiskImage();
+  await kube.create(VMDiskImage, { apiVersion, kind, metadata: ofImage(name), spec });
+}
+
+async function createMachine(name: string, image: string) {
+  const { apiVersion, kind, spec } = aVirtualMachine({ spec: { vmDiskImageRef: ofImage(image) } });
+  await kube.create(VirtualMachine, { apiVersion, kind, metadata: ofMachine(name), spec });
+}
+
+const countOf = async (image: string) => (await kube.get(VMDiskImage, ofImage(image)))?.status?.references?.count;
+
+/** A second instance, which is held up right before its first write of an image. */
+function slowInstance() {
+  const isThere = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const answers: string[] = [];
+  const patch: Kube['patch'] = async (resource, ref, body, options) => {
+    if (resource.kind !== VMDiskImage.kind) return kube.patch(resource, ref, body, options);
+    isThere.resolve();
+    await gate.promise;
+    const answer = kube.patch(resource, ref, body, options);
+    await answer.then(
+      () => answers.push('written'),
+      () => answers.push('refused'),
+    );
+    return answer;
+  };
+  const { app } = serve(declaration, {
+    kube: { ...kube, patch },
+    telemetry: telemetryOf('count-refs'),
+    now: Date.now,
+    pause: async () => undefined,
+    random: () => 0,
+    teller: { tell: () => undefined, retell: () => undefined },
+  });
+  const changed = (name: string) =>
+    app.request('/', {
+      method: 'POST',
+      headers: {
+        'ce-specversion': '1.0',
+        'ce-id': name,
+        'ce-source': '/test',
+        'ce-type': 'dev.knative.apiserver.ref.update',
+        'ce-apiversion': VirtualMachine.apiVersion,
+        'ce-kind': VirtualMachine.kind,
+        'ce-namespace': 'lab',
+        'ce-name': name,
+      },
+    });
+  return { changed, isThere: isThere.promise, goOn: gate.resolve, answers };
+}
+
+test('an instance that was slower than another counts anew instead of writing what it counted before', async () => {
+  await createImage('stale');
+  await createMachine('stale-a', 'stale');
+  const slow = slowInstance();
+  const answer = slow.changed('stale-a');
+  await slow.isThere;
+  await createMachine('stale-b', 'stale');
+  await alone.changed(VirtualMachine, ofMachine('stale-b'));
+  expect(await countOf('stale')).toBe(2);
+  slow.goOn();
+  expect((await answer).status).toBe(202);
+  expect(slow.answers).toEqual(['refused']);
+  expect(await countOf('stale')).toBe(2);
+});
+
+test('a count that another instance found right, while this one was about to write less, does not stay wrong', async () => {
+  const names = Array.from({ length: 21 }, (_, index) => `same-${String(index).padStart(2, '0')}`);
+  await createImage('same');
+  for (const name of names) await createMachine(name, 'same');
+  await alone.changed(VMDiskImage, ofImage('same'));
+  expect(await countOf('same')).toBe(21);
+
+  await kube.delete(VirtualMachine, ofMachine('same-20'));
+  const slow = slowInstance();
+  const answer = slow.changed('same-20');
+  await slow.isThere;
+  await createMachine('same-21', 'same');
+  await alone.changed(VirtualMachine, ofMachine('same-21'));
+  expect(await countOf('same')).toBe(21);
+  slow.goOn();
+  expect((await answer).status).toBe(202);
+  expect(slow.answers).toEqual(['written', 'written']);
+  expect(await countOf('same')).toBe(21);
+});
