@@ -37,7 +37,7 @@ const definitions: readonly Definition[] = [
       { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
       { name: 'URL', type: 'string', jsonPath: '.spec.url', priority: 1 },
     ],
-    selectableFields: ['.status.phase'],
+    selectableFields: ['.status.phase', '.status.references.count'],
   },
   {
     kind: 'VirtualMachine',

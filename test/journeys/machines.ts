@@ -1,4 +1,6 @@
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { Condition } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
 import { until, type World } from './world.ts';
 
 type Spec = VirtualMachine['spec'];
@@ -47,4 +49,17 @@ export async function untilMachine(
   const ref = { namespace: world.namespace, name };
   const isThere = (machine: VirtualMachine | undefined) => machine?.status?.phase === phase;
   return (await until(world, VirtualMachine, ref, isThere, withinMs)) as VirtualMachine;
+}
+
+/** Resolves with the condition when the machine's ImageResolved has that reason. */
+export async function untilResolved(
+  world: Pick<World, 'kube' | 'namespace'>,
+  name: string,
+  reason: string,
+  withinMs?: number,
+): Promise<Condition> {
+  const ref = { namespace: world.namespace, name };
+  const resolvedOf = (machine: VirtualMachine | undefined) => conditionOf(machine?.status?.conditions, 'ImageResolved');
+  const isSo = (machine: VirtualMachine | undefined) => resolvedOf(machine)?.reason === reason;
+  return resolvedOf(await until(world, VirtualMachine, ref, isSo, withinMs)) as Condition;
 }

@@ -1,0 +1,409 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { stringify } from 'yaml';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { defineResource } from '../../shared/resources/resource.ts';
+import { ApiError } from '../../shared/runtime/errors.ts';
+import { putImage } from './images.ts';
+import { createMachine, templateOf, untilResolved } from './machines.ts';
+import type { KubectlStory } from './run-locally.ts';
+import { untilWarning, warningsOf } from './warnings.ts';
+import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
+
+const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
+
+const template = {
+  storageClass: 'gp3',
+  snapshotClass: 'ebs-snapshot',
+  secretRef: 's3-reader',
+  url: 'https://s3.us-gov-west-1.amazonaws.com/images/lab/vm.qcow2',
+  diskSize: '24Gi',
+};
+const resources = { cpu: '2', memory: '2Gi' };
+
+/** A machine that is good for any cluster's schema, with these changes to its spec; undefined leaves a field out. */
+const manifest = (world: World, changes: Readonly<Record<string, unknown>>, name = 'bad') => ({
+  apiVersion: VirtualMachine.apiVersion,
+  kind: VirtualMachine.kind,
+  metadata: { name, namespace: world.namespace },
+  spec: { resources, vmDiskImageRef: { name: 'ubuntu', namespace: 'vmdi-farm' }, ...changes },
+});
+
+const on = (...interfaces: object[]) => ({ interfaces });
+const net = (network: string, ipAddress?: string, gateway?: string) => ({
+  network,
+  ...(ipAddress ? { ipAddress } : {}),
+  ...(gateway ? { gateway } : {}),
+});
+const withUser = (user: object, ...more: object[]) => ({ users: [{ name: 'demo', ...user }, ...more] });
+
+/** What the schema refuses: what is changed in a good spec, and what the answer says. */
+const refused: readonly (readonly [string, Readonly<Record<string, unknown>>, string])[] = [
+  ['no image', { vmDiskImageRef: undefined }, 'spec.vmDiskImageRef: Required value'],
+  ['an image without a namespace', { vmDiskImageRef: { name: 'u' } }, 'spec.vmDiskImageRef.namespace: Required value'],
+  ['an image without a name', { vmDiskImageRef: { namespace: 'u' } }, 'spec.vmDiskImageRef.name: Required value'],
+  ['an image with no name of an object', { vmDiskImageRef: { name: 'a,b', namespace: 'u' } }, 'vmDiskImageRef.name'],
+  ['a namespace that can be none', { vmDiskImageRef: { name: 'a', namespace: 'A_B' } }, 'vmDiskImageRef.namespace'],
+  [
+    'CreateIfNotExist without a template',
+    { mode: 'CreateIfNotExist' },
+    'vmDiskImageTemplate: expected with mode CreateIfNotExist',
+  ],
+  ['an unknown mode', { mode: 'Maybe' }, 'supported values: "CreateIfNotExist", "FailIfNotExist"'],
+  [
+    'a template that no image could be made of',
+    { vmDiskImageTemplate: { ...template, url: 's3://images/vm.qcow2' } },
+    'expected a path-style https URL, found s3://; write https://s3.',
+  ],
+  [
+    'a template without a url',
+    { vmDiskImageTemplate: { ...template, url: undefined } },
+    'spec.vmDiskImageTemplate.url: Required value',
+  ],
+  ['no resources', { resources: undefined }, 'spec.resources: Required value'],
+  ['no memory', { resources: { cpu: '1' } }, 'spec.resources.memory: Required value'],
+  ['a number for cpu', { resources: { ...resources, cpu: 2 } }, 'spec.resources.cpu'],
+  ['no cores', { resources: { ...resources, cpu: '0.0' } }, 'cpu: expected more than no core, such as "2"'],
+  ['cores that are none', { resources: { ...resources, cpu: 'two' } }, 'spec.resources.cpu'],
+  ['memory in bytes', { resources: { ...resources, memory: '2' } }, 'memory: expected at least 1Mi, with its unit'],
+  ['memory that is none', { resources: { ...resources, memory: '2 GB' } }, 'spec.resources.memory'],
+  [
+    'a disk in bytes',
+    { resources: { ...resources, diskSize: '18' } },
+    'diskSize: expected at least 1Mi, with its unit',
+  ],
+  [
+    'an address without a network',
+    on(net('lab', '10.10.0.161')),
+    'ipAddress: expected an address with the length of its network, such as 10.10.0.161/24',
+  ],
+  ['an address that is none', on(net('lab', '10.10.0.999/24')), 'ipAddress: expected an address with the length'],
+  ['a length that is none', on(net('lab', '10.10.0.1/33')), 'ipAddress: expected an address with the length'],
+  ['the address of no machine', on(net('lab', '0.0.0.0/8')), "ipAddress: expected a machine's address in a network"],
+  ['the address of every machine', on(net('lab', '127.0.0.1/8')), "ipAddress: expected a machine's address"],
+  ['an address in no network', on(net('lab', '10.10.0.1/0')), "ipAddress: expected a machine's address in a network"],
+  [
+    'a gateway in another network',
+    on(net('lab', '10.10.0.161/24', '10.11.0.1')),
+    'gateway: expected an address in the network of the ipAddress beside it',
+  ],
+  [
+    'a gateway without an address',
+    on(net('lab', undefined, '10.11.0.1')),
+    'gateway: expected an address in the network',
+  ],
+  ['a gateway with a length', on(net('lab', '10.10.0.161/24', '10.10.0.1/24')), 'gateway: expected an address such as'],
+  [
+    'two gateways',
+    on(net('a', '10.10.0.161/24', '10.10.0.1'), net('b', '10.11.0.161/24', '10.11.0.1')),
+    'interfaces: expected a gateway on one interface at most',
+  ],
+  ['the same network twice', on(net('lab'), net('lab')), 'interfaces: expected each network once'],
+  ['the same address twice', on(net('a', '10.0.0.1/24'), net('b', '10.0.0.1/16')), 'expected each ipAddress once'],
+  ['a network that can be none', on(net('Lab Net')), 'spec.interfaces[0].network'],
+  ['17 interfaces', on(...Array.from({ length: 17 }, (_, i) => net(`n${i}`))), 'must have at most 16 items'],
+  [
+    'two passwords of one user',
+    withUser({ plain_text_passwd: 'a', hashed_passwd: '$6$b' }),
+    'users: expected at most one of plain_text_passwd, hashed_passwd and passwordSecretRef',
+  ],
+  ['the same user twice', withUser({}, { name: 'demo' }), 'users: expected each name once'],
+  ['a user without a name', { users: [{ sudo: 'ALL=(ALL) ALL' }] }, 'spec.users[0].name: Required value'],
+];
+
+/** What one might think is refused, and is taken. */
+const taken: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
+  ['an image and nothing else', {}],
+  ['a template without a mode', { vmDiskImageTemplate: template }],
+  ['FailIfNotExist with and without a template', { mode: 'FailIfNotExist' }],
+  ['FailIfNotExist with a template', { mode: 'FailIfNotExist', vmDiskImageTemplate: template }],
+  ['an image in the namespace of the machine', { vmDiskImageRef: { name: 'a.b', namespace: 'lab' } }],
+  ['a user name that Linux refuses', withUser({ name: 'demo user', plain_text_passwd: 'x' })],
+  ['half a core', { resources: { ...resources, cpu: '500m' } }],
+  ['a core and a half', { resources: { ...resources, cpu: '1.5', memory: '512M', diskSize: '18Gi' } }],
+  ['IPv6, and a network of another namespace', on(net('nets/lab', '2001:db8::1/64', '2001:db8::ff'), net('pods'))],
+  ['two machines of one network', on(net('a', '10.0.0.1/24', '10.0.0.254'), net('b', '10.0.0.2/24'))],
+  ['a password in a Secret', withUser({ passwordSecretRef: { name: 'demo' } })],
+];
+
+/** The status and message of a write that has to be refused. */
+const refusalOf = (write: Promise<unknown>) =>
+  write.then(
+    () => ({ status: 201, message: '' }),
+    (error: unknown) => {
+      if (!(error instanceof ApiError)) throw error;
+      return { status: error.status, message: error.message };
+    },
+  );
+
+/** A machine whose image is not made for a reason that goes away: it says which, and has its image once `mend` is done. */
+const heals = (
+  name: string,
+  reason: string,
+  {
+    says,
+    spec,
+    mend,
+    ...more
+  }: Partial<Story> & {
+    says: string;
+    spec(world: World): Parameters<typeof createMachine>[3];
+    mend(world: World): Promise<unknown>;
+  },
+): Story => ({
+  name: `${name}: the machine says ${reason} and what was expected, makes nothing, and heals when that is mended`,
+  ...more,
+  run: async (world) => {
+    const { kube, namespace } = world;
+    await createMachine(world, 'vm', 'lab', spec(world));
+    const ref = (await kube.get(VirtualMachine, { namespace, name: 'vm' }))?.spec.vmDiskImageRef ?? { name: '' };
+    try {
+      const { status, message } = await untilResolved(world, 'vm', reason);
+      expect(status).toBe('False');
+      expect(message).toContain(says);
+      const warning = await untilWarning(world, namespace, reason);
+      expect(warning).toMatchObject({ message, involvedObject: { kind: 'VirtualMachine', name: 'vm' } });
+      expect(await kube.get(VMDiskImage, ref)).toBeUndefined();
+      await mend(world);
+      expect(await untilResolved(world, 'vm', 'ImageFound')).toMatchObject({ status: 'True' });
+      expect(await kube.get(VMDiskImage, ref)).toBeDefined();
+      expect(
+        (await warningsOf(world, namespace, reason)).filter(({ source }) => source.component === 'ensure-vmdi'),
+      ).toHaveLength(1);
+    } finally {
+      await kube.delete(VirtualMachine, { namespace, name: 'vm' });
+      await kube.delete(VMDiskImage, ref);
+      await untilGone(world, VMDiskImage, ref);
+    }
+  },
+});
+
+const farm = { name: 'lab-of-a-story', namespace: 'vmdi-farm' };
+
+/** Refuses the first writes of this kind as an admission webhook would, and takes all that come after. */
+function refusesFirst(times: number, path: string): NonNullable<NonNullable<Story['local']>['intercept']> {
+  let left = times;
+  return (request) =>
+    request.method === 'POST' && request.path.startsWith(path) && request.user.endsWith(':ensure-vmdi') && left-- > 0
+      ? { status: 403 }
+      : undefined;
+}
+
+export const stories: readonly Story[] = [
+  {
+    name: 'what the schema of a machine can refuse is answered 422 with what was expected, and is not there afterwards',
+    run: async (world) => {
+      for (const [what, changes, words] of refused) {
+        const { status, message } = await refusalOf(world.kube.create(VirtualMachine, manifest(world, changes)));
+        expect({ what, status, message }).toEqual({ what, status: 422, message: expect.stringContaining(words) });
+      }
+      const long = await refusalOf(world.kube.create(VirtualMachine, manifest(world, {}, 'x'.repeat(64))));
+      expect(long).toMatchObject({
+        status: 422,
+        message: expect.stringContaining('metadata.name: expected at most 63 characters'),
+      });
+      expect(await world.kube.list(VirtualMachine, { namespace: world.namespace })).toEqual([]);
+    },
+  },
+  {
+    name: 'what a machine may say is taken',
+    policy: { concurrency: '0', imageNamespaces: 'nowhere' },
+    run: async (world) => {
+      for (const [index, [what, changes]] of taken.entries()) {
+        const made = await refusalOf(world.kube.create(VirtualMachine, manifest(world, changes, `good-${index}`)));
+        expect({ what, ...made }).toEqual({ what, status: 201, message: '' });
+      }
+      const longest = 'x'.repeat(63);
+      const made = await world.kube.create(VirtualMachine, manifest(world, { vmDiskImageTemplate: template }, longest));
+      expect(made.spec.vmDiskImageTemplate?.sourceType).toBe('s3');
+    },
+  },
+  {
+    name: 'a machine keeps the image it was made for; its template and its mode may change',
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const ref = { namespace, name: 'vm' };
+      await createMachine(world, 'vm', 'lab', { vmDiskImageTemplate: templateOf(world, 'lab') });
+      for (const changed of [{ name: 'other' }, { namespace: 'other' }]) {
+        const edit = kube.patch(VirtualMachine, ref, { spec: { vmDiskImageRef: changed } });
+        expect(await refusalOf(edit)).toMatchObject({
+          status: 422,
+          message: expect.stringContaining('vmDiskImageRef: immutable; make another machine for another image'),
+        });
+      }
+      const spec = { mode: 'FailIfNotExist', vmDiskImageTemplate: { diskSize: '65Mi' } };
+      expect(await refusalOf(kube.patch(VirtualMachine, ref, { spec }))).toMatchObject({ status: 201 });
+      const without = kube.patch(VirtualMachine, ref, {
+        spec: { mode: 'CreateIfNotExist', vmDiskImageTemplate: null },
+      });
+      expect(await refusalOf(without)).toMatchObject({
+        status: 422,
+        message: expect.stringContaining('expected with mode'),
+      });
+    },
+  },
+  heals('an image in a namespace that the policy does not allow', 'ImageNamespaceNotAllowed', {
+    policy: { concurrency: '0', imageNamespaces: 'golden' },
+    spec: (world) => ({ vmDiskImageRef: farm, vmDiskImageTemplate: templateOf(world, 'lab') }),
+    says: "or in one of the policy's imageNamespaces (golden), found vmdi-farm",
+    mend: (world) => setPolicy(world, { imageNamespaces: 'golden\nvmdi-farm' }),
+  }),
+  heals('a source that the policy does not allow', 'SourceNotAllowed', {
+    policy: { concurrency: '0', allowedSources: 'https://images.example/*' },
+    spec: (world) => ({ vmDiskImageTemplate: templateOf(world, 'lab') }),
+    says: "expected a url that the policy's allowedSources allow",
+    mend: (world) => setPolicy(world, { allowedSources: `https://images.example/*\n${world.store.url}/images/*` }),
+  }),
+  heals("a Secret of the image's namespace for a url of one's own", 'SourceNotAllowed', {
+    policy: { concurrency: '0' },
+    spec: ({ store }) => ({
+      vmDiskImageRef: farm,
+      vmDiskImageTemplate: { ...template, sourceType: 'http', url: `${store.url}/public/lab.qcow2` },
+    }),
+    says: 'because the Secret s3-reader would be sent to its owner',
+    mend: ({ kube, namespace }) =>
+      kube.patch(VirtualMachine, { namespace, name: 'vm' }, { spec: { vmDiskImageTemplate: { secretRef: null } } }),
+  }),
+  heals('a policy whose imageNamespaces are none', 'InvalidPolicy', {
+    policy: { concurrency: '0', imageNamespaces: ',' },
+    spec: (world) => ({ vmDiskImageRef: farm, vmDiskImageTemplate: templateOf(world, 'lab') }),
+    says: 'imageNamespaces: expected names of namespaces',
+    mend: (world) => setPolicy(world, { imageNamespaces: 'vmdi-farm' }),
+  }),
+  heals('neither image nor template', 'ImageMissing', {
+    policy: { concurrency: '0' },
+    spec: () => ({}),
+    says: 'found neither; give the machine one of them',
+    mend: (world) =>
+      world.kube.patch(
+        VirtualMachine,
+        { namespace: world.namespace, name: 'vm' },
+        { spec: { vmDiskImageTemplate: templateOf(world, 'lab') } },
+      ),
+  }),
+  heals('a namespace that is not there', 'ImageNamespaceMissing', {
+    localOnly: 'each new namespace makes Knative start the adapters of all sources anew, which then miss events',
+    policy: { concurrency: '0', imageNamespaces: 'golden' },
+    spec: (world) => ({
+      vmDiskImageRef: { name: 'lab', namespace: 'golden' },
+      vmDiskImageTemplate: templateOf(world, 'lab'),
+    }),
+    says: 'Expected namespace golden for VMDiskImage lab, found none; make the namespace',
+    mend: ({ kube }) => kube.create(Namespace, { metadata: { name: 'golden' } }),
+  }),
+  {
+    name: 'a namespace that is not there is said, and an image in one that is there is made meanwhile',
+    policy: { concurrency: '0', imageNamespaces: 'golden' },
+    run: async (world) => {
+      const vmDiskImageTemplate = templateOf(world, 'lab');
+      const vmDiskImageRef = { name: 'lab', namespace: 'golden' };
+      await createMachine(world, 'homeless', 'lab', { vmDiskImageRef, vmDiskImageTemplate });
+      await createMachine(world, 'vm', 'lab', { vmDiskImageTemplate });
+      expect((await untilResolved(world, 'homeless', 'ImageNamespaceMissing')).message).toContain('found none');
+      await untilResolved(world, 'vm', 'ImageFound');
+    },
+  },
+  heals('an image that the API server refuses', 'ImageRefused', {
+    localOnly: 'a real API server refuses nothing on demand',
+    local: { intercept: refusesFirst(3, '/apis/pelotech.ot/v1alpha1/namespaces/lab/vmdiskimages') },
+    policy: { concurrency: '0' },
+    spec: (world) => ({ vmDiskImageTemplate: templateOf(world, 'lab') }),
+    says: 'found a refusal: Unknown: refused on purpose with 403',
+    mend: async () => undefined,
+  }),
+  {
+    name: 'an image that Failed stays the image of its machines: none is made beside it, and mended it serves them',
+    policy: { retryLimit: '0' },
+    run: async (world) => {
+      await createMachine(world, 'vm', 'broken', { vmDiskImageTemplate: templateOf(world, 'broken') });
+      const failed = await untilPhase(world, 'broken', 'Failed');
+      await createMachine(world, 'next', 'broken', { vmDiskImageTemplate: templateOf(world, 'broken') });
+      expect(await untilResolved(world, 'next', 'ImageFound')).toMatchObject({ status: 'True' });
+      await putImage(world, 'broken');
+      const ref = { namespace: world.namespace, name: 'broken' };
+      await world.kube.patch(VMDiskImage, ref, { metadata: { annotations: { 'pelotech.ot/sync-requested': 'now' } } });
+      expect((await untilPhase(world, 'broken', 'Succeeded')).metadata.uid).toBe(failed.metadata.uid);
+    },
+  },
+  {
+    name: 'a garbage status of a machine is refused by the schema; a wiped one is written anew',
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      await createImage(world, 'lab');
+      await createMachine(world, 'vm', 'lab');
+      const before = await untilResolved(world, 'vm', 'ImageFound');
+      const ref = { namespace: world.namespace, name: 'vm' };
+      const patchStatus = (status: unknown) =>
+        world.kube.patch(VirtualMachine, ref, { status }, { subresource: 'status' });
+      for (const garbage of [{ phase: 'Dancing' }, { conditions: [{ type: 'Ready' }] }, 'none'])
+        expect(await refusalOf(patchStatus(garbage))).toMatchObject({ status: 422 });
+      await patchStatus(null);
+      const isThere = (found: VirtualMachine | undefined) =>
+        found?.status?.conditions?.some(
+          ({ type, message }) => type === 'ImageResolved' && message === before.message,
+        ) === true;
+      await until(world, VirtualMachine, ref, isThere);
+    },
+  },
+];
+
+/** The same as a person sees it. */
+export const kubectlStories: readonly KubectlStory[] = [
+  {
+    name: "the users' own manifest of a machine applies as it stands",
+    policy: { concurrency: '0' },
+    run: async ({ kube, kubectl }) => {
+      const text = await readFile(new URL('../../crds/examples/virtual-machine.yaml', import.meta.url), 'utf8');
+      const ref = { namespace: 'lab', name: 'demo-workspace-1' };
+      const image = { namespace: 'vmdi-farm', name: 'demo-vmdi' };
+      await withFile(text.replace('namespace: default', 'namespace: lab'), async (file) => {
+        expect(await kubectl('apply', '-f', file)).toMatchObject({
+          code: 0,
+          out: expect.stringContaining('virtualmachine.pelotech.ot/demo-workspace-1 created'),
+        });
+      });
+      await untilResolved({ kube, namespace: 'lab' }, 'demo-workspace-1', 'ImageFound');
+      expect(await kube.get(VMDiskImage, image)).toMatchObject({ spec: { name: 'harrison-vm', diskSize: '24Gi' } });
+      const wide = await kubectl('get', 'otvm', '-n', 'lab', '-o', 'wide');
+      expect(wide.out).toMatch(/^NAME\s+PHASE\s+IMAGE\s+IP\s+NODE\s+AGE\s+MESSAGE\ndemo-workspace-1\s.*demo-vmdi/);
+      expect((await kubectl('get', 'ot', '-n', 'lab', '-o', 'name')).out).toContain('demo-workspace-1');
+      const selector = 'spec.vmDiskImageRef.name=demo-vmdi,spec.vmDiskImageRef.namespace=vmdi-farm';
+      const selected = await kubectl('get', 'otvm', '-A', '--field-selector', selector, '-o', 'name');
+      expect(selected.out.trim()).toBe('virtualmachine.pelotech.ot/demo-workspace-1');
+      await kube.delete(VirtualMachine, ref);
+      await kube.delete(VMDiskImage, image);
+      await untilGone({ kube }, VMDiskImage, image);
+    },
+  },
+  {
+    name: 'kubectl apply shows what was expected of each thing the schema of a machine refuses',
+    run: async (world) => {
+      for (const [what, changes, words] of refused) {
+        await withFile(stringify(manifest(world, changes)), async (file) => {
+          const { code, err } = await world.kubectl('apply', '-f', file);
+          expect({ what, code, err }).toEqual({ what, code: 1, err: expect.stringContaining(words) });
+        });
+      }
+      await withFile(stringify(manifest(world, { colour: 'blue' })), async (file) => {
+        const strict = await world.kubectl('apply', '-f', file);
+        expect(strict).toMatchObject({ code: 1, err: expect.stringContaining('unknown field "spec.colour"') });
+      });
+      expect((await world.kubectl('get', 'otvm', '-A', '-o', 'name')).out).toBe('');
+    },
+  },
+];
+
+async function withFile<T>(text: string, use: (file: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'ot-machine-'));
+  try {
+    const file = join(folder, 'machine.yaml');
+    await writeFile(file, text);
+    return await use(file);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,265 @@
+import { expect } from 'vitest';
+import {
+  requestedByLabel,
+  requestedByNamespaceLabel,
+  VirtualMachine,
+} from '../../shared/resources/pelotech/virtual-machine.ts';
+import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { putImage } from './images.ts';
+import { createMachine, templateOf, untilResolved } from './machines.ts';
+import { untilWarning, warningsOf } from './warnings.ts';
+import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
+
+const imageRef = ({ namespace }: Pick<World, 'namespace'>, name: string) => ({ namespace, name });
+const imageOf = (world: World, name: string) => world.kube.get(VMDiskImage, imageRef(world, name));
+
+/** Resolves with the image of that name once it is another than the one with this uid. */
+const untilAnother = (world: World, name: string, uid: string | undefined) =>
+  until(world, VMDiskImage, imageRef(world, name), (found) => found !== undefined && found.metadata.uid !== uid);
+
+/** Somebody else's finalizer, which keeps a deleted object until the story lets it go. */
+const hold = 'example.com/hold';
+async function letGo(world: World, name: string): Promise<void> {
+  const image = await imageOf(world, name);
+  const finalizers = (image?.metadata.finalizers ?? []).filter((finalizer) => finalizer !== hold);
+  await world.kube.patch(VMDiskImage, imageRef(world, name), { metadata: { finalizers } });
+}
+
+export const stories: readonly Story[] = [
+  {
+    name: 'a machine that comes before its image: the image is made from its template and downloaded, once',
+    run: async (world) => {
+      await putImage(world, 'early');
+      await createMachine(world, 'vm', 'early', { vmDiskImageTemplate: templateOf(world, 'early') });
+      expect(await untilResolved(world, 'vm', 'ImageFound')).toMatchObject({
+        status: 'True',
+        message: `VMDiskImage ${world.namespace}/early is there.`,
+      });
+      const { metadata, spec } = await untilPhase(world, 'early', 'Succeeded');
+      expect(metadata.labels).toEqual({
+        'app.kubernetes.io/created-by': 'ensure-vmdi',
+        [requestedByLabel]: 'vm',
+        [requestedByNamespaceLabel]: world.namespace,
+      });
+      expect(metadata.ownerReferences).toBeUndefined();
+      expect(spec).toEqual(templateOf(world, 'early'));
+      expect(world.history.starts()).toHaveLength(1);
+    },
+  },
+  {
+    name: 'a machine whose image is there takes it as it is: nothing is made and nothing downloaded',
+    run: async (world) => {
+      await putImage(world, 'there');
+      await createImage(world, 'there');
+      const { metadata } = await untilPhase(world, 'there', 'Succeeded');
+      await createMachine(world, 'vm', 'there', { vmDiskImageTemplate: templateOf(world, 'there') });
+      expect(await untilResolved(world, 'vm', 'ImageFound')).toMatchObject({ status: 'True' });
+      const now = await imageOf(world, 'there');
+      expect(now?.metadata).toMatchObject({ uid: metadata.uid, generation: metadata.generation });
+      expect(now?.metadata.labels?.[requestedByLabel]).toBeUndefined();
+      expect(world.history.starts()).toHaveLength(1);
+    },
+  },
+  {
+    name: 'a machine whose image is still in the queue has found it, too',
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      await createImage(world, 'waits');
+      await untilPhase(world, 'waits', 'Queued');
+      await createMachine(world, 'vm', 'waits');
+      expect(await untilResolved(world, 'vm', 'ImageFound')).toMatchObject({ status: 'True' });
+    },
+  },
+  {
+    name: 'where the template and an image that is there differ the image counts, and one Event a generation says in what',
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      const { kube, namespace, store } = world;
+      await createImage(world, 'differs');
+      await createMachine(world, 'vm', 'differs', {
+        vmDiskImageTemplate: { ...templateOf(world, 'differs'), diskSize: '65Mi', name: 'Another' },
+      });
+      const { message } = await untilResolved(world, 'vm', 'ImageFound');
+      expect(message).toContain('differs from vmDiskImageTemplate in ');
+      const warning = await untilWarning(world, namespace, 'TemplateMismatch');
+      expect(warning).toMatchObject({ message, involvedObject: { kind: 'VirtualMachine', name: 'vm' } });
+      expect(warning.message).toContain('diskSize (64Mi, not 65Mi)');
+      expect(warning.message).toContain('name (none, not Another)');
+      expect(warning.message).not.toMatch(/url|secretRef|storageClass|sourceType/);
+      expect((await imageOf(world, 'differs'))?.spec.diskSize).toBe('64Mi');
+      // The same size in other words, and another url: the next generation has an Event of its own.
+      const template = { diskSize: '65536Ki', name: null, url: `${store.url}/images/other.qcow2` };
+      await kube.patch(VirtualMachine, { namespace, name: 'vm' }, { spec: { vmDiskImageTemplate: template } });
+      const isSaid = (found: VirtualMachine | undefined) =>
+        found?.status?.conditions?.some(({ message: said }) => said.includes('in url (')) === true;
+      await until(world, VirtualMachine, { namespace, name: 'vm' }, isSaid);
+      await createMachine(world, 'agrees', 'differs', { vmDiskImageTemplate: templateOf(world, 'differs') });
+      await untilResolved(world, 'agrees', 'ImageFound');
+      expect(await warningsOf(world, namespace, 'TemplateMismatch')).toHaveLength(2);
+    },
+  },
+  {
+    name: 'FailIfNotExist makes no image, although there is a template, and heals when somebody makes it',
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      const vmDiskImageTemplate = templateOf(world, 'strict');
+      await createMachine(world, 'vm', 'strict', { mode: 'FailIfNotExist', vmDiskImageTemplate });
+      const { status, message } = await untilResolved(world, 'vm', 'ImageMissing');
+      expect(status).toBe('False');
+      expect(message).toContain(`Expected VMDiskImage ${world.namespace}/strict to be there (mode FailIfNotExist)`);
+      expect(await untilWarning(world, world.namespace, 'ImageMissing')).toMatchObject({ message });
+      expect(await imageOf(world, 'strict')).toBeUndefined();
+      await createImage(world, 'strict');
+      expect(await untilResolved(world, 'vm', 'ImageFound')).toMatchObject({ status: 'True' });
+    },
+  },
+  {
+    name: 'FailIfNotExist that is changed to CreateIfNotExist makes the image',
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const vmDiskImageTemplate = templateOf(world, 'changed');
+      await createMachine(world, 'vm', 'changed', { mode: 'FailIfNotExist', vmDiskImageTemplate });
+      await untilResolved(world, 'vm', 'ImageMissing');
+      await kube.patch(VirtualMachine, { namespace, name: 'vm' }, { spec: { mode: 'CreateIfNotExist' } });
+      await untilResolved(world, 'vm', 'ImageFound');
+      expect((await imageOf(world, 'changed'))?.metadata.labels?.[requestedByLabel]).toBe('vm');
+    },
+  },
+  {
+    name: 'without mode and template a machine waits for its image, and goes on when it comes',
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      await createMachine(world, 'vm', 'later');
+      expect((await untilResolved(world, 'vm', 'ImageMissing')).message).toContain('found neither');
+      await createImage(world, 'later');
+      await untilResolved(world, 'vm', 'ImageFound');
+    },
+  },
+  {
+    name: 'two hundred machines that ask for the same missing image get one, downloaded once',
+    run: async (world) => {
+      await putImage(world, 'shared');
+      const vmDiskImageTemplate = templateOf(world, 'shared');
+      const names = Array.from({ length: 200 }, (_, index) => `vm-${index}`);
+      await Promise.all(names.map((name) => createMachine(world, name, 'shared', { vmDiskImageTemplate })));
+      for (const name of names) await untilResolved(world, name, 'ImageFound');
+      await untilPhase(world, 'shared', 'Succeeded');
+      expect((await world.kube.list(VMDiskImage, { namespace: world.namespace })).length).toBe(1);
+      expect(world.history.starts()).toHaveLength(1);
+      expect(await warningsOf(world, world.namespace, 'TemplateMismatch')).toEqual([]);
+    },
+  },
+  {
+    name: 'the image of a machine is in a namespace of its own, says who asked, and stays when the machine goes',
+    run: async (world) => {
+      const { kube, namespace, store } = world;
+      const ref = { namespace: 'vmdi-farm', name: 'apart' };
+      await putImage(world, 'apart', { bucket: 'public' });
+      const { secretRef: _, ...template } = templateOf(world, 'apart');
+      await createMachine(world, 'vm', 'apart', {
+        vmDiskImageRef: ref,
+        vmDiskImageTemplate: { ...template, sourceType: 'http', url: `${store.url}/public/apart.qcow2` },
+      });
+      try {
+        await untilResolved(world, 'vm', 'ImageFound');
+        const image = await until(world, VMDiskImage, ref, (found) => found?.status?.phase === 'Succeeded');
+        expect(image?.metadata.labels?.[requestedByNamespaceLabel]).toBe(namespace);
+        await kube.delete(VirtualMachine, { namespace, name: 'vm' });
+        await untilGone(world, VirtualMachine, { namespace, name: 'vm' });
+        const left = await kube.get(VMDiskImage, ref);
+        expect(left?.metadata.uid).toBe(image?.metadata.uid);
+        expect(left?.metadata.deletionTimestamp).toBeUndefined();
+      } finally {
+        await kube.delete(VirtualMachine, { namespace, name: 'vm' });
+        await kube.delete(VMDiskImage, ref);
+        await untilGone(world, VMDiskImage, ref);
+      }
+    },
+  },
+  {
+    name: 'a machine that comes while its image is being deleted waits, and gets one made anew',
+    run: async (world) => {
+      await putImage(world, 'goes');
+      await createImage(world, 'goes', {}, { finalizers: [diskImageFinalizer, hold] });
+      const { metadata } = await untilPhase(world, 'goes', 'Succeeded');
+      await world.kube.delete(VMDiskImage, imageRef(world, 'goes'));
+      // Whoever came within the second of the deletion came before it, as far as the times of the objects tell.
+      await pastSecondOf(await imageOf(world, 'goes'));
+      await createMachine(world, 'vm', 'goes', { vmDiskImageTemplate: templateOf(world, 'goes') });
+      const { status, message } = await untilResolved(world, 'vm', 'ImageTerminating');
+      expect(status).toBe('False');
+      expect(message).toContain('waiting until it is gone');
+      await letGo(world, 'goes');
+      await untilAnother(world, 'goes', metadata.uid);
+      await untilResolved(world, 'vm', 'ImageFound');
+      const anew = await untilPhase(world, 'goes', 'Succeeded');
+      expect(anew.metadata.labels?.[requestedByLabel]).toBe('vm');
+    },
+  },
+  {
+    name: 'an image that is deleted before any machine has a disk of it is made anew for those that wait',
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      await createMachine(world, 'vm', 'lost', { vmDiskImageTemplate: templateOf(world, 'lost') });
+      await untilResolved(world, 'vm', 'ImageFound');
+      const uid = (await imageOf(world, 'lost'))?.metadata.uid;
+      await world.kube.delete(VMDiskImage, imageRef(world, 'lost'));
+      const anew = await untilAnother(world, 'lost', uid);
+      expect(anew?.metadata.labels?.[requestedByLabel]).toBe('vm');
+      await untilResolved(world, 'vm', 'ImageFound');
+    },
+  },
+  {
+    name: 'a machine that is deleted asks for no image any more',
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const ref = { namespace, name: 'vm' };
+      const template = { vmDiskImageTemplate: templateOf(world, 'over') };
+      await createMachine(world, 'vm', 'over', template, { finalizers: [hold] });
+      await untilResolved(world, 'vm', 'ImageFound');
+      const uid = (await imageOf(world, 'over'))?.metadata.uid;
+      await kube.delete(VirtualMachine, ref);
+      await kube.delete(VMDiskImage, imageRef(world, 'over'));
+      await until(world, VMDiskImage, imageRef(world, 'over'), (found) => found?.metadata.uid !== uid);
+      // Another machine's image is made after the first had its turn.
+      await createMachine(world, 'next', 'next', { vmDiskImageTemplate: templateOf(world, 'next') });
+      await untilResolved(world, 'next', 'ImageFound');
+      expect(await imageOf(world, 'over')).toBeUndefined();
+      await kube.patch(VirtualMachine, ref, { metadata: { finalizers: null } });
+      await untilGone(world, VirtualMachine, ref);
+    },
+  },
+  {
+    name: 'with every event dropped the audit alone makes the image',
+    localOnly: 'a real Broker drops nothing on demand',
+    local: { faults: { drop: ({ event }) => String(event.attributes.type) !== 'dev.knative.sources.ping' } },
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      await createMachine(world, 'vm', 'unheard', { vmDiskImageTemplate: templateOf(world, 'unheard') });
+      await untilResolved(world, 'vm', 'ImageFound');
+      expect(await imageOf(world, 'unheard')).toBeDefined();
+    },
+  },
+  {
+    name: 'with every event delivered twice and late there is one image and one Event',
+    localOnly: 'a real Broker repeats nothing on demand',
+    local: { faults: { duplicate: 'all', reorder: { seed: 7, withinMs: 100 } } },
+    policy: { concurrency: '0' },
+    run: async (world) => {
+      await createImage(world, 'twice');
+      const vmDiskImageTemplate = { ...templateOf(world, 'twice'), diskSize: '65Mi' };
+      for (const name of ['a', 'b']) await createMachine(world, name, 'twice', { vmDiskImageTemplate });
+      for (const name of ['a', 'b']) await untilResolved(world, name, 'ImageFound');
+      await untilWarning(world, world.namespace, 'TemplateMismatch');
+      expect(await warningsOf(world, world.namespace, 'TemplateMismatch')).toHaveLength(2);
+    },
+  },
+];
+
+/** Resolves when a new object gets a later creationTimestamp than the deletion of this one. */
+async function pastSecondOf(image: VMDiskImage | undefined): Promise<void> {
+  const next = Date.parse(image?.metadata.deletionTimestamp ?? '') + 1000;
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, next - Date.now())));
+}
