@@ -14,6 +14,8 @@ import { type Eventing, type EventingOptions, startEventing } from './eventing/s
 import { serveFunctions } from './functions.ts';
 import { importImage } from './importer/import-image.ts';
 import { applyChangedManifests } from './installed-manifests.ts';
+import { admitMachine } from './kubevirt/admit.ts';
+import { type KubevirtOptions, startKubevirt } from './kubevirt/start-kubevirt.ts';
 import { applyManifests, generatedFolders, readManifests } from './manifests.ts';
 import { type SnapshotterOptions, startSnapshotter } from './snapshots/start-snapshotter.ts';
 import { startLocalTelemetry } from './telemetry.ts';
@@ -31,8 +33,9 @@ export interface LocalOptions {
   faults?: EventingOptions['faults'];
   cdi?: Omit<Partial<CdiOptions>, 'kube' | 'clock' | 'importImage'>;
   snapshotter?: Omit<Partial<SnapshotterOptions>, 'kube' | 'clock'>;
+  kubevirt?: Omit<Partial<KubevirtOptions>, 'kube' | 'clock'>;
   intercept?: ApiServerOptions['intercept'];
-  /** False leaves CDI and the snapshotter out, for whoever brings others. */
+  /** False leaves CDI, the snapshotter and KubeVirt out, for whoever brings others. */
   simulators?: boolean;
   /** How many instances of a function run side by side, by name; 1 by default. */
   replicas?: Readonly<Record<string, number>>;
@@ -82,6 +85,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
         (user, namespace) => refuseClone(kube, userOf(user), namespace),
       ),
     );
+    server.addAdmission(admitMachine);
     const apply = options.dataFolder ? applyChangedManifests : applyManifests;
     await apply(kube, await readManifests('crds', 'deploy/local/crds', 'deploy/local/eventing/crds'));
     await apply(kube, await readManifests('deploy/base', 'deploy/local/base', ...generatedFolders));
@@ -119,6 +123,8 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
       started.push(cdi.stop);
       const snapshotter = startSnapshotter({ kube, clock, cutMs: 50, readyMs: 150, ...options.snapshotter });
       started.push(snapshotter.stop);
+      const kubevirt = startKubevirt({ kube, clock, ...options.kubevirt });
+      started.push(kubevirt.stop);
     }
     return { server, kube, eventing, broker, clock, metricsUrl: telemetry?.metricsUrl, close };
   } catch (error) {

@@ -2,6 +2,12 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { startCdi } from '../../deploy/local/cdi/start-cdi.ts';
 import { realClock } from '../../deploy/local/clock.ts';
 import { importImage } from '../../deploy/local/importer/import-image.ts';
+import {
+  NetworkAttachmentDefinition,
+  VirtualMachine,
+  VirtualMachineInstance,
+} from '../../deploy/local/kubevirt/kinds.ts';
+import { startKubevirt } from '../../deploy/local/kubevirt/start-kubevirt.ts';
 import { readManifests } from '../../deploy/local/manifests.ts';
 import { type ObjectStore, startObjectStore } from '../../deploy/local/object-store/object-store.ts';
 import { startSnapshotter } from '../../deploy/local/snapshots/start-snapshotter.ts';
@@ -10,6 +16,7 @@ import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
+import { VirtualMachine as Machine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
@@ -37,8 +44,8 @@ export function adminClient(): Kube {
 const namespace = 'lab';
 
 /**
- * Runs a story on the cluster of KUBECONFIG, where the functions are installed, with the simulated CDI and snapshotter
- * as ordinary clients beside it. Policy and slots are one for the whole cluster: one story at a time.
+ * Runs a story on the cluster of KUBECONFIG, where the functions are installed, with the simulated CDI, snapshotter and
+ * KubeVirt as ordinary clients beside it; what their webhooks would refuse, nobody refuses there. Policy and slots are one for the whole cluster: one story at a time.
  */
 export async function onRealCluster(story: Story, { kube, broker }: { kube: Kube; broker: string }): Promise<void> {
   const store = await startStore();
@@ -72,7 +79,17 @@ async function toldBy(kube: Kube): Promise<string> {
 /** Deletes what a story left, as a user would, and waits until nothing of it is there any more. */
 async function removeImages(world: World): Promise<void> {
   const { kube } = world;
-  for (const kind of [VMDiskImage, DataVolume, VolumeSnapshot, PersistentVolumeClaim, Pod]) {
+  for (const kind of [
+    Machine,
+    VMDiskImage,
+    VirtualMachine,
+    VirtualMachineInstance,
+    NetworkAttachmentDefinition,
+    DataVolume,
+    VolumeSnapshot,
+    PersistentVolumeClaim,
+    Pod,
+  ]) {
     const left = await kube.list(kind, { namespace });
     for (const { metadata } of left) await kube.delete(kind, metadata);
     for (const { metadata } of left) await untilGone(world, kind, metadata);
@@ -98,6 +115,7 @@ function simulated({ simulators = {} }: Story, kube: Kube) {
       variants: { ...simulators.cdi?.variants, clusterBinds: true },
     }),
     startSnapshotter({ kube, clock: realClock, cutMs: 50, readyMs: 150, ...simulators.snapshotter }),
+    startKubevirt({ kube, clock: realClock, ...simulators.kubevirt }),
   ];
 }
 

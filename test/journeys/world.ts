@@ -27,8 +27,8 @@ export interface Story {
   name: string;
   /** Why it runs on the local cluster only. */
   localOnly?: string;
-  /** What the simulated CDI and snapshotter do otherwise, on every cluster; false leaves them out. */
-  simulators?: Pick<LocalOptions, 'cdi' | 'snapshotter'> | false;
+  /** What the simulated CDI, snapshotter and KubeVirt do otherwise, on every cluster; false leaves them out. */
+  simulators?: Pick<LocalOptions, 'cdi' | 'snapshotter' | 'kubevirt'> | false;
   /** What else goes wrong, or is set otherwise, on the local cluster. */
   local?: Pick<LocalOptions, 'faults' | 'holdOffMs' | 'intercept' | 'replicas' | 'schedules'>;
   /** The policy at its beginning. */

@@ -82,7 +82,10 @@ test('a clone goes through CDI’s phases, its volume becomes the claim’s, and
   expect(running).toContainEqual(expect.objectContaining({ status: 'True', reason: 'Populator is running' }));
   await claims.until(({ metadata }, type) => type === 'DELETED' && metadata.name.startsWith('tmp-pvc-'));
   const claim = await claims.until(
-    ({ metadata }) => metadata.name === 'disk' && !metadata.finalizers?.includes('cdi.kubevirt.io/clonePopulator'),
+    ({ metadata, spec }) =>
+      metadata.name === 'disk' &&
+      spec.volumeName !== undefined &&
+      !metadata.finalizers?.includes('cdi.kubevirt.io/clonePopulator'),
   );
   expect(await cluster.kube.list(VolumeCloneSource)).toEqual([]);
   const temporary = claims.events.find(

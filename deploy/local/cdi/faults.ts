@@ -1,3 +1,5 @@
+import { type FaultTable, type Struck, tableOf } from './fault-table.ts';
+
 /** What can go wrong with an import, or the clone of a snapshot, beyond what a real download brings by itself. */
 export type FaultMode =
   /** The controller looks too late: a failure shows only as one restart more. */
@@ -28,50 +30,14 @@ export type FaultMode =
   | { mode: 'cloneError'; forMs: number };
 
 /** A fault for the imports whose URL or DataVolume name matches (a clone has no URL); a string matches where it is contained. */
-export type FaultRule = FaultMode & {
-  match: string | RegExp;
-  /** How often it strikes; always when left out. */
-  times?: number;
-  /** How many occasions it lets pass first. */
-  after?: number;
-};
+export type FaultRule = FaultMode & Struck;
 
 export interface ImportName {
   dataVolume: string;
   url: string;
 }
 
-/** The rules with their memory of how often they struck. */
-export interface Faults {
-  /**
-   * The rule of one of these modes that strikes on this occasion. The same occasion always gets the same answer, however
-   * often a controller looks.
-   */
-  strike<M extends FaultMode['mode']>(occasion: string, name: ImportName, ...modes: M[]): RuleOf<M> | undefined;
-}
+export type Faults = FaultTable<FaultRule, ImportName>;
 
-type RuleOf<M extends FaultMode['mode']> = Extract<FaultRule, { mode: M }>;
-
-export function faultTable(rules: readonly FaultRule[]): Faults {
-  const passed = new Map<FaultRule, number>();
-  const answers = new Map<string, FaultRule | undefined>();
-  const strikesNow = (rule: FaultRule) => {
-    const occasion = passed.get(rule) ?? 0;
-    passed.set(rule, occasion + 1);
-    const first = rule.after ?? 0;
-    return occasion >= first && occasion < first + (rule.times ?? Number.POSITIVE_INFINITY);
-  };
-  return {
-    strike<M extends FaultMode['mode']>(occasion: string, name: ImportName, ...modes: M[]) {
-      const isOfModes = (rule: FaultRule): rule is RuleOf<M> => (modes as string[]).includes(rule.mode);
-      const candidates = rules.filter(isOfModes).filter((rule) => matches(rule, name));
-      if (candidates.length === 0) return undefined;
-      const key = `${modes.join()} ${occasion}`;
-      if (!answers.has(key)) answers.set(key, candidates.find(strikesNow));
-      return answers.get(key) as RuleOf<M> | undefined;
-    },
-  };
-}
-
-const matches = ({ match }: FaultRule, { dataVolume, url }: ImportName) =>
-  [dataVolume, url].some((text) => (typeof match === 'string' ? text.includes(match) : match.test(text)));
+export const faultTable = (rules: readonly FaultRule[]): Faults =>
+  tableOf(rules, ({ dataVolume, url }) => [dataVolume, url]);

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import { Secret } from '../cdi/kinds.ts';
+import { isControlledBy } from '../cdi/owner.ts';
+import type { Again } from '../cdi/work-queue.ts';
+import type { KubevirtContext } from './context.ts';
+import { nextForInstance, type ObservedInstance } from './instance-step.ts';
+import { claimNameOf, isFinal, phaseOf, type VirtualMachineInstance } from './kinds.ts';
+import { isTemporary, networkReference } from './launcher-pod.ts';
+import { isReady } from './launcher-status.ts';
+
+/** Plays virt-controller and virt-handler for one instance: one pass over it. */
+export async function reconcileInstance(context: KubevirtContext, ref: ObjectReference): Promise<Again> {
+  const instance = context.instances.find(ref);
+  if (!instance) return undefined;
+  const { observed, waitMs: faultMs } = await observe(context, instance);
+  const { writes, waitMs } = nextForInstance(observed);
+  await context.perform(writes);
+  if (writes.length > 0) return { holdMs: context.timings.tickMs };
+  const leftMs = [waitMs, faultMs].filter((one) => one !== undefined);
+  return leftMs.length > 0 ? { lookAgainMs: Math.max(1, Math.min(...leftMs)) } : undefined;
+}
+
+async function observe(context: KubevirtContext, instance: VirtualMachineInstance) {
+  const { clock, timings, machines, stopwatch } = context;
+  const { namespace, name, uid } = instance.metadata;
+  const pods = [...context.pods.objects.values()].filter((pod) => isControlledBy(pod, instance));
+  const pod = pods.find((one) => !isTemporary(one));
+  const phase = phaseOf(instance);
+  const phaseMs = stopwatch.msSince(`${uid} ${phase}`);
+  const hasAgent = speaks(context, instance, phaseMs);
+  const hiddenMs = hiddenFor(context, instance);
+  const machine = machines.find({ namespace, name });
+  const observed: ObservedInstance = {
+    instance,
+    pod,
+    temporary: pods.find(isTemporary),
+    pods,
+    volumes: volumesOf(context, instance, hiddenMs > 0),
+    missingNetwork: missingNetwork(context, instance),
+    hasMachine: machine !== undefined && isControlledBy(instance, machine),
+    phaseMs,
+    unheardMs: pod && phase === 'Running' && !isReady(pod) ? stopwatch.msSince(`${pod.metadata.uid} unheard`) : 0,
+    hasAgent,
+    networkData: hasAgent ? await networkDataOf(context, instance) : undefined,
+    suffix: randomBytes(4).toString('hex').slice(0, 5),
+    timings,
+    nowMs: clock.now(),
+  };
+  const isWaiting = phase === 'Running' && !hasAgent && hasAgentAtAll(context, instance);
+  const waitMs = hiddenMs > 0 ? hiddenMs : isWaiting ? timings.agentMs - phaseMs : undefined;
+  return { observed, waitMs };
+}
+
+function hasAgentAtAll({ faults, guestAgent }: KubevirtContext, { metadata }: VirtualMachineInstance) {
+  const rule = faults.strike(metadata.uid, metadata.name, 'agent', 'noAgent');
+  return rule ? rule.mode === 'agent' : guestAgent;
+}
+
+const speaks = (context: KubevirtContext, instance: VirtualMachineInstance, phaseMs: number) =>
+  phaseOf(instance) === 'Running' && hasAgentAtAll(context, instance) && phaseMs >= context.timings.agentMs;
+
+/** How long KubeVirt still does not see the claims of an instance, by a fault. */
+function hiddenFor({ faults, stopwatch }: KubevirtContext, instance: VirtualMachineInstance) {
+  const { uid, name } = instance.metadata;
+  const rule = isFinal(instance) ? undefined : faults.strike(uid, name, 'pvcNotFound');
+  return rule ? rule.forMs - stopwatch.msSince(`${uid} pvcNotFound`) : 0;
+}
+
+function volumesOf(
+  { claims, dataVolumes }: KubevirtContext,
+  { metadata, spec }: VirtualMachineInstance,
+  hidden: boolean,
+) {
+  const { namespace } = metadata;
+  return (spec.volumes ?? []).flatMap((volume) => {
+    const claimName = claimNameOf(volume);
+    if (claimName === undefined) return [];
+    const claim = hidden ? undefined : claims.find({ namespace, name: claimName });
+    const filledBy = claim?.metadata.ownerReferences?.find(
+      ({ kind, controller }) => controller && kind === 'DataVolume',
+    );
+    const dataVolume = dataVolumes.find({ namespace, name: volume.dataVolume?.name ?? filledBy?.name ?? '' });
+    return [{ claimName, claim, dataVolume }];
+  });
+}
+
+function missingNetwork({ networks }: KubevirtContext, { metadata, spec }: VirtualMachineInstance): string | undefined {
+  for (const { multus } of spec.networks ?? []) {
+    if (!multus) continue;
+    const ref = networkReference(multus.networkName, metadata.namespace);
+    if (!networks.find(ref)) return `${ref.namespace}/${ref.name}`;
+  }
+  return undefined;
+}
+
+/** What cloud-init tells the guest of its network, from the Secret that the instance names. */
+async function networkDataOf({ kube }: KubevirtContext, { metadata, spec }: VirtualMachineInstance) {
+  const { namespace } = metadata;
+  for (const { cloudInitNoCloud, cloudInitConfigDrive } of spec.volumes ?? []) {
+    const source = cloudInitNoCloud ?? cloudInitConfigDrive;
+    const inline = source?.networkData;
+    if (typeof inline === 'string') return inline;
+    const name = source?.networkDataSecretRef?.name;
+    const secret = name ? await kube.get(Secret, { namespace, name }) : undefined;
+    const encoded = secret?.data?.networkdata ?? secret?.data?.networkData;
+    if (encoded) return Buffer.from(encoded, 'base64').toString();
+  }
+  return undefined;
+}

@@ -1,0 +1,138 @@
+import type { Claim, DataVolume, Pod } from '../cdi/kinds.ts';
+import { timestamp } from '../cdi/write.ts';
+import { isSaid, type Said, withConditions } from './conditions.ts';
+import { interfacesOf, withAgent } from './guest-network.ts';
+import { type Condition, claimNameOf, type InstanceStatus, phaseOf, type VirtualMachineInstance } from './kinds.ts';
+import { nodeName } from './launcher-pod.ts';
+import { isDown, readyConditionOf, waitingReason } from './launcher-status.ts';
+
+/** Why a pass over an instance could not do what was due; it stands in the condition Synchronized. */
+export interface SyncError {
+  reason: string;
+  message: string;
+}
+
+export interface ObservedForInstanceStatus {
+  instance: VirtualMachineInstance;
+  /** The launcher that is to run the guest. */
+  pod: Pod | undefined;
+  dataVolumes: DataVolume[];
+  claims: Claim[];
+  /** One of its DataVolumes waits for its consumer. */
+  isEarly: boolean;
+  /** The guest's agent speaks. */
+  hasAgent: boolean;
+  /** What cloud-init tells the guest of its network. */
+  networkData: string | undefined;
+  nowMs: number;
+}
+
+/** The next status of an instance in a phase (KubeVirt pkg/virt-controller/watch/vmi/lifecycle.go, updateStatus, and virt-handler). */
+export function nextInstanceStatus(
+  observed: ObservedForInstanceStatus,
+  phase: string,
+  error: SyncError | undefined,
+  reason?: string,
+): InstanceStatus {
+  const { instance, nowMs } = observed;
+  const before = instance.status ?? {};
+  const isNew = phase !== phaseOf(instance);
+  const transitions = before.phaseTransitionTimestamps ?? [];
+  return {
+    ...before,
+    phase,
+    ...(reason ? { reason } : {}),
+    conditions: nextConditions(observed, phase, error),
+    ...(isNew
+      ? { phaseTransitionTimestamps: [...transitions, { phase, phaseTransitionTimestamp: timestamp(nowMs) }] }
+      : {}),
+    ...placement(observed, phase),
+  };
+}
+
+/** What is known once there is a node: where it runs, and its interfaces. */
+function placement({ instance, hasAgent, networkData }: ObservedForInstanceStatus, phase: string) {
+  if (phase !== 'Scheduled' && phase !== 'Running') return {};
+  const infoSource = phase === 'Running' ? 'domain, multus-status' : 'multus-status';
+  const interfaces = interfacesOf(instance.spec, instance.metadata.uid, infoSource);
+  return {
+    nodeName,
+    interfaces: hasAgent && phase === 'Running' ? withAgent(interfaces, networkData) : interfaces,
+    ...(hasAgent && phase === 'Running' ? { guestOSInfo: { id: 'ubuntu', name: 'Ubuntu', version: '24.04' } } : {}),
+  };
+}
+
+function nextConditions(observed: ObservedForInstanceStatus, phase: string, error: SyncError | undefined): Condition[] {
+  const { instance, pod, nowMs, isEarly } = observed;
+  const before = instance.status?.conditions ?? [];
+  const scheduling = podScheduled(pod, phase, error);
+  const said = [
+    readiness(instance, pod),
+    ...dataVolumesReady(observed),
+    ...(phase === 'Pending' && isEarly ? [{ type: 'Provisioning', status: 'True' }] : []),
+    ...(scheduling ? [scheduling] : []),
+    ...(error ? [{ type: 'Synchronized', status: 'False', ...error }] : []),
+    ...(phase === 'Running' ? running(observed) : []),
+  ];
+  const isOver = (type: string) =>
+    ['Synchronized', 'PodScheduled', 'Provisioning', 'AgentConnected'].includes(type) &&
+    !said.some((one) => one.type === type);
+  const kept = before.filter(({ type }) => !isOver(type));
+  // The same reason again does not renew what is said.
+  const isKnown = error && isSaid(before, 'Synchronized', 'False', error.reason);
+  return withConditions(kept, isKnown ? said.filter(({ type }) => type !== 'Synchronized') : said, nowMs);
+}
+
+const notReady = (reason: string, message: string): Said => ({ type: 'Ready', status: 'False', reason, message });
+
+/** Ready as the launcher tells it, and only while the guest runs. */
+function readiness(instance: VirtualMachineInstance, pod: Pod | undefined): Said {
+  if (!pod) return notReady('PodNotExists', 'virt-launcher pod has not yet been scheduled');
+  if (pod.metadata.deletionTimestamp || isDown(pod))
+    return notReady('PodTerminating', 'virt-launcher pod is terminating');
+  if (phaseOf(instance) !== 'Running') return notReady('GuestNotRunning', 'Guest VM is not reported as running');
+  const told = readyConditionOf(pod);
+  if (!told) return notReady('PodConditionMissing', 'virt-launcher pod is missing the Ready condition');
+  const { status, reason, message } = told;
+  return { type: 'Ready', status, ...(reason ? { reason } : {}), ...(message ? { message } : {}) };
+}
+
+function podScheduled(pod: Pod | undefined, phase: string, error: SyncError | undefined): Said | undefined {
+  if (phase === 'Pending' && error?.reason === 'FailedPvcNotFound')
+    return { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: error.message };
+  if (phase !== 'Scheduling' && phase !== 'Pending') return undefined;
+  const told = pod?.status?.conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
+  return told && { type: 'PodScheduled', status: 'False', reason: told.reason, message: told.message };
+}
+
+function dataVolumesReady({ dataVolumes }: ObservedForInstanceStatus): Said[] {
+  if (dataVolumes.length === 0) return [];
+  const all = dataVolumes.map(({ status }) => status?.conditions.find(({ type }) => type === 'Ready')?.status);
+  if (all.every((status) => status === 'True')) {
+    const message = "All of the VMI's DVs are bound and ready";
+    return [{ type: 'DataVolumesReady', status: 'True', reason: 'AllDVsReady', message }];
+  }
+  const status = all.includes('False') ? 'False' : 'Unknown';
+  const message = "Not all of the VMI's DVs are ready";
+  return [{ type: 'DataVolumesReady', status, reason: 'NotAllDVsReady', message }];
+}
+
+function running({ instance, claims, hasAgent }: ObservedForInstanceStatus): Said[] {
+  const own = (instance.spec.volumes ?? []).map(claimNameOf);
+  const alone = claims.find(
+    ({ metadata, spec }) => own.includes(metadata.name) && !spec.accessModes?.includes('ReadWriteMany'),
+  );
+  const message = `cannot migrate VMI: PVC ${alone?.metadata.name} is not shared, live migration requires that all PVCs must be shared (using ReadWriteMany access mode)`;
+  return [
+    alone
+      ? { type: 'LiveMigratable', status: 'False', reason: 'DisksNotLiveMigratable', message }
+      : { type: 'LiveMigratable', status: 'True' },
+    ...(hasAgent ? [{ type: 'AgentConnected', status: 'True' }] : []),
+  ];
+}
+
+/** What a launcher's image that cannot be pulled is to Synchronized. */
+export function imageError(pod: Pod | undefined): SyncError | undefined {
+  const { reason, message = '' } = (pod && waitingReason(pod)) ?? {};
+  return reason === 'ErrImagePull' || reason === 'ImagePullBackOff' ? { reason, message } : undefined;
+}

@@ -1,0 +1,204 @@
+import type { Claim, DataVolume, Pod } from '../cdi/kinds.ts';
+import { Pod as PodResource } from '../cdi/kinds.ts';
+import { deletionOf, type EventText, patchOf, type Write } from '../cdi/write.ts';
+import { imageError, nextInstanceStatus, type ObservedForInstanceStatus, type SyncError } from './instance-status.ts';
+import { hasRun, isFinal, phaseOf, VirtualMachineInstance, word } from './kinds.ts';
+import { launcherPodFor, nodeName } from './launcher-pod.ts';
+import { isDown, isReady } from './launcher-status.ts';
+import type { KubevirtTimings } from './settings.ts';
+import { statusPatch } from './status-patch.ts';
+
+/** A volume's claim, and the DataVolume that fills it. */
+export interface ObservedVolume {
+  claimName: string;
+  claim: Claim | undefined;
+  dataVolume: DataVolume | undefined;
+}
+
+export interface ObservedInstance extends Omit<ObservedForInstanceStatus, 'isEarly' | 'dataVolumes' | 'claims'> {
+  volumes: ObservedVolume[];
+  /** All launchers that are its own, temporary and going ones too. */
+  pods: Pod[];
+  /** The launcher that is there only so that a node is chosen for a disk. */
+  temporary: Pod | undefined;
+  /** `namespace/name` of a network that it names and that is not there. */
+  missingNetwork: string | undefined;
+  /** Whether its machine is still there. */
+  hasMachine: boolean;
+  /** How long it has been in its phase, and how long its launcher has not been heard of. */
+  phaseMs: number;
+  unheardMs: number;
+  /** What the next launcher's name ends with. */
+  suffix: string;
+  timings: KubevirtTimings;
+}
+
+/** What comes next about an instance: its writes, and when there is more to do if nothing else happens. */
+export interface InstanceStep {
+  writes: Write[];
+  waitMs?: number;
+}
+
+/**
+ * One pass of virt-controller and virt-handler over an instance (KubeVirt pkg/virt-controller/watch/vmi/lifecycle.go): its
+ * launcher is made or deleted, then its status is written, with the object itself since that is no subresource.
+ */
+export function nextForInstance(observed: ObservedInstance): InstanceStep {
+  const { instance } = observed;
+  if (instance.metadata.deletionTimestamp || isFinal(instance)) return end(observed);
+  if (!instance.metadata.finalizers?.includes(word.instanceFinalizer)) return { writes: [guard(instance)] };
+  const launch = phaseOf(instance) === 'Pending' && !observed.pod ? launching(observed) : {};
+  const { phase, reason, waitMs } = nextPhase(observed);
+  return {
+    writes: [
+      ...(launch.writes ?? []),
+      ...(launch.done ? [] : write(observed, phase, launch.error ?? imageError(observed.pod), reason)),
+    ],
+    ...(waitMs === undefined ? {} : { waitMs }),
+  };
+}
+
+interface Launch {
+  writes?: Write[];
+  error?: SyncError;
+  /** The launcher is made; what it changes is for the next pass. */
+  done?: boolean;
+}
+
+/** Makes the launcher as soon as all claims are there, filled or waiting for it, and all networks. */
+function launching({ instance, volumes, temporary, missingNetwork, suffix }: ObservedInstance): Launch {
+  const lost = volumes.find(({ claim }) => !claim);
+  if (lost) {
+    const message = `PVC ${instance.metadata.namespace}/${lost.claimName} does not exist, waiting for it to appear`;
+    const error = { reason: 'FailedPvcNotFound', message };
+    const isKnown = instance.status?.conditions?.some(
+      ({ type, message: said }) => type === 'Synchronized' && said === message,
+    );
+    return { writes: isKnown ? [] : [told(instance, 'Normal', error.reason, message)], error };
+  }
+  if (!volumes.every(isReadyToAttach)) return {};
+  const early = volumes.some(isEarly);
+  if (early && temporary) return {};
+  if (!early && temporary)
+    return { writes: temporary.metadata.deletionTimestamp ? [] : [deletionOf(PodResource, temporary)] };
+  if (missingNetwork !== undefined) {
+    const message = `failed to render launch manifest: failed to locate network attachment definition ${missingNetwork}`;
+    return { error: { reason: 'FailedCreate', message } };
+  }
+  const pod = launcherPodFor(instance, suffix, early);
+  const event = told(instance, 'Normal', 'SuccessfulCreate', `Created virtual machine pod ${pod.metadata.name}`);
+  return { writes: [{ do: 'create', resource: PodResource, object: pod }, event], done: true };
+}
+
+const dataVolumePhase = ({ dataVolume }: ObservedVolume) => dataVolume?.status?.phase ?? '';
+
+const isEarly = (volume: ObservedVolume) => dataVolumePhase(volume) === 'WaitForFirstConsumer';
+
+/** A claim that no DataVolume fills is taken as it is. */
+const isReadyToAttach = (volume: ObservedVolume) =>
+  !volume.dataVolume || isEarly(volume) || ['Succeeded', 'PendingPopulation'].includes(dataVolumePhase(volume));
+
+interface PhaseChange {
+  phase: string;
+  reason?: string;
+  waitMs?: number;
+}
+
+const stay = (phase: string): PhaseChange => ({ phase });
+
+/** What comes after a phase; a final one is not asked about. */
+const afterPhase: Record<string, (observed: ObservedInstance) => PhaseChange> = {
+  '': (observed) => stay(hasFailedDisk(observed) ? 'Failed' : 'Pending'),
+  Pending(observed) {
+    if (observed.pod) return stay('Scheduling');
+    return stay(hasFailedDisk(observed) ? 'Failed' : 'Pending');
+  },
+  Scheduling({ pod }) {
+    if (!pod || isDown(pod) || pod.metadata.deletionTimestamp) return stay('Failed');
+    return stay(isReady(pod) ? 'Scheduled' : 'Scheduling');
+  },
+  Scheduled({ pod, phaseMs, timings }) {
+    if (!pod || isDown(pod)) return stay('Failed');
+    const restMs = timings.bootMs - phaseMs;
+    return restMs > 0 ? { phase: 'Scheduled', waitMs: restMs } : stay('Running');
+  },
+  Running({ pod, unheardMs, timings }) {
+    if (!pod) return stay('Failed');
+    if (isDown(pod)) return stay(pod.status?.phase === 'Succeeded' ? 'Succeeded' : 'Failed');
+    if (isReady(pod)) return stay('Running');
+    const restMs = timings.nodeLostMs - unheardMs;
+    return restMs > 0 ? { phase: 'Running', waitMs: restMs } : { phase: 'Failed', reason: 'NodeUnresponsive' };
+  },
+};
+
+const hasFailedDisk = ({ volumes }: ObservedInstance) => volumes.some((volume) => dataVolumePhase(volume) === 'Failed');
+
+const nextPhase = (observed: ObservedInstance): PhaseChange => {
+  const phase = phaseOf(observed.instance);
+  return afterPhase[phase]?.(observed) ?? stay(phase);
+};
+
+function write(observed: ObservedInstance, phase: string, error: SyncError | undefined, reason?: string): Write[] {
+  const { instance, volumes } = observed;
+  const next = nextInstanceStatus(
+    {
+      ...observed,
+      isEarly: volumes.some(isEarly),
+      dataVolumes: volumes.flatMap(({ dataVolume }) => dataVolume ?? []),
+      claims: volumes.flatMap(({ claim }) => claim ?? []),
+    },
+    phase,
+    error,
+    reason,
+  );
+  const status = statusPatch(instance.status, next);
+  const isPlaced = phase === 'Scheduled' && phaseOf(instance) !== 'Scheduled';
+  if (!status) return [];
+  return [
+    patchOf(VirtualMachineInstance, instance, {
+      ...(isPlaced ? { metadata: { labels: { [word.nodeName]: nodeName } } } : {}),
+      status,
+    }),
+    ...(isPlaced || phase === phaseOf(instance) ? [] : phaseEvents(observed, phase)),
+  ];
+}
+
+function phaseEvents({ instance }: ObservedInstance, phase: string): Write[] {
+  if (phase === 'Running') return [told(instance, 'Normal', 'Started', 'VirtualMachineInstance started.')];
+  if (phase === 'Succeeded') return [told(instance, 'Normal', 'ShuttingDown', 'Signaled Graceful Shutdown')];
+  return phase === 'Failed' ? [told(instance, 'Warning', 'Stopped', 'The VirtualMachineInstance crashed.')] : [];
+}
+
+/** The end of an instance: its launchers go, then it is final, then its finalizers go, the machine's own if it has none. */
+function end(observed: ObservedInstance): InstanceStep {
+  const { instance, pods, hasMachine } = observed;
+  const going = pods.filter(({ metadata }) => !metadata.deletionTimestamp).map((pod) => deletionOf(PodResource, pod));
+  const deletions = instance.metadata.deletionTimestamp ? going : [];
+  if (!isFinal(instance)) {
+    const phase = pods.length > 0 ? phaseOf(instance) : hasRun(instance) ? 'Succeeded' : 'Failed';
+    return { writes: [...deletions, ...write(observed, phase || 'Pending', undefined)] };
+  }
+  const { finalizers = [], uid, resourceVersion } = instance.metadata;
+  const isHeld = (name: string) =>
+    (name !== word.instanceFinalizer || pods.length > 0) && (name !== word.machineFinalizer || hasMachine);
+  const kept = finalizers.filter(isHeld);
+  if (kept.length === finalizers.length) return { writes: deletions };
+  const patch = { metadata: { uid, resourceVersion, finalizers: kept } };
+  return { writes: [...deletions, patchOf(VirtualMachineInstance, instance, patch)] };
+}
+
+const guard = (instance: VirtualMachineInstance): Write => {
+  const { finalizers = [], uid, resourceVersion } = instance.metadata;
+  return patchOf(VirtualMachineInstance, instance, {
+    metadata: { uid, resourceVersion, finalizers: [...finalizers, word.instanceFinalizer] },
+  });
+};
+
+const told = (instance: VirtualMachineInstance, type: EventText['type'], reason: string, message: string): Write => ({
+  do: 'event',
+  about: instance,
+  from: 'virtualmachine-controller',
+  type,
+  reason,
+  message,
+});

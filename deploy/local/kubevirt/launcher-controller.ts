@@ -1,0 +1,83 @@
+import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import { claimsOf, type Pod, Secret } from '../cdi/kinds.ts';
+import { controllerOf } from '../cdi/owner.ts';
+import { classFor, waitsForConsumer } from '../cdi/storage-profile.ts';
+import type { Again } from '../cdi/work-queue.ts';
+import type { KubevirtContext } from './context.ts';
+import { phaseOf } from './kinds.ts';
+import { isTemporary, launcherScheduler, mountedSecrets } from './launcher-pod.ts';
+import { waitingReason } from './launcher-status.ts';
+import { nextForLauncher, type ObservedLauncher } from './launcher-step.ts';
+
+/** Plays scheduler, kubelet and virt-launcher for one Pod that names the simulated scheduler. */
+export async function reconcileLauncher(context: KubevirtContext, ref: ObjectReference): Promise<Again> {
+  const pod = context.pods.find(ref);
+  if (pod?.spec.schedulerName !== launcherScheduler) return undefined;
+  const { writes, waitMs } = nextForLauncher(await observe(context, pod));
+  await context.perform(writes);
+  if (writes.length > 0) return { holdMs: context.timings.tickMs };
+  return waitMs === undefined ? undefined : { lookAgainMs: Math.max(1, waitMs) };
+}
+
+async function observe(context: KubevirtContext, pod: Pod): Promise<ObservedLauncher> {
+  const { clock, timings, claims, stopwatch, instances, storageClasses } = context;
+  const { uid, namespace, deletionTimestamp } = pod.metadata;
+  const names = claimsOf(pod);
+  const mounted = names.flatMap((name) => claims.find({ namespace, name }) ?? []);
+  const classes = [...storageClasses.objects.values()];
+  const machine = controllerOf(pod)?.name ?? '';
+  const instance = instances.find({ namespace, name: machine });
+  const isGuestUp =
+    instance?.metadata.uid === controllerOf(pod)?.uid && instance !== undefined && phaseOf(instance) === 'Running';
+  return {
+    pod,
+    claims: mounted,
+    hasAllClaims: mounted.length === names.length,
+    lateClaims: mounted.filter(({ spec }) => waitsForConsumer(classFor(spec.storageClassName, classes))),
+    missingSecret: pod.status?.phase === 'Running' || deletionTimestamp ? undefined : await missingSecret(context, pod),
+    isGuestUp,
+    upMs: isGuestUp ? stopwatch.msSince(`${uid} up`) : 0,
+    deletedMs: deletionTimestamp ? stopwatch.msSince(`${uid} deleted`) : 0,
+    stateMs: stopwatch.msSince(`${uid} ${stateOf(pod)}`),
+    timings,
+    nowMs: clock.now(),
+    ...faultsOf(context, pod, machine),
+  };
+}
+
+/** What a launcher waits for: its state as far as time counts in it. Each pull is a state of its own. */
+const stateOf = (pod: Pod) => {
+  const { phase = '', conditions = [] } = pod.status ?? {};
+  const reason = waitingReason(pod)?.reason ?? '';
+  const since = reason.includes('Image') ? pod.metadata.resourceVersion : '';
+  return [phase, ...conditions.map(({ type, status }) => type + status), reason, since].join();
+};
+
+function faultsOf({ faults, stopwatch, timings }: KubevirtContext, pod: Pod, machine: string) {
+  const { uid, resourceVersion } = pod.metadata;
+  const strike = <M extends Parameters<typeof faults.strike>[2]>(mode: M, occasion = uid) =>
+    isTemporary(pod) ? undefined : faults.strike(occasion, machine, mode);
+  const unschedulable = faults.strike(uid, machine, 'unschedulable');
+  const isPulling = pod.status?.phase === 'Pending' && waitingReason(pod)?.reason !== 'ErrImagePull';
+  const isWaiting = waitingReason(pod) !== undefined;
+  const stuck = pod.metadata.deletionTimestamp ? strike('stuckTerminating') : undefined;
+  const shutdown = strike('guestShutdown');
+  const lost = strike('nodeLost');
+  const graceMs = Math.min(timings.shutdownMs, Number(pod.spec.terminationGracePeriodSeconds ?? 30) * 1000);
+  return {
+    unschedulableMs: unschedulable ? unschedulable.forMs - stopwatch.msSince(`${uid} unschedulable`) : 0,
+    pullFails: isPulling && isWaiting && strike('imagePull', `${uid} ${resourceVersion}`) !== undefined,
+    crashes: strike('crashLoop') !== undefined,
+    shutdownAfterMs: shutdown && (shutdown.afterMs ?? 0),
+    lostAfterMs: lost && (lost.afterMs ?? 0),
+    graceMs: stuck ? stuck.forMs : graceMs,
+  };
+}
+
+async function missingSecret({ kube }: KubevirtContext, pod: Pod): Promise<string | undefined> {
+  const { namespace } = pod.metadata;
+  for (const name of mountedSecrets(pod)) {
+    if (!(await kube.get(Secret, { namespace, name }))) return name;
+  }
+  return undefined;
+}

@@ -1,0 +1,81 @@
+import type { Condition, ContainerState, Pod } from '../cdi/kinds.ts';
+import { timestamp } from '../cdi/write.ts';
+
+const condition = (
+  type: string,
+  status: 'True' | 'False',
+  nowMs: number,
+  reason?: string,
+  message?: string,
+): Condition => ({
+  type,
+  status,
+  lastTransitionTime: timestamp(nowMs),
+  ...(reason ? { reason } : {}),
+  ...(message ? { message } : {}),
+});
+
+export const unschedulableMessage =
+  '0/3 nodes are available: 3 Insufficient devices.kubevirt.io/kvm. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.';
+
+/** A launcher for which there is no node. */
+export const unschedulable = (nowMs: number) => ({
+  phase: 'Pending',
+  conditions: [condition('PodScheduled', 'False', nowMs, 'Unschedulable', unschedulableMessage)],
+});
+
+const withContainer = (pod: Pod, phase: string, state: ContainerState, nowMs: number, readyReason = '') => {
+  const isReady = state.running !== undefined && readyReason === '';
+  const why = isReady ? undefined : readyReason || 'ContainersNotReady';
+  return {
+    phase,
+    conditions: [
+      condition('PodScheduled', 'True', nowMs),
+      condition('Initialized', 'True', nowMs),
+      condition('ContainersReady', isReady ? 'True' : 'False', nowMs, why),
+      condition('Ready', isReady ? 'True' : 'False', nowMs, why),
+    ],
+    containerStatuses: [
+      {
+        name: 'compute',
+        image: pod.spec.containers[0]?.image ?? '',
+        imageID: '',
+        restartCount: 0,
+        ready: isReady,
+        started: isReady,
+        state,
+      },
+    ],
+  };
+};
+
+/** A launcher whose container has not started yet, and why. */
+export const waiting = (pod: Pod, reason: string, message: string | undefined, nowMs: number) =>
+  withContainer(pod, 'Pending', { waiting: { reason, ...(message ? { message } : {}) } }, nowMs);
+
+export const running = (pod: Pod, nowMs: number) =>
+  withContainer(pod, 'Running', { running: { startedAt: timestamp(nowMs) } }, nowMs);
+
+/** A launcher of which nobody has heard since its node is lost. */
+export const unheard = (pod: Pod, nowMs: number) =>
+  withContainer(pod, 'Running', { running: { startedAt: timestamp(nowMs) } }, nowMs, 'NodeNotReady');
+
+/** A launcher whose guest is down for good: by itself, or by a failure. */
+export const ended = (pod: Pod, exitCode: number, nowMs: number) =>
+  withContainer(
+    pod,
+    exitCode === 0 ? 'Succeeded' : 'Failed',
+    { terminated: { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', message: '' } },
+    nowMs,
+  );
+
+export const waitingReason = ({ status }: Pod) => status?.containerStatuses[0]?.state?.waiting;
+
+export const isScheduled = ({ status }: Pod) =>
+  status?.conditions.some(({ type, status: value }) => type === 'PodScheduled' && value === 'True') ?? false;
+
+export const readyConditionOf = ({ status }: Pod) => status?.conditions.find(({ type }) => type === 'Ready');
+
+export const isReady = (pod: Pod) => readyConditionOf(pod)?.status === 'True';
+
+export const isDown = ({ status }: Pod) => ['Succeeded', 'Failed'].includes(status?.phase ?? '');

@@ -1,0 +1,131 @@
+import { annotation } from '../cdi/annotation.ts';
+import { Claim, Pod } from '../cdi/kinds.ts';
+import { deletionOf, patchOf, statusOf, type Write, withoutFinalizer } from '../cdi/write.ts';
+import { isTemporary, launcherFinalizer, nodeName } from './launcher-pod.ts';
+import {
+  ended,
+  isDown,
+  isReady,
+  isScheduled,
+  running,
+  unheard,
+  unschedulable,
+  waiting,
+  waitingReason,
+} from './launcher-status.ts';
+import type { KubevirtTimings } from './settings.ts';
+
+export interface ObservedLauncher {
+  pod: Pod;
+  /** The claims it mounts, as far as they are there, and whether all are. */
+  claims: Claim[];
+  hasAllClaims: boolean;
+  /** Those of them whose class waits until a node is chosen. */
+  lateClaims: Claim[];
+  /** A Secret it mounts that is not there. */
+  missingSecret: string | undefined;
+  /** Whether its guest is up. */
+  isGuestUp: boolean;
+  /** How long no node takes it. */
+  unschedulableMs: number;
+  /** The pull that is due fails. */
+  pullFails: boolean;
+  /** It ends before its guest is up. */
+  crashes: boolean;
+  /** How long its guest has been up, and how long it stays up before it powers itself off, or its node is lost. */
+  upMs: number;
+  shutdownAfterMs: number | undefined;
+  lostAfterMs: number | undefined;
+  /** How long it has been asked to go, and how long it takes it; undefined for ever. */
+  deletedMs: number;
+  graceMs: number | undefined;
+  /** How long it has been in the state it is in. */
+  stateMs: number;
+  timings: KubevirtTimings;
+  nowMs: number;
+}
+
+/** What comes next about a launcher: its writes, and when there is more to do if nothing else happens. */
+export interface LauncherStep {
+  writes: Write[];
+  waitMs?: number;
+}
+
+const done: LauncherStep = { writes: [] };
+
+const after = (waitMs: number, writes: () => Write[]): LauncherStep =>
+  waitMs > 0 ? { writes: [], waitMs } : { writes: writes() };
+
+const say = (pod: Pod, status: object): Write[] => [statusOf(Pod, pod, status)];
+
+/** The next step of scheduler, kubelet and virt-launcher for one Pod: a node, its container, its guest's end, its own. */
+export function nextForLauncher(observed: ObservedLauncher): LauncherStep {
+  const { pod } = observed;
+  if (pod.metadata.deletionTimestamp) return terminate(observed);
+  if (isDown(pod)) return done;
+  if (!isScheduled(pod)) return schedule(observed);
+  if (pod.status?.phase === 'Running') return keep(observed);
+  return start(observed);
+}
+
+function terminate({ pod, deletedMs, graceMs }: ObservedLauncher): LauncherStep {
+  if (!pod.metadata.finalizers?.includes(launcherFinalizer) || graceMs === undefined) return done;
+  const isAlive = pod.status?.phase === 'Running';
+  return after(isAlive ? graceMs - deletedMs : 0, () => [withoutFinalizer(Pod, pod, launcherFinalizer)]);
+}
+
+function schedule(observed: ObservedLauncher): LauncherStep {
+  const { pod, claims, hasAllClaims, lateClaims, unschedulableMs, stateMs, timings, nowMs } = observed;
+  if (unschedulableMs > 0) {
+    const isSaid = (pod.status?.conditions.length ?? 0) > 0;
+    return { writes: isSaid ? [] : say(pod, unschedulable(nowMs)), waitMs: unschedulableMs };
+  }
+  if (!hasAllClaims) return done;
+  if (stateMs < timings.scheduleMs) return { writes: [], waitMs: timings.scheduleMs - stateMs };
+  const choice = { metadata: { annotations: { [annotation.selectedNode]: nodeName } } };
+  const undecided = lateClaims.filter(
+    ({ metadata, status }) =>
+      status?.phase !== 'Bound' && metadata.annotations?.[annotation.selectedNode] === undefined,
+  );
+  if (undecided.length > 0) return { writes: undecided.map((claim) => patchOf(Claim, claim, choice)) };
+  // The temporary one is there for the choice alone.
+  const isHeld = !isTemporary(pod) && claims.some(({ status }) => status?.phase !== 'Bound');
+  return isHeld ? done : { writes: say(pod, waiting(pod, 'ContainerCreating', undefined, nowMs)) };
+}
+
+const image = ({ spec }: Pod) => spec.containers[0]?.image ?? '';
+
+function start({ pod, missingSecret, pullFails, crashes, stateMs, timings, nowMs }: ObservedLauncher): LauncherStep {
+  const reason = waitingReason(pod)?.reason;
+  if (missingSecret !== undefined) return { writes: [], waitMs: timings.pollMs };
+  if (reason === 'ErrImagePull') {
+    const message = `Back-off pulling image "${image(pod)}"`;
+    return after(timings.pollMs - stateMs, () => say(pod, waiting(pod, 'ImagePullBackOff', message, nowMs)));
+  }
+  const dueMs = (reason === 'ImagePullBackOff' ? timings.pollMs : timings.containerMs) - stateMs;
+  if (pullFails) {
+    const message = `rpc error: code = Unknown desc = failed to pull and unpack image "${image(pod)}": unexpected status code 503`;
+    return after(dueMs, () => say(pod, waiting(pod, 'ErrImagePull', message, nowMs)));
+  }
+  return after(dueMs, () => say(pod, crashes ? ended(pod, 1, nowMs) : running(pod, nowMs)));
+}
+
+function keep({
+  pod,
+  isGuestUp,
+  upMs,
+  shutdownAfterMs,
+  lostAfterMs,
+  stateMs,
+  timings,
+  nowMs,
+}: ObservedLauncher): LauncherStep {
+  if (!isReady(pod)) {
+    // What takes a Pod off a node that does not come back.
+    return after(timings.nodeLostMs * 2 - stateMs, () => [deletionOf(Pod, pod)]);
+  }
+  if (!isGuestUp) return done;
+  if (lostAfterMs !== undefined) return after(lostAfterMs - upMs, () => say(pod, unheard(pod, nowMs)));
+  if (shutdownAfterMs !== undefined) return after(shutdownAfterMs - upMs, () => say(pod, ended(pod, 0, nowMs)));
+  return done;
+}

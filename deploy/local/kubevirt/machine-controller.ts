@@ -1,0 +1,70 @@
+import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import { ApiError } from '../../../shared/runtime/errors.ts';
+import { serviceAccountUser } from '../api-server/authentication.ts';
+import { refuseClone } from '../cdi/clone-authorization.ts';
+import type { Again } from '../cdi/work-queue.ts';
+import type { KubevirtContext } from './context.ts';
+import type { VirtualMachine } from './kinds.ts';
+import { nextForMachine, type ObservedMachine, refusedMachine } from './machine-step.ts';
+
+/** Plays virt-controller for one machine: one pass over it. */
+export async function reconcileMachine(context: KubevirtContext, ref: ObjectReference): Promise<Again> {
+  const machine = context.machines.find(ref);
+  if (!machine) return undefined;
+  const { observed, waitMs: faultMs } = await observe(context, machine);
+  const { writes, waitMs } = nextForMachine(observed);
+  try {
+    await context.perform(writes);
+  } catch (error) {
+    const isRefused = error instanceof ApiError && [400, 403, 422].includes(error.status);
+    if (isRefused) await context.perform(refusedMachine(observed, refusalOf(error.message)));
+    throw error;
+  }
+  if (writes.length > 0) return { holdMs: context.timings.tickMs };
+  const leftMs = [waitMs, faultMs, observed.refusals.size > 0 ? context.timings.pollMs : undefined].filter(
+    (one) => one !== undefined,
+  );
+  return leftMs.length > 0 ? { lookAgainMs: Math.min(...leftMs) } : undefined;
+}
+
+const refusalOf = (message: string) =>
+  `Error encountered while creating DataVolumes: failed to create DataVolume: ${message}`;
+
+async function observe(context: KubevirtContext, machine: VirtualMachine) {
+  const { clock, timings, instances, dataVolumes, claims, stopwatch, faults } = context;
+  const { namespace, name, uid } = machine.metadata;
+  const rule = faults.strike(uid, name, 'dataVolumeError');
+  const isWatched =
+    rule && machine.spec.template.spec.volumes?.some(({ dataVolume }) => isThere(context, machine, dataVolume));
+  const leftMs = isWatched ? rule.forMs - stopwatch.msSince(`${uid} dataVolumeError`) : 0;
+  const observed: ObservedMachine = {
+    machine,
+    instance: instances.find({ namespace, name }),
+    dataVolume: (one) => dataVolumes.find({ namespace, name: one }),
+    claim: (one) => claims.find({ namespace, name: one }),
+    seesDataVolumeError: leftMs > 0,
+    refusals: await refusalsOf(context, machine),
+    backOffScale: timings.backOffScale,
+    nowMs: clock.now(),
+  };
+  return { observed, waitMs: leftMs > 0 ? leftMs : undefined };
+}
+
+const isThere = ({ dataVolumes }: KubevirtContext, { metadata }: VirtualMachine, dataVolume?: { name: string }) =>
+  dataVolume !== undefined && dataVolumes.find({ namespace: metadata.namespace, name: dataVolume.name }) !== undefined;
+
+/** Asks, as KubeVirt does, whether the machine's ServiceAccount may clone what its templates name. */
+async function refusalsOf({ kube, dataVolumes }: KubevirtContext, { metadata, spec }: VirtualMachine) {
+  const refusals = new Map<string, string>();
+  if (metadata.deletionTimestamp) return refusals;
+  const { namespace = '' } = metadata;
+  for (const template of spec.dataVolumeTemplates ?? []) {
+    const { name } = template.metadata;
+    const source = template.spec.source?.snapshot?.namespace;
+    if (!source || source === namespace || dataVolumes.find({ namespace, name })) continue;
+    const account = serviceAccountUser({ namespace, name: spec.template.spec.serviceAccountName || 'default' });
+    const refusal = await refuseClone(kube, account, source);
+    if (refusal !== undefined) refusals.set(name, refusal);
+  }
+  return refusals;
+}

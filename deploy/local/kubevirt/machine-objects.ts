@@ -1,0 +1,38 @@
+import { annotation } from '../cdi/annotation.ts';
+import { DataVolume } from '../cdi/kinds.ts';
+import { ownedBy } from '../cdi/owner.ts';
+import { type DataVolumeTemplate, type VirtualMachine, VirtualMachineInstance, word } from './kinds.ts';
+
+/** The DataVolume of a machine's template. */
+export function dataVolumeFor(machine: VirtualMachine, { metadata, spec }: DataVolumeTemplate) {
+  return {
+    apiVersion: DataVolume.apiVersion,
+    kind: DataVolume.kind,
+    metadata: {
+      ...metadata,
+      namespace: machine.metadata.namespace,
+      labels: { ...metadata.labels, [word.createdBy]: machine.metadata.uid },
+      annotations: { ...metadata.annotations, [annotation.allowClaimAdoption]: 'true' },
+      ownerReferences: [ownedBy(machine)],
+    },
+    spec,
+  };
+}
+
+/** The instance that is one run of a machine, with the template as it is now. */
+export function instanceFor(machine: VirtualMachine) {
+  const { metadata, spec } = machine.spec.template;
+  return {
+    apiVersion: VirtualMachineInstance.apiVersion,
+    kind: VirtualMachineInstance.kind,
+    metadata: {
+      name: machine.metadata.name,
+      namespace: machine.metadata.namespace,
+      labels: { ...metadata?.labels },
+      annotations: { ...metadata?.annotations, [word.generation]: String(machine.metadata.generation) },
+      finalizers: [word.instanceFinalizer, word.machineFinalizer],
+      ownerReferences: [ownedBy(machine)],
+    },
+    spec,
+  };
+}

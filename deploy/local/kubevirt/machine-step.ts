@@ -1,0 +1,165 @@
+import { DataVolume } from '../cdi/kinds.ts';
+import {
+  deletionOf,
+  type EventText,
+  patchOf,
+  statusOf,
+  type Write,
+  withFinalizer,
+  withoutFinalizer,
+} from '../cdi/write.ts';
+import { isFinal, type MachineStatus, VirtualMachine, VirtualMachineInstance, word } from './kinds.ts';
+import { dataVolumeFor, instanceFor } from './machine-objects.ts';
+import { isOutdated, nextMachineStatus, type ObservedForStatus } from './machine-status.ts';
+import { runStrategyOf, wishOf } from './run-strategy.ts';
+import { statusPatch } from './status-patch.ts';
+
+export interface ObservedMachine extends Omit<ObservedForStatus, 'starting' | 'restarting' | 'failure'> {
+  /** Why the machine's ServiceAccount may not clone what a template names, by the template's name. */
+  refusals: ReadonlyMap<string, string>;
+}
+
+/** What comes next about a machine: its writes, and when there is more to do if nothing else happens. */
+export interface MachineStep {
+  writes: Write[];
+  waitMs?: number;
+}
+
+interface Pass {
+  writes: Write[];
+  waitMs?: number;
+  failure?: ObservedForStatus['failure'];
+  starting?: boolean;
+  restarting?: boolean;
+}
+
+/**
+ * One pass of KubeVirt's controller over a machine (KubeVirt pkg/virt-controller/watch/vm/vm.go, sync and updateStatus): what is
+ * to be made or deleted, then the status.
+ */
+export function nextForMachine(observed: ObservedMachine): MachineStep {
+  const { machine, instance } = observed;
+  const { writes, waitMs, failure, starting = false, restarting = false } = pass(observed);
+  const next = nextMachineStatus({ ...observed, failure, starting, restarting });
+  const released = instance && isFinal(instance) && instance.metadata.finalizers?.includes(word.machineFinalizer);
+  return {
+    writes: [
+      ...writes,
+      ...statusWrites(machine, next),
+      // Only now that all it said is recorded may it go.
+      ...(released ? [withoutFinalizer(VirtualMachineInstance, instance, word.machineFinalizer)] : []),
+    ],
+    ...(waitMs === undefined ? {} : { waitMs }),
+  };
+}
+
+/** The status of a machine when a write of its controller was refused. */
+export const refusedMachine = (observed: ObservedMachine, message: string): Write[] =>
+  statusWrites(
+    observed.machine,
+    nextMachineStatus({
+      ...observed,
+      failure: { reason: 'FailedCreate', message },
+      starting: false,
+      restarting: false,
+    }),
+  );
+
+function pass(observed: ObservedMachine): Pass {
+  const { machine, instance } = observed;
+  const held = machine.metadata.finalizers?.includes(word.machineFinalizer) ?? false;
+  if (machine.metadata.deletionTimestamp) {
+    if (instance) return { writes: stop(machine, instance) };
+    return { writes: held ? [withoutFinalizer(VirtualMachine, machine, word.machineFinalizer)] : [] };
+  }
+  if (!held) return { writes: [withFinalizer(VirtualMachine, machine, word.machineFinalizer)] };
+  if (instance && isBehind(machine, instance)) return { writes: [generationOf(machine, instance)] };
+  if (machine.metadata.annotations?.[word.immediateDataVolumeCreation] !== 'false') {
+    const disks = disksOf(observed);
+    const isHalted = runStrategyOf(machine) === 'Halted';
+    if (disks.failure || disks.writes.length > 0 || !(disks.ready || isHalted)) return disks;
+  }
+  return run(observed);
+}
+
+function run(observed: ObservedMachine): Pass {
+  const { machine, instance, nowMs } = observed;
+  const wish = wishOf(machine, instance);
+  if (instance) {
+    const isToStop = wish === 'stop' || wish === 'restart';
+    return { writes: isToStop ? stop(machine, instance) : [], restarting: wish === 'restart' };
+  }
+  if (wish !== 'start') return { writes: [] };
+  const waitMs = Date.parse(machine.status?.startFailure?.retryAfterTimestamp ?? '') - nowMs;
+  if (waitMs > 0) return { writes: [], waitMs };
+  const disks = disksOf(observed);
+  if (disks.failure || !disks.ready) return disks;
+  const message = `Started the virtual machine by creating the new virtual machine instance ${machine.metadata.name}`;
+  return {
+    writes: [
+      { do: 'create', resource: VirtualMachineInstance, object: instanceFor(machine) },
+      told(machine, 'Normal', 'SuccessfulCreate', message),
+    ],
+    starting: true,
+  };
+}
+
+/** A template's DataVolume is made where it is missing, and waited for; with one that waits for a consumer a machine may start. */
+function disksOf({ machine, dataVolume, refusals }: ObservedMachine): Pass & { ready: boolean } {
+  let ready = true;
+  for (const template of machine.spec.dataVolumeTemplates ?? []) {
+    const { name } = template.metadata;
+    const found = dataVolume(name);
+    const refusal = refusals.get(name);
+    if (!found && refusal !== undefined) return unauthorized(machine, name, refusal);
+    if (!found) {
+      const object = dataVolumeFor(machine, template);
+      const event = told(machine, 'Normal', 'SuccessfulDataVolumeCreate', `Created DataVolume ${name}`);
+      return { writes: [{ do: 'create', resource: DataVolume, object }, event], ready: false };
+    }
+    ready &&= ['Succeeded', 'WaitForFirstConsumer', 'PendingPopulation'].includes(found.status?.phase ?? '');
+  }
+  return { writes: [], ready };
+}
+
+function unauthorized(machine: VirtualMachine, name: string, refusal: string): Pass & { ready: boolean } {
+  const message = `Error encountered while creating DataVolumes: not authorized to create DataVolume: ${refusal}`;
+  const isKnown = machine.status?.conditions?.some((one) => one.type === 'Failure' && one.message === message);
+  const text = `Not authorized to create DataVolume ${name}: ${refusal}`;
+  return {
+    writes: isKnown ? [] : [told(machine, 'Warning', 'UnauthorizedDataVolumeCreate', text)],
+    failure: { reason: 'FailedCreate', message },
+    ready: false,
+  };
+}
+
+function stop(machine: VirtualMachine, instance: VirtualMachineInstance): Write[] {
+  if (instance.metadata.deletionTimestamp) return [];
+  const message = `Stopped the virtual machine by deleting the virtual machine instance ${instance.metadata.uid}`;
+  return [deletionOf(VirtualMachineInstance, instance), told(machine, 'Normal', 'SuccessfulDelete', message)];
+}
+
+/** Whether the machine has changed in something that its instance need not hear of. */
+const isBehind = (machine: VirtualMachine, instance: VirtualMachineInstance) =>
+  instance.metadata.annotations?.[word.generation] !== String(machine.metadata.generation) &&
+  !instance.metadata.deletionTimestamp &&
+  !isOutdated(machine, instance);
+
+const generationOf = ({ metadata }: VirtualMachine, instance: VirtualMachineInstance): Write =>
+  patchOf(VirtualMachineInstance, instance, {
+    metadata: { annotations: { [word.generation]: String(metadata.generation) } },
+  });
+
+const told = (machine: VirtualMachine, type: EventText['type'], reason: string, message: string): Write => ({
+  do: 'event',
+  about: machine,
+  from: 'virtualmachine-controller',
+  type,
+  reason,
+  message,
+});
+
+function statusWrites(machine: VirtualMachine, next: MachineStatus): Write[] {
+  const patch = statusPatch(machine.status, next);
+  return patch ? [statusOf(VirtualMachine, machine, patch)] : [];
+}

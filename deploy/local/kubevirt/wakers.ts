@@ -1,0 +1,49 @@
+import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import { claimsOf } from '../cdi/kinds.ts';
+import { controllerOf } from '../cdi/owner.ts';
+import type { WorkQueue } from '../cdi/work-queue.ts';
+import type { KubevirtContext } from './context.ts';
+import { claimNameOf, type InstanceSpec, VirtualMachineInstance } from './kinds.ts';
+
+interface Queues {
+  machines: WorkQueue;
+  instances: WorkQueue;
+  launchers: WorkQueue;
+}
+
+/** Says which change has which controller look at which object. */
+export function wakers(context: KubevirtContext, { machines, instances, launchers }: Queues): void {
+  const uses = ({ volumes = [] }: InstanceSpec, name: string) => volumes.some((volume) => claimNameOf(volume) === name);
+
+  /** A claim has the name of the DataVolume that fills it. */
+  const diskChanged = ({ metadata: { namespace, name } }: { metadata: ObjectReference }) => {
+    for (const { metadata, spec } of context.machines.objects.values())
+      if (metadata.namespace === namespace && uses(spec.template.spec, name)) machines.add(metadata);
+    for (const { metadata, spec } of context.instances.objects.values())
+      if (metadata.namespace === namespace && uses(spec, name)) instances.add(metadata);
+    for (const pod of context.pods.objects.values())
+      if (pod.metadata.namespace === namespace && claimsOf(pod).includes(name)) launchers.add(pod.metadata);
+  };
+
+  context.machines.onChange(({ metadata }) => {
+    machines.add(metadata);
+    instances.add(metadata);
+  });
+  context.instances.onChange((instance) => {
+    machines.add(instance.metadata);
+    instances.add(instance.metadata);
+    for (const pod of context.pods.objects.values())
+      if (controllerOf(pod)?.uid === instance.metadata.uid) launchers.add(pod.metadata);
+  });
+  context.pods.onChange((pod) => {
+    launchers.add(pod.metadata);
+    const owner = controllerOf(pod);
+    if (owner?.kind === VirtualMachineInstance.kind)
+      instances.add({ namespace: pod.metadata.namespace, name: owner.name });
+  });
+  context.dataVolumes.onChange(diskChanged);
+  context.claims.onChange(diskChanged);
+  context.networks.onChange(() => {
+    for (const { metadata } of context.instances.objects.values()) instances.add(metadata);
+  });
+}
