@@ -32,7 +32,10 @@ export function decide(observed: Observed): Action[] {
 const byAge = ({ metadata: a }: VirtualMachine, { metadata: b }: VirtualMachine) =>
   a.creationTimestamp.localeCompare(b.creationTimestamp) || a.uid.localeCompare(b.uid);
 
-/** The machine's condition, and an Event where it needs somebody's eye; nothing where it says so already. */
+/**
+ * The machine's condition, and an Event where the template is not what counts; nothing where it says so already. That a
+ * machine fails for want of an image is provision-vm's to tell, which writes its phase.
+ */
 function tell(machine: VirtualMachine, finding: Finding | undefined, { nowMs, image }: Observed): Action[] {
   if (!finding) return [];
   const { name, namespace, uid, generation } = machine.metadata;
@@ -40,10 +43,8 @@ function tell(machine: VirtualMachine, finding: Finding | undefined, { nowMs, im
   const before = conditionOf(machine.status?.conditions, 'ImageResolved');
   const wanted = { type: 'ImageResolved', status, reason, message, observedGeneration: generation };
   if (before && Object.entries(wanted).every(([key, value]) => before[key as keyof typeof before] === value)) return [];
-  const now = toTime(nowMs);
-  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
-  const say = (type: 'Normal' | 'Warning', word: string, once: string) =>
-    ({ do: 'record', about: machine, type, reason: word, message, once }) as const;
+  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : toTime(nowMs);
+  const once = String(generation);
   return [
     {
       do: 'apply',
@@ -52,9 +53,8 @@ function tell(machine: VirtualMachine, finding: Finding | undefined, { nowMs, im
       subresource: 'status',
       trace: traceOfMachine(machine, image),
     },
-    ...(differences.length > 0 ? [say('Warning', 'TemplateMismatch', String(generation))] : []),
-    ...(status === 'False' && before?.reason !== reason
-      ? [say(reason === 'ImageTerminating' ? 'Normal' : 'Warning', reason, `${generation}/${now}`)]
+    ...(differences.length > 0
+      ? [{ do: 'record', about: machine, type: 'Warning', reason: 'TemplateMismatch', message, once } as const]
       : []),
   ];
 }

@@ -10,7 +10,6 @@ import { ApiError } from '../../shared/runtime/errors.ts';
 import { putImage } from './images.ts';
 import { createMachine, templateOf, untilResolved } from './machines.ts';
 import type { KubectlStory } from './run-locally.ts';
-import { untilWarning, warningsOf } from './warnings.ts';
 import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
 
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
@@ -164,15 +163,10 @@ const heals = (
       const { status, message } = await untilResolved(world, 'vm', reason);
       expect(status).toBe('False');
       expect(message).toContain(says);
-      const warning = await untilWarning(world, namespace, reason);
-      expect(warning).toMatchObject({ message, involvedObject: { kind: 'VirtualMachine', name: 'vm' } });
       expect(await kube.get(VMDiskImage, ref)).toBeUndefined();
       await mend(world);
       expect(await untilResolved(world, 'vm', 'ImageFound')).toMatchObject({ status: 'True' });
       expect(await kube.get(VMDiskImage, ref)).toBeDefined();
-      expect(
-        (await warningsOf(world, namespace, reason)).filter(({ source }) => source.component === 'ensure-vmdi'),
-      ).toHaveLength(1);
     } finally {
       await kube.delete(VirtualMachine, { namespace, name: 'vm' });
       await kube.delete(VMDiskImage, ref);

@@ -107,7 +107,6 @@ export const stories: readonly Story[] = [
       const { status, message } = await untilResolved(world, 'vm', 'ImageMissing');
       expect(status).toBe('False');
       expect(message).toContain(`Expected VMDiskImage ${world.namespace}/strict to be there (mode FailIfNotExist)`);
-      expect(await untilWarning(world, world.namespace, 'ImageMissing')).toMatchObject({ message });
       expect(await imageOf(world, 'strict')).toBeUndefined();
       await createImage(world, 'strict');
       expect(await untilResolved(world, 'vm', 'ImageFound')).toMatchObject({ status: 'True' });
