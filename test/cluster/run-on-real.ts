@@ -5,6 +5,11 @@ import { stories as deadLetters, kubectlStories as deadLettersWithKubectl } from
 import { stories as deletion } from '../journeys/deletion.ts';
 import { stories as failures } from '../journeys/failures.ts';
 import { stories as personsDay } from '../journeys/kubectl.ts';
+import {
+  stories as machineBadInput,
+  kubectlStories as machineBadInputWithKubectl,
+} from '../journeys/machine-bad-input.ts';
+import { stories as machineImages } from '../journeys/machine-images.ts';
 import { postWithCurl, storiesWith } from '../journeys/preload.ts';
 import { stories as queue } from '../journeys/queue.ts';
 import { stories as revisions } from '../journeys/revisions.ts';
@@ -32,6 +37,8 @@ export const allStories = {
   preload: storiesWith('curl', postWithCurl),
   'dead letters': [...deadLetters, ...withKubectl(deadLettersWithKubectl)],
   "a person's day": withKubectl(personsDay),
+  "a machine's image": machineImages,
+  'bad input of machines': [...machineBadInput, ...withKubectl(machineBadInputWithKubectl)],
   scale,
   wakers,
 } satisfies Record<string, readonly Story[]>;
