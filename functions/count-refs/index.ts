@@ -5,7 +5,7 @@ import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { ObjectReference } from '../../shared/resources/resource.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
-import { machinesOf } from '../../shared/rules/references.ts';
+import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { decide, type Observed } from './decide.ts';
 
 /** Tells every image who uses it, and keeps each machine until its image knows that it goes. */
@@ -48,21 +48,10 @@ async function countAll(kube: Reader): Promise<Counted[]> {
   }));
 }
 
-/** One list of all machines costs less than more lists than this of a few each. */
-const mostLists = 20;
-
 /** Each image before its machines: a count is written only to the image as it was before they were counted. */
 async function countSome(kube: Reader, refs: readonly ObjectReference[]): Promise<Counted[]> {
   const images = await Promise.all(refs.map((ref) => kube.get(VMDiskImage, ref)));
-  const all =
-    refs.length > mostLists
-      ? Map.groupBy(await kube.list(VirtualMachine), ({ spec }) => keyOf(spec.vmDiskImageRef))
-      : undefined;
-  const machines = await Promise.all(
-    refs.map(
-      (ref) => all?.get(keyOf(ref)) ?? (all ? [] : kube.list(VirtualMachine, { fieldSelector: machinesOf(ref) })),
-    ),
-  );
+  const machines = await machinesNaming(kube, refs);
   return refs.map((_, index) => ({ image: images[index], machines: machines[index] ?? [] }));
 }
 

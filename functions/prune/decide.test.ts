@@ -1,33 +1,221 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import { aDataVolume, aSnapshot, aVMDiskImage } from '../../test/builders.ts';
-import { decide, type Observed } from './decide.ts';
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
+import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
+import { decide, type Left, type Observed } from './decide.ts';
 
-const image = aVMDiskImage({ deleted: true, status: { phase: 'Syncing', revision: 1, attempt: 1 } });
+const nowMs = start + 3_600_000;
+const nothing: Left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
 const claim = PersistentVolumeClaim.parse({ metadata: { name: 'x', namespace: 'vmdi-farm' } });
-const pass = (observed: Partial<Observed>) =>
-  decide({ image, dataVolumes: [], claims: [], snapshots: [], holdsSlot: false, ...observed });
 
-test('volumes and snapshots of a deleted image are deleted', () => {
-  const actions = pass({ dataVolumes: [aDataVolume(image)], snapshots: [aSnapshot(image)], claims: [claim] });
-  expect(actions.map(({ do: verb }) => verb)).toEqual(['delete', 'delete']);
+type Given = Partial<Omit<Observed, 'left'>> & { left?: Partial<Left>; data?: Record<string, string> };
+const pass = ({ left, data = {}, ...more }: Given) =>
+  decide({
+    nowMs,
+    policy: parsePolicy({ data }),
+    image: aVMDiskImage(),
+    machines: [],
+    left: { ...nothing, ...left },
+    ...more,
+  });
+const verbs = (actions: readonly Action[]) => actions.map(({ do: verb }) => verb);
+const condition = (actions: readonly Action[]) => {
+  const status = actions.find((action) => action.do === 'patchStatus')?.status as VMDiskImageStatus | undefined;
+  return status?.conditions?.find(({ type }) => type === 'DeletionHeld');
+};
+
+/** An image with a snapshot, deleted at the beginning of the story. */
+const deleted = (status: VMDiskImageStatus = {}, more: ImageOptions = {}) =>
+  aVMDiskImage({
+    deleted: true,
+    status: {
+      phase: 'Succeeded',
+      revision: 1,
+      snapshot: { name: 'ubuntu-r1', revision: 1 },
+      conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', message: '', lastTransitionTime: at(0) }],
+      ...status,
+    },
+    ...more,
+  });
+const held = (message: string) => [
+  { type: 'DeletionHeld', status: 'True' as const, reason: 'Referenced', message, lastTransitionTime: at(0) },
+];
+/** A machine that was there before. */
+const machine = (name: string, more: MachineOptions = {}) =>
+  aVirtualMachine({ name, createdAfterSeconds: -60, ...more });
+const withDisk = (image: string): Partial<MachineOptions> => ({
+  status: { rootDisk: { name: 'root', image, revision: 1 } },
 });
-test('the finalizer stays while a claim is left', () => {
-  expect(pass({ claims: [claim] })).toEqual([]);
+
+describe('a deleted image that nobody holds', () => {
+  const image = aVMDiskImage({ deleted: true, status: { phase: 'Syncing', revision: 1, attempt: 1 } });
+  test('loses its volumes and snapshots', () => {
+    const left = { dataVolumes: [aDataVolume(image)], snapshots: [aSnapshot(image)], claims: [claim] };
+    expect(verbs(pass({ image, left }))).toEqual(['delete', 'delete']);
+  });
+  test('keeps the finalizer while a claim is left', () => {
+    expect(pass({ image, left: { claims: [claim] } })).toEqual([]);
+  });
+  test('keeps it while it holds a slot, and the event is wanted again', () => {
+    expect(pass({ image, left: { holdsSlot: true } })).toMatchObject([{ do: 'again' }]);
+  });
+  test('loses it when nothing is left, which is told and counted with the rule', () => {
+    expect(pass({ image })).toMatchObject([
+      { do: 'patchMetadata', metadata: { finalizers: [] } },
+      { do: 'tell', type: 'ot.pelotech.disk-image.pruned.v1', data: { rule: 'Deleted' } },
+      { do: 'measure', metric: 'ot.image.pruned', attributes: { rule: 'Deleted' } },
+    ]);
+  });
+  test("leaves another's finalizer alone", () => {
+    const shared = aVMDiskImage({ deleted: true, finalizers: ['other/one', 'pelotech.ot/disk-image'] });
+    expect(pass({ image: shared })[0]).toMatchObject({ metadata: { finalizers: ['other/one'] } });
+    expect(pass({ image: aVMDiskImage({ deleted: true, finalizers: ['other/one'] }) })).toEqual([]);
+  });
+  test('says so where it was held before, then loses what it held', () => {
+    const before = deleted({ conditions: held('…') });
+    const actions = pass({ image: before, left: { snapshots: [aSnapshot(before)] } });
+    expect(verbs(actions)).toEqual(['patchStatus', 'delete']);
+    expect(condition(actions)).toMatchObject({ status: 'False', reason: 'NotReferenced' });
+  });
 });
-test('the finalizer stays while the image holds a slot, and the event is wanted again', () => {
-  expect(pass({ holdsSlot: true })).toMatchObject([{ do: 'again' }]);
+
+describe('a deleted image', () => {
+  const isHeld = (image: Observed['image'], machines: readonly VirtualMachine[], data = {}) => {
+    const actions = pass({ image, machines, data, left: { snapshots: [aSnapshot(image)] } });
+    return !actions.some((action) => action.do === 'delete');
+  };
+  test.each<[string, Observed['image'], VirtualMachine, boolean]>([
+    ['is held by a machine with a disk from it', deleted(), machine('a', withDisk('uid-ubuntu')), true],
+    ['is held by one whose disk is yet to be cloned', deleted(), machine('a'), true],
+    ['is held by one of the same second', deleted(), machine('a', { createdAfterSeconds: 0 }), true],
+    [
+      'is not held by one that came later: that waits for the next',
+      deleted(),
+      machine('a', { createdAfterSeconds: 1 }),
+      false,
+    ],
+    [
+      'is held by one with a disk also while its snapshot is not usable',
+      deleted({ conditions: [] }),
+      machine('a', withDisk('uid-ubuntu')),
+      true,
+    ],
+    ['without a usable snapshot is not held by one that has no disk', deleted({ conditions: [] }), machine('a'), false],
+    [
+      'is not held by one with a disk from an image of that name before it',
+      deleted(),
+      machine('a', withDisk('uid-of-another')),
+      false,
+    ],
+    ['is not held by one that is being deleted', deleted(), machine('a', { deleted: true }), false],
+    [
+      'is not held from a namespace that may not name it',
+      deleted(),
+      machine('a', { spec: { vmDiskImageRef: { name: 'ubuntu', namespace: 'private' } } }),
+      false,
+    ],
+  ])('%s', (_, image, one, expected) => {
+    expect(isHeld(image, [one])).toBe(expected);
+  });
+  test('is held by anybody while nobody can say who may', () => {
+    const one = machine('a', { spec: { vmDiskImageRef: { name: 'ubuntu', namespace: 'private' } } });
+    expect(isHeld(deleted(), [one], { imageNamespaces: '' })).toBe(true);
+  });
 });
-test('the finalizer goes when nothing is left', () => {
-  expect(pass({})).toMatchObject([
-    { do: 'patchMetadata', metadata: { finalizers: [] } },
-    { do: 'tell', type: 'ot.pelotech.disk-image.pruned.v1' },
-  ]);
+
+describe('what holds a deleted image', () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  const seven = names.map((name) => machine(name));
+  const message = (actions: readonly Action[]) => condition(actions)?.message;
+  test('is said in a condition and an Event, its download ends, its snapshot stays', () => {
+    const image = deleted();
+    const left = { dataVolumes: [aDataVolume(image)], snapshots: [aSnapshot(image)] };
+    const actions = pass({ image, machines: [machine('a')], left });
+    expect(verbs(actions)).toEqual(['patchStatus', 'record', 'delete']);
+    expect(actions[2]).toMatchObject({ resource: { kind: 'DataVolume' } });
+    expect(condition(actions)).toMatchObject({ status: 'True', reason: 'Referenced' });
+    expect(message(actions)).toContain('found 1 machine: lab/a. It goes');
+  });
+  test('is named up to five, and how many more there are', () => {
+    expect(message(pass({ image: deleted(), machines: seven }))).toContain(
+      'found 7 machines: lab/a, lab/b, lab/c, lab/d, lab/e and 2 more.',
+    );
+    expect(message(pass({ image: deleted(), machines: seven.slice(0, 5) }))).toContain('lab/d, lab/e. It goes');
+  });
+  test('is written where it differs, and the Event comes once', () => {
+    const said = message(pass({ image: deleted(), machines: seven })) ?? '';
+    const image = deleted({ conditions: [...(deleted().status?.conditions ?? []), ...held(said)] });
+    expect(pass({ image, machines: seven })).toEqual([]);
+    expect(verbs(pass({ image, machines: seven.slice(1) }))).toEqual(['patchStatus']);
+  });
 });
-test("another's finalizer is left alone", () => {
-  const shared = aVMDiskImage({ deleted: true, finalizers: ['other/one', 'pelotech.ot/disk-image'] });
-  expect(pass({ image: shared })).toMatchObject([{ metadata: { finalizers: ['other/one'] } }, {}]);
-});
-test('an image nobody deleted is left alone', () => {
-  expect(pass({ image: aVMDiskImage(), dataVolumes: [aDataVolume(image)] })).toEqual([]);
+
+describe('an image that nobody deleted', () => {
+  const hourAgo = { unreferencedSince: at(0), references: { count: 0, by: [] } };
+  const unused = (more: ImageOptions = {}) => aVMDiskImage({ status: hourAgo, ...more });
+  const policy = { prune: 'WhenUnreferenced', pruneAfter: '1h' };
+  const annotated = (value: string) => unused({ annotations: { 'pelotech.ot/keep': value } });
+
+  test.each<[string, Given, string[]]>([
+    ['unused for pruneAfter goes', {}, ['patchMetadata', 'delete', 'record']],
+    ['unused for a little less stays', { nowMs: nowMs - 1 }, []],
+    ['stays under the policy by default', { data: {} }, []],
+    ['stays under Never', { data: { ...policy, prune: 'Never' } }, []],
+    ['stays under DryRun, which says what would go', { data: { ...policy, prune: 'DryRun' } }, ['record']],
+    ['stays while prune does not parse', { data: { ...policy, prune: 'Always' } }, []],
+    ['stays while pruneAfter does not parse', { data: { ...policy, pruneAfter: 'soon' } }, []],
+    ['stays while nobody can say who may use it', { data: { ...policy, imageNamespaces: '' } }, []],
+    [
+      'goes while another key does not parse',
+      { data: { ...policy, concurrency: 'x' } },
+      ['patchMetadata', 'delete', 'record'],
+    ],
+    ['that is to be kept stays', { image: annotated('true') }, []],
+    ['stays with a keep that says nothing', { image: annotated('') }, []],
+    ['goes with keep "false"', { image: annotated('false') }, ['patchMetadata', 'delete', 'record']],
+    ['that nobody has counted yet stays', { image: aVMDiskImage({ createdAfterSeconds: -9999 }) }, []],
+    [
+      'whose time cannot be read stays',
+      { image: unused({ status: { ...hourAgo, unreferencedSince: 'long ago' } }) },
+      [],
+    ],
+    ['stays where a machine has just come that its count does not show', { machines: [machine('a')] }, []],
+    [
+      'goes with a machine that is being deleted',
+      { machines: [machine('a', { deleted: true })] },
+      ['patchMetadata', 'delete', 'record'],
+    ],
+  ])('%s', (_, given, expected) => {
+    expect(verbs(pass({ image: unused(), data: policy, ...given }))).toEqual(expected);
+  });
+  test('goes only as it was observed, and both Events say why and how to keep it', () => {
+    const gone = pass({ image: unused(), data: policy });
+    expect(gone[1]).toMatchObject({ do: 'delete', unchanged: true });
+    const said = pass({ image: unused(), data: { ...policy, prune: 'DryRun' } });
+    for (const [action, words] of [
+      [gone[2], ': deleted.'],
+      [said[0], 'would be deleted.'],
+    ] as const) {
+      expect(action).toMatchObject({ type: 'Normal', once: '2026-01-01T01:00:00Z' });
+      for (const word of [words, at(0), '1h', 'pelotech.ot/keep'])
+        expect((action as { message: string }).message).toContain(word);
+    }
+  });
+  test('tells at its end by which rule it went, and of a deletion before which it was used again it was by hand', () => {
+    const [patch] = pass({ image: unused(), data: policy });
+    const { annotations = {} } = (patch as { metadata: { annotations?: Record<string, string> } }).metadata;
+    const gone = (status: VMDiskImageStatus) =>
+      pass({ image: aVMDiskImage({ deleted: true, annotations, status }) })[1];
+    expect(gone(hourAgo)).toMatchObject({ do: 'tell', data: { rule: 'WhenUnreferenced' } });
+    expect(gone({ unreferencedSince: at(99) })).toMatchObject({ do: 'tell', data: { rule: 'Deleted' } });
+  });
+  test('that a crash left marked is not marked again', () => {
+    const [patch] = pass({ image: unused(), data: policy });
+    const { annotations = {} } = (patch as { metadata: { annotations?: Record<string, string> } }).metadata;
+    expect(verbs(pass({ image: unused({ annotations }), data: policy }))).toEqual(['delete', 'record']);
+  });
 });

@@ -1,46 +1,38 @@
-import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
+import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import {
-  diskImageFinalizer,
-  type VMDiskImage,
-  VMDiskImage as VMDiskImageKind,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import {
-  type VolumeSnapshot,
-  VolumeSnapshot as VolumeSnapshotKind,
-} from '../../shared/resources/snapshot/volume-snapshot.ts';
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { diskImageFinalizer, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
-import { tell, traceOf } from '../../shared/rules/image-status.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+import { isHeldBy, referencesAmong } from '../../shared/rules/references.ts';
+import { hold, takeDown } from './teardown.ts';
+import { unused } from './unused.ts';
 
-/** An image that was deleted, and what is left of it. */
+/** An image that was deleted, or that may have to go, and who names it. */
 export interface Observed {
+  nowMs: number;
+  policy: Policy;
   image: VMDiskImage;
+  /** Listed after the image was read, whatever their state. */
+  machines: readonly VirtualMachine[];
+  /** What there is of an image that was deleted; of any other nobody looked. */
+  left?: Left;
+}
+
+export interface Left {
   dataVolumes: readonly DataVolume[];
   claims: readonly PersistentVolumeClaim[];
   snapshots: readonly VolumeSnapshot[];
   holdsSlot: boolean;
 }
 
-/**
- * Deletes volumes and snapshots, and gives up the finalizer only when nothing is left: no DataVolume, no claim, no
- * snapshot, no slot.
- */
-export function decide({ image, dataVolumes, claims, snapshots, holdsSlot }: Observed): Action[] {
-  const { metadata } = image;
-  if (!metadata.deletionTimestamp || !metadata.finalizers?.includes(diskImageFinalizer)) return [];
-  const trace = traceOf(image);
-  const deletions: Action[] = [
-    ...dataVolumes.filter(isNotLeaving).map((of): Action => ({ do: 'delete', resource: DataVolumeKind, of, trace })),
-    ...snapshots.filter(isNotLeaving).map((of): Action => ({ do: 'delete', resource: VolumeSnapshotKind, of, trace })),
-  ];
-  if (dataVolumes.length + claims.length + snapshots.length > 0) return deletions;
-  if (holdsSlot)
-    return [{ do: 'again', because: `the slot of ${metadata.namespace}/${metadata.name} is not given back yet` }];
-  const finalizers = metadata.finalizers.filter((name) => name !== diskImageFinalizer);
-  return [
-    { do: 'patchMetadata', resource: VMDiskImageKind, of: image, metadata: { finalizers }, trace },
-    tell(image, 'pruned', image.status?.revision ?? 0, metadata.deletionTimestamp, { reason: 'Deleted' }),
-  ];
+/** Deletes an image that nobody uses any more; keeps one that was deleted while machines hold it, then takes it down. */
+export function decide({ image, machines, policy, left, nowMs }: Observed): Action[] {
+  const { deletionTimestamp, finalizers } = image.metadata;
+  const users = referencesAmong(machines, policy);
+  if (deletionTimestamp === undefined) return users.length > 0 ? [] : unused(image, policy, nowMs);
+  if (!finalizers?.includes(diskImageFinalizer) || !left) return [];
+  const holders = users.filter((machine) => isHeldBy(image, machine));
+  return holders.length > 0 ? hold(image, left, holders, nowMs) : takeDown(image, left, nowMs);
 }
-
-const isNotLeaving = ({ metadata }: DataVolume | VolumeSnapshot) => !metadata.deletionTimestamp;

@@ -1,17 +1,59 @@
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Event } from '../../shared/resources/core/event.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import {
   diskImageFinalizer,
   imageUidLabel,
   managedBy,
   VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { defineResource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
 import { serveAlone } from '../../test/alone.ts';
-import { aVMDiskImage } from '../../test/builders.ts';
+import { at, aVMDiskImage } from '../../test/builders.ts';
+import { aVirtualMachine } from '../../test/machine-builders.ts';
 import declaration from './index.ts';
 
 const alone = await serveAlone(declaration);
 afterAll(alone.close);
+
+const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
+await alone.kube.create(Namespace, { metadata: { name: 'lab' } });
+
+const policy = { namespace: operatorNamespace, name: policyName };
+const setPolicy = (data: Record<string, string | null>) => alone.kube.patch(ConfigMap, policy, { data });
+const ofImage = (name: string) => ({ name, namespace: 'vmdi-farm' });
+
+/** An image with a snapshot, as its status says. */
+async function createImage(name: string, status: object = {}, annotations: Record<string, string> = {}) {
+  const { apiVersion, kind, spec } = aVMDiskImage();
+  const metadata = { ...ofImage(name), finalizers: [diskImageFinalizer], annotations };
+  const made = await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
+  const labels = { ...managedBy, [imageUidLabel]: made.metadata.uid };
+  const snapshot = { metadata: { name: `${name}-r1`, namespace: 'vmdi-farm', labels } };
+  await alone.kube.create(VolumeSnapshot, { ...snapshot, spec: { source: { persistentVolumeClaimName: 'x' } } });
+  const ready = {
+    phase: 'Succeeded',
+    snapshot: { name: `${name}-r1`, revision: 1 },
+    conditions: [{ type: 'Ready', status: 'True', reason: 'x', message: '', lastTransitionTime: at(0) }],
+  };
+  await alone.kube.patch(VMDiskImage, ofImage(name), { status: { ...ready, ...status } }, { subresource: 'status' });
+}
+
+async function createMachine(name: string, image: string) {
+  const { apiVersion, kind, spec } = aVirtualMachine({ spec: { vmDiskImageRef: ofImage(image) } });
+  await alone.kube.create(VirtualMachine, { apiVersion, kind, metadata: { name, namespace: 'lab' }, spec });
+}
+
+const imageOf = (name: string) => alone.kube.get(VMDiskImage, ofImage(name));
+const eventsOf = async (name: string) =>
+  (await alone.kube.list(Event, { namespace: 'vmdi-farm', fieldSelector: `involvedObject.name=${name}` })).map(
+    (event) => (event as unknown as { reason: string }).reason,
+  );
 
 test('a deleted image goes when its snapshot is gone, not before', async () => {
   const { apiVersion, kind, spec } = aVMDiskImage();
@@ -47,4 +89,70 @@ test('an image that adopted a snapshot goes alone: what was there before it stay
   expect(await alone.changed(VMDiskImage, ref)).toBe(202);
   expect(await alone.kube.get(VMDiskImage, ref)).toBeUndefined();
   expect((await alone.kube.get(VolumeSnapshot, golden))?.metadata.deletionTimestamp).toBeUndefined();
+});
+
+describe('a deleted image that machines use', () => {
+  test('stays with its snapshot, says who holds it, and goes with the last of them', async () => {
+    await createImage('held');
+    await createMachine('held-a', 'held');
+    await createMachine('held-b', 'held');
+    await alone.kube.delete(VMDiskImage, ofImage('held'));
+    expect(await alone.changed(VMDiskImage, ofImage('held'))).toBe(202);
+    const condition = async () => conditionOf((await imageOf('held'))?.status?.conditions, 'DeletionHeld');
+    expect(await condition()).toMatchObject({
+      status: 'True',
+      message: expect.stringContaining('lab/held-a, lab/held-b'),
+    });
+    expect(await eventsOf('held')).toEqual(['DeletionHeld']);
+    const before = (await imageOf('held'))?.metadata.resourceVersion;
+    expect(await alone.audit()).toBe(202);
+    expect((await imageOf('held'))?.metadata.resourceVersion).toBe(before);
+
+    await alone.kube.delete(VirtualMachine, { name: 'held-a', namespace: 'lab' });
+    await alone.changed(VMDiskImage, ofImage('held'));
+    expect((await condition())?.message).toContain('found 1 machine: lab/held-b.');
+    expect((await alone.kube.get(VolumeSnapshot, ofImage('held-r1')))?.metadata.deletionTimestamp).toBeUndefined();
+    await alone.kube.delete(VirtualMachine, { name: 'held-b', namespace: 'lab' });
+    await alone.changed(VMDiskImage, ofImage('held'));
+    await alone.changed(VMDiskImage, ofImage('held'));
+    expect(await imageOf('held')).toBeUndefined();
+    expect(await alone.kube.get(VolumeSnapshot, ofImage('held-r1'))).toBeUndefined();
+  });
+});
+
+describe('an image that nobody uses', () => {
+  const unused = { references: { count: 0, by: [] }, unreferencedSince: at(0) };
+  afterEach(() => setPolicy({ prune: null, pruneAfter: null }));
+
+  test('stays under the policy as it is installed', async () => {
+    await createImage('default', unused);
+    expect(await alone.audit()).toBe(202);
+    expect((await imageOf('default'))?.metadata.deletionTimestamp).toBeUndefined();
+    expect(await eventsOf('default')).toEqual([]);
+  });
+  test('is named once under DryRun', async () => {
+    await createImage('dry', unused);
+    await setPolicy({ prune: 'DryRun', pruneAfter: '1h' });
+    expect(await alone.audit()).toBe(202);
+    expect(await alone.audit()).toBe(202);
+    expect(await eventsOf('dry')).toEqual(['WouldBePruned']);
+    expect((await imageOf('dry'))?.metadata.deletionTimestamp).toBeUndefined();
+  });
+  test('goes as soon as the policy says so; one that is kept, in use or not yet counted stays', async () => {
+    await createImage('goes', unused);
+    await createImage('kept', unused, { 'pelotech.ot/keep': '' });
+    await createImage('used', unused);
+    await createMachine('user', 'used');
+    await createImage('new');
+    await setPolicy({ prune: 'WhenUnreferenced', pruneAfter: '1h' });
+    expect(await alone.changed(ConfigMap, policy)).toBe(202);
+    for (const name of ['kept', 'used', 'new'])
+      expect((await imageOf(name))?.metadata.deletionTimestamp).toBeUndefined();
+    expect((await imageOf('goes'))?.metadata.deletionTimestamp).toBeDefined();
+    await alone.changed(VMDiskImage, ofImage('goes'));
+    await alone.changed(VMDiskImage, ofImage('goes'));
+    expect(await imageOf('goes')).toBeUndefined();
+    expect(await eventsOf('goes')).toEqual(['Pruned']);
+    expect(alone.told.at(-1)).toMatchObject({ subject: 'vmdi-farm/goes', data: { rule: 'WhenUnreferenced' } });
+  });
 });

@@ -108,6 +108,10 @@ describe('an image that waits for the snapshot it adopts', () => {
     expect(pass(known({ annotations: golden, status })).actions).toEqual([]);
     expect(pass(known({ annotations: golden, status, finalizers: [] })).verbs).toEqual(['patchMetadata']);
   });
+  test('is given none while it is being deleted and another finalizer keeps it: the API server would refuse that', () => {
+    const leaving = { annotations: golden, status, finalizers: ['other/one'], deleted: true };
+    expect(pass(known(leaving)).actions).toEqual([]);
+  });
   test('downloads nothing under another spec, either: it waits under that one', () => {
     const { statuses } = pass(known({ annotations: golden, spec: { diskSize: '30Gi' }, status }, {}));
     expect(statuses).toMatchObject([

@@ -134,6 +134,35 @@ describe('the queue', () => {
   test('an image that is being deleted starts nothing', () => {
     expect(pass([queued('a', 1, { deleted: true }), aVMDiskImage({ deleted: true })]).actions).toEqual([]);
   });
+  test.each([
+    ['is downloading', { phase: 'Syncing', attempt: 1, startedAt: at(0) }],
+    ['waits to try again', { phase: 'Retrying', attempt: 1, nextAttemptAt: at(0) }],
+    ['has another spec by now', { phase: 'Succeeded', contentDigest: 'another' }],
+    ['lost its snapshot', { phase: 'Succeeded', snapshot: { name: 'lost', revision: 1 } }],
+  ] as const)(
+    'an image that machines keep after its deletion starts nothing where it %s, and holds no slot',
+    (_, status) => {
+      const lost = {
+        type: 'SnapshotLost',
+        status: 'True' as const,
+        reason: 'x',
+        message: '',
+        lastTransitionTime: at(0),
+      };
+      const image = known({
+        name: 'a',
+        deleted: true,
+        status: { references: { count: 1 }, conditions: [lost], ...status },
+      });
+      const { phases, started, holders } = pass([image, queued('b', 1)], {
+        data: { concurrency: '1' },
+        lease: aLease([aHolder(image)]),
+      });
+      expect(phases).toEqual(['b Syncing']);
+      expect(started).toEqual(['b']);
+      expect(holders).toEqual(['b']);
+    },
+  );
 });
 
 describe('slots', () => {

@@ -82,8 +82,9 @@ function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Move, 'fields'>): Ac
   return [record(image, true, 'StatusRebuilt', message, image.metadata.resourceVersion)];
 }
 
+/** None can be put on what is being deleted. */
 const finalizer = ({ metadata, ...image }: VMDiskImage): Action[] =>
-  metadata.finalizers?.includes(diskImageFinalizer)
+  metadata.finalizers?.includes(diskImageFinalizer) || metadata.deletionTimestamp
     ? []
     : [
         {

@@ -4,6 +4,7 @@ import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import {
   type VMDiskImage as Image,
   imageUidLabel,
@@ -45,6 +46,8 @@ export default defineFunction<Observed>({
     { resource: Lease, verbs: ['get', 'create', 'update'], namespace: 'own' },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
     { resource: Event, verbs: ['create'] },
+    // For the state gauges, which this function's process computes for all (shared/runtime/gauges.ts).
+    { resource: VirtualMachine, verbs: ['list'] },
   ],
   scale: 'single',
   observe: async (context, wake) => [await observe(context, wake)],

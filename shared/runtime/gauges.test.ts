@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { aHolder, aLease, aVMDiskImage } from '../../test/builders.ts';
+import { aHolder, aLease, at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
+import { aVirtualMachine } from '../../test/machine-builders.ts';
 import { ConfigMap } from '../resources/core/config-map.ts';
+import type { VirtualMachine } from '../resources/pelotech/virtual-machine.ts';
 import type { Phase, VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../resources/resource.ts';
 import { observeDownloads, observeState } from './gauges.ts';
 import type { Kube } from './kube.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry-sdk.ts';
@@ -16,8 +19,10 @@ interface World {
   data?: Record<string, string>;
   lease?: ReturnType<typeof aLease> | undefined;
   images?: readonly VMDiskImage[];
+  unused?: readonly VMDiskImage[];
+  machines?: readonly VirtualMachine[];
   /** What the API server does instead of answering for a kind. */
-  instead?: Partial<Record<'ConfigMap' | 'Lease' | 'VMDiskImage', () => Promise<never>>>;
+  instead?: Partial<Record<'ConfigMap' | 'Lease' | 'VMDiskImage' | 'VirtualMachine', () => Promise<never>>>;
 }
 
 const inPhase = (phase: Phase | undefined, name: string) =>
@@ -31,18 +36,29 @@ function reader(world: World): Pick<Kube, 'get' | 'pages'> {
   const instead = (kind: string) => world.instead?.[kind as 'Lease']?.();
   return {
     get: async ({ kind }: { kind: string }) => (await instead(kind)) ?? answer(kind),
-    async *pages({ kind }: { kind: string }, options: { fieldSelector: string }) {
+    async *pages({ kind }: { kind: string }, options?: { fieldSelector: string }) {
       await instead(kind);
-      expect(options).toEqual({ fieldSelector: 'status.phase!=Succeeded' });
-      const images = world.images ?? [];
-      yield { items: images.slice(0, 2), resourceVersion: '1' };
-      yield { items: images.slice(2), resourceVersion: '1' };
+      const listed = new Map<string | undefined, readonly KubernetesObject[] | undefined>([
+        ['status.phase!=Succeeded', world.images],
+        ['status.references.count=0', world.unused],
+        [undefined, world.machines],
+      ]);
+      expect([...listed.keys()]).toContain(options?.fieldSelector);
+      const found = listed.get(options?.fieldSelector) ?? [];
+      yield { items: found.slice(0, 2), resourceVersion: '1' };
+      yield { items: found.slice(2), resourceVersion: '1' };
     },
   } as unknown as Pick<Kube, 'get' | 'pages'>;
 }
 
 /** The samples of the state gauges in what Prometheus reads. */
-const samples = async () => (await telemetry.metrics()).split('\n').filter((line) => line.startsWith('ot_'));
+const allSamples = async () => (await telemetry.metrics()).split('\n').filter((line) => line.startsWith('ot_'));
+
+const isOfUse = (line: string) => /^ot_(machines|image_(references|unreferenced|prunable))/.test(line);
+/** Those of syncs. */
+const samples = async () => (await allSamples()).filter((line) => !isOfUse(line));
+/** Those of machines, and of who uses what. */
+const useSamples = async () => (await allSamples()).filter(isOfUse);
 
 function quietly() {
   const spy = vi.spyOn(console, 'error').mockImplementation(() => undefined);
@@ -95,6 +111,81 @@ describe('a scrape', () => {
   });
 });
 
+describe('of machines and images, a scrape', () => {
+  const nowMs = start + 7_200_000;
+  const now = () => nowMs;
+  const unusedSince = (seconds: number, more: ImageOptions = {}) =>
+    aVMDiskImage({ name: `unused-${seconds}`, status: { unreferencedSince: at(seconds) }, ...more });
+  const machinesOn = (image: string, count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      aVirtualMachine({
+        name: `${image}-${index}`,
+        spec: { vmDiskImageRef: { name: image, namespace: 'vmdi-farm' } },
+        status: { phase: 'Ready' },
+      }),
+    );
+  test('tells how many use an image, who waits for what, and what is due', async () => {
+    observeState(
+      reader({
+        data: { pruneAfter: '1h', imageNamespaces: 'vmdi-farm' },
+        unused: [
+          unusedSince(0),
+          unusedSince(1, { annotations: { 'pelotech.ot/keep': 'yes' } }),
+          unusedSince(3600),
+          unusedSince(3601),
+        ],
+        machines: [
+          ...['one', 'two', 'ten', 'many', 'most'].flatMap((image, index) =>
+            machinesOn(image, [1, 2, 10, 11, 101][index] ?? 0),
+          ),
+          aVirtualMachine({ name: 'new', spec: { vmDiskImageRef: { name: 'one', namespace: 'secret' } } }),
+          aVirtualMachine({ name: 'going', deleted: true, status: { phase: 'Failed' } }),
+        ],
+      }),
+      { now },
+    );
+    expect(await useSamples()).toEqual([
+      'ot_image_references{machines="0"} 4',
+      'ot_image_references{machines="1"} 1',
+      'ot_image_references{machines="2-10"} 2',
+      'ot_image_references{machines="11-100"} 1',
+      'ot_image_references{machines="101+"} 1',
+      'ot_image_unreferenced_duration_seconds 7200',
+      'ot_image_prunable 2',
+      'ot_machines{phase="Unseen"} 1',
+      'ot_machines{phase="Provisioning"} 0',
+      'ot_machines{phase="Failed"} 1',
+      'ot_machines{phase="Ready"} 125',
+    ]);
+  });
+  test('of an empty cluster is all zero', async () => {
+    observeState(reader({}), { now });
+    expect((await useSamples()).map((line) => line.split(' ')[1])).toEqual(Array(11).fill('0'));
+  });
+  test('does not guess what is due while pruneAfter does not parse', async () => {
+    observeState(reader({ data: { pruneAfter: 'soon' }, unused: [unusedSince(0)] }), { now });
+    const said = await useSamples();
+    expect(said).toContain('ot_image_unreferenced_duration_seconds 7200');
+    expect(said.join()).not.toContain('prunable');
+  });
+  test('says as much as can be read', async () => {
+    const said = quietly();
+    const refused = () => Promise.reject(new Error('forbidden'));
+    const world: World = { machines: machinesOn('one', 1), instead: { ConfigMap: refused } };
+    observeState(reader(world), { now });
+    const names = async () => [...new Set((await useSamples()).map((line) => line.split(/[ {]/)[0]))];
+    expect(await names()).toEqual(['ot_image_references', 'ot_image_unreferenced_duration_seconds', 'ot_machines']);
+    expect((await useSamples()).filter((line) => line.includes('references'))).toEqual([
+      'ot_image_references{machines="0"} 0',
+    ]);
+    world.instead = { VirtualMachine: refused };
+    expect(await names()).not.toContain('ot_machines');
+    world.instead = { VMDiskImage: refused };
+    expect(await names()).toEqual(['ot_image_references', 'ot_machines']);
+    expect(said().join()).toContain('metrics without machines: forbidden');
+  });
+});
+
 describe('a read that fails', () => {
   test('is absent from that scrape alone, harms no other metric, and is logged', async () => {
     const world: World = { data: {}, lease: aLease([]), images: [ubuntu] };
@@ -105,7 +196,7 @@ describe('a read that fails', () => {
     expect(await samples()).toEqual(['ot_slots_held 0', 'ot_slots_free 4', 'ot_policy_valid 1']);
     world.instead = { ConfigMap: () => Promise.reject(new Error('forbidden')) };
     expect((await samples()).map((line) => line.split(/[ {]/)[0])).not.toContain('ot_policy_valid');
-    expect(said().join('\n')).toMatch(/metrics without images: etcd is away.*\n.*metrics without policy: forbidden/);
+    expect(said().join('\n')).toMatch(/metrics without images: etcd is away.*metrics without policy: forbidden/s);
     world.instead = {};
     expect(await samples()).toHaveLength(10);
   });
@@ -120,10 +211,12 @@ describe('a read that fails', () => {
   });
   test('of an API server that never answers ends in time', async () => {
     const never = () => new Promise<never>(() => undefined);
-    observeState(reader({ instead: { ConfigMap: never, Lease: never, VMDiskImage: never } }), { timeoutMs: 10 });
+    observeState(reader({ instead: { ConfigMap: never, Lease: never, VMDiskImage: never, VirtualMachine: never } }), {
+      timeoutMs: 10,
+    });
     const said = quietly();
-    expect(await samples()).toEqual([]);
-    expect(said()).toHaveLength(3);
+    expect(await allSamples()).toEqual([]);
+    expect(said()).toHaveLength(5);
   });
 });
 

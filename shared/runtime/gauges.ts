@@ -1,11 +1,15 @@
 import { metrics as api, type BatchObservableResult, type ObservableGauge } from '@opentelemetry/api';
 import { Lease } from '../resources/coordination/lease.ts';
 import { ConfigMap } from '../resources/core/config-map.ts';
-import { phases, VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
+import { machinePhases, VirtualMachine } from '../resources/pelotech/virtual-machine.ts';
+import { phases, unreferenced, VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
+import type { KubernetesObject, Resource } from '../resources/resource.ts';
 import { operatorNamespace } from '../rules/operator.ts';
 import { isValid, type Policy, parsePolicy, policyName } from '../rules/policy.ts';
+import { isDue } from '../rules/pruning.ts';
+import { machinesOf, referencesAmong } from '../rules/references.ts';
 import { freeIn, holdersOf, leaseName } from '../rules/slots.ts';
-import type { Kube } from './kube.ts';
+import type { Kube, ListOptions } from './kube.ts';
 import { metricOf, metrics } from './metrics.ts';
 import { scope } from './telemetry.ts';
 
@@ -16,6 +20,16 @@ interface State {
   policy: Policy | undefined;
   lease: Lease | undefined;
   imagesByPhase: ReadonlyMap<string, number> | undefined;
+  /** Those that nobody uses, as far as their status knows. */
+  unused: readonly VMDiskImage[] | undefined;
+  machines: Machines | undefined;
+}
+
+/** What the machines come to. */
+interface Machines {
+  byPhase: ReadonlyMap<string, number>;
+  /** How many machines use each image that any uses; undefined where the policy that says which count is not known. */
+  references: readonly number[] | undefined;
 }
 
 /** A scrape waits this long for the API server: Prometheus gives up after 10 s and would lose all other metrics too. */
@@ -25,7 +39,7 @@ const defaultTimeoutMs = 5000;
  * Computes the state gauges from the API at each scrape, which one always-on function does for all; the returned
  * function ends it. What cannot be read is absent from that scrape and harms no other metric. Start the SDK first.
  */
-export function observeState(kube: Reader, { timeoutMs = defaultTimeoutMs } = {}): () => void {
+export function observeState(kube: Reader, { timeoutMs = defaultTimeoutMs, now = Date.now } = {}): () => void {
   const meter = api.getMeter(scope);
   const gauges = new Map<string, ObservableGauge>();
   for (const { name, kind, unit, description } of metrics) {
@@ -33,7 +47,7 @@ export function observeState(kube: Reader, { timeoutMs = defaultTimeoutMs } = {}
   }
   const observe = async (result: BatchObservableResult) => {
     const state = await readState(kube, timeoutMs);
-    for (const { metric, value, attributes } of pointsOf(state)) {
+    for (const { metric, value, attributes } of [...syncPoints(state), ...usePoints(state, now())]) {
       const gauge = gauges.get(metric);
       if (gauge) result.observe(gauge, value, attributes);
     }
@@ -56,20 +70,47 @@ const unseen = 'Unseen';
 const counted = [unseen, ...phases.filter((phase) => phase !== 'Succeeded')];
 
 /** Not a number stands for "not known": the exporter leaves such points out. */
-function pointsOf({ policy, lease, imagesByPhase }: State) {
+const point = (metric: string, value: number | undefined, attributes = {}) => ({
+  metric,
+  value: value ?? Number.NaN,
+  attributes,
+});
+
+/** Of a count that is known, what was never counted is none. */
+const countIn = <K>(counts: ReadonlyMap<K, number> | undefined, key: K) => counts && (counts.get(key) ?? 0);
+
+function syncPoints({ policy, lease, imagesByPhase }: State) {
   const held = holdersOf(lease);
-  const count = (phase: string) => (imagesByPhase ? (imagesByPhase.get(phase) ?? 0) : Number.NaN);
-  const point = (metric: string, value: number | undefined, attributes = {}) => ({
-    metric,
-    value: value ?? Number.NaN,
-    attributes,
-  });
   return [
-    point('ot.image.queue.length', count('Queued')),
-    ...counted.map((phase) => point('ot.images', count(phase), { phase })),
+    point('ot.image.queue.length', countIn(imagesByPhase, 'Queued')),
+    ...counted.map((phase) => point('ot.images', countIn(imagesByPhase, phase), { phase })),
     point('ot.slots.held', held?.length),
     point('ot.slots.free', held && policy && freeUnder(policy, held)),
     point('ot.policy.valid', policy && (policy.faults.length === 0 ? 1 : 0)),
+  ];
+}
+
+const bands: readonly (readonly [name: string, most: number])[] = [
+  ['1', 1],
+  ['2-10', 10],
+  ['11-100', 100],
+  ['101+', Number.POSITIVE_INFINITY],
+];
+
+function usePoints({ policy, unused, machines }: State, nowMs: number) {
+  const bandOf = (count: number) => bands.find(([, most]) => count <= most)?.[0];
+  const banded = machines?.references && Map.groupBy(machines.references, bandOf);
+  const waitMs = ({ status }: VMDiskImage) => nowMs - Date.parse(status?.unreferencedSince ?? '') || 0;
+  const longestMs = unused?.reduce((longest, image) => Math.max(longest, waitMs(image)), 0);
+  const due = policy && unused?.filter((image) => isDue(image, policy, nowMs)).length;
+  return [
+    point('ot.image.references', unused?.length, { machines: '0' }),
+    ...bands.map(([band]) =>
+      point('ot.image.references', banded && (banded.get(band)?.length ?? 0), { machines: band }),
+    ),
+    point('ot.image.unreferenced.duration', longestMs === undefined ? undefined : longestMs / 1000),
+    point('ot.image.prunable', policy && isValid(policy, 'pruneAfter') ? due : undefined),
+    ...[unseen, ...machinePhases].map((phase) => point('ot.machines', countIn(machines?.byPhase, phase), { phase })),
   ];
 }
 
@@ -78,23 +119,42 @@ const freeUnder = (policy: Policy, held: NonNullable<ReturnType<typeof holdersOf
 
 async function readState(kube: Reader, timeoutMs: number): Promise<State> {
   const own = { namespace: operatorNamespace };
-  const [policy, lease, imagesByPhase] = await Promise.all([
-    orUndefined('policy', timeoutMs, kube.get(ConfigMap, { ...own, name: policyName }).then(parsePolicy)),
+  const policy = kube.get(ConfigMap, { ...own, name: policyName }).then(parsePolicy);
+  const [known, lease, imagesByPhase, unused, machines] = await Promise.all([
+    orUndefined('policy', timeoutMs, policy),
     orUndefined('slots', timeoutMs, kube.get(Lease, { ...own, name: leaseName })),
     orUndefined('images', timeoutMs, countImages(kube)),
+    orUndefined('unused images', timeoutMs, all(kube, VMDiskImage, { fieldSelector: unreferenced })),
+    orUndefined('machines', timeoutMs, countMachines(kube, policy)),
   ]);
-  return { policy, lease, imagesByPhase };
+  return { policy: known, lease, imagesByPhase, unused, machines };
 }
 
 async function countImages(kube: Reader): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for await (const { items } of kube.pages(VMDiskImage, { fieldSelector: 'status.phase!=Succeeded' })) {
-    for (const { status } of items) {
-      const phase = status?.phase ?? unseen;
-      counts.set(phase, (counts.get(phase) ?? 0) + 1);
-    }
+    for (const { status } of items) add(counts, status?.phase ?? unseen);
   }
   return counts;
+}
+
+async function countMachines(kube: Reader, policy: Promise<Policy>): Promise<Machines> {
+  const byPhase = new Map<string, number>();
+  const uses = new Map<string, number>();
+  const known = await policy.catch(() => undefined);
+  for await (const { items } of kube.pages(VirtualMachine)) {
+    for (const { status } of items) add(byPhase, status?.phase ?? unseen);
+    for (const { spec } of known ? referencesAmong(items, known) : []) add(uses, machinesOf(spec.vmDiskImageRef));
+  }
+  return { byPhase, references: known && [...uses.values()] };
+}
+
+const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
+
+async function all<T extends KubernetesObject>(kube: Reader, resource: Resource<T>, options: ListOptions) {
+  const found: T[] = [];
+  for await (const { items } of kube.pages(resource, options)) found.push(...items);
+  return found;
 }
 
 /** A scrape goes on without what cannot be read in time; why is for the operator's log. */

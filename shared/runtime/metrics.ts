@@ -99,6 +99,51 @@ export const metrics: readonly Metric[] = [
     labels: [],
   },
   {
+    name: 'ot.image.references',
+    kind: 'observableGauge',
+    unit: '{image}',
+    description:
+      'Images by how many machines use them (`0`, `1`, `2-10`, `11-100`, `101+`): a label with names would grow with the cluster.',
+    labels: ['machines'],
+  },
+  {
+    name: 'ot.image.unreferenced.duration',
+    kind: 'observableGauge',
+    unit: 's',
+    description: 'For how long nobody has used the image that this is longest true of; 0 where every image is in use.',
+    labels: [],
+  },
+  {
+    name: 'ot.image.prunable',
+    kind: 'observableGauge',
+    unit: '{image}',
+    description:
+      "Images that nobody has used for the policy's pruneAfter and nobody asked to keep: what prune deletes next, or would.",
+    labels: [],
+  },
+  {
+    name: 'ot.image.pruned',
+    kind: 'counter',
+    unit: '{image}',
+    description: 'Images that are gone, by rule (WhenUnreferenced, or Deleted by hand).',
+    labels: ['rule'],
+  },
+  {
+    name: 'ot.machines',
+    kind: 'observableGauge',
+    unit: '{machine}',
+    description: 'Machines by phase, `Unseen` before the first.',
+    labels: ['phase'],
+  },
+  {
+    name: 'ot.machine.ready.duration',
+    kind: 'histogram',
+    unit: 's',
+    description: 'From the creation of a machine to the first time it is Ready.',
+    labels: [],
+    buckets: longSeconds,
+  },
+  {
     name: 'ot.event.handling.duration',
     kind: 'histogram',
     unit: 's',

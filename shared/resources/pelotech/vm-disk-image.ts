@@ -227,3 +227,6 @@ export const unfinished = 'status.phase!=Succeeded,status.phase!=Failed';
 
 /** Selects the images that are Syncing or Snapshotting: at most the slots, and those that snapshot. */
 export const underWay = `${unfinished},status.phase!=Queued,status.phase!=Retrying,status.phase!=`;
+
+/** Selects the images that nobody uses. */
+export const unreferenced = 'status.references.count=0';

@@ -1,0 +1,45 @@
+import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { sayDuration } from '../../shared/rules/duration.ts';
+import { record, traceOf } from '../../shared/rules/image-status.ts';
+import { isValid, type Policy } from '../../shared/rules/policy.ts';
+import { dueAtMs, isDue, keepAnnotation } from '../../shared/rules/pruning.ts';
+import { toTime } from '../../shared/rules/time.ts';
+
+/** Since when nobody used an image that was deleted for it: what tells that deletion from one that somebody asked for. */
+const prunedAsUnused = 'pelotech.ot/pruned-as-unreferenced-since';
+
+/** What made an image go: the policy's rule, or somebody's word. */
+export const ruleOf = ({ metadata, status }: VMDiskImage) => {
+  const since = metadata.annotations?.[prunedAsUnused];
+  return since !== undefined && since === status?.unreferencedSince ? 'WhenUnreferenced' : 'Deleted';
+};
+
+/** The policy asks for images that nobody uses, and the image is one by what its status says. */
+export const mayBeUnused = (image: VMDiskImage, policy: Policy, nowMs: number) =>
+  policy.values.prune !== 'Never' &&
+  // Where machines may name images decides which of them count.
+  isValid(policy, 'prune', 'pruneAfter', 'imageNamespaces') &&
+  isDue(image, policy, nowMs);
+
+/** Deletes an image that no machine uses, only as it was when that was found out; under DryRun it says so and no more. */
+export function unused(image: VMDiskImage, policy: Policy, nowMs: number): Action[] {
+  if (!mayBeUnused(image, policy, nowMs)) return [];
+  const since = image.status?.unreferencedSince ?? '';
+  const why = `No machine has used the image since ${since}, longer than the policy's pruneAfter (${sayDuration(policy.values.pruneAfter)})`;
+  const due = toTime(dueAtMs(image, policy) ?? 0);
+  const howToKeep = `To keep it set annotation ${keepAnnotation}`;
+  if (policy.values.prune === 'DryRun') {
+    const message = `${why}: with prune WhenUnreferenced it would be deleted. ${howToKeep}.`;
+    return [record(image, false, 'WouldBePruned', message, due)];
+  }
+  const trace = traceOf(image);
+  const annotations = { [prunedAsUnused]: since };
+  return [
+    ...(image.metadata.annotations?.[prunedAsUnused] === since
+      ? []
+      : [{ do: 'patchMetadata', resource: VMDiskImageKind, of: image, metadata: { annotations }, trace } as const]),
+    { do: 'delete', resource: VMDiskImageKind, of: image, unchanged: true, trace },
+    record(image, false, 'Pruned', `${why}: deleted. ${howToKeep} next time.`, due),
+  ];
+}

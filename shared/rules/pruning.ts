@@ -1,0 +1,17 @@
+import type { VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
+import type { Policy } from './policy.ts';
+
+/** Keeps an image that nobody uses from being pruned, whatever its value is but "false". */
+export const keepAnnotation = 'pelotech.ot/keep';
+
+/** When an image that nobody uses has been so for the policy's pruneAfter, milliseconds since 1970. */
+export function dueAtMs({ metadata, status }: VMDiskImage, { values }: Policy): number | undefined {
+  const sinceMs = Date.parse(status?.unreferencedSince ?? '');
+  const isKept = (metadata.annotations?.[keepAnnotation] ?? 'false') !== 'false';
+  if (isKept || metadata.deletionTimestamp !== undefined || !Number.isFinite(sinceMs)) return undefined;
+  return sinceMs + values.pruneAfter;
+}
+
+/** Nobody has used the image for so long, as far as its status knows, and nobody asked to keep it. */
+export const isDue = (image: VMDiskImage, policy: Policy, nowMs: number) =>
+  (dueAtMs(image, policy) ?? Number.POSITIVE_INFINITY) <= nowMs;
