@@ -73,7 +73,11 @@ const layers: readonly { place: RegExp; may: readonly RegExp[]; rule: string }[]
 /** What a pure file may import beside its own folder; of shared/function.ts only types. */
 const pureMay = [/^shared\/(rules|resources)\//, /^shared\/events\.ts$/];
 /** The packages a pure file may use, and what of them. */
-const purePackages: Readonly<Record<string, RegExp>> = { zod: /./, 'node:crypto': /^\{ createHash \}$/ };
+const purePackages: Readonly<Record<string, RegExp>> = {
+  zod: /./,
+  yaml: /^\{ stringify \}$/,
+  'node:crypto': /^\{ createHash \}$/,
+};
 
 /** What makes a decision depend on more than what was observed. */
 const impure: readonly (readonly [RegExp, string])[] = [

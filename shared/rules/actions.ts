@@ -38,11 +38,15 @@ export type Action = { trace?: TraceOf } & (
       object: { metadata: ObjectReference & Record<string, unknown> } & Record<string, unknown>;
       owner?: string;
     }
-  /** PUT of an object as read before and changed: refused when somebody wrote in between. */
+  /**
+   * PUT of an object as read before and changed: refused when somebody wrote in between. Of an object with an `owner` it is
+   * taken down that the API server refuses it for what it is; of any other that is an error.
+   */
   | {
       do: 'replace';
       resource: Resource;
       object: { metadata: Observed['metadata'] & Record<string, unknown> } & Record<string, unknown>;
+      owner?: string;
     }
   /** Merge patch of metadata, refused when somebody wrote in between. */
   | { do: 'patchMetadata'; resource: Resource; of: Observed; metadata: Readonly<Record<string, unknown>> }

@@ -98,7 +98,12 @@ async function performOne(
     case 'replace': {
       const metadata = { ...action.object.metadata, ...asRead(action.object.metadata) };
       const object = { ...action.object, metadata } as unknown as KubernetesObject;
-      return wrote(await orConflict(kube.replace(action.resource, object, name)));
+      try {
+        return wrote(await orConflict(kube.replace(action.resource, object, name)));
+      } catch (error) {
+        if (action.owner === undefined || !isRefusal(error)) throw error;
+        return refuse(outcome, action.resource, metadata, sayError(error));
+      }
     }
     case 'patchMetadata': {
       const patch = { metadata: { ...action.metadata, ...asRead(action.of.metadata) } };

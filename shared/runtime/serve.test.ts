@@ -27,6 +27,8 @@ function fakeKube(refuse: (write: string) => Error | undefined = () => undefined
     list: async () => [],
     create: (resource: { kind: string }, object: { metadata: { name: string } }) =>
       write(`create ${resource.kind} ${object.metadata.name}`),
+    replace: (resource: { kind: string }, { metadata }: { metadata: { name: string } }) =>
+      write(`replace ${resource.kind} ${metadata.name}`),
     patch: (resource: { kind: string }, ref: { name: string }) => write(`patch ${resource.kind} ${ref.name}`),
     delete: (resource: { kind: string }, ref: { name: string }) => write(`delete ${resource.kind} ${ref.name}`),
   } as unknown as Kube;
@@ -399,6 +401,23 @@ describe('an object the API server refuses for what it is', () => {
     expect(await answerOf(post(changed))).toEqual([202, '']);
     expect(known).toEqual(['none', 'Invalid: spec.size: expected more']);
     expect(writes).toEqual(['create Widget w', 'patch Widget w']);
+  });
+  test('is decided anew where it was to be replaced for an owner; without one it is an error', async () => {
+    quietly();
+    const object = { ...widget, metadata: { ...widget.metadata, uid: 'u', resourceVersion: '1' } };
+    const run = (owner: object) =>
+      served({
+        observe: async ({ refusals }) => [refusals],
+        decide: (refusals) =>
+          (refusals as ReadonlyMap<string, string>).has('Widget lab/w')
+            ? [status]
+            : [{ do: 'replace', resource: Widget, object, ...owner }, status],
+        refuse: (write) => (write.startsWith('replace') ? invalid : undefined),
+      });
+    const owned = run({ owner: 'u' });
+    expect(await answerOf(owned.post(changed))).toEqual([202, '']);
+    expect(owned.writes).toEqual(['replace Widget w', 'patch Widget w']);
+    expect((await run({}).post(changed)).status).toBe(503);
   });
   test('and is wanted all the same by the decision is tried no third time', async () => {
     const { post, writes } = served({ decide: () => [makes('w')], refuse: () => invalid });

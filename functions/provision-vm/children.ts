@@ -1,0 +1,42 @@
+import { machineUidLabel, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { managedBy } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
+
+type Machine = KubernetesObject;
+
+export const rootDiskName = (machine: string) => `${machine}-root`;
+export const cloudInitName = (machine: string) => `${machine}-cloud-init`;
+
+/** The machine that a root disk was made for, by the disk's name; undefined for any other DataVolume. */
+export const machineNameOf = (dataVolume: string) => /^(.+)-root$/.exec(dataVolume)?.[1];
+
+/** The labels of everything made for a machine. */
+export const childLabels = ({ metadata }: Machine) => ({ ...managedBy, [machineUidLabel]: metadata.uid });
+
+/** The metadata of what is made for a machine: it belongs to the machine, and goes with it. */
+export const childMetadata = (machine: Machine, name: string) => ({
+  name,
+  namespace: machine.metadata.namespace,
+  labels: childLabels(machine),
+  ownerReferences: [
+    {
+      apiVersion: VirtualMachine.apiVersion,
+      kind: VirtualMachine.kind,
+      name: machine.metadata.name,
+      uid: machine.metadata.uid,
+      controller: true,
+      blockOwnerDeletion: false,
+    },
+  ],
+});
+
+/** Whose the object under a child's name is: the machine's, an earlier machine's of that name (it goes by itself), or somebody else's. */
+export function ownerOf(machine: Machine, { metadata }: KubernetesObject): 'ours' | 'earlier' | 'another' {
+  const owners = metadata.ownerReferences ?? [];
+  if (owners.some(({ uid }) => uid === machine.metadata.uid)) return 'ours';
+  const isEarlier = owners.some(
+    ({ apiVersion, kind, name }) =>
+      apiVersion === VirtualMachine.apiVersion && kind === VirtualMachine.kind && name === machine.metadata.name,
+  );
+  return isEarlier ? 'earlier' : 'another';
+}

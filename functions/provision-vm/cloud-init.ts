@@ -1,0 +1,116 @@
+import { stringify } from 'yaml';
+import { type Secret, Secret as SecretKind } from '../../shared/resources/core/secret.ts';
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { parseCidr } from '../../shared/rules/ip-address.ts';
+import { toMicroTime } from '../../shared/rules/time.ts';
+import { childMetadata, cloudInitName } from './children.ts';
+import { loginsOf } from './logins.ts';
+import { type Nic, nicsOf } from './networks.ts';
+import { type Observed, passwordKey } from './observed.ts';
+
+/** When the Secret was written anew under a machine that had started with another. */
+const changedAt = 'pelotech.ot/cloud-init-changed-at';
+
+type Seen = Pick<Observed, 'machine' | 'passwords'>;
+
+/** The Secret that the machine's first start reads: the one place where passwords are. */
+export const secretFor = (seen: Seen) => ({
+  apiVersion: SecretKind.apiVersion,
+  kind: SecretKind.kind,
+  metadata: childMetadata(seen.machine, cloudInitName(seen.machine.metadata.name)),
+  type: 'Opaque',
+  data: dataOf(seen),
+});
+
+/** The Secret as it should be, where it is not; undefined where it is. */
+export function changedSecret(
+  seen: Seen,
+  found: Secret,
+  { hasStarted, nowMs }: { hasStarted: boolean; nowMs: number },
+) {
+  const data = dataOf(seen);
+  const isSame = Object.entries({ ...found.data, ...data }).every(
+    ([key, value]) => data[key] === value && found.data?.[key] === value,
+  );
+  if (isSame) return undefined;
+  const annotations = { ...found.metadata.annotations, ...(hasStarted ? { [changedAt]: toMicroTime(nowMs) } : {}) };
+  return { ...found, metadata: { ...found.metadata, annotations }, data };
+}
+
+/** The disk was booted with another Secret than this one; cloud-init reads it once for each disk. */
+export const isOlderThan = (secret: Secret, disk: { metadata: { creationTimestamp: string } }) => {
+  const changed = secret.metadata.annotations?.[changedAt];
+  return changed !== undefined && Date.parse(disk.metadata.creationTimestamp) <= Date.parse(changed);
+};
+
+/** The host name: what RFC 1123 takes of the wanted one. */
+export function hostNameOf({ metadata, spec }: VirtualMachine): string {
+  const legal = (spec.name ?? metadata.name)
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, '-')
+    .replace(/^-+/, '')
+    .slice(0, 63)
+    .replace(/-+$/, '');
+  return legal || metadata.name.replaceAll('.', '-');
+}
+
+function dataOf(seen: Seen): Record<string, string> {
+  const nics = nicsOf(seen.machine);
+  return {
+    userdata: base64(`#cloud-config\n${yamlOf(userData(seen))}`),
+    ...(nics.length > 0 ? { networkdata: base64(yamlOf(networkData(nics))) } : {}),
+  };
+}
+
+/** All strings quoted: cloud-init reads YAML 1.1, where a password may be `no`, `0123` or `12:30:45`. */
+const yamlOf = (value: unknown) =>
+  stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 });
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+function userData({ machine, passwords }: Seen) {
+  const users = loginsOf(machine).map(({ login, user }) => {
+    const { name, gecos, plain_text_passwd, hashed_passwd, passwordSecretRef, ...rest } = user;
+    const plain = passwordSecretRef ? passwords.get(passwordKey(passwordSecretRef)) : plain_text_passwd;
+    const password = {
+      ...(plain === undefined ? {} : { plain_text_passwd: plain }),
+      ...(hashed_passwd ? { hashed_passwd } : {}),
+    };
+    const hasPassword = Object.keys(password).length > 0;
+    return {
+      name: login,
+      gecos: gecos ?? name,
+      ...password,
+      // cloud-init locks every password unless it is told not to.
+      ...(hasPassword ? { lock_passwd: false } : {}),
+      ...rest,
+    };
+  });
+  const hasPassword = (machine.spec.users ?? []).some(
+    ({ plain_text_passwd, hashed_passwd, passwordSecretRef }) =>
+      plain_text_passwd ?? hashed_passwd ?? passwordSecretRef,
+  );
+  return {
+    hostname: hostNameOf(machine),
+    preserve_hostname: false,
+    ...(hasPassword ? { ssh_pwauth: true } : {}),
+    // A list without `default` would take the image's own user away.
+    ...(users.length > 0 ? { users: ['default', ...users] } : {}),
+  };
+}
+
+const networkData = (nics: readonly Nic[]) => ({
+  version: 2,
+  ethernets: Object.fromEntries(nics.map((nic) => [nic.guestName, ethernet(nic)])),
+});
+
+function ethernet({ mac, guestName, spec: { ipAddress, gateway } }: Nic) {
+  const everything = parseCidr(ipAddress ?? '')?.version === 6 ? '::/0' : '0.0.0.0/0';
+  return {
+    match: { macaddress: mac },
+    'set-name': guestName,
+    dhcp4: ipAddress === undefined,
+    ...(ipAddress === undefined ? {} : { addresses: [ipAddress] }),
+    ...(gateway === undefined ? {} : { routes: [{ to: everything, via: gateway }] }),
+  };
+}

@@ -1,0 +1,432 @@
+import { describe, expect, test } from 'vitest';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
+import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { refusalKey } from '../../shared/rules/refusal-key.ts';
+import { at, aVMDiskImage, start } from '../../test/builders.ts';
+import { aVirtualMachine } from '../../test/machine-builders.ts';
+import { aKubeVirtMachine, anInstance } from '../../test/machine-children.ts';
+import { aMadeMachine, aReadyImage, changed, madeIn, pass } from '../../test/provision-pass.ts';
+
+const all = ['create DataVolume', 'create Secret', 'create VirtualMachine', 'patchStatus VirtualMachine'];
+const running = { printableStatus: 'Running', ready: true };
+
+describe('a machine whose image is not ready', () => {
+  test.each<[string, VMDiskImageStatus | undefined, string, string]>([
+    ['nobody has looked at yet', undefined, 'Provisioning', 'ImageQueued'],
+    ['waits for a slot', { phase: 'Queued' }, 'Provisioning', 'ImageQueued'],
+    ['is downloaded', { phase: 'Syncing' }, 'Provisioning', 'ImageSyncing'],
+    ['is tried again', { phase: 'Retrying' }, 'Provisioning', 'ImageRetrying'],
+    ['has lost its snapshot', { phase: 'Succeeded' }, 'Provisioning', 'ImageNotUsable'],
+    ['has Failed', { phase: 'Failed', message: 'Not tried again: NoSuchKey.' }, 'Failed', 'ImageFailed'],
+  ])('an image that %s: nothing is made', (_, status, phase, reason) => {
+    const image = aVMDiskImage(status ? { status } : {});
+    const found = pass({ image });
+    expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(found.status?.phase).toBe(phase);
+    expect(found.conditions).toMatchObject({ ImageReady: `False ${reason}`, Ready: `False ${reason}` });
+  });
+  test('is told the phase of the image, and the words it Failed with', () => {
+    expect(pass({ image: aVMDiskImage({ status: { phase: 'Syncing' } }) }).status?.message).toBe(
+      'Waiting for VMDiskImage vmdi-farm/ubuntu: Syncing.',
+    );
+    const image = aVMDiskImage({ status: { phase: 'Failed', message: 'Not tried again: NoSuchKey.' } });
+    expect(pass({ image }).status?.message).toContain('found it Failed: Not tried again: NoSuchKey.');
+  });
+  test.each([
+    ['with a template', { vmDiskImageTemplate: aVMDiskImage().spec }, 'Provisioning'],
+    ['without one', {}, 'Provisioning'],
+    ['that must not be made', { mode: 'FailIfNotExist' as const }, 'Failed'],
+  ])('a missing image, %s', (_, spec, phase) => {
+    const found = pass({ image: undefined, machine: aVirtualMachine({ spec }) });
+    expect(found).toMatchObject({ status: { phase }, conditions: { ImageReady: 'False ImageMissing' } });
+  });
+  test.each([
+    ['SourceNotAllowed', 'Failed'],
+    ['ImageTerminating', 'Provisioning'],
+    ['InvalidPolicy', 'Provisioning'],
+  ])('a missing image of which ensure-vmdi says %s', (reason, phase) => {
+    const conditions = [
+      { type: 'ImageResolved', status: 'False' as const, reason, message: 'Why.', lastTransitionTime: at(0) },
+    ];
+    const found = pass({ image: undefined, machine: aVirtualMachine({ status: { conditions } }) });
+    expect(found.status).toMatchObject({ phase, message: 'Why.' });
+    expect(found.conditions).toMatchObject({ ImageReady: `False ${reason}`, ImageResolved: `False ${reason}` });
+  });
+  test('an image of a namespace that the policy does not name', () => {
+    const found = pass({ policy: { imageNamespaces: 'golden' } });
+    expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(found.conditions.Ready).toBe('False ImageNamespaceNotAllowed');
+    expect(found.status).toMatchObject({ phase: 'Failed', message: expect.stringContaining('golden') });
+  });
+  test('a policy that does not say which namespaces', () => {
+    expect(pass({ policy: { imageNamespaces: '' } }).conditions.Ready).toBe('False InvalidPolicy');
+  });
+});
+
+describe('an image that is being deleted', () => {
+  const deleted = (() => {
+    const image = aReadyImage();
+    return { ...image, metadata: { ...image.metadata, deletionTimestamp: at(60) } };
+  })();
+  test('is waited out by a machine that came later', () => {
+    const found = pass({ image: deleted, machine: aVirtualMachine({ createdAfterSeconds: 61 }) });
+    expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(found.conditions.Ready).toBe('False ImageTerminating');
+  });
+  test('is cloned by a machine that was there before', () => {
+    expect(pass({ image: deleted, machine: aVirtualMachine({ createdAfterSeconds: 59 }) }).writes).toEqual(all);
+  });
+});
+
+describe('a machine whose image is ready', () => {
+  test('gets its disk, its Secret and its KubeVirt machine, in this order, then its status', () => {
+    const found = pass();
+    expect(found.writes).toEqual(all);
+    expect(found.status).toMatchObject({
+      phase: 'Provisioning',
+      rootDisk: { name: 'demo-root', image: 'uid-ubuntu', revision: 1 },
+    });
+    expect(found.conditions).toMatchObject({ ImageReady: 'True ImageReady', DiskReady: 'False Cloning' });
+    for (const action of found.actions) if (action.do === 'create') expect(action.owner).toBe('uid-demo');
+  });
+  test('gets the next of them where a crash left some out', () => {
+    const made = aMadeMachine();
+    expect(pass({ ...made, secret: undefined, kubeVirtMachine: undefined }).writes.slice(0, 2)).toEqual([
+      'create Secret',
+      'create VirtualMachine',
+    ]);
+    expect(pass({ ...made, dataVolume: undefined }).writes[0]).toBe('create DataVolume');
+  });
+  test('is left alone once all is there and said', () => {
+    const made = aMadeMachine({}, { machine: running });
+    const { status } = pass(made);
+    expect(
+      pass({ ...made, machine: aVirtualMachine({ status: { ...made.machine.status, ...status } }) }).actions,
+    ).toEqual([]);
+  });
+  test('and that is being deleted gets nothing any more', () => {
+    expect(pass({ machine: aVirtualMachine({ deleted: true }) }).actions).toEqual([]);
+  });
+});
+
+describe('the root disk', () => {
+  const diskOf = (diskSize?: string, image = aReadyImage()) => {
+    const machine = aVirtualMachine({
+      spec: { resources: { cpu: '2', memory: '2Gi', ...(diskSize ? { diskSize } : {}) } },
+    });
+    const found = pass({ machine, image });
+    return { ...found, disk: madeIn(found.actions, DataVolume) };
+  };
+  test('is a clone of the snapshot in the class of the image, bound when the machine starts', () => {
+    const { disk } = diskOf();
+    expect(disk).toMatchObject({
+      metadata: {
+        name: 'demo-root',
+        namespace: 'lab',
+        labels: { 'app.kubernetes.io/managed-by': 'ot-functions', 'pelotech.ot/virtual-machine-uid': 'uid-demo' },
+        ownerReferences: [{ kind: 'VirtualMachine', uid: 'uid-demo', controller: true }],
+      },
+      spec: {
+        source: { snapshot: { namespace: 'vmdi-farm', name: 'ubuntu-r1' } },
+        storage: { storageClassName: 'gp3' },
+      },
+    });
+    expect(JSON.stringify(disk)).not.toContain('bind.immediate');
+  });
+  test.each([
+    [undefined, '24Gi', []],
+    ['18Gi', '24Gi', ['DiskSizeRaised']],
+    ['24Gi', '24Gi', []],
+    ['40Gi', '40Gi', []],
+  ])('of %s is made with %s', (wanted, storage, warnings) => {
+    const found = diskOf(wanted);
+    expect(found.disk).toMatchObject({ spec: { storage: { resources: { requests: { storage } } } } });
+    expect(found.warnings).toEqual(warnings);
+  });
+  test('of an image whose snapshot tells no size is as large as the image', () => {
+    const image = aReadyImage();
+    const snapshot = { name: 'ubuntu-r1', revision: 1 };
+    expect(diskOf('18Gi', { ...image, status: { ...image.status, snapshot } }).disk).toMatchObject({
+      spec: { storage: { resources: { requests: { storage: '24Gi' } } } },
+    });
+  });
+  test.each([
+    ['is being cloned', { phase: 'CloneScheduled' }, 'Provisioning', 'False Cloning'],
+    [
+      'has no snapshot',
+      { phase: '', bound: { status: 'False', reason: 'CloneWithoutSource' } },
+      'Provisioning',
+      'False CloneWithoutSource',
+    ],
+    [
+      'fails to be cloned',
+      { phase: 'CloneInProgress', running: { status: 'False', reason: 'Error' } },
+      'Provisioning',
+      'False CloneFailed',
+    ],
+    ['was given up', { phase: 'Failed' }, 'Failed', 'False DiskFailed'],
+  ])('that %s', (_, disk, phase, condition) => {
+    const found = pass(aMadeMachine({}, { disk }));
+    expect({ ...aMadeMachine().machine.status, ...found.status }).toMatchObject({ phase });
+    expect(found.conditions.DiskReady).toBe(condition);
+  });
+  test('that is asked to be larger later is not, and that is said', () => {
+    const made = aMadeMachine({}, { machine: running });
+    const found = pass(changed(made, { resources: { cpu: '2', memory: '2Gi', diskSize: '40Gi' } }));
+    expect(found.warnings).toEqual(['DiskSizeNotApplied']);
+    expect(found.conditions.DiskReady).toBe('True DiskSizeNotApplied');
+  });
+});
+
+describe('a machine of KubeVirt', () => {
+  test('that runs makes the machine Ready, with its address and node', () => {
+    const made = aMadeMachine({}, { machine: running });
+    const instance = anInstance(made.machine, {
+      nodeName: 'node-1',
+      interfaces: [{ name: 'default', ipAddress: '10.2.0.7' }],
+    });
+    const found = pass({ ...made, instance });
+    expect(found.status).toMatchObject({
+      phase: 'Ready',
+      ipAddress: '10.2.0.7',
+      nodeName: 'node-1',
+      readyAt: '2026-01-01T00:00:10Z',
+    });
+    expect(found.conditions).toMatchObject({
+      Ready: 'True Running',
+      MachineReady: 'True Running',
+      DiskReady: 'True Cloned',
+    });
+    expect(found.actions).toContainEqual({ do: 'measure', metric: 'ot.machine.ready.duration', value: 10 });
+    expect(found.actions).toContainEqual(
+      expect.objectContaining({ do: 'tell', type: 'ot.pelotech.virtual-machine.ready.v1' }),
+    );
+  });
+  test('that runs again is not measured again', () => {
+    const made = aMadeMachine({ status: { phase: 'Failed', readyAt: at(1) } }, { machine: running });
+    expect(pass(made).actions.map(({ do: verb }) => verb)).not.toContain('measure');
+  });
+  test('that is gone comes back', () => {
+    expect(pass({ ...aMadeMachine(), kubeVirtMachine: undefined }).writes[0]).toBe('create VirtualMachine');
+  });
+  test('that goes is waited out', () => {
+    const made = aMadeMachine();
+    const { kubeVirtMachine } = made;
+    if (!kubeVirtMachine) throw new Error('expected one');
+    const metadata = { ...kubeVirtMachine.metadata, deletionTimestamp: at(5) };
+    const found = pass({ ...made, kubeVirtMachine: { ...kubeVirtMachine, metadata } });
+    expect(found.conditions.Ready).toBe('False MachineTerminating');
+    expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+  });
+  test.each([
+    ['Stopped', 'Starting'],
+    ['Starting', 'Starting'],
+    ['Provisioning', 'WaitingForDisk'],
+    ['WaitingForVolumeBinding', 'WaitingForDisk'],
+    ['Running', 'GuestNotReady'],
+    ['Stopping', 'Stopping'],
+  ])('%s is on its way: %s', (printableStatus, reason) => {
+    const found = pass(aMadeMachine({}, { machine: { printableStatus } }));
+    expect(found.conditions.MachineReady).toBe(`False ${reason}`);
+    expect(found.status?.trouble).toBeUndefined();
+  });
+  const troubles = [
+    ['ErrorUnschedulable', 'Unschedulable', 15 * 60],
+    ['DataVolumeError', 'DataVolumeError', 5 * 60],
+    ['ErrorPvcNotFound', 'ClaimNotFound', 5 * 60],
+    ['ErrImagePull', 'ImagePullFailed', 5 * 60],
+    ['ImagePullBackOff', 'ImagePullFailed', 5 * 60],
+  ] as const;
+  test.each(troubles)('%s is trouble, and a failure only when it lasts', (printableStatus, reason, seconds) => {
+    const made = aMadeMachine({}, { machine: { printableStatus } });
+    const first = pass(made);
+    expect(first.status).toMatchObject({ trouble: { reason, since: '2026-01-01T00:00:10Z' } });
+    expect(first.status?.phase).toBeUndefined();
+    const machine = { ...made.machine, status: { ...made.machine.status, ...first.status } };
+    expect(pass({ ...made, machine, nowMs: start + (seconds + 9) * 1000 }).actions).toEqual([]);
+    const last = pass({ ...made, machine, nowMs: start + (seconds + 10) * 1000 });
+    expect(last.status?.phase).toBe('Failed');
+    expect(last.warnings).toEqual([reason]);
+    const healed = pass({
+      ...made,
+      machine: { ...machine, status: { ...machine.status, ...last.status } },
+      kubeVirtMachine: aKubeVirtMachine(made.kubeVirtMachine, running),
+    });
+    expect(healed.status).toMatchObject({ phase: 'Ready', trouble: null });
+  });
+  test.each([
+    [1, undefined],
+    [2, undefined],
+    [3, 'Failed'],
+  ])('that ended %d times in a row', (fails, phase) => {
+    const found = pass(aMadeMachine({}, { machine: { printableStatus: 'Starting', fails } }));
+    expect(found.status?.phase).toBe(phase);
+    expect(found.conditions.Ready).toBe('False CrashLoopBackOff');
+  });
+  test('a network that is missing is trouble in the words of KubeVirt', () => {
+    const made = aMadeMachine({}, { machine: { printableStatus: 'Starting' } });
+    const message = 'failed to locate network attachment definition lab/edge';
+    const conditions = [{ type: 'Synchronized', status: 'False', reason: 'FailedCreate', message }];
+    const found = pass({ ...made, instance: anInstance(made.machine, { phase: 'Pending', conditions }) });
+    expect(found.status?.message).toContain(message);
+    expect(found.status?.trouble?.reason).toBe('LaunchFailed');
+  });
+});
+
+describe('ignoreOnDeploy', () => {
+  const machine = aVirtualMachine({ spec: { ignoreOnDeploy: true } });
+  const strategyOf = (policy: Record<string, string>) =>
+    madeIn(pass({ machine, policy }).actions, KubeVirtMachine)?.spec as { runStrategy?: string } | undefined;
+  test('by the policy makes it halted, starts it, or makes nothing', () => {
+    expect(strategyOf({})?.runStrategy).toBe('Halted');
+    expect(strategyOf({ ignoreOnDeploy: 'Start' })?.runStrategy).toBe('Always');
+    const skipped = pass({ machine, policy: { ignoreOnDeploy: 'Skip' } });
+    expect(skipped.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(skipped).toMatchObject({ status: { phase: 'Provisioning' }, conditions: { Ready: 'False Skipped' } });
+  });
+  test('a policy that does not say what makes nothing', () => {
+    expect(pass({ machine, policy: { ignoreOnDeploy: 'Maybe' } }).conditions.Ready).toBe('False InvalidPolicy');
+  });
+  test.each([
+    ['is there', { phase: 'Succeeded' }, 'Ready'],
+    ['waits for its first start', { phase: 'PendingPopulation' }, 'Ready'],
+    ['is being cloned', { phase: 'CloneScheduled' }, 'Provisioning'],
+  ])('a halted machine whose disk %s', (_, disk, phase) => {
+    const made = aMadeMachine({ spec: { ignoreOnDeploy: true } }, { disk });
+    expect({ ...made.machine.status, ...pass(made).status }.phase).toBe(phase);
+  });
+  test('that is taken back starts the machine; one that is set later stops none', () => {
+    const halted = aMadeMachine({ spec: { ignoreOnDeploy: true } });
+    expect(madeIn(pass(changed(halted, { ignoreOnDeploy: false })).actions, KubeVirtMachine)).toMatchObject({
+      spec: { runStrategy: 'Always' },
+    });
+    const runs = aMadeMachine({}, { machine: running });
+    expect(pass(changed(runs, { ignoreOnDeploy: true })).writes).toEqual(['patchStatus VirtualMachine']);
+  });
+  test('a machine that a person stopped stays stopped, and Ready', () => {
+    const made = aMadeMachine({}, { machine: { printableStatus: 'Stopped' } });
+    const kubeVirtMachine = { ...made.kubeVirtMachine, spec: { ...made.kubeVirtMachine?.spec, runStrategy: 'Halted' } };
+    const found = pass({ ...made, kubeVirtMachine: kubeVirtMachine as KubeVirtMachine });
+    expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(found.conditions.Ready).toBe('True Halted');
+  });
+});
+
+describe('a changed spec', () => {
+  test('is carried to the KubeVirt machine, with what others added to it', () => {
+    const made = aMadeMachine({}, { machine: running });
+    const { kubeVirtMachine } = made;
+    const template = kubeVirtMachine?.spec?.template as { spec: { domain: object; volumes: object[] } };
+    const spec = {
+      ...template.spec,
+      domain: { ...template.spec.domain, machine: { type: 'q35' } },
+      volumes: [...template.spec.volumes, { name: 'plugged' }],
+    };
+    const grown = { ...kubeVirtMachine, spec: { ...kubeVirtMachine?.spec, template: { ...template, spec } } };
+    const found = pass({
+      ...changed(made, { resources: { cpu: '500m', memory: '4Gi' } }),
+      kubeVirtMachine: grown as KubeVirtMachine,
+    });
+    expect(found.writes[0]).toBe('replace VirtualMachine');
+    expect(madeIn(found.actions, KubeVirtMachine)).toMatchObject({
+      metadata: { resourceVersion: '20' },
+      spec: {
+        runStrategy: 'Always',
+        template: {
+          spec: {
+            domain: {
+              machine: { type: 'q35' },
+              cpu: { cores: 1 },
+              memory: { guest: '4Gi' },
+              resources: { requests: { cpu: '500m' }, limits: { cpu: '500m' } },
+            },
+            volumes: [{ name: 'root' }, { name: 'cloudinit' }, { name: 'plugged' }],
+          },
+        },
+      },
+    });
+  });
+  test('that KubeVirt wants a restart for says so, and how', () => {
+    const conditions = [{ type: 'RestartRequired', status: 'True' }];
+    const found = pass(aMadeMachine({}, { machine: { ...running, conditions } }));
+    expect(found.conditions.RestartRequired).toBe('True SpecChanged');
+    const restart = found.status?.conditions?.find(({ type }) => type === 'RestartRequired');
+    expect(restart?.message).toContain('virtctl restart demo -n lab');
+  });
+  test('of users rewrites the Secret, and says that cloud-init has been there', () => {
+    const made = aMadeMachine({}, { machine: running });
+    const first = pass(changed(made, { users: [{ name: 'new' }] }));
+    expect(first.writes).toEqual(['replace Secret', 'patchStatus VirtualMachine']);
+    expect(first.conditions.RestartRequired).toBe('True CloudInitChanged');
+    const secret = Secret.parse(madeIn(first.actions, Secret));
+    const later = { ...changed(made, { users: [{ name: 'new' }] }), secret };
+    expect(pass(later).conditions.RestartRequired).toBe('True CloudInitChanged');
+    const dataVolume = made.dataVolume && {
+      ...made.dataVolume,
+      metadata: { ...made.dataVolume.metadata, creationTimestamp: at(100) },
+    };
+    expect(pass({ ...later, ...(dataVolume ? { dataVolume } : {}) }).conditions.RestartRequired).toBe('False UpToDate');
+  });
+  test('before the first start says nothing of a restart', () => {
+    const made = aMadeMachine({}, { disk: { phase: 'PendingPopulation' }, machine: { printableStatus: 'Starting' } });
+    const found = pass(changed(made, { users: [{ name: 'new' }] }));
+    expect(found.writes[0]).toBe('replace Secret');
+    expect(found.conditions.RestartRequired).toBe('False UpToDate');
+  });
+  test('that cannot be changes nothing of what runs', () => {
+    const made = aMadeMachine({}, { machine: running });
+    const found = pass(changed(made, { users: [{ name: 'a b' }, { name: 'a-b' }] }));
+    expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(found.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'True UserNamesCollide' });
+    expect(found.warnings).toContain('UserNamesCollide');
+  });
+});
+
+describe("what is somebody else's", () => {
+  const foreign = { apiVersion: 'v1', metadata: { name: 'demo-cloud-init', namespace: 'lab', uid: 'x' } };
+  test('under the name of a child stops everything, and heals', () => {
+    const found = pass({ secret: Secret.parse(foreign) });
+    expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(found.conditions.Ready).toBe('False NameTaken');
+    expect(pass().writes).toEqual(all);
+  });
+  test("and was an earlier machine's of that name is waited out", () => {
+    const { metadata } = foreign;
+    const ownerReferences = [{ apiVersion: 'pelotech.ot/v1alpha1', kind: 'VirtualMachine', name: 'demo', uid: 'old' }];
+    const found = pass({ secret: Secret.parse({ ...foreign, metadata: { ...metadata, ownerReferences } }) });
+    expect(found.status).toMatchObject({ phase: 'Provisioning', message: expect.stringContaining('earlier machine') });
+  });
+});
+
+describe('what the API server refuses', () => {
+  const refused = (resource: { kind: string }, name: string, words: string) =>
+    new Map([[refusalKey(resource, { namespace: 'lab', name }), words]]);
+  test('is a failure at once for a machine that was never made', () => {
+    const found = pass({ refusals: refused(DataVolume, 'demo-root', 'Forbidden: exceeded quota') });
+    expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(found).toMatchObject({ status: { phase: 'Failed' }, conditions: { Ready: 'False Forbidden' } });
+  });
+  test('is trouble for one that was made before', () => {
+    const made = { ...aMadeMachine(), dataVolume: undefined };
+    const found = pass({ ...made, refusals: refused(DataVolume, 'demo-root', 'Invalid: the claim is there') });
+    expect(found.status?.trouble?.reason).toBe('Rejected');
+  });
+  test('of a change stops nothing that runs, and is said', () => {
+    const made = aMadeMachine({}, { machine: running });
+    const refusals = refused(KubeVirtMachine, 'demo', 'Invalid: spec.template: no');
+    const found = pass({ ...changed(made, { resources: { cpu: '4', memory: '2Gi' } }), refusals });
+    expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(found.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'True Rejected' });
+  });
+  test('of a Secret is not repeated', () => {
+    const found = pass({ refusals: refused(Secret, 'demo-cloud-init', 'Invalid: data: hunter2') });
+    expect(found.conditions.Ready).toBe('False Rejected');
+    expect(JSON.stringify(found.actions)).not.toContain('hunter2');
+  });
+  test('of another namespace is no matter', () => {
+    const refusals = new Map([[refusalKey(DataVolume, { namespace: 'lab-2', name: 'demo-root' }), 'Forbidden: no']]);
+    expect(pass({ refusals }).writes).toEqual(all);
+  });
+});

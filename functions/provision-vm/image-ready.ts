@@ -1,0 +1,86 @@
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import type { Finding } from '../../shared/rules/machine-status.ts';
+import { isValid, type Policy } from '../../shared/rules/policy.ts';
+import { isHeldBy, mayUse } from '../../shared/rules/references.ts';
+import { final, type Obstacle, waits } from './observed.ts';
+
+/** Whether a disk can be cloned for the machine: its image, or what is in the way. */
+export type ImageStanding = { image: VMDiskImage; snapshot: string } | { obstacle: Obstacle };
+
+interface Seen {
+  machine: VirtualMachine;
+  image: VMDiskImage | undefined;
+  policy: Policy;
+}
+
+/** Asks policy and image, in this order: what may not be used is not even looked at. */
+export function imageStanding({ machine, image, policy }: Seen): ImageStanding {
+  const { namespace, name } = machine.spec.vmDiskImageRef;
+  const called = `VMDiskImage ${namespace}/${name}`;
+  const forbidden = forbiddenBy(machine, policy, called);
+  if (forbidden) return { obstacle: forbidden };
+  if (!image) return { obstacle: missing(machine, called) };
+  const { phase, message = '', snapshot, conditions } = image.status ?? {};
+  if (image.metadata.deletionTimestamp && !isHeldBy(image, machine)) {
+    return { obstacle: waits('ImageTerminating', `Waiting until ${called}, which is being deleted, is gone.`) };
+  }
+  if (snapshot && conditionOf(conditions, 'Ready')?.status === 'True') return { image, snapshot: snapshot.name };
+  if (phase === 'Failed') {
+    return {
+      obstacle: final('ImageFailed', `Expected ${called} to become ready, found it Failed: ${message}`),
+    };
+  }
+  if (phase === 'Succeeded') {
+    return { obstacle: waits('ImageNotUsable', `Waiting for ${called}: it has no usable snapshot.`) };
+  }
+  return { obstacle: waits(`Image${phase ?? 'Queued'}`, `Waiting for ${called}: ${phase ?? 'Queued'}.`) };
+}
+
+/** The same as the condition ImageReady. */
+export function imageFinding(standing: ImageStanding): Finding {
+  if ('obstacle' in standing) {
+    const { reason, message } = standing.obstacle;
+    return { type: 'ImageReady', status: 'False', reason, message };
+  }
+  return {
+    type: 'ImageReady',
+    status: 'True',
+    reason: 'ImageReady',
+    message: `Snapshot ${standing.snapshot} is usable.`,
+  };
+}
+
+function forbiddenBy({ metadata, spec }: VirtualMachine, policy: Policy, called: string): Obstacle | undefined {
+  const { namespace } = spec.vmDiskImageRef;
+  if (namespace === metadata.namespace) return undefined;
+  if (!isValid(policy, 'imageNamespaces')) {
+    return waits('InvalidPolicy', "Waiting until the policy's imageNamespaces parses again.");
+  }
+  const allowed = policy.values.imageNamespaces;
+  if (mayUse(metadata.namespace, namespace, allowed)) return undefined;
+  return final(
+    'ImageNamespaceNotAllowed',
+    `Expected an image in namespace ${metadata.namespace} or in one of the policy's imageNamespaces (${allowed.join(', ')}), found ${called}.`,
+  );
+}
+
+/** What ensure-vmdi says of it where it has said anything: it alone knows why it makes no image. */
+function missing({ metadata, spec, status }: VirtualMachine, called: string): Obstacle {
+  const resolved = conditionOf(status?.conditions, 'ImageResolved');
+  const isOfThisSpec =
+    resolved?.observedGeneration === undefined || resolved.observedGeneration === metadata.generation;
+  if (resolved?.status === 'False' && isOfThisSpec && resolved.reason !== 'ImageMissing') {
+    return (goBySelf.has(resolved.reason) ? waits : final)(resolved.reason, resolved.message);
+  }
+  if (spec.mode === 'FailIfNotExist') {
+    return final('ImageMissing', `Expected ${called} (mode FailIfNotExist), found none; make it, or give a template.`);
+  }
+  return spec.vmDiskImageTemplate
+    ? waits('ImageMissing', `Waiting for ${called}, which is made from the template.`)
+    : waits('ImageMissing', `Waiting for ${called}: there is none, and no vmDiskImageTemplate to make it from.`);
+}
+
+/** Reasons of ImageResolved that nobody has to do anything about at the machine or its image. */
+const goBySelf = new Set(['ImageTerminating', 'InvalidPolicy']);

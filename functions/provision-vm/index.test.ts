@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Event } from '../../shared/resources/core/event.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { policyName } from '../../shared/rules/policy.ts';
+import { type Alone, serveAlone } from '../../test/alone.ts';
+import { aVirtualMachine } from '../../test/machine-builders.ts';
+import { aReadyImage, textIn } from '../../test/provision-pass.ts';
+import declaration from './index.ts';
+
+let alone: Alone;
+beforeAll(async () => {
+  alone = await serveAlone(declaration);
+  await alone.kube.create(Namespace, { metadata: { name: 'lab' } });
+  await alone.kube.create(Namespace, { metadata: { name: 'lab-2' } });
+});
+afterAll(() => alone.close());
+
+const farm = 'vmdi-farm';
+
+async function anImage(name: string, isReady = true) {
+  const { apiVersion, kind, spec, status } = aReadyImage();
+  await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata: { name, namespace: farm }, spec });
+  if (isReady) await finish(name, status);
+  return { name, namespace: farm };
+}
+
+const finish = (name: string, status: unknown = aReadyImage().status) =>
+  alone.kube.patch(VMDiskImage, { name, namespace: farm }, { status }, { subresource: 'status' });
+
+async function aMachine(name: string, image: string, spec: object = {}, namespace = 'lab') {
+  const { apiVersion, kind, spec: plain } = aVirtualMachine();
+  const vmDiskImageRef = { name: image, namespace: farm };
+  const metadata = { name, namespace };
+  await alone.kube.create(VirtualMachine, { apiVersion, kind, metadata, spec: { ...plain, vmDiskImageRef, ...spec } });
+  return metadata;
+}
+
+const reasonOf = async (ref: { name: string; namespace: string }) =>
+  conditionOf((await alone.kube.get(VirtualMachine, ref))?.status?.conditions, 'Ready')?.reason;
+
+const sayKubeVirt = (ref: { name: string; namespace: string }, status: object) =>
+  alone.kube.patch(KubeVirtMachine, ref, { status }, { subresource: 'status' });
+
+const dataVolumeOf = ({ name, namespace }: { name: string; namespace: string }) => ({
+  name: `${name}-root`,
+  namespace,
+});
+const secretOf = ({ name, namespace }: { name: string; namespace: string }) => ({
+  name: `${name}-cloud-init`,
+  namespace,
+});
+
+test('a machine gets what it needs once its image is ready, and is Ready once KubeVirt runs it', async () => {
+  const image = await anImage('first', false);
+  const ref = await aMachine('first', 'first');
+  expect(await alone.changed(VirtualMachine, ref)).toBe(202);
+  expect(await reasonOf(ref)).toBe('ImageQueued');
+  expect(await alone.kube.get(DataVolume, dataVolumeOf(ref))).toBeUndefined();
+  await finish('first');
+  expect(await alone.changed(VMDiskImage, image)).toBe(202);
+  const { metadata } = (await alone.kube.get(VirtualMachine, ref)) ?? {};
+  const owned = { metadata: { ownerReferences: [{ uid: metadata?.uid, controller: true }] } };
+  expect(await alone.kube.get(DataVolume, dataVolumeOf(ref))).toMatchObject(owned);
+  expect(await alone.kube.get(Secret, secretOf(ref))).toMatchObject(owned);
+  expect(await alone.kube.get(KubeVirtMachine, ref)).toMatchObject(owned);
+  const cloned = { phase: 'Succeeded', conditions: [{ type: 'Bound', status: 'True' }] };
+  await alone.kube.patch(DataVolume, dataVolumeOf(ref), { status: cloned });
+  await sayKubeVirt(ref, { printableStatus: 'Running', ready: true });
+  expect(await alone.changed(KubeVirtMachine, ref)).toBe(202);
+  expect((await alone.kube.get(VirtualMachine, ref))?.status).toMatchObject({ phase: 'Ready' });
+  expect(alone.told.map(({ type }) => type)).toEqual(['ot.pelotech.virtual-machine.ready.v1']);
+  const before = await alone.kube.get(VirtualMachine, ref);
+  expect(await alone.audit()).toBe(202);
+  expect(await alone.kube.get(VirtualMachine, ref)).toEqual(before);
+});
+
+test('children that are deleted come back, by the word of their end or by the audit', async () => {
+  await anImage('again');
+  const ref = await aMachine('again', 'again');
+  await alone.changed(VirtualMachine, ref);
+  await alone.kube.delete(DataVolume, dataVolumeOf(ref));
+  await alone.changed(DataVolume, dataVolumeOf(ref));
+  expect(await alone.kube.get(DataVolume, dataVolumeOf(ref))).toBeDefined();
+  await alone.kube.delete(KubeVirtMachine, ref);
+  await alone.changed(KubeVirtMachine, ref);
+  expect(await alone.kube.get(KubeVirtMachine, ref)).toBeDefined();
+  await alone.kube.delete(Secret, secretOf(ref));
+  await alone.audit();
+  expect(await alone.kube.get(Secret, secretOf(ref))).toBeDefined();
+});
+
+test('a changed spec reaches the KubeVirt machine and the Secret', async () => {
+  await anImage('changes');
+  const ref = await aMachine('changes', 'changes');
+  await alone.changed(VirtualMachine, ref);
+  const spec = { resources: { cpu: '4', memory: '8Gi' }, users: [{ name: 'ops' }] };
+  await alone.kube.patch(VirtualMachine, ref, { spec });
+  await alone.changed(VirtualMachine, ref);
+  expect(await alone.kube.get(KubeVirtMachine, ref)).toMatchObject({
+    spec: { template: { spec: { domain: { cpu: { cores: 4 }, memory: { guest: '8Gi' } } } } },
+  });
+  expect(textIn(await alone.kube.get(Secret, secretOf(ref)), 'userdata')).toContain('ops');
+  const before = await alone.kube.get(KubeVirtMachine, ref);
+  await alone.changed(VirtualMachine, ref);
+  expect(await alone.kube.get(KubeVirtMachine, ref)).toEqual(before);
+});
+
+test('a password is read from its Secret once that is there', async () => {
+  await anImage('password');
+  const ref = await aMachine('password', 'password', {
+    users: [{ name: 'ops', passwordSecretRef: { name: 'login' } }],
+  });
+  await alone.changed(VirtualMachine, ref);
+  expect(await reasonOf(ref)).toBe('PasswordSecretMissing');
+  expect(await alone.kube.get(KubeVirtMachine, ref)).toBeUndefined();
+  const data = { password: Buffer.from('hunter2\n').toString('base64') };
+  await alone.kube.create(Secret, { metadata: { name: 'login', namespace: 'lab' }, data });
+  await alone.audit();
+  expect(textIn(await alone.kube.get(Secret, secretOf(ref)), 'userdata')).toContain('plain_text_passwd: "hunter2"');
+});
+
+test('the younger of two machines with one address waits until the older is gone', async () => {
+  await anImage('address');
+  const spec = { interfaces: [{ network: 'edge', ipAddress: '10.0.0.5/24' }] };
+  const older = await aMachine('older', 'address', spec);
+  await alone.changed(VirtualMachine, older);
+  const younger = await aMachine('younger', 'address', spec);
+  await alone.changed(VirtualMachine, younger);
+  expect(await reasonOf(younger)).toBe('AddressInUse');
+  expect(await reasonOf(older)).not.toBe('AddressInUse');
+  const elsewhere = await aMachine('elsewhere', 'address', spec, 'lab-2');
+  await alone.changed(VirtualMachine, elsewhere);
+  expect(await reasonOf(elsewhere)).not.toBe('AddressInUse');
+  await alone.kube.patch(VirtualMachine, older, { metadata: { finalizers: null } });
+  await alone.kube.delete(VirtualMachine, older);
+  await alone.changed(VirtualMachine, older);
+  expect(await alone.kube.get(KubeVirtMachine, younger)).toBeDefined();
+});
+
+test("what is somebody else's under the name of a child is left alone", async () => {
+  await anImage('taken');
+  const metadata = { name: 'taken-cloud-init', namespace: 'lab' };
+  await alone.kube.create(Secret, { metadata, data: {} });
+  const ref = await aMachine('taken', 'taken');
+  await alone.changed(VirtualMachine, ref);
+  expect(await reasonOf(ref)).toBe('NameTaken');
+  expect((await alone.kube.get(Secret, metadata))?.data ?? {}).toEqual({});
+  await alone.kube.delete(Secret, metadata);
+  await alone.audit();
+  expect(await alone.kube.get(KubeVirtMachine, ref)).toBeDefined();
+});
+
+test('another policy is heard at once', async () => {
+  await anImage('policy');
+  const own = { namespace: 'sync-operator', name: policyName };
+  await alone.kube.patch(ConfigMap, own, { data: { imageNamespaces: 'golden' } });
+  const ref = await aMachine('policy', 'policy');
+  await alone.changed(VirtualMachine, ref);
+  expect(await reasonOf(ref)).toBe('ImageNamespaceNotAllowed');
+  await alone.kube.patch(ConfigMap, own, { data: { imageNamespaces: null } });
+  await alone.changed(ConfigMap, own);
+  expect(await alone.kube.get(KubeVirtMachine, ref)).toBeDefined();
+});
+
+describe('many machines on one image', () => {
+  const count = 60;
+  const refs = Array.from({ length: count }, (_, index) => ({ name: `many-${index}`, namespace: 'lab-2' }));
+
+  test('are begun so many a pass, and each pass finds what the one before left', async () => {
+    const image = await anImage('many');
+    for (const { name, namespace } of refs) await aMachine(name, 'many', {}, namespace);
+    const made = async () => {
+      const found = await alone.kube.list(KubeVirtMachine, { namespace: 'lab-2' });
+      return found.filter(({ metadata }) => metadata.name.startsWith('many-')).length;
+    };
+    await alone.changed(VMDiskImage, image);
+    expect(await made()).toBe(25);
+    await alone.changed(VirtualMachine, refs[0] ?? image);
+    expect(await made()).toBe(50);
+    await alone.changed(VirtualMachine, refs[0] ?? image);
+    expect(await made()).toBe(60);
+  });
+
+  test('are all looked at by the audit', async () => {
+    const gone = refs[59] ?? { name: '', namespace: '' };
+    await alone.kube.delete(KubeVirtMachine, gone);
+    await alone.audit();
+    expect(await alone.kube.get(KubeVirtMachine, gone)).toBeDefined();
+  });
+});
+
+test('no Event says a password', async () => {
+  const events = await alone.kube.list(Event);
+  expect(events.length).toBeGreaterThan(0);
+  expect(JSON.stringify(events)).not.toContain('hunter2');
+});
+
+test('a machine that is gone is no error', async () => {
+  expect(await alone.changed(VirtualMachine, { name: 'gone', namespace: 'lab' })).toBe(202);
+});

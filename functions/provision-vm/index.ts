@@ -1,0 +1,121 @@
+import { type Context, defineFunction, on, type Subject, subjectsOf, type Wake } from '../../shared/function.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Event } from '../../shared/resources/core/event.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
+import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { ObjectReference } from '../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
+import { machinesOf } from '../../shared/rules/references.ts';
+import { machineNameOf } from './children.ts';
+import { decide } from './decide.ts';
+import type { Observed } from './observed.ts';
+import { observeAll } from './read.ts';
+import { inTurn, lagsBehind, type Waiting } from './turn.ts';
+
+/** Gives a machine its disk once its image is ready, then has KubeVirt run it, and says how it stands. */
+export default defineFunction<Observed>({
+  name: 'provision-vm',
+  on: [
+    on.changed(VirtualMachine, { source: 'pelotech' }),
+    on.changed(VMDiskImage, { source: 'pelotech' }),
+    on.changed(DataVolume, { source: 'cdi', labels: managedBy }),
+    on.changed(KubeVirtMachine, { source: 'kubevirt', labels: managedBy }),
+    on.changed(KubeVirtInstance, { source: 'kubevirt', labels: managedBy }),
+    on.changed(ConfigMap, { source: 'own', name: policyName }),
+    on.audit(),
+  ],
+  may: [
+    { resource: VirtualMachine, verbs: ['get', 'list'] },
+    { resource: VirtualMachine, subresource: 'status', verbs: ['patch'] },
+    { resource: VMDiskImage, verbs: ['get'] },
+    { resource: DataVolume, verbs: ['get', 'list', 'create'] },
+    { resource: DataVolume, subresource: 'source', verbs: ['create'] },
+    { resource: Secret, verbs: ['get', 'create', 'update'] },
+    { resource: KubeVirtMachine, verbs: ['get', 'list', 'create', 'update'] },
+    { resource: KubeVirtInstance, verbs: ['get', 'list'] },
+    { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
+    { resource: Event, verbs: ['create'] },
+  ],
+  scale: 'zero',
+  observe,
+  decide,
+});
+
+async function observe(context: Context, wake: Wake): Promise<Observed[]> {
+  const { kube } = context;
+  const [policyMap, named] = await Promise.all([
+    kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }),
+    namedBy(kube, wake),
+  ]);
+  const policy = parsePolicy(policyMap);
+  const machines = await withWaiting(kube, wake, named);
+  const images = await imagesOf(kube, machines);
+  const found = machines
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map((machine): Waiting => ({ machine, image: images.get(keyOf(machine.spec.vmDiskImageRef)) }));
+  const isNamed = new Set(named.map(({ metadata }) => metadata.uid));
+  const waiting = found.filter((one) => lagsBehind(one, policy));
+  const others = found.filter((one) => isNamed.has(one.machine.metadata.uid) && !waiting.includes(one));
+  return observeAll(context, policy, [...others, ...inTurn(waiting, policy)]);
+}
+
+type Reader = Context['kube'];
+
+const isForAll = (wake: Wake) => wake.audit || subjectsOf(wake, ConfigMap).length > 0;
+
+const keyOf = ({ namespace, name }: ObjectReference) => `${namespace}/${name}`;
+
+/** The machines that events are about, by name or by the name of a child; at an audit, and under another policy, all. */
+async function namedBy(kube: Reader, wake: Wake): Promise<VirtualMachine[]> {
+  if (isForAll(wake)) return kube.list(VirtualMachine);
+  const refs = wake.subjects.map(machineOf).filter((ref) => ref !== undefined);
+  const distinct = [...new Map(refs.map((ref) => [keyOf(ref), ref])).values()];
+  const found = await Promise.all(distinct.map((ref) => kube.get(VirtualMachine, ref)));
+  const gone = distinct.filter((_, index) => found[index] === undefined);
+  return unique([...found.filter((machine) => machine !== undefined), ...(await rivalsOf(kube, gone))]);
+}
+
+/** A root disk has the name of its machine and a suffix, the KubeVirt objects have the very name. */
+function machineOf({ kind, namespace, name }: Subject): ObjectReference | undefined {
+  if (kind === VMDiskImage.kind || kind === ConfigMap.kind) return undefined;
+  const machine = kind === DataVolume.kind ? machineNameOf(name) : name;
+  return machine === undefined ? undefined : { namespace, name: machine };
+}
+
+/** Who may have waited for the address of a machine that is gone. */
+async function rivalsOf(kube: Reader, gone: readonly ObjectReference[]): Promise<VirtualMachine[]> {
+  const namespaces = [...new Set(gone.map(({ namespace }) => namespace ?? ''))];
+  const failed = namespaces.map((namespace) =>
+    kube.list(VirtualMachine, { namespace, fieldSelector: 'status.phase=Failed' }),
+  );
+  return (await Promise.all(failed)).flat();
+}
+
+/** With those that wait for an image that changed, or that an earlier pass on the same image left for this one. */
+async function withWaiting(kube: Reader, wake: Wake, named: readonly VirtualMachine[]): Promise<VirtualMachine[]> {
+  if (isForAll(wake)) return [...named];
+  const refs = [
+    ...subjectsOf(wake, VMDiskImage),
+    ...named.filter(({ status }) => status?.phase !== 'Ready').map(({ spec }) => spec.vmDiskImageRef),
+  ];
+  const distinct = [...new Map(refs.map((ref) => [keyOf(ref), ref])).values()];
+  const lists = distinct.map((ref) =>
+    kube.list(VirtualMachine, { fieldSelector: `${machinesOf(ref)},status.phase!=Ready` }),
+  );
+  return unique([...named, ...(await Promise.all(lists)).flat()]);
+}
+
+async function imagesOf(kube: Reader, machines: readonly VirtualMachine[]) {
+  const refs = new Map(machines.map(({ spec }) => [keyOf(spec.vmDiskImageRef), spec.vmDiskImageRef]));
+  const found = [...refs].map(async ([key, ref]) => [key, await kube.get(VMDiskImage, ref)] as const);
+  return new Map(await Promise.all(found));
+}
+
+const unique = (machines: readonly VirtualMachine[]) => [
+  ...new Map(machines.map((machine) => [machine.metadata.uid, machine])).values(),
+];

@@ -1,0 +1,122 @@
+import type { Interface, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { isInNetworkOf, parseCidr, parseIp, unusable } from '../../shared/rules/ip-address.ts';
+import { macAddressOf } from '../../shared/rules/mac-address.ts';
+import { sayReference } from '../../shared/rules/references.ts';
+import { final, type Obstacle } from './observed.ts';
+
+/** An interface with everything about it that follows from its network. */
+export interface Nic {
+  /** What KubeVirt calls interface and network. */
+  name: string;
+  /** What the guest calls it: Linux takes 15 characters. */
+  guestName: string;
+  /** The NetworkAttachmentDefinition. */
+  attachment: { namespace: string; name: string };
+  mac: string;
+  spec: Interface;
+}
+
+const longestGuestName = 15;
+
+/** The interfaces of a machine, each under names of its own. */
+export function nicsOf({ metadata, spec }: VirtualMachine): Nic[] {
+  const names = new Set<string>();
+  const guestNames = new Set<string>();
+  return (spec.interfaces ?? []).map((one, index) => {
+    const attachment = attachmentOf(metadata.namespace, one);
+    const plain = attachment.name.replaceAll('.', '-').slice(0, 50);
+    return {
+      name: distinct(names, plain, `${plain}-${index}`),
+      guestName: distinct(
+        guestNames,
+        plain.length <= longestGuestName ? plain : `${plain.slice(0, longestGuestName - 3)}-${index}`,
+        `net${index}`,
+      ),
+      attachment,
+      mac: macAddressOf(metadata.namespace ?? '', metadata.name, `${attachment.namespace}/${attachment.name}`),
+      spec: one,
+    };
+  });
+}
+
+const attachmentOf = (own = '', { network }: Interface) => {
+  const [first = '', second] = network.split('/');
+  return second === undefined ? { namespace: own, name: first } : { namespace: first, name: second };
+};
+
+function distinct(taken: Set<string>, name: string, otherwise: string) {
+  const chosen = taken.has(name) ? otherwise : name;
+  taken.add(chosen);
+  return chosen;
+}
+
+/** An address or gateway that cannot be. */
+export function addressFault(machine: VirtualMachine): Obstacle | undefined {
+  const attachments = new Set<string>();
+  for (const { attachment, spec } of nicsOf(machine)) {
+    const key = `${attachment.namespace}/${attachment.name}`;
+    if (attachments.has(key)) {
+      return final('NetworkNamedTwice', `Expected each network once, found ${key} twice; take one of the two out.`);
+    }
+    attachments.add(key);
+    const why = faultOf(spec);
+    if (why) return final('AddressNotUsable', `${why} on network ${spec.network}.`);
+  }
+  return undefined;
+}
+
+function faultOf({ ipAddress, gateway }: Interface): string | undefined {
+  const cidr = ipAddress === undefined ? undefined : parseCidr(ipAddress);
+  if (ipAddress !== undefined) {
+    const why = cidr ? unusable(cidr) : 'that is no address with the length of its network';
+    if (why) return `Expected an address that a machine can have, found ${ipAddress}: ${why},`;
+  }
+  if (gateway === undefined) return undefined;
+  const way = parseIp(gateway);
+  if (!cidr) return `Expected an ipAddress beside gateway ${gateway}, found none`;
+  if (!way || !isInNetworkOf(cidr, way)) return `Expected a gateway in the network of ${ipAddress}, found ${gateway}`;
+  return way.address === cidr.address
+    ? `Expected another machine for gateway, found its own address ${gateway}`
+    : undefined;
+}
+
+/** An address that another machine of the namespace has on the same network: whoever runs with it keeps it, else the older. */
+export function addressInUse(machine: VirtualMachine, neighbours: readonly VirtualMachine[]): Obstacle | undefined {
+  const others = neighbours.filter(({ metadata }) => metadata.uid !== machine.metadata.uid);
+  for (const own of addressesOf(machine)) {
+    const rival = others.find(
+      (other) => addressesOf(other).some((theirs) => isSame(own, theirs)) && keepsBefore(other, machine, own),
+    );
+    if (!rival) continue;
+    return final(
+      'AddressInUse',
+      `Expected ${own.text} on network ${own.network} to be free, found machine ${sayReference(rival)} there; give one of the two another.`,
+    );
+  }
+  return undefined;
+}
+
+interface Address {
+  text: string;
+  /** The network as the spec says it. */
+  network: string;
+  key: string;
+}
+
+const addressesOf = (machine: VirtualMachine): Address[] =>
+  nicsOf(machine).flatMap(({ attachment, spec }) => {
+    const cidr = spec.ipAddress === undefined ? undefined : parseCidr(spec.ipAddress);
+    if (!cidr || spec.ipAddress === undefined) return [];
+    const key = `${attachment.namespace}/${attachment.name}/${cidr.version}/${cidr.address}`;
+    return [{ text: spec.ipAddress, network: spec.network, key }];
+  });
+
+const isSame = (a: Address, b: Address) => a.key === b.key;
+
+function keepsBefore(other: VirtualMachine, machine: VirtualMachine, { network }: Address): boolean {
+  const isProvisioned = ({ status }: VirtualMachine) =>
+    status?.addresses?.some((address) => address.network === network) ?? false;
+  if (isProvisioned(other) !== isProvisioned(machine)) return isProvisioned(other);
+  const age = ({ metadata }: VirtualMachine) => `${metadata.creationTimestamp} ${metadata.uid}`;
+  return age(other) < age(machine);
+}

@@ -1,0 +1,87 @@
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
+import { isValid, type Policy } from '../../shared/rules/policy.ts';
+import { refusalKey } from '../../shared/rules/refusal-key.ts';
+import { cloudInitName, ownerOf, rootDiskName } from './children.ts';
+import { collision, missingPassword } from './logins.ts';
+import { addressFault, addressInUse } from './networks.ts';
+import { final, type Observed, type Obstacle, trouble, waits } from './observed.ts';
+
+/** What the spec asks for that cannot be; heals when it is corrected. */
+export function faultOf({ machine, passwords, neighbours, secret, kubeVirtMachine }: Observed): Obstacle | undefined {
+  // Whoever has started may take the Secret with the first password away.
+  const isPasswordRead = secret !== undefined && kubeVirtMachine !== undefined;
+  return (
+    collision(machine) ??
+    addressFault(machine) ??
+    (neighbours && addressInUse(machine, neighbours)) ??
+    (isPasswordRead ? undefined : missingPassword({ machine, passwords }))
+  );
+}
+
+/** The machine is not to be made at all. */
+export const skipped = ({ machine, policy, dataVolume, kubeVirtMachine }: Observed): Obstacle | undefined =>
+  machine.spec.ignoreOnDeploy && policy.values.ignoreOnDeploy === 'Skip' && !dataVolume && !kubeVirtMachine
+    ? waits('Skipped', "Not made, because its ignoreOnDeploy is true and the policy's ignoreOnDeploy says Skip.")
+    : undefined;
+
+/** A key of the policy that the machine depends on does not parse: it is neither made nor changed. */
+export function unreadablePolicy({ spec }: VirtualMachine, policy: Policy): Obstacle | undefined {
+  const keys = [
+    ...(spec.ignoreOnDeploy ? (['ignoreOnDeploy'] as const) : []),
+    ...(spec.interfaces?.length ? (['networkProvider'] as const) : []),
+  ];
+  const broken = keys.find((key) => !isValid(policy, key));
+  return broken && waits('InvalidPolicy', `Waiting until the policy's ${broken} parses again.`);
+}
+
+/** The children as far as they are the machine's, and what stands under the name of one and is not. */
+export function ownChildren(observed: Observed): { own: Observed; taken: Obstacle | undefined } {
+  const { machine, dataVolume, secret, kubeVirtMachine } = observed;
+  const isOurs = (object: KubernetesObject | undefined) => object && ownerOf(machine, object) === 'ours';
+  const foreign = [dataVolume, secret, kubeVirtMachine].find((object) => object && !isOurs(object));
+  return {
+    own: {
+      ...observed,
+      dataVolume: isOurs(dataVolume) ? dataVolume : undefined,
+      secret: isOurs(secret) ? secret : undefined,
+      kubeVirtMachine: isOurs(kubeVirtMachine) ? kubeVirtMachine : undefined,
+      instance: isOurs(kubeVirtMachine) ? observed.instance : undefined,
+    },
+    taken: foreign && takenBy(machine, foreign),
+  };
+}
+
+function takenBy(machine: VirtualMachine, object: KubernetesObject): Obstacle {
+  const called = `${object.kind} ${object.metadata.namespace}/${object.metadata.name}`;
+  return ownerOf(machine, object) === 'earlier'
+    ? waits('NameTaken', `Waiting until ${called} of an earlier machine of this name is gone.`)
+    : final('NameTaken', `Expected ${called} to be the machine's own, found somebody else's; delete or rename it.`);
+}
+
+/** A child that the API server refused in this pass. */
+export function refusedChild({ machine, refusals, kubeVirtMachine }: Observed): Obstacle | undefined {
+  const { namespace, name } = machine.metadata;
+  const children: readonly (readonly [Resource, string])[] = [
+    [DataVolume, rootDiskName(name)],
+    [Secret, cloudInitName(name)],
+    [KubeVirtMachine, name],
+  ];
+  for (const [resource, child] of children) {
+    const words = refusals.get(refusalKey(resource, { namespace, name: child }));
+    if (words === undefined) continue;
+    const [reason = ''] = words.split(':');
+    // What the API server says of a Secret may repeat what is in it.
+    const said = resource.kind === Secret.kind && reason !== 'Forbidden' && reason !== 'NameTaken' ? reason : words;
+    // A machine that was made once has been accepted before: what is in the way now may go.
+    const weight = machine.status?.rootDisk || kubeVirtMachine ? trouble : final;
+    return weight(
+      reason === 'Forbidden' || reason === 'NameTaken' ? reason : 'Rejected',
+      `${resource.kind} ${namespace}/${child} was refused: ${said}`,
+    );
+  }
+  return undefined;
+}

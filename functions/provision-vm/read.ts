@@ -1,0 +1,123 @@
+import type { Context } from '../../shared/function.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
+import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
+import { machineUidLabel, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+import { isIn } from '../../shared/rules/selectors.ts';
+import { cloudInitName, rootDiskName } from './children.ts';
+import { type Observed, passwordKey } from './observed.ts';
+import type { Waiting } from './turn.ts';
+
+type Reader = Context['kube'];
+
+/** What is there of each machine's children, with the passwords and neighbours that its decision needs. */
+export async function observeAll(
+  { kube, nowMs, refusals }: Context,
+  policy: Policy,
+  found: readonly Waiting[],
+): Promise<Observed[]> {
+  const machines = found.map(({ machine }) => machine);
+  const [dataVolumes, kubeVirtMachines, instances, secrets, passwords, neighbours] = await Promise.all([
+    childrenOf(kube, DataVolume, { machines, nameOf: rootDiskName }),
+    childrenOf(kube, KubeVirtMachine, { machines, nameOf: sameName }),
+    childrenOf(kube, KubeVirtInstance, { machines, nameOf: sameName }),
+    inTurns(machines, ({ metadata }) => kube.get(Secret, { ...metadata, name: cloudInitName(metadata.name) })),
+    inTurns(machines, (machine) => passwordsOf(kube, machine)),
+    neighboursOf(kube, machines),
+  ]);
+  return found.map(({ machine, image }, index) => ({
+    nowMs,
+    policy,
+    refusals,
+    machine,
+    image,
+    dataVolume: dataVolumes[index],
+    secret: secrets[index],
+    kubeVirtMachine: kubeVirtMachines[index],
+    instance: instances[index],
+    passwords: passwords[index] ?? new Map(),
+    neighbours: comparesAddresses(machine) ? neighbours.get(machine.metadata.namespace) : undefined,
+  }));
+}
+
+const sameName = (name: string) => name;
+
+/** From so many on lists are cheaper than asking for each; a URL has room for so many uids. */
+const singlyAtMost = 20;
+const uidsPerList = 100;
+
+/** The object under the child's name for each machine; that one is not there is told by the answer for that very name only. */
+async function childrenOf<T extends KubernetesObject>(
+  kube: Reader,
+  resource: Resource<T>,
+  { machines, nameOf }: { machines: readonly VirtualMachine[]; nameOf(machine: string): string },
+): Promise<(T | undefined)[]> {
+  const listed = new Map<string, T>();
+  if (machines.length > singlyAtMost) {
+    const uids = machines.map(({ metadata }) => metadata.uid);
+    const chunks = Array.from({ length: Math.ceil(uids.length / uidsPerList) }, (_, index) =>
+      uids.slice(index * uidsPerList, (index + 1) * uidsPerList),
+    );
+    const lists = chunks.map((chunk) => kube.list(resource, { labelSelector: isIn(machineUidLabel, chunk) }));
+    for (const object of (await Promise.all(lists)).flat()) listed.set(keyOf(object.metadata), object);
+  }
+  return inTurns(machines, ({ metadata }) => {
+    const ref = { namespace: metadata.namespace, name: nameOf(metadata.name) };
+    const known = listed.get(keyOf(ref));
+    return known ? Promise.resolve(known) : kube.get(resource, ref);
+  });
+}
+
+const keyOf = ({ namespace, name }: { namespace?: string | undefined; name: string }) => `${namespace}/${name}`;
+
+/** So many requests at once. */
+const atOnce = 50;
+
+async function inTurns<T, R>(values: readonly T[], ask: (value: T) => Promise<R>): Promise<R[]> {
+  const answers: R[] = [];
+  for (let from = 0; from < values.length; from += atOnce) {
+    answers.push(...(await Promise.all(values.slice(from, from + atOnce).map(ask))));
+  }
+  return answers;
+}
+
+async function passwordsOf(kube: Reader, { metadata, spec }: VirtualMachine): Promise<Observed['passwords']> {
+  const refs = (spec.users ?? []).map((user) => user.passwordSecretRef).filter((ref) => ref !== undefined);
+  const found = refs.map(async (ref) => {
+    const secret = await kube.get(Secret, { namespace: metadata.namespace, name: ref.name });
+    return [passwordKey(ref), passwordIn(secret?.data?.[ref.key])] as const;
+  });
+  return new Map(await Promise.all(found));
+}
+
+/** Whoever made the Secret from a file has the end of its line in it. */
+const passwordIn = (base64: string | undefined) =>
+  base64 === undefined
+    ? undefined
+    : Buffer.from(base64, 'base64')
+        .toString()
+        .replace(/\r?\n$/, '');
+
+/** The machines of each namespace where addresses have to be compared. */
+async function neighboursOf(kube: Reader, machines: readonly VirtualMachine[]) {
+  const namespaces = new Set(machines.filter(comparesAddresses).map(({ metadata }) => metadata.namespace));
+  const lists = [...namespaces].map(
+    async (namespace) => [namespace, await kube.list(VirtualMachine, { namespace: namespace ?? '' })] as const,
+  );
+  return new Map(await Promise.all(lists));
+}
+
+/** With fixed addresses, until it has them, under another spec, and while one is in use. */
+function comparesAddresses({ metadata, spec, status }: VirtualMachine): boolean {
+  if (!spec.interfaces?.some(({ ipAddress }) => ipAddress !== undefined)) return false;
+  const said = ['Ready', 'RestartRequired'].map((type) => conditionOf(status?.conditions, type)?.reason);
+  return (
+    status?.addresses === undefined ||
+    status.observedGeneration !== metadata.generation ||
+    said.includes('AddressInUse')
+  );
+}

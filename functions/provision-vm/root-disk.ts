@@ -1,0 +1,105 @@
+import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
+import type { VirtualMachine, VirtualMachineStatus } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { bytesOf } from '../../shared/rules/quantity.ts';
+import { childMetadata, rootDiskName } from './children.ts';
+import { final, type Obstacle, trouble, waits } from './observed.ts';
+
+/**
+ * The root disk of a machine: a clone of the image's snapshot, in the class of the image, at least as large as the snapshot
+ * (CDI refuses a smaller one). No annotation binds it at once: zone and node follow the machine.
+ */
+export function dataVolumeFor(machine: VirtualMachine, image: VMDiskImage, snapshot: string) {
+  const metadata = childMetadata(machine, rootDiskName(machine.metadata.name));
+  return {
+    apiVersion: DataVolumeKind.apiVersion,
+    kind: DataVolumeKind.kind,
+    metadata: {
+      ...metadata,
+      // As annotations: the labels are how start-sync finds downloads.
+      annotations: {
+        [imageUidLabel]: image.metadata.uid,
+        [revisionLabel]: String(image.status?.snapshot?.revision ?? 1),
+      },
+    },
+    spec: {
+      source: { snapshot: { namespace: image.metadata.namespace, name: snapshot } },
+      storage: {
+        storageClassName: image.spec.storageClass,
+        resources: { requests: { storage: diskSizeOf(machine, image) } },
+      },
+    },
+  };
+}
+
+/** The least a disk of the image may have. */
+const leastOf = ({ status, spec }: VMDiskImage) => status?.snapshot?.restoreSize ?? spec.diskSize;
+
+function diskSizeOf({ spec }: VirtualMachine, image: VMDiskImage): string {
+  const wanted = spec.resources.diskSize;
+  return wanted !== undefined && isLarger(wanted, leastOf(image)) ? wanted : leastOf(image);
+}
+
+/** What is said where less was asked for than the image needs. */
+export function sayRaised({ spec }: VirtualMachine, image: VMDiskImage): string | undefined {
+  const wanted = spec.resources.diskSize;
+  if (wanted === undefined || !isLarger(leastOf(image), wanted)) return undefined;
+  return `Expected resources.diskSize to be at least ${leastOf(image)}, the size of the image, found ${wanted}; the disk gets ${leastOf(image)}.`;
+}
+
+/** What is said where more is asked for than the disk has: CDI changes no DataVolume. */
+export function sayNotEnlarged({ spec }: VirtualMachine, { metadata, spec: made }: DataVolume): string | undefined {
+  const wanted = spec.resources.diskSize;
+  const has = requestOf(made);
+  if (wanted === undefined || has === undefined || !isLarger(wanted, has)) return undefined;
+  return `Expected a root disk of ${wanted}, found ${has}: a disk that was cloned is not enlarged. Enlarge PersistentVolumeClaim ${metadata.namespace}/${metadata.name}, or delete that DataVolume to have the disk cloned anew, without what is on it.`;
+}
+
+const requestOf = (spec: DataVolume['spec']) =>
+  (spec as { storage?: { resources?: { requests?: { storage?: string } } } } | undefined)?.storage?.resources?.requests
+    ?.storage;
+
+const isLarger = (one: string, other: string) => (bytesOf(one) ?? 0) > (bytesOf(other) ?? 0);
+
+/** What the disk was cloned from, as its annotations say. */
+export const rootDiskOf = ({ metadata }: Pick<DataVolume, 'metadata'>): VirtualMachineStatus['rootDisk'] => ({
+  name: metadata.name,
+  image: metadata.annotations?.[imageUidLabel] ?? '',
+  revision: Number(metadata.annotations?.[revisionLabel]) || 0,
+});
+
+/** The disk waits for the first machine that uses it, as its StorageClass wants. */
+export const isForFirstConsumer = ({ status }: DataVolume) =>
+  status?.phase === 'PendingPopulation' || status?.phase === 'WaitForFirstConsumer';
+
+/** What is in the way of the disk; undefined once it is cloned (containerized-data-importer, pkg/controller/datavolume/conditions.go). */
+export function diskObstacle(disk: DataVolume): Obstacle | undefined {
+  const { metadata, status } = disk;
+  const called = `DataVolume ${metadata.namespace}/${metadata.name}`;
+  if (metadata.deletionTimestamp)
+    return waits('DiskTerminating', `Waiting until ${called}, which is being deleted, is gone.`);
+  const [bound, running] = ['Bound', 'Running'].map((type) => status?.conditions.find((one) => one.type === type));
+  if (status?.phase === 'Succeeded') return undefined;
+  if (status?.phase === 'Failed') {
+    const why = bound?.message || running?.message || 'CDI gave it up';
+    return final('DiskFailed', `${called} Failed: ${why}. Delete it to have the disk cloned anew.`);
+  }
+  if (bound?.status === 'False' && boundErrors.has(bound.reason)) {
+    return trouble(bound.reason, `${called} is not cloned: ${bound.message}`);
+  }
+  if (running?.status === 'False' && runningErrors.has(running.reason)) {
+    return trouble('CloneFailed', `${called} is not cloned: ${running.message}`);
+  }
+  if (isForFirstConsumer(disk)) return waits('WaitForFirstConsumer', `${called} is cloned when the machine starts.`);
+  return waits('Cloning', `${called} is being cloned.`);
+}
+
+/** The words of CDI for what keeps a clone from beginning. */
+const boundErrors = new Set([
+  'CloneWithoutSource',
+  'CloneValidationFailed',
+  'ErrExceededQuota',
+  'ErrClaimNotValid',
+  'ClaimLost',
+]);
+const runningErrors = new Set(['Error', 'ImagePullFailed']);

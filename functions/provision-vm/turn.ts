@@ -1,0 +1,35 @@
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+import { imageFinding, imageStanding } from './image-ready.ts';
+
+/** A pass begins so many machines at most, with four writes each; its own writes wake the next. */
+const begunPerPass = 25;
+/** So many are told at most that their image has moved on, with a write each. */
+const toldPerPass = 100;
+
+export interface Waiting {
+  machine: VirtualMachine;
+  image: VMDiskImage | undefined;
+}
+
+/** The machine has no disk, and does not say of its image what is so: it is to be told, or to be begun. */
+export function lagsBehind({ machine, image }: Waiting, policy: Policy): boolean {
+  if (machine.metadata.deletionTimestamp || machine.status?.rootDisk) return false;
+  const wanted = imageFinding(imageStanding({ machine, image, policy }));
+  const found = conditionOf(machine.status?.conditions, wanted.type);
+  return found?.reason !== wanted.reason || found.message !== wanted.message;
+}
+
+/** Those whose turn it is: first whoever asked first, and last whoever was in trouble at the last look. */
+export function inTurn(waiting: readonly Waiting[], policy: Policy): Waiting[] {
+  const isToBegin = ({ machine, image }: Waiting) => !('obstacle' in imageStanding({ machine, image, policy }));
+  const order = ({ machine: { metadata, status } }: Waiting) =>
+    [status?.phase === 'Failed' ? 1 : 0, metadata.creationTimestamp, metadata.namespace, metadata.name].join(' ');
+  const sorted = [...waiting].sort((a, b) => (order(a) < order(b) ? -1 : 1));
+  return [
+    ...sorted.filter(isToBegin).slice(0, begunPerPass),
+    ...sorted.filter((one) => !isToBegin(one)).slice(0, toldPerPass),
+  ];
+}

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { isInNetworkOf, parseCidr, parseIp, unusable } from './ip-address.ts';
+
+const why = (text: string) => {
+  const cidr = parseCidr(text);
+  return cidr ? unusable(cidr) : 'no address';
+};
+
+describe('an address with the length of its network', () => {
+  test.each(['10.10.0.161/24', '4.29.163.6/28', '172.27.11.11/28', '10.0.0.0/31', '10.0.0.1/32', 'fd00::5/64'])(
+    '%s is usable',
+    (text) => {
+      expect(why(text)).toBeUndefined();
+    },
+  );
+  test.each([
+    ['10.10.0.0/24', 'the network itself'],
+    ['4.29.163.15/28', 'broadcast'],
+    ['127.0.0.1/8', 'the machine itself'],
+    ['0.1.2.3/8', 'the machine itself'],
+    ['224.0.0.5/24', 'multicast'],
+    ['fd00::/64', 'the network itself'],
+    ['ff02::1/64', 'multicast'],
+    ['10.10.0.300/24', 'no address'],
+    ['10.10.0.1/33', 'no address'],
+    ['10.10.0.1', 'no address'],
+    ['1::2::3/64', 'no address'],
+    ['1:2:3:4:5:6:7/64', 'no address'],
+    ['fd00::g/64', 'no address'],
+  ])('%s is not: %s', (text, words) => {
+    expect(why(text)).toContain(words);
+  });
+});
+
+test.each([
+  ['10.10.0.161/24', '10.10.0.1', true],
+  ['10.10.0.161/24', '10.10.1.1', false],
+  ['10.10.0.161/24', 'fd00::1', false],
+  ['fd00::5/64', 'fd00::1', true],
+])('from %s, %s is in the same network: %s', (own, other, expected) => {
+  const cidr = parseCidr(own);
+  const ip = parseIp(other);
+  expect(cidr && ip && isInNetworkOf(cidr, ip)).toBe(expected);
+});

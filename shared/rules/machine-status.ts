@@ -1,0 +1,154 @@
+import {
+  type MachineCondition,
+  type MachinePhase,
+  type VirtualMachine,
+  VirtualMachine as VirtualMachineKind,
+  type VirtualMachineStatus,
+} from '../resources/pelotech/virtual-machine.ts';
+import type { Condition, VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
+import type { Action, TraceOfMachine } from './actions.ts';
+import { conditionOf, withCondition } from './conditions.ts';
+import { tellable } from './image-status.ts';
+import { traceOfMachine } from './machine-trace.ts';
+import { digestOf } from './names.ts';
+import { toTime } from './time.ts';
+
+/** The facts that others may wire their own Triggers to. */
+export const machineFact = (fact: string) => `ot.pelotech.virtual-machine.${fact}.v1`;
+
+/** A condition as it should be; since when it is so is found out by comparing. */
+export interface Finding {
+  type: MachineCondition;
+  status: Condition['status'];
+  /** One word, the same in condition, Event and status. */
+  reason: string;
+  message: string;
+}
+
+/** How a machine stands, as one look at everything says. */
+export interface MachineStanding {
+  phase: MachinePhase;
+  reason: string;
+  message: string;
+  /** All conditions but Ready, which sums up, and ImageResolved, which is another's. */
+  findings: readonly Finding[];
+  /** The other fields; undefined where there is nothing to say. */
+  fields: Pick<
+    { [K in keyof VirtualMachineStatus]: VirtualMachineStatus[K] | undefined },
+    'rootDisk' | 'ipAddress' | 'addresses' | 'nodeName' | 'trouble'
+  >;
+}
+
+/**
+ * Writes how a machine stands where that is not what its status says, and tells of it where the phase is another: a
+ * Kubernetes Event, a domain event, and the time it took where it is Ready for the first time.
+ */
+export function stand(
+  machine: VirtualMachine,
+  { phase, reason, message: words, findings, fields }: MachineStanding,
+  { nowMs, image }: { nowMs: number; image?: VMDiskImage | undefined },
+): Action[] {
+  const before = machine.status ?? {};
+  const now = toTime(nowMs);
+  const message = tellable(words);
+  const isReady = phase === 'Ready';
+  const observedGeneration = machine.metadata.generation;
+  const ready: Finding = { type: 'Ready', status: isReady ? 'True' : 'False', reason, message };
+  const conditions = [...findings, ready].reduce<Condition[]>(
+    (list, finding) => withCondition(list, { ...finding, message: tellable(finding.message), observedGeneration }, now),
+    keptConditions(before.conditions, findings),
+  );
+  const wanted = {
+    ...fields,
+    phase,
+    message,
+    conditions,
+    observedGeneration,
+    readyAt: before.readyAt ?? (isReady ? now : undefined),
+  };
+  // Server-side apply of another's condition may leave ours in another order, which says nothing.
+  const found = { ...before, conditions: [...(before.conditions ?? [])].sort((a, b) => a.type.localeCompare(b.type)) };
+  const changed = changesOf(found, wanted);
+  if (Object.keys(changed).length === 0) return [];
+  const trace = traceOfMachine(machine, image);
+  const isFirst = isReady && before.readyAt === undefined;
+  return [
+    { do: 'patchStatus', resource: VirtualMachineKind, of: machine, status: changed, trace },
+    ...(isSaidAnew(before, phase, reason) ? told(machine, { phase, reason, message, now, trace }) : []),
+    ...(isFirst ? [measured(machine, nowMs)] : []),
+  ];
+}
+
+/** Others' conditions as they are, and none of ours that nothing is to be said of any more. */
+const keptConditions = (before: readonly Condition[] | undefined, findings: readonly Finding[]) => {
+  const kept = new Set<string>(['ImageResolved', 'Ready', ...findings.map(({ type }) => type)]);
+  return (before ?? []).filter(({ type }) => kept.has(type));
+};
+
+/** The fields that differ, as a merge patch takes them: null for one that is no more. */
+function changesOf(before: VirtualMachineStatus, wanted: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const found: Readonly<Record<string, unknown>> = before;
+  return Object.fromEntries(
+    Object.entries(wanted)
+      .filter(([key, value]) => canonical(value) !== canonical(found[key]))
+      .map(([key, value]) => [key, value ?? null]),
+  );
+}
+
+/** The same text for the same data, whatever the order in which the API server keeps its keys. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  ) ?? '';
+
+const isSaidAnew = ({ phase: before, conditions }: VirtualMachineStatus, phase: MachinePhase, reason: string) =>
+  phase !== 'Provisioning' &&
+  (before !== phase || (phase === 'Failed' && conditionOf(conditions, 'Ready')?.reason !== reason));
+
+interface Said {
+  phase: MachinePhase;
+  reason: string;
+  message: string;
+  now: string;
+  trace: TraceOfMachine;
+}
+
+const told = (machine: VirtualMachine, { phase, reason, message, now, trace }: Said): Action[] => {
+  const { uid, namespace, name, generation } = machine.metadata;
+  const fact = phase === 'Ready' ? 'ready' : 'failed';
+  return [
+    recordOf(machine, phase === 'Failed', reason, message, `${generation}/${now}`),
+    {
+      do: 'tell',
+      type: machineFact(fact),
+      id: digestOf([uid, generation, fact, reason, now]),
+      subject: `${namespace}/${name}`,
+      data: { namespace, name, uid, generation, time: now, phase, reason, message },
+      trace,
+    },
+  ];
+};
+
+/** A Kubernetes Event about a machine. */
+export const recordOf = (
+  machine: VirtualMachine,
+  warning: boolean,
+  reason: string,
+  message: string,
+  once: string,
+): Action => ({
+  do: 'record',
+  about: machine,
+  type: warning ? 'Warning' : 'Normal',
+  reason,
+  message: tellable(message),
+  once,
+});
+
+const measured = ({ metadata }: VirtualMachine, nowMs: number): Action => ({
+  do: 'measure',
+  metric: 'ot.machine.ready.duration',
+  value: Math.max(0, nowMs - Date.parse(metadata.creationTimestamp)) / 1000,
+});
