@@ -29,7 +29,7 @@ afterEach(async () => {
 
 const ready = { readyToUse: true, restoreSize: '1Gi', boundVolumeSnapshotContentName: 'content' };
 
-async function takeSnapshot(status: object | undefined = ready, namespace = 'default', name = 'golden') {
+async function takeSnapshot(status: object | null = ready, namespace = 'default', name = 'golden') {
   await cluster.kube.create(VolumeSnapshot, {
     metadata: { namespace, name },
     spec: { volumeSnapshotClassName: 'ebs-snapshot', source: { persistentVolumeClaimName: 'lab' } },
@@ -98,7 +98,7 @@ describe('a snapshot that cannot be cloned is said in Bound and Ready, never in 
   test('missing, without status, in error, too big, not ready yet, and good at last', async () => {
     await cluster.kube.create(DataVolume, aClone());
     await dataVolumes.until(says('CloneWithoutSource', "The source snapshot golden doesn't exist"));
-    await takeSnapshot(undefined);
+    await takeSnapshot(null);
     const unfit = (cause: string) =>
       dataVolumes.until(says('CloneValidationFailed', `The clone doesn't meet the validation requirements: ${cause}`));
     await unfit('no status on source snapshot yet');
