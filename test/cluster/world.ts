@@ -63,7 +63,7 @@ export async function onRealCluster(story: Story, { kube, broker }: { kube: Kube
     await history.stop();
     store.faults.splice(0);
     store.limitTo(undefined);
-    await removeImages(world);
+    await removeAll(world);
     for (const { stop } of simulators) await stop();
     await store.close();
   }
@@ -77,7 +77,7 @@ async function toldBy(kube: Kube): Promise<string> {
 }
 
 /** Deletes what a story left, as a user would, and waits until nothing of it is there any more. */
-async function removeImages(world: World): Promise<void> {
+async function removeAll(world: World): Promise<void> {
   const { kube } = world;
   for (const kind of [
     Machine,

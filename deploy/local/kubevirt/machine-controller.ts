@@ -17,7 +17,7 @@ export async function reconcileMachine(context: KubevirtContext, ref: ObjectRefe
     await context.perform(writes);
   } catch (error) {
     const isRefused = error instanceof ApiError && [400, 403, 422].includes(error.status);
-    if (isRefused) await context.perform(refusedMachine(observed, refusalOf(error.message)));
+    if (isRefused) await context.perform(refusedMachine(observed, writes, error.message));
     throw error;
   }
   if (writes.length > 0) return { holdMs: context.timings.tickMs };
@@ -26,9 +26,6 @@ export async function reconcileMachine(context: KubevirtContext, ref: ObjectRefe
   );
   return leftMs.length > 0 ? { lookAgainMs: Math.min(...leftMs) } : undefined;
 }
-
-const refusalOf = (message: string) =>
-  `Error encountered while creating DataVolumes: failed to create DataVolume: ${message}`;
 
 async function observe(context: KubevirtContext, machine: VirtualMachine) {
   const { clock, timings, instances, dataVolumes, claims, stopwatch, faults } = context;

@@ -53,17 +53,21 @@ export function nextForMachine(observed: ObservedMachine): MachineStep {
   };
 }
 
-/** The status of a machine when a write of its controller was refused. */
-export const refusedMachine = (observed: ObservedMachine, message: string): Write[] =>
-  statusWrites(
-    observed.machine,
-    nextMachineStatus({
-      ...observed,
-      failure: { reason: 'FailedCreate', message },
-      starting: false,
-      restarting: false,
-    }),
-  );
+/** What is said of a machine for which the API server has refused what it was to get. */
+export function refusedMachine(observed: ObservedMachine, writes: readonly Write[], cause: string): Write[] {
+  const { machine } = observed;
+  const disk = writes.find((write) => write.do === 'create' && write.resource === DataVolume);
+  const name = disk?.do === 'create' ? disk.object.metadata.name : '';
+  const event = disk
+    ? told(machine, 'Warning', 'FailedDataVolumeCreate', `Error creating DataVolume ${name}: ${cause}`)
+    : told(machine, 'Warning', 'FailedCreate', `Error creating virtual machine instance: ${cause}`);
+  const message = disk
+    ? `Error encountered while creating DataVolumes: failed to create DataVolume: ${cause}`
+    : `Failure while starting VMI: ${cause}`;
+  const failure = { reason: 'FailedCreate', message } as const;
+  const next = nextMachineStatus({ ...observed, failure, starting: false, restarting: false });
+  return [event, ...statusWrites(machine, next)];
+}
 
 function pass(observed: ObservedMachine): Pass {
   const { machine, instance } = observed;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { Event } from '../../../shared/resources/core/event.ts';
 import { defineResource } from '../../../shared/resources/resource.ts';
-import { DataVolume, Pod, Secret } from '../cdi/kinds.ts';
+import { Claim, DataVolume, Pod, Secret } from '../cdi/kinds.ts';
 import { done, ends } from '../cdi/scripted-import.ts';
 import { type Running, startCdi } from '../cdi/start-cdi.ts';
 import { type Recording, type TestCluster, testCluster } from '../cdi/test-cluster.ts';
@@ -375,6 +375,27 @@ describe('what a machine waits for, and goes on when it comes', () => {
     const healed = await machines.until(isReady);
     expect(conditionOf(healed, 'Failure')).toBeUndefined();
   });
+});
+
+test('a disk that CDI refuses is said in the condition Failure, and made once it may be', async () => {
+  await start();
+  const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+  await cluster.kube.create(Claim, { metadata: { namespace: 'default', name: 'pc-root' }, spec: claim });
+  const notAdopted = { 'cdi.kubevirt.io/allowClaimAdoption': 'false' };
+  const template = { metadata: { name: 'pc-root', annotations: notAdopted }, spec: { source: {}, storage: {} } };
+  await make(aMachine({ dataVolumeTemplates: [template] }));
+  const refused = await machines.until((object) => conditionOf(object, 'Failure')?.status === 'True');
+  expect(conditionOf(refused, 'Failure')?.message).toMatch(
+    /^Error encountered while creating DataVolumes: failed to create DataVolume: admission webhook .* denied the request/,
+  );
+  expect((await eventsOf('VirtualMachine')).join()).toContain(
+    'FailedDataVolumeCreate Error creating DataVolume pc-root',
+  );
+  const templates = [{ metadata: { name: 'pc-root' }, spec: aDisk().spec }];
+  await cluster.kube.delete(Claim, { namespace: 'default', name: 'pc-root' });
+  await cluster.kube.patch(VirtualMachine, at, { spec: { dataVolumeTemplates: templates } });
+  const healed = await machines.until(isReady);
+  expect(conditionOf(healed, 'Failure')).toBeUndefined();
 });
 
 describe('what goes wrong, and heals', () => {
