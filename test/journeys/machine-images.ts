@@ -7,6 +7,7 @@ import {
 import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { putImage } from './images.ts';
 import { createMachine, templateOf, untilResolved } from './machines.ts';
+import { calm, dropsAllButTimers } from './wakers.ts';
 import { untilWarning, warningsOf } from './warnings.ts';
 import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
 
@@ -131,6 +132,8 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       await createMachine(world, 'vm', 'later');
       expect((await untilResolved(world, 'vm', 'ImageMissing')).message).toContain('found neither');
+      // Only the image is to wake it: nothing that was done to the machine before.
+      await calm(world);
       await createImage(world, 'later');
       await untilResolved(world, 'vm', 'ImageFound');
     },
@@ -233,7 +236,7 @@ export const stories: readonly Story[] = [
   {
     name: 'with every event dropped the audit alone makes the image',
     localOnly: 'a real Broker drops nothing on demand',
-    local: { faults: { drop: ({ event }) => String(event.attributes.type) !== 'dev.knative.sources.ping' } },
+    local: dropsAllButTimers,
     policy: { concurrency: '0' },
     run: async (world) => {
       await createMachine(world, 'vm', 'unheard', { vmDiskImageTemplate: templateOf(world, 'unheard') });

@@ -9,14 +9,15 @@ import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type 
 const lease = { namespace: 'sync-operator', name: leaseName };
 
 /** Resolves when nothing has changed for a second: what happens next was woken by what the story does next. */
-async function calm({ history }: World): Promise<void> {
+export async function calm({ history }: World): Promise<void> {
   for (let seen = -1; seen !== history.changes().length; ) {
     seen = history.changes().length;
     await sleep(1000);
   }
 }
 
-const dropsAllButTimers: Story['local'] = {
+/** A Broker that brings no event but those of timers. */
+export const dropsAllButTimers: NonNullable<Story['local']> = {
   faults: { drop: ({ event }) => String(event.attributes.type) !== 'dev.knative.sources.ping' },
 };
 

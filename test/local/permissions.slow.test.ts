@@ -4,6 +4,8 @@ import { stories as badInput } from '../journeys/bad-input.ts';
 import { stories as deadLetters } from '../journeys/dead-letters.ts';
 import { stories as deletion } from '../journeys/deletion.ts';
 import { stories as failures } from '../journeys/failures.ts';
+import { stories as machineBadInput } from '../journeys/machine-bad-input.ts';
+import { stories as machineImages } from '../journeys/machine-images.ts';
 import { postWithFetch, storiesWith } from '../journeys/preload.ts';
 import { stories as revisions } from '../journeys/revisions.ts';
 import { stories as takenNames } from '../journeys/taken-names.ts';
@@ -40,6 +42,10 @@ const stories = [
     named(revisions, /last snapshot stays usable/),
     named(deadLetters, /raise the count of one Event/),
     named(deadLetters, /has the Broker's/),
+    named(machineImages, /comes before its image/),
+    named(machineImages, /waits for its image, and goes on/),
+    named(machineImages, /template and an image that is there differ/),
+    named(machineBadInput, /^a namespace that is not there: /),
   ].map(withoutTimers),
 ];
 
