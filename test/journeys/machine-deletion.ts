@@ -1,0 +1,175 @@
+import { expect } from 'vitest';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { defineResource } from '../../shared/resources/resource.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { untilEventAbout } from './events.ts';
+import { putImage } from './images.ts';
+import { createMachine, templateOf } from './machines.ts';
+import { deleteMachine, Namespace, namesOf, noAudit, untilCount } from './references.ts';
+import { dropsAllButTimers } from './wakers.ts';
+import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
+
+const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
+
+const refOf = ({ namespace }: Pick<World, 'namespace'>, name: string) => ({ namespace, name });
+const deleteImage = (world: World, name: string) => world.kube.delete(VMDiskImage, refOf(world, name));
+const heldCondition = (image: VMDiskImage | undefined) => conditionOf(image?.status?.conditions, 'DeletionHeld');
+
+/** Resolves when the image says that machines hold it, in these words. */
+const untilHeld = (world: World, name: string, words: string) =>
+  until(world, VMDiskImage, refOf(world, name), (image) => {
+    const condition = heldCondition(image);
+    return condition?.status === 'True' && condition.message.includes(words);
+  });
+
+/** An image that is ready to be cloned from, and machines on it that are counted. */
+async function inUse(world: World, machines: readonly string[]): Promise<VMDiskImage> {
+  await putImage(world, 'image');
+  await createImage(world, 'image');
+  const image = await untilPhase(world, 'image', 'Succeeded');
+  for (const name of machines) await createMachine(world, name, 'image');
+  await untilCount(world, 'image', machines.length);
+  return image;
+}
+
+/** Waits until nothing of machines and images is left in the namespace. */
+async function leavesNothing({ kube, namespace }: Pick<World, 'kube' | 'namespace'>): Promise<void> {
+  for (const kind of [VirtualMachine, VMDiskImage, VolumeSnapshot, DataVolume, PersistentVolumeClaim, Pod])
+    for (const { metadata } of await kube.list(kind, { namespace })) await untilGone({ kube }, kind, metadata);
+}
+
+/** The machines hold the image that was deleted under them, its snapshot stays, and it goes with the last of them. */
+async function imageFirst(world: World): Promise<void> {
+  const { status } = await inUse(world, ['a', 'b']);
+  const snapshot = refOf(world, status?.snapshot?.name ?? '');
+  await deleteImage(world, 'image');
+  const { namespace } = world;
+  await untilHeld(world, 'image', `found 2 machines: ${namespace}/a, ${namespace}/b.`);
+  expect((await world.kube.get(VolumeSnapshot, snapshot))?.metadata.deletionTimestamp).toBeUndefined();
+  await deleteMachine(world, 'a');
+  const held = await untilHeld(world, 'image', `found 1 machine: ${namespace}/b.`);
+  expect(conditionOf(held?.status?.conditions, 'Ready')?.status).toBe('True');
+  expect((await world.kube.get(VolumeSnapshot, snapshot))?.metadata.deletionTimestamp).toBeUndefined();
+  await deleteMachine(world, 'b');
+  await untilGone(world, VMDiskImage, refOf(world, 'image'));
+  await leavesNothing(world);
+}
+
+export const stories: readonly Story[] = [
+  {
+    name: 'the image first: it stays with its snapshot, says who holds it, and goes with the last of them',
+    local: noAudit,
+    run: async (world) => {
+      await imageFirst(world);
+      expect(await untilEventAbout(world, 'image', 'DeletionHeld')).toMatchObject({ type: 'Normal' });
+    },
+  },
+  {
+    name: 'with every event dropped the audit alone holds an image, and lets it go',
+    localOnly: 'a real Broker drops nothing on demand',
+    local: dropsAllButTimers,
+    run: imageFirst,
+  },
+  {
+    name: 'the machines first: then nothing holds the image',
+    local: noAudit,
+    run: async (world) => {
+      await inUse(world, ['a', 'b']);
+      for (const name of ['a', 'b']) await deleteMachine(world, name);
+      await untilCount(world, 'image', 0);
+      await deleteImage(world, 'image');
+      await untilGone(world, VMDiskImage, refOf(world, 'image'));
+      expect(world.history.changes().some(({ object }) => heldCondition(object as VMDiskImage) !== undefined)).toBe(
+        false,
+      );
+      await leavesNothing(world);
+    },
+  },
+  {
+    name: 'both at once: neither waits for the other',
+    local: noAudit,
+    run: async (world) => {
+      await inUse(world, ['a', 'b', 'c']);
+      await Promise.all([deleteImage(world, 'image'), ...['a', 'b', 'c'].map((name) => deleteMachine(world, name))]);
+      await untilGone(world, VMDiskImage, refOf(world, 'image'));
+      await leavesNothing(world);
+    },
+  },
+  {
+    name: 'the namespace of the machines: the image that it held goes with it',
+    run: async (world) => {
+      const { kube } = world;
+      const class1 = { ...world, namespace: 'class-1' };
+      await setPolicy(world, { imageNamespaces: world.namespace });
+      await inUse(world, []);
+      await kube.create(Namespace, { metadata: { name: class1.namespace } });
+      for (const name of namesOf('student', 7))
+        await createMachine(class1, name, 'image', { vmDiskImageRef: refOf(world, 'image') });
+      await untilCount(world, 'image', 7);
+      await deleteImage(world, 'image');
+      const five = namesOf('student', 5).map((name) => `class-1/${name}`);
+      await untilHeld(world, 'image', `found 7 machines: ${five.join(', ')} and 2 more.`);
+      await kube.delete(Namespace, { name: class1.namespace });
+      await untilGone(world, Namespace, { name: class1.namespace });
+      await untilGone(world, VMDiskImage, refOf(world, 'image'));
+      await leavesNothing(world);
+    },
+  },
+  {
+    name: 'the namespace of the image and its machines: all of it goes',
+    run: async (world) => {
+      const { kube } = world;
+      const lab = { ...world, namespace: 'whole-lab' };
+      const secret = await kube.get(Secret, refOf(world, 's3-reader'));
+      await kube.create(Namespace, { metadata: { name: lab.namespace } });
+      const data = (secret as { data?: unknown } | undefined)?.data;
+      await kube.create(Secret, { metadata: refOf(lab, 's3-reader'), data });
+      await inUse(lab, ['a', 'b', 'c']);
+      await kube.delete(Namespace, { name: lab.namespace });
+      await untilGone(world, Namespace, { name: lab.namespace });
+      await leavesNothing(lab);
+    },
+  },
+  {
+    name: 'a machine that comes when its image is being deleted holds nothing: it gets the one that is made anew',
+    run: async (world) => {
+      const { metadata } = await inUse(world, ['old']);
+      await deleteImage(world, 'image');
+      const held = await untilHeld(world, 'image', `found 1 machine: ${world.namespace}/old.`);
+      // Within the second of the deletion nobody can tell who came first.
+      const deletedMs = Date.parse(held?.metadata.deletionTimestamp ?? '');
+      for (let tries = 0; ; tries++) {
+        const template = { vmDiskImageTemplate: templateOf(world, 'image') };
+        const { metadata: made } = await createMachine(world, `new-${tries}`, 'image', template);
+        if (Date.parse(made.creationTimestamp) > deletedMs) break;
+        await deleteMachine(world, `new-${tries}`);
+        await untilGone(world, VirtualMachine, refOf(world, `new-${tries}`));
+      }
+      await deleteMachine(world, 'old');
+      const isAnother = (image: VMDiskImage | undefined) =>
+        image !== undefined && image.metadata.uid !== metadata.uid && image.status?.phase === 'Succeeded';
+      expect((await until(world, VMDiskImage, refOf(world, 'image'), isAnother))?.status?.revision).toBe(1);
+      await untilCount(world, 'image', 1);
+    },
+  },
+  {
+    name: 'an image that is deleted before it could be cloned is held by nobody: its download ends, and it is made anew',
+    run: async (world) => {
+      world.store.limitTo(0);
+      await putImage(world, 'image');
+      await createMachine(world, 'waits', 'image', { vmDiskImageTemplate: templateOf(world, 'image') });
+      const { metadata } = await untilPhase(world, 'image', 'Syncing');
+      await untilCount(world, 'image', 1);
+      await deleteImage(world, 'image');
+      const isAnother = (image: VMDiskImage | undefined) => image !== undefined && image.metadata.uid !== metadata.uid;
+      await until(world, VMDiskImage, refOf(world, 'image'), isAnother);
+      world.store.limitTo(undefined);
+      await untilPhase(world, 'image', 'Succeeded');
+    },
+  },
+];

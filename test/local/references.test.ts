@@ -1,0 +1,4 @@
+import { stories } from '../journeys/references.ts';
+import { runLocally } from '../journeys/run-locally.ts';
+
+runLocally('references', stories);
