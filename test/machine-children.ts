@@ -23,8 +23,9 @@ export function aRootDisk(
   {
     phase = 'Succeeded',
     createdAfterSeconds = 0,
+    hasClaim = true,
     ...conditions
-  }: { phase?: string; createdAfterSeconds?: number; bound?: Said; running?: Said } = {},
+  }: { phase?: string; createdAfterSeconds?: number; hasClaim?: boolean; bound?: Said; running?: Said } = {},
 ): DataVolume {
   const { bound = { status: phase === 'Succeeded' ? 'True' : 'False' }, running = { status: 'False' } } = conditions;
   const object = shown(made);
@@ -33,6 +34,7 @@ export function aRootDisk(
     metadata: { ...object.metadata, creationTimestamp: at(createdAfterSeconds) },
     status: {
       phase,
+      ...(hasClaim ? { claimName: object.metadata.name } : {}),
       conditions: [
         { type: 'Bound', ...bound },
         { type: 'Running', ...running },

@@ -256,6 +256,12 @@ describe('a machine of KubeVirt', () => {
     });
     expect(healed.status).toMatchObject({ phase: 'Ready', trouble: null });
   });
+  test('that misses a claim which CDI has yet to make is on its way', () => {
+    const disk = { phase: '', hasClaim: false };
+    const found = pass(aMadeMachine({}, { disk, machine: { printableStatus: 'ErrorPvcNotFound' } }));
+    expect(found.conditions.MachineReady).toBe('False WaitingForDisk');
+    expect(found.status?.trouble).toBeUndefined();
+  });
   test.each([
     [1, undefined],
     [2, undefined],

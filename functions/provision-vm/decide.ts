@@ -130,7 +130,9 @@ function warnings({ own: { machine, dataVolume, kubeVirtMachine }, image, fault,
 function standing(plan: Plan): Action[] {
   const { own, disk } = plan;
   const { machine, nowMs, policy, image, dataVolume, kubeVirtMachine, instance } = own;
-  const state = kubeVirtMachine && stateOf({ machine: kubeVirtMachine, instance, wasReady: wasReady(own) });
+  const wasReady = machine.status?.readyAt !== undefined;
+  const isClaimToCome = dataVolume !== undefined && dataVolume.status?.claimName === undefined;
+  const state = kubeVirtMachine && stateOf({ machine: kubeVirtMachine, instance, wasReady, isClaimToCome });
   const cloning = dataVolume && diskObstacle(dataVolume);
   const obstacle = obstacleOf(plan, { state, cloning });
   const before = machine.status?.trouble;
@@ -157,8 +159,6 @@ function standing(plan: Plan): Action[] {
     { nowMs, image },
   );
 }
-
-const wasReady = ({ machine }: Observed) => machine.status?.readyAt !== undefined;
 
 interface Seen {
   state: KubeVirtState | undefined;

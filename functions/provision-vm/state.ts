@@ -10,13 +10,15 @@ interface Seen {
   instance: KubeVirtInstance | undefined;
   /** It was Ready before. */
   wasReady: boolean;
+  /** CDI has not made the claim of the root disk yet. */
+  isClaimToCome: boolean;
 }
 
 /**
  * printableStatus in our words. None of KubeVirt's error states is the end of anything (kubevirt,
  * pkg/virt-controller/watch/vm/vm.go setPrintableStatus): each is trouble, which makes a machine Failed when it lasts.
  */
-export function stateOf({ machine, instance, wasReady }: Seen): KubeVirtState {
+export function stateOf({ machine, instance, wasReady, isClaimToCome }: Seen): KubeVirtState {
   const { metadata, spec, status } = machine;
   if (metadata.deletionTimestamp) {
     return notYet(waits('MachineTerminating', 'Waiting until the KubeVirt machine, which is being deleted, is gone.'));
@@ -33,12 +35,15 @@ export function stateOf({ machine, instance, wasReady }: Seen): KubeVirtState {
   if (fails > 0 || printableStatus === 'CrashLoopBackOff') {
     return notYet(trouble('CrashLoopBackOff', `The machine ended ${fails} times in a row as soon as it had started.`));
   }
+  if (printableStatus === 'ErrorPvcNotFound' && isClaimToCome) return notYet(waitsForDisk);
   const known = troubles[printableStatus];
   if (known) return notYet(trouble(known.reason, `${known.message}${because(machine, instance)}`));
   return notYet(failure(machine, instance) ?? onTheWay(printableStatus, wasReady));
 }
 
 const notYet = (obstacle: Obstacle): KubeVirtState => ({ is: 'not there yet', obstacle });
+
+const waitsForDisk = waits('WaitingForDisk', 'KubeVirt waits for the root disk.');
 
 const isStopped = (printableStatus: string) => printableStatus === 'Stopped' || printableStatus === '';
 
@@ -78,9 +83,7 @@ function onTheWay(printableStatus: string, wasReady: boolean): Obstacle {
     const message = 'The guest runs and is not ready.';
     return wasReady ? trouble('GuestNotReady', message) : waits('GuestNotReady', message);
   }
-  if (printableStatus === 'Provisioning' || printableStatus === 'WaitingForVolumeBinding') {
-    return waits('WaitingForDisk', 'KubeVirt waits for the root disk.');
-  }
+  if (printableStatus === 'Provisioning' || printableStatus === 'WaitingForVolumeBinding') return waitsForDisk;
   if (printableStatus === 'Stopping') return waits('Stopping', 'The machine stops.');
   return waits('Starting', 'The machine starts.');
 }

@@ -1,0 +1,334 @@
+import { expect } from 'vitest';
+import { NetworkAttachmentDefinition } from '../../deploy/local/kubevirt/kinds.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Event } from '../../shared/resources/core/event.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
+import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Resource } from '../../shared/resources/resource.ts';
+import { eventsAbout, untilEventAbout } from './events.ts';
+import { putImage } from './images.ts';
+import { untilReason } from './machine-conditions.ts';
+import { createMachine, templateOf, untilMachine } from './machines.ts';
+import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
+
+type Spec = VirtualMachine['spec'];
+
+const diskOf = (name: string) => `${name}-root`;
+const secretOf = (name: string) => `${name}-cloud-init`;
+
+/** The object of that name in the story's namespace. */
+const find = <T extends { apiVersion: string; kind: string; metadata: VirtualMachine['metadata'] }>(
+  { kube, namespace }: World,
+  resource: Resource<T>,
+  name: string,
+) => kube.get(resource, { namespace, name });
+
+/** A machine `vm` that runs, on an image of its own. */
+async function aRunningMachine(world: World, spec: Partial<Spec> = {}): Promise<VirtualMachine> {
+  await putImage(world, 'base');
+  await createMachine(world, 'vm', 'base', { vmDiskImageTemplate: templateOf(world, 'base'), ...spec });
+  return untilMachine(world, 'vm', 'Ready');
+}
+
+const change = ({ kube, namespace }: World, spec: object) =>
+  kube.patch(VirtualMachine, { namespace, name: 'vm' }, { spec });
+
+/** Deletes a child and resolves with the one that comes in its place. */
+async function comesBack(world: World, resource: Resource, name: string) {
+  const { kube, namespace } = world;
+  const before = await find(world, resource, name);
+  await kube.delete(resource, { namespace, name });
+  await until(
+    world,
+    resource,
+    { namespace, name },
+    (found) => found !== undefined && found.metadata.uid !== before?.metadata.uid,
+  );
+}
+
+const textIn = (secret: Secret | undefined, key: string) => Buffer.from(secret?.data?.[key] ?? '', 'base64').toString();
+
+export const stories: readonly Story[] = [
+  {
+    name: 'from apply to Ready: a machine gets its image, its disk, its logins and its address, and runs',
+    run: async (world) => {
+      const { namespace } = world;
+      const machine = await aRunningMachine(world, { name: 'Demo VM', users: [{ name: 'demo user' }] });
+      const image = await find(world, VMDiskImage, 'base');
+      expect(machine.status).toMatchObject({
+        observedGeneration: machine.metadata.generation,
+        rootDisk: { name: diskOf('vm'), image: image?.metadata.uid, revision: 1 },
+        nodeName: expect.any(String),
+        ipAddress: expect.stringMatching(/^\d+\.\d+\.\d+\.\d+$/),
+        readyAt: expect.any(String),
+      });
+      expect(machine.status?.trouble).toBeUndefined();
+      for (const type of ['ImageResolved', 'ImageReady', 'DiskReady', 'MachineReady', 'Ready']) {
+        expect(machine.status?.conditions).toContainEqual(expect.objectContaining({ type, status: 'True' }));
+      }
+      const disk = await find(world, DataVolume, diskOf('vm'));
+      expect(disk?.spec).toMatchObject({ source: { snapshot: { namespace, name: image?.status?.snapshot?.name } } });
+      const data = textIn(await find(world, Secret, secretOf('vm')), 'userdata');
+      expect(data).toContain('hostname: "demo-vm"');
+      expect(data).toContain('name: "demo-user"');
+      expect((await untilEventAbout(world, 'vm', 'UserRenamed')).message).toContain('"demo user" → demo-user');
+      expect(await untilEventAbout(world, 'vm', 'Running')).toMatchObject({ type: 'Normal' });
+    },
+  },
+  {
+    name: 'launched before its image is synced, a machine waits with nothing made, and ends Ready without anyone’s hand',
+    run: async (world) => {
+      await putImage(world, 'late');
+      world.store.limitTo(0);
+      await createMachine(world, 'vm', 'late', { vmDiskImageTemplate: templateOf(world, 'late') });
+      const waiting = await untilReason(world, 'vm', 'ImageReady', 'ImageSyncing');
+      expect(waiting.message).toBe(`Waiting for VMDiskImage ${world.namespace}/late: Syncing.`);
+      expect(await find(world, VirtualMachine, 'vm')).toMatchObject({ status: { phase: 'Provisioning' } });
+      expect(await find(world, DataVolume, diskOf('vm'))).toBeUndefined();
+      expect(await find(world, KubeVirtMachine, 'vm')).toBeUndefined();
+      world.store.limitTo(undefined);
+      await untilMachine(world, 'vm', 'Ready');
+      expect(await eventsAbout(world, 'vm', 'ImageFailed')).toEqual([]);
+    },
+  },
+  {
+    name: 'a machine that was there before any image of that name ends Ready once somebody makes one',
+    run: async (world) => {
+      await createMachine(world, 'vm', 'someday');
+      await untilReason(world, 'vm', 'ImageReady', 'ImageMissing');
+      await putImage(world, 'someday');
+      await createImage(world, 'someday');
+      await untilMachine(world, 'vm', 'Ready');
+    },
+  },
+  {
+    name: 'a disk is cloned from the namespace of images into that of the machine',
+    run: async (world) => {
+      const { kube, namespace, store } = world;
+      const ref = { namespace: 'vmdi-farm', name: 'golden-of-a-story' };
+      await putImage(world, 'golden', { bucket: 'public' });
+      const { secretRef: _, ...template } = templateOf(world, 'golden');
+      const vmDiskImageTemplate = { ...template, sourceType: 'http' as const, url: `${store.url}/public/golden.qcow2` };
+      await createMachine(world, 'vm', ref.name, { vmDiskImageRef: ref, vmDiskImageTemplate });
+      await untilMachine(world, 'vm', 'Ready');
+      const disk = await find(world, DataVolume, diskOf('vm'));
+      expect(disk?.spec).toMatchObject({ source: { snapshot: { namespace: 'vmdi-farm' } } });
+      await kube.delete(VirtualMachine, { namespace, name: 'vm' });
+      await kube.delete(VMDiskImage, ref);
+      await untilGone(world, VMDiskImage, ref);
+    },
+  },
+  {
+    name: 'a password is in the cloud-init Secret and in no other object, status or Event',
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const data = { word: Buffer.from('pw-of-the-secret').toString('base64') };
+      await kube.create(Secret, { metadata: { name: 'login-of-ops', namespace }, data });
+      await aRunningMachine(world, {
+        users: [
+          { name: 'demo', plain_text_passwd: 'pw-in-plain-text' },
+          { name: 'ops', passwordSecretRef: { name: 'login-of-ops', key: 'word' } },
+        ],
+      });
+      const given = textIn(await find(world, Secret, secretOf('vm')), 'userdata');
+      expect(given).toContain('plain_text_passwd: "pw-in-plain-text"');
+      expect(given).toContain('plain_text_passwd: "pw-of-the-secret"');
+      const kinds = [KubeVirtMachine, KubeVirtInstance, DataVolume, VMDiskImage, PersistentVolumeClaim, Pod, Event];
+      const found = await Promise.all(kinds.map((kind: Resource) => kube.list(kind, { namespace })));
+      for (const list of found) expect(list.length).toBeGreaterThan(0);
+      const status = (await find(world, VirtualMachine, 'vm'))?.status;
+      const operators = await kube.list(Event, { namespace: 'sync-operator' });
+      const everything = JSON.stringify([found, status, operators, world.history.changes()]);
+      for (const word of ['pw-in-plain-text', 'pw-of-the-secret']) {
+        expect(everything).not.toContain(word);
+        expect(everything).not.toContain(Buffer.from(word).toString('base64').slice(0, -4));
+      }
+      await kube.delete(Secret, { namespace, name: 'login-of-ops' });
+    },
+  },
+  {
+    name: 'a password whose Secret is missing holds a machine up, and the machine goes on when it comes',
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const users = [{ name: 'ops', passwordSecretRef: { name: 'login-that-comes', key: 'password' } }];
+      await putImage(world, 'base');
+      await createMachine(world, 'vm', 'base', { users, vmDiskImageTemplate: templateOf(world, 'base') });
+      expect(await untilReason(world, 'vm', 'Ready', 'PasswordSecretMissing')).toMatchObject({ status: 'False' });
+      const data = { password: Buffer.from('x').toString('base64') };
+      await kube.create(Secret, { metadata: { name: 'login-that-comes', namespace }, data });
+      await untilMachine(world, 'vm', 'Ready');
+      await kube.delete(Secret, { namespace, name: 'login-that-comes' });
+    },
+  },
+  {
+    name: 'a fixed address reaches the guest by the MAC address that is the machine’s own',
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const spec = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
+      await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'control-net', namespace }, spec });
+      const interfaces = [{ network: 'control-net', ipAddress: '10.10.0.161/24', gateway: '10.10.0.1' }];
+      await aRunningMachine(world, { interfaces });
+      const isTold = (found: VirtualMachine | undefined) => found?.status?.ipAddress === '10.10.0.161';
+      const machine = await until(world, VirtualMachine, { namespace, name: 'vm' }, isTold);
+      const instance = await until(world, KubeVirtInstance, { namespace, name: 'vm' }, (found) =>
+        Boolean(found?.status?.interfaces.some(({ ipAddress }) => ipAddress === '10.10.0.161')),
+      );
+      expect(machine?.status?.addresses).toEqual([
+        { network: 'control-net', ipAddress: '10.10.0.161', mac: instance?.status?.interfaces[0]?.mac },
+      ]);
+    },
+  },
+  {
+    name: 'of two machines with one address the second is told who has it, and has it when the first is gone',
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const spec = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
+      await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'control-net', namespace }, spec });
+      const interfaces = [{ network: 'control-net', ipAddress: '10.10.0.161/24' }];
+      await aRunningMachine(world, { interfaces });
+      await createMachine(world, 'second', 'base', { interfaces });
+      const { message } = await untilReason(world, 'second', 'Ready', 'AddressInUse');
+      expect(message).toContain(`machine ${namespace}/vm`);
+      expect(await find(world, KubeVirtMachine, 'second')).toBeUndefined();
+      await kube.delete(VirtualMachine, { namespace, name: 'vm' });
+      await untilMachine(world, 'second', 'Ready');
+    },
+  },
+  {
+    name: 'what is deleted of a machine comes back: its KubeVirt machine, its cloud-init Secret, its disk',
+    run: async (world) => {
+      await aRunningMachine(world);
+      await comesBack(world, Secret, secretOf('vm'));
+      await comesBack(world, KubeVirtMachine, 'vm');
+      await untilMachine(world, 'vm', 'Ready');
+      await comesBack(world, DataVolume, diskOf('vm'));
+      await untilReason(world, 'vm', 'DiskReady', 'Cloned');
+    },
+  },
+  {
+    name: 'a changed spec says that it wants a restart, and is what runs after one',
+    run: async (world) => {
+      const { kube, namespace } = world;
+      await aRunningMachine(world);
+      await change(world, { resources: { cpu: '2', memory: '1Gi' } });
+      const { message, status } = await untilReason(world, 'vm', 'RestartRequired', 'SpecChanged');
+      expect(status).toBe('True');
+      expect(message).toContain(`virtctl restart vm -n ${namespace}`);
+      expect(await find(world, VirtualMachine, 'vm')).toMatchObject({ status: { phase: 'Ready' } });
+      // What virtctl restart comes to.
+      await kube.delete(KubeVirtInstance, { namespace, name: 'vm' });
+      await untilReason(world, 'vm', 'RestartRequired', 'UpToDate');
+      await untilMachine(world, 'vm', 'Ready');
+      const memory = { template: { spec: { domain: { memory: { guest: '1Gi' }, cpu: { cores: 2 } } } } };
+      expect(await find(world, KubeVirtMachine, 'vm')).toMatchObject({ spec: memory });
+    },
+  },
+  {
+    name: 'changed users are in the Secret at once, and the machine says that cloud-init has been there',
+    run: async (world) => {
+      await aRunningMachine(world);
+      await change(world, { users: [{ name: 'newcomer' }] });
+      const { status, message } = await untilReason(world, 'vm', 'RestartRequired', 'CloudInitChanged');
+      expect(status).toBe('True');
+      expect(message).toContain('cloud-init applies them once for each disk');
+      expect(textIn(await find(world, Secret, secretOf('vm')), 'userdata')).toContain('newcomer');
+    },
+  },
+  {
+    name: 'a machine with ignoreOnDeploy is made and not started; without it it starts',
+    run: async (world) => {
+      const machine = await aRunningMachine(world, { ignoreOnDeploy: true });
+      expect(machine.status?.conditions).toContainEqual(
+        expect.objectContaining({ type: 'Ready', status: 'True', reason: 'Halted' }),
+      );
+      expect(await find(world, KubeVirtMachine, 'vm')).toMatchObject({ spec: { runStrategy: 'Halted' } });
+      expect(await find(world, KubeVirtInstance, 'vm')).toBeUndefined();
+      await change(world, { ignoreOnDeploy: false });
+      await untilReason(world, 'vm', 'Ready', 'Running');
+    },
+  },
+  {
+    name: 'a policy that skips machines with ignoreOnDeploy makes nothing of them, and hears of its change',
+    policy: { ignoreOnDeploy: 'Skip' },
+    run: async (world) => {
+      await putImage(world, 'base');
+      const vmDiskImageTemplate = templateOf(world, 'base');
+      await createMachine(world, 'vm', 'base', { ignoreOnDeploy: true, vmDiskImageTemplate });
+      await untilPhase(world, 'base', 'Succeeded');
+      await untilReason(world, 'vm', 'Ready', 'Skipped');
+      expect(await find(world, DataVolume, diskOf('vm'))).toBeUndefined();
+      const policy = { namespace: 'sync-operator', name: 'sync-operator-policy' };
+      await world.kube.patch(ConfigMap, policy, { data: { ignoreOnDeploy: 'Start' } });
+      await untilReason(world, 'vm', 'Ready', 'Running');
+    },
+  },
+  {
+    name: 'a disk smaller than its image is raised, and one that is asked to grow later says what to do',
+    run: async (world) => {
+      const { namespace } = world;
+      await aRunningMachine(world, { resources: { cpu: '1', memory: '512Mi', diskSize: '32Mi' } });
+      expect((await untilEventAbout(world, 'vm', 'DiskSizeRaised')).message).toContain('found 32Mi');
+      expect(await eventsAbout(world, 'vm', 'DiskSizeRaised')).toHaveLength(1);
+      await change(world, { resources: { cpu: '1', memory: '512Mi', diskSize: '1Gi' } });
+      const { message } = await untilReason(world, 'vm', 'DiskReady', 'DiskSizeNotApplied');
+      expect(message).toContain(`PersistentVolumeClaim ${namespace}/${diskOf('vm')}`);
+    },
+  },
+  {
+    name: 'an image that Failed fails its machine, in its words; both heal when it is asked for anew',
+    run: async (world) => {
+      const { kube, namespace } = world;
+      await createMachine(world, 'vm', 'broken', { vmDiskImageTemplate: templateOf(world, 'broken') });
+      await untilPhase(world, 'broken', 'Failed');
+      const failed = await untilMachine(world, 'vm', 'Failed');
+      const image = await find(world, VMDiskImage, 'broken');
+      expect(failed.status?.message).toContain(image?.status?.message);
+      expect(await untilEventAbout(world, 'vm', 'ImageFailed')).toMatchObject({ type: 'Warning' });
+      await putImage(world, 'broken');
+      const annotations = { [syncRequested]: 'again' };
+      await kube.patch(VMDiskImage, { namespace, name: 'broken' }, { metadata: { annotations } });
+      await untilMachine(world, 'vm', 'Ready');
+    },
+  },
+  {
+    name: 'what was made for a machine goes with it, and what is somebody else’s stays',
+    run: async (world) => {
+      const { kube, namespace } = world;
+      await aRunningMachine(world);
+      await kube.create(Secret, { metadata: { name: 'vm', namespace }, data: {} });
+      await kube.delete(VirtualMachine, { namespace, name: 'vm' });
+      const children = [
+        [VirtualMachine, 'vm'],
+        [KubeVirtMachine, 'vm'],
+        [KubeVirtInstance, 'vm'],
+        [Secret, secretOf('vm')],
+        [DataVolume, diskOf('vm')],
+        [PersistentVolumeClaim, diskOf('vm')],
+      ] as const;
+      for (const [kind, name] of children) await untilGone(world, kind as Resource, { namespace, name });
+      expect(await find(world, Secret, 'vm')).toBeDefined();
+      await kube.delete(Secret, { namespace, name: 'vm' });
+    },
+  },
+  {
+    name: 'a machine of the name of one that goes waits until the other’s things are gone',
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const first = await aRunningMachine(world);
+      await kube.delete(VirtualMachine, { namespace, name: 'vm' });
+      await untilGone(world, VirtualMachine, { namespace, name: 'vm' });
+      await createMachine(world, 'vm', 'base');
+      const second = await untilMachine(world, 'vm', 'Ready');
+      expect(second.metadata.uid).not.toBe(first.metadata.uid);
+      const owners = [{ uid: second.metadata.uid }];
+      expect(await find(world, DataVolume, diskOf('vm'))).toMatchObject({ metadata: { ownerReferences: owners } });
+      expect(await eventsAbout(world, 'vm', 'NameTaken')).toEqual([]);
+    },
+  },
+];
