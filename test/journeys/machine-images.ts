@@ -139,16 +139,16 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'two hundred machines that ask for the same missing image get one, downloaded once',
+    name: 'two hundred machines that ask for the same missing image at once get one',
+    // Paused: two hundred disks are another story's.
+    policy: { concurrency: '0' },
     run: async (world) => {
-      await putImage(world, 'shared');
       const vmDiskImageTemplate = templateOf(world, 'shared');
       const names = Array.from({ length: 200 }, (_, index) => `vm-${index}`);
       await Promise.all(names.map((name) => createMachine(world, name, 'shared', { vmDiskImageTemplate })));
       for (const name of names) await untilResolved(world, name, 'ImageFound');
-      await untilPhase(world, 'shared', 'Succeeded');
-      expect((await world.kube.list(VMDiskImage, { namespace: world.namespace })).length).toBe(1);
-      expect(world.history.starts()).toHaveLength(1);
+      const images = world.history.changes().filter(({ object }) => object.kind === VMDiskImage.kind);
+      expect(new Set(images.map(({ object }) => object.metadata.uid)).size).toBe(1);
       expect(await warningsOf(world, world.namespace, 'TemplateMismatch')).toEqual([]);
     },
   },
