@@ -122,15 +122,15 @@ describe('the finalizer of a machine', () => {
     expect(inWords(actions)).toEqual(['patchStatus', 'lookAgain']);
     expect(statusIn(actions)?.references).toEqual({ count: 1, by: ['lab/bare'] });
   });
-  test('comes to a hundred machines a pass, whose own change wakes the next; all are counted at once', () => {
+  test('comes to fifty machines a pass, whose own change wakes the next; all are counted at once', () => {
     const actions = pass(many(1000, { finalizers: [] }));
-    expect(inWords(actions).filter((word) => word.startsWith('mark'))).toHaveLength(100);
+    expect(inWords(actions).filter((word) => word.startsWith('mark'))).toHaveLength(50);
     expect(statusIn(actions)).toMatchObject({ references: { count: 1000 } });
   });
-  test('goes from a hundred machines a pass, and the event is wanted again for the others', () => {
-    const words = inWords(pass(many(101, { deleted: true })));
-    expect(words.filter((word) => word.startsWith('let go'))).toHaveLength(100);
+  test('goes from fifty machines a pass, and the event is wanted again for the others', () => {
+    const words = inWords(pass(many(51, { deleted: true })));
+    expect(words.filter((word) => word.startsWith('let go'))).toHaveLength(50);
     expect(words.at(-1)).toBe('again');
-    expect(inWords(pass(many(100, { deleted: true }))).at(-1)).not.toBe('again');
+    expect(inWords(pass(many(50, { deleted: true }))).at(-1)).not.toBe('again');
   });
 });

@@ -24,7 +24,7 @@ export interface Observed {
 }
 
 /** A pass writes to so many machines of an image at most. */
-const machinesPerPass = 100;
+const machinesPerPass = 50;
 
 /** So many are named in the status. */
 const mostNamed = 20;

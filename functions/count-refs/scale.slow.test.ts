@@ -1,0 +1,59 @@
+import { afterAll, expect, test } from 'vitest';
+import { imageReferenceFinalizer, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { defineResource } from '../../shared/resources/resource.ts';
+import { serveAlone } from '../../test/alone.ts';
+import { aVMDiskImage } from '../../test/builders.ts';
+import { aVirtualMachine } from '../../test/machine-builders.ts';
+import declaration from './index.ts';
+
+const alone = await serveAlone(declaration);
+afterAll(alone.close);
+const { kube } = alone;
+
+const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
+const image = { name: 'crowd', namespace: 'vmdi-farm' };
+const ofMachine = (index: number) => ({ name: `vm-${index}`, namespace: 'lab' });
+
+async function tookMs(pass: () => Promise<number>, answer: number): Promise<number> {
+  const startedMs = performance.now();
+  expect(await pass()).toBe(answer);
+  return performance.now() - startedMs;
+}
+
+test('a pass over a thousand machines of one image stays under a second, be there nothing to do or all of them to mark or let go', async () => {
+  await kube.create(Namespace, { metadata: { name: 'lab' } });
+  const { apiVersion, kind, spec } = aVMDiskImage();
+  await kube.create(VMDiskImage, { apiVersion, kind, metadata: image, spec });
+  const machine = aVirtualMachine({ spec: { vmDiskImageRef: image } });
+  for (let index = 0; index < 1000; index++) {
+    const { apiVersion: version, kind: what, spec: wanted } = machine;
+    await kube.create(VirtualMachine, { apiVersion: version, kind: what, metadata: ofMachine(index), spec: wanted });
+  }
+  const took: Record<string, number> = {};
+  took.firstMarks = await tookMs(() => alone.changed(VirtualMachine, ofMachine(0)), 202);
+  expect((await kube.get(VMDiskImage, image))?.status?.references).toMatchObject({ count: 1000 });
+  const unmarked = async () =>
+    (await kube.list(VirtualMachine)).filter(({ metadata }) => !metadata.finalizers?.includes(imageReferenceFinalizer))
+      .length;
+  for (let passes = 1; (await unmarked()) > 0; passes++) {
+    expect(passes).toBeLessThan(30);
+    await alone.changed(VirtualMachine, ofMachine(0));
+  }
+  took.nothing = await tookMs(() => alone.changed(VirtualMachine, ofMachine(0)), 202);
+  took.audit = await tookMs(() => alone.audit(), 202);
+  for (let index = 0; index < 1000; index++) await kube.delete(VirtualMachine, ofMachine(index));
+  // The rest are wanted again.
+  took.letGo = await tookMs(() => alone.changed(VirtualMachine, ofMachine(999)), 503);
+  expect((await kube.get(VMDiskImage, image))?.status?.references).toEqual({ count: 0, by: [] });
+  for (let passes = 1; (await alone.changed(VirtualMachine, ofMachine(999))) === 503; passes++)
+    expect(passes).toBeLessThan(30);
+  expect(await kube.list(VirtualMachine)).toEqual([]);
+  console.log(
+    'a pass took, in ms:',
+    Object.entries(took)
+      .map(([what, ms]) => `${what} ${Math.round(ms)}`)
+      .join(', '),
+  );
+  for (const [what, ms] of Object.entries(took)) expect(ms, what).toBeLessThan(1000);
+}, 120_000);
