@@ -2,6 +2,7 @@ import { metrics as api, createNoopMeter } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { imagePublished } from '../../shared/events.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
@@ -10,6 +11,7 @@ import { metrics } from '../../shared/runtime/metrics.ts';
 import { prometheusName } from '../../shared/runtime/metrics-prometheus.ts';
 import { spanContextOf } from '../../shared/runtime/telemetry.ts';
 import { startTelemetry, type TelemetryOptions } from '../../shared/runtime/telemetry-sdk.ts';
+import { createMachine, untilMachine } from '../../test/journeys/machines.ts';
 import { postWithFetch } from '../../test/journeys/preload.ts';
 import { createImage, setPolicy, until, untilGone, untilPhase } from '../../test/journeys/world.ts';
 import { startObjectStore } from './object-store/object-store.ts';
@@ -20,6 +22,7 @@ type SpanProcessor = NonNullable<TelemetryOptions['spanProcessors']>[number];
 type ReadableSpan = Parameters<SpanProcessor['onEnd']>[0];
 
 const signature = 'X-Amz-Signature-of-the-test';
+const password = 'a-password-of-the-telemetry-test';
 const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-telemetry-test' };
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
@@ -87,6 +90,14 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     // A point is written right after the status, so what was seen of the status may be ahead of it.
     await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain('ot_image_ready_duration_seconds_count 1'));
 
+    await createMachine(world, 'vm', 'one');
+    await untilMachine(world, 'vm', 'Ready', 30_000);
+    await world.kube.delete(VMDiskImage, { namespace: world.namespace, name: 'lost' });
+    await untilGone(world, VMDiskImage, { namespace: world.namespace, name: 'lost' });
+    const pruned = 'ot_image_pruned_total{rule="Deleted"}';
+    for (const point of ['ot_machine_ready_duration_seconds_count', pruned])
+      await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain(`${point} 1`));
+
     await postWithFetch(world.broker, { data: {} });
     const deadLetter = 'ot_dead_letters_total{function="preload",event="message"}';
     await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain(`${deadLetter} 1`), { timeout: 10_000 });
@@ -106,8 +117,12 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     expect(bytesSent()).toBeGreaterThan(256 << 10);
     expect(sampleOf(text, 'ot_slots_held')).toBe(0);
     expect(sampleOf(text, 'ot_slots_free')).toBe(3);
-    expect(sampleOf(text, 'ot_images{phase="Failed"}')).toBe(1);
+    expect(sampleOf(text, 'ot_images{phase="Failed"}')).toBe(0);
     expect(sampleOf(text, 'ot_policy_valid')).toBe(1);
+    expect(sampleOf(text, 'ot_machines{phase="Ready"}')).toBe(1);
+    expect(sampleOf(text, 'ot_image_references{machines="1"}')).toBe(1);
+    expect(sampleOf(text, 'ot_image_references{machines="0"}')).toBe(0);
+    expect(sampleOf(text, 'ot_image_prunable')).toBe(0);
     expect(sampleOf(text, 'ot_lease_conflicts_total{function="start-sync"}')).toBe(1);
     expect(sampleOf(text, 'ot_write_conflicts_total{function="start-sync"}')).toBeGreaterThanOrEqual(1);
   });
@@ -131,6 +146,26 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     expect(sampleOf(invalid, 'ot_slots_free')).toBe(0);
   });
 
+  test('tell nothing of machines where the one function that reads them all may not', async () => {
+    const { kube, metricsUrl } = await aWorld({ metricsPort: 0 });
+    const ClusterRole = defineResource(
+      { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', plural: 'clusterroles', namespaced: false },
+      {},
+    );
+    expect(await textOf(metricsUrl)).toContain('ot_machines{phase="Ready"} 0');
+    const ref = { name: `${operatorNamespace}-start-sync` };
+    const role = (await kube.get(ClusterRole, ref)) as unknown as { rules: { resources: string[] }[] };
+    const rules = role.rules.filter(({ resources }) => !resources.includes('virtualmachines'));
+    expect(rules.length).toBeLessThan(role.rules.length);
+    await kube.patch(ClusterRole, ref, { rules });
+    const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const text = await textOf(metricsUrl);
+    expect(log.mock.calls.join()).toContain('metrics without machines');
+    log.mockRestore();
+    expect(text).not.toContain('ot_machines');
+    expect(text).toContain('ot_policy_valid 1');
+  });
+
   test('go with the cluster: another one in the same process begins at nothing', async () => {
     const first = await startLocal({ metricsPort: 0 });
     await first.close();
@@ -142,7 +177,7 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
 });
 
 describe('the life of one image revision', { timeout: 60_000 }, () => {
-  test('is one trace through start-sync, follow-sync and prune, linked with their passes and the pipeline', async () => {
+  test('is one trace through start-sync, follow-sync and prune, linked with their passes, the pipeline and its machine', async () => {
     const spans: ReadableSpan[] = [];
     const keep: SpanProcessor = {
       onStart: () => undefined,
@@ -178,6 +213,10 @@ describe('the life of one image revision', { timeout: 60_000 }, () => {
     });
     expect(answer.ok).toBe(true);
     const { metadata, status } = await untilPhase(world, 'one', 'Succeeded');
+    await createMachine(world, 'vm', 'one', { users: [{ name: 'demo', plain_text_passwd: password }] });
+    const machine = await untilMachine(world, 'vm', 'Ready', 30_000);
+    await world.kube.delete(VirtualMachine, { namespace: world.namespace, name: 'vm' });
+    await untilGone(world, VirtualMachine, { namespace: world.namespace, name: 'vm' });
     await world.kube.delete(VMDiskImage, { namespace: world.namespace, name: 'one' });
     await untilGone(world, VMDiskImage, { namespace: world.namespace, name: 'one' });
     ends.splice(ends.indexOf(close), 1);
@@ -200,7 +239,18 @@ describe('the life of one image revision', { timeout: 60_000 }, () => {
         'prune: patchMetadata VMDiskImage Succeeded',
       ]),
     );
-    expect(life.every(({ attributes }) => attributes['ot.function'] && attributes['ot.image.phase'])).toBe(true);
+    // Who uses an image is counted also before anybody has given it a phase.
+    const moving = life.filter(({ attributes }) => attributes['ot.function'] !== 'count-refs');
+    expect(moving.every(({ attributes }) => attributes['ot.function'] && attributes['ot.image.phase'])).toBe(true);
+
+    const ofMachine = spanContextOf({ machine: { uid: machine.metadata.uid } }).traceId;
+    const machineLife = spans.filter((span) => span.spanContext().traceId === ofMachine);
+    const doneBy = new Set(machineLife.map(({ attributes }) => attributes['ot.function']));
+    expect([...doneBy].sort()).toEqual(['count-refs', 'ensure-vmdi', 'provision-vm']);
+    for (const { links, attributes } of machineLife) {
+      expect(attributes['ot.machine.uid']).toBe(machine.metadata.uid);
+      expect(links.map(({ context }) => context.traceId)).toContain(traceId);
+    }
 
     const passes = new Map(
       spans.filter(({ name }) => name.endsWith(' pass')).map((span) => [span.spanContext().spanId, span]),
@@ -223,7 +273,7 @@ describe('the life of one image revision', { timeout: 60_000 }, () => {
         resource.attributes,
       ]),
     );
-    for (const secret of [signature, keys.secretKey, btoa(keys.secretKey), 'http://', '?'])
+    for (const secret of [signature, password, keys.secretKey, btoa(keys.secretKey), 'http://', '?'])
       expect(told).not.toContain(secret);
   });
 

@@ -9,9 +9,12 @@ import {
   stories as machineBadInput,
   kubectlStories as machineBadInputWithKubectl,
 } from '../journeys/machine-bad-input.ts';
+import { stories as machineDeletion } from '../journeys/machine-deletion.ts';
 import { stories as machineImages } from '../journeys/machine-images.ts';
 import { postWithCurl, storiesWith } from '../journeys/preload.ts';
+import { stories as pruning } from '../journeys/pruning.ts';
 import { stories as queue } from '../journeys/queue.ts';
+import { stories as references } from '../journeys/references.ts';
 import { stories as revisions } from '../journeys/revisions.ts';
 import type { KubectlStory } from '../journeys/run-locally.ts';
 import { stories as scale } from '../journeys/scale.ts';
@@ -39,6 +42,9 @@ export const allStories = {
   "a person's day": withKubectl(personsDay),
   "a machine's image": machineImages,
   'bad input of machines': [...machineBadInput, ...withKubectl(machineBadInputWithKubectl)],
+  references,
+  pruning,
+  'deletion of machines and images': machineDeletion,
   scale,
   wakers,
 } satisfies Record<string, readonly Story[]>;

@@ -15,7 +15,7 @@ export const eventsAbout = async ({ kube, namespace }: World, name: string, reas
 /** Resolves with the first Event of that reason about the object of that name, as soon as there is one. */
 export async function untilEventAbout(world: World, name: string, reason: string): Promise<Told> {
   const { kube, namespace } = world;
-  const over = AbortSignal.timeout(20_000);
+  const over = AbortSignal.timeout(50_000);
   const options = { namespace, fieldSelector: selectorOf(name, reason) };
   while (!over.aborted) {
     const [page] = await Array.fromAsync(kube.pages(Event, options));
@@ -29,7 +29,7 @@ export async function untilEventAbout(world: World, name: string, reason: string
     });
     if (found) return found;
   }
-  throw new Error(`expected an Event ${reason} about ${name} within 20 s, found none`);
+  throw new Error(`expected an Event ${reason} about ${name} within 50 s, found none`);
 }
 
 const selectorOf = (name: string, reason: string) => `involvedObject.name=${name},reason=${reason}`;
