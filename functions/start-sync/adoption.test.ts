@@ -12,8 +12,8 @@ import {
   type ImageOptions,
   start,
 } from '../../test/builders.ts';
-import { decide } from './decide.ts';
-import type { Observed } from './observed.ts';
+import { decide, turns } from './decide.ts';
+import type { Seen } from './observed.ts';
 
 const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
 const golden = { [adoptSnapshot]: 'golden' };
@@ -26,8 +26,8 @@ const known = (options: ImageOptions, before: ImageOptions = options) =>
     status: { revision: 1, contentDigest: contentDigest(aVMDiskImage(before)), ...options.status },
   });
 
-function pass(image: ReturnType<typeof aVMDiskImage>, more: Partial<Observed> = {}) {
-  const actions = decide({
+function pass(image: ReturnType<typeof aVMDiskImage>, more: Partial<Seen> = {}) {
+  const actions = turns({
     nowMs: start + 100_000,
     policy: parsePolicy({ data: {} }),
     policyMap: undefined,
@@ -40,7 +40,7 @@ function pass(image: ReturnType<typeof aVMDiskImage>, more: Partial<Observed> = 
     isAudit: false,
     holdOffMs: 0,
     ...more,
-  });
+  }).flatMap(decide);
   const statuses = actions.filter((action) => action.do === 'patchStatus').map(({ status }) => status);
   const verbs = actions.map(({ do: verb }) => verb).filter((verb) => !['record', 'tell', 'measure'].includes(verb));
   return { actions, statuses, verbs };

@@ -24,8 +24,7 @@ export interface Classes {
 export interface World {
   nowMs: number;
   policy: Policy;
-  /** Absent where nobody in line needs them. */
-  classes: Classes | undefined;
+  classes: Classes;
   dataVolumes: readonly DataVolume[];
   refusals: ReadonlyMap<string, string>;
   places: ReadonlyMap<string, string>;
@@ -36,7 +35,7 @@ type Step = Omit<Move, 'nowMs'>;
 type Check = (image: VMDiskImage, world: World) => Step | undefined;
 
 /** Reasons of a Failed image that go away by themselves when their cause does. */
-export const healingReasons = [
+const healingReasons = [
   'SourceNotAllowed',
   'StorageClassMissing',
   'SnapshotClassMissing',
@@ -121,10 +120,7 @@ const isHealed: Check = (image, world) => {
   const reason = conditionOf(image.status?.conditions, 'Ready')?.reason;
   if (image.status?.phase !== 'Failed' || !healingReasons.some((healing) => healing === reason)) return undefined;
   if (reason === 'Forbidden' && !world.isAudit) return undefined;
-  const needsClasses = reason !== 'SourceNotAllowed' && reason !== 'Forbidden';
-  if ((needsClasses && !world.classes) || !isValid(world.policy, 'allowedSources') || refusalOf(image, world)) {
-    return undefined;
-  }
+  if (!isValid(world.policy, 'allowedSources') || refusalOf(image, world)) return undefined;
   return queued('Queued', 'What was in the way is gone. Waiting for a free slot.', {
     queuedAt: lastPlace(world.nowMs),
   });
@@ -178,7 +174,6 @@ function refusalOf({ spec }: VMDiskImage, { policy, classes }: World): { reason:
     const refused = refusedBy(policy.values.allowedSources, spec);
     if (refused) return { reason: 'SourceNotAllowed', message: `Source not allowed: ${refused}.` };
   }
-  if (!classes) return undefined;
   const provisioner = classes.storage.get(spec.storageClass);
   const driver = classes.snapshot.get(spec.snapshotClass);
   if (provisioner === undefined)

@@ -15,14 +15,16 @@ import {
   type ImageOptions,
   start,
 } from '../../test/builders.ts';
-import { decide } from './decide.ts';
-import type { Observed } from './observed.ts';
+import { decide, turns } from './decide.ts';
+import type { Seen } from './observed.ts';
 
 const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
 
-function pass(images: VMDiskImage[], more: Partial<Observed> & { data?: Record<string, string> } = {}) {
+type More = Partial<Seen> & { data?: Record<string, string> };
+
+function seenWith(images: VMDiskImage[], more: More): Seen {
   const { data = { concurrency: '2' }, ...rest } = more;
-  const observed: Observed = {
+  return {
     nowMs: start + 100_000,
     policy: parsePolicy({ data }),
     policyMap: undefined,
@@ -36,7 +38,16 @@ function pass(images: VMDiskImage[], more: Partial<Observed> & { data?: Record<s
     holdOffMs: 10_000,
     ...rest,
   };
-  const actions = decide(observed);
+}
+
+/** All that the decisions of one pass come to, one after the other. */
+const pass = (images: VMDiskImage[], more: More = {}) => said(turns(seenWith(images, more)).flatMap(decide));
+
+/** The decisions of one pass, each by itself. */
+const decisions = (images: VMDiskImage[], more: More = {}) =>
+  turns(seenWith(images, more)).map((turn) => said(decide(turn)));
+
+function said(actions: readonly Action[]) {
   const of = <D extends Action['do']>(verb: D) =>
     actions.filter((action): action is Extract<Action, { do: D }> => action.do === verb);
   const saved = of('replace').map(({ object }) =>
@@ -122,6 +133,18 @@ describe('the queue', () => {
     expect(started).toHaveLength(25);
     expect(started).not.toContain('z');
   });
+  test('a crowd of new images is taken in beside the hand-over, not before it', () => {
+    const fresh = Array.from({ length: 5 }, (_, index) =>
+      aVMDiskImage({ name: `n${index}`, createdAfterSeconds: 10 + index }),
+    );
+    const [first, ...others] = decisions([queued('a', 1), ...fresh]);
+    expect(first?.phases).toEqual(['n0 Queued', 'a Syncing', 'n0 Syncing']);
+    expect(others.map(({ phases }) => phases)).toEqual([['n1 Queued'], ['n2 Queued'], ['n3 Queued'], ['n4 Queued']]);
+  });
+  test('while enough images wait for all slots, none is taken in by the decision that hands them on', () => {
+    const [first] = decisions([queued('a', 1), queued('b', 2), aVMDiskImage({ name: 'n', createdAfterSeconds: 3 })]);
+    expect(first?.phases).toEqual(['a Syncing', 'b Syncing']);
+  });
   test('a retry goes to the end of the line when it is due, and not before', () => {
     const retrying = known({
       name: 'r',
@@ -202,6 +225,32 @@ describe('slots', () => {
     });
     expect(holders).toEqual(['b']);
     expect(of('replace')).toHaveLength(1);
+  });
+  test.each([
+    ['is Succeeded', [{ phase: 'Succeeded' }], [], ['b']],
+    ['is Succeeded, but an importer is at work', [{ phase: 'Succeeded' }], ['importer'], undefined],
+    ['is under way', [{ phase: 'ImportInProgress' }], [], undefined],
+    ['is in no list', [], [], undefined],
+  ])('a slot whose image is Syncing, where the DataVolume of the attempt %s', (_, found, importers, holders) => {
+    const running = syncing('a');
+    const result = pass([running, queued('b', 1)], {
+      lease: aLease([aHolder(running)]),
+      data: { concurrency: '1' },
+      dataVolumes: found.map((status) => aDataVolume(running, status)),
+      pods: importers.map(() => anImporter(running)),
+    });
+    expect(result.holders).toEqual(holders);
+    expect(result.started).toEqual(holders ?? []);
+  });
+  test('a slot does not go on for a DataVolume of an earlier attempt', () => {
+    const again = known({ name: 'a', status: { phase: 'Syncing', attempt: 2, attempts: 2, dataVolume: 'seen' } });
+    const first = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
+    const { holders } = pass([again, queued('b', 1)], {
+      lease: aLease([aHolder(again, 2)]),
+      data: { concurrency: '1' },
+      dataVolumes: [aDataVolume(first, { phase: 'Succeeded' })],
+    });
+    expect(holders).toBeUndefined();
   });
   test('an image gone or at rest gives its slot back', () => {
     expect(pass([], { lease: aLease([aHolder(over)]) }).holders).toEqual([]);

@@ -5,8 +5,8 @@ import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { type Move, move, record } from '../../shared/rules/image-status.ts';
 import { digestOf } from '../../shared/rules/names.ts';
 import { sayFault } from '../../shared/rules/policy.ts';
-import { advance, type World } from './advance.ts';
-import type { Observed } from './observed.ts';
+import { advance } from './advance.ts';
+import type { Observed, Seen } from './observed.ts';
 import { byPlace, isQueued, placesOf } from './queue.ts';
 import { slots } from './slots.ts';
 
@@ -14,31 +14,44 @@ import { slots } from './slots.ts';
 const freshPerPass = 25;
 
 /**
+ * The decisions of one pass: one gives the slots, and takes in as many new images as could get one; each other new image
+ * gets its place by a decision of its own, performed beside it, so that a hand-over never waits for a crowd to be taken in.
+ */
+export function turns(seen: Seen): Observed[] {
+  const fresh = seen.images.filter(isFresh);
+  const places = placesOf(fresh, seen.images);
+  const inTurn = fresh
+    .map((image) => ({ image, uid: image.metadata.uid, queuedAt: places.get(image.metadata.uid) ?? '' }))
+    .sort(byPlace)
+    .slice(0, freshPerPass);
+  const couldStart = Math.max(0, seen.policy.values.concurrency - seen.images.filter(isQueued).length);
+  const takenIn = new Set(inTurn.slice(0, couldStart).map(({ uid }) => uid));
+  return [
+    { ...seen, places, takenIn, givesSlots: true },
+    ...inTurn
+      .slice(couldStart)
+      .map(({ image, uid }) => ({ ...seen, images: [image], places, takenIn: new Set([uid]), givesSlots: false })),
+  ];
+}
+
+const isFresh = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;
+
+/**
  * Moves images into and out of the queue, then gives free slots to those that waited longest.
  * Order: slot (the claim) → status → DataVolume (the effect); a crash in between is taken up where it happened.
  */
 export function decide(observed: Observed): Action[] {
-  const { images, nowMs } = observed;
-  const fresh = images.filter((image) => !image.status?.phase && !image.metadata.deletionTimestamp);
-  const places = placesOf(fresh, images);
-  const world: World = { ...observed, places };
-  const inTurn = new Set(
-    fresh
-      .map(({ metadata: { uid } }) => ({ uid, queuedAt: places.get(uid) ?? '' }))
-      .sort(byPlace)
-      .slice(0, freshPerPass)
-      .map(({ uid }) => uid),
-  );
+  const { images, nowMs, places, takenIn } = observed;
   const moved = new Map<string, VMDiskImage>();
   const inOrder = [...images].sort((a, b) => orderOf(a, places).localeCompare(orderOf(b, places)));
   const moves = inOrder.flatMap((image) => {
-    const step = advance(image, world);
+    const step = advance(image, observed);
     if (!step) return isQueued(image) || isAdopting(image) ? finalizer(image) : [];
-    if (!image.status?.phase && !inTurn.has(image.metadata.uid)) return [];
+    if (isFresh(image) && !takenIn.has(image.metadata.uid)) return [];
     const actions = move(image, { ...step, nowMs });
     const next = afterwards(image, actions);
     // What was queued just now is judged before it may be given a slot.
-    const verdict = step.to === 'Queued' ? advance(next, world) : undefined;
+    const verdict = step.to === 'Queued' ? advance(next, observed) : undefined;
     const judged = verdict ? move(next, { ...verdict, nowMs }) : [];
     moved.set(image.metadata.uid, afterwards(next, judged));
     return [
@@ -50,9 +63,10 @@ export function decide(observed: Observed): Action[] {
       ...rebuiltStatus(image, step),
     ];
   });
+  if (!observed.givesSlots) return moves;
   const now = images.map((image) => moved.get(image.metadata.uid) ?? image);
-  const waitsUnseen = fresh
-    .filter(({ metadata }) => !inTurn.has(metadata.uid))
+  const waitsUnseen = images
+    .filter((image) => isFresh(image) && !takenIn.has(image.metadata.uid))
     .map(({ metadata }) => places.get(metadata.uid) ?? '');
   return [...policyFaults(observed), ...moves, ...slots(observed, now, waitsUnseen.sort()[0])];
 }

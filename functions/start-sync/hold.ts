@@ -7,7 +7,7 @@ import {
   revisionLabel,
   type VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { imageNameOf } from '../../shared/rules/names.ts';
+import { dataVolumeName, imageNameOf } from '../../shared/rules/names.ts';
 import type { Holder } from '../../shared/rules/slots.ts';
 import { toTime } from '../../shared/rules/time.ts';
 
@@ -22,15 +22,17 @@ export interface Seen {
 }
 
 /**
- * What keeps a slot: the attempt goes on in the image's status, its DataVolume is there and not Succeeded, or an importer
- * Pod is (CDI: a deleted DataVolume is gone at once, its importer downloads until the Pod is gone). Undefined = free.
+ * What keeps a slot: the attempt goes on in the image's status and its DataVolume is not Succeeded yet, any DataVolume of
+ * the image is there and not Succeeded, or an importer Pod is (CDI: a deleted DataVolume is gone at once, its importer
+ * downloads until the Pod is gone). Undefined = free. A slot is the right to download: it does not wait for
+ * follow-sync to write down that the download is over, which would cost each hand-over an event and a pass more.
  */
 export function keptBy(
   holder: Holder,
   { nowMs, images, dataVolumes, pods }: Seen,
 ): 'status' | 'dataVolume' | 'pod' | undefined {
   const image = images.get(holder.uid);
-  if (image && goesOn(holder, image)) return 'status';
+  if (image && goesOn(holder, image) && !isDownloaded(holder, image, dataVolumes)) return 'status';
   const isOurs = (object: DataVolume | Pod) => object.metadata.labels?.[imageUidLabel] === holder.uid;
   if (dataVolumes.some((object) => isOurs(object) && object.status?.phase !== 'Succeeded')) return 'dataVolume';
   if (pods.some((pod) => isOurs(pod) && isAtWork(pod) && !isStuck(pod, nowMs))) return 'pod';
@@ -65,6 +67,17 @@ function goesOn(holder: Holder, image: VMDiskImage) {
   const { phase, revision, attempt = 0 } = image.status ?? {};
   if (image.metadata.deletionTimestamp || revision !== holder.revision) return false;
   return (phase === 'Syncing' && attempt === holder.attempt) || (phase === 'Queued' && attempt < holder.attempt);
+}
+
+/** The attempt's own DataVolume is Succeeded; no list without it is evidence of anything. */
+function isDownloaded({ revision, attempt }: Holder, { metadata }: VMDiskImage, dataVolumes: readonly DataVolume[]) {
+  const name = dataVolumeName(metadata, revision, attempt);
+  return dataVolumes.some(
+    (found) =>
+      found.metadata.name === name &&
+      found.metadata.labels?.[imageUidLabel] === metadata.uid &&
+      found.status?.phase === 'Succeeded',
+  );
 }
 
 const isAtWork = (pod: Pod) => pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';

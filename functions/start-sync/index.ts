@@ -14,14 +14,13 @@ import {
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { isIn, labelSelector } from '../../shared/rules/selectors.ts';
 import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
-import { type Classes, healingReasons } from './advance.ts';
-import { decide } from './decide.ts';
-import type { Observed } from './observed.ts';
+import type { Classes } from './advance.ts';
+import { decide, turns } from './decide.ts';
+import type { Observed, Seen } from './observed.ts';
 import { newRevision } from './revision.ts';
 
 /** Gives the free slot to the image that waited longest. */
@@ -50,23 +49,35 @@ export default defineFunction<Observed>({
     { resource: VirtualMachine, verbs: ['list'] },
   ],
   scale: 'single',
-  observe: async (context, wake) => [await observe(context, wake)],
+  observe: async (context, wake) => turns(await observe(context, wake)),
   decide,
 });
 
-async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake): Promise<Observed> {
+async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake): Promise<Seen> {
   const own = { namespace: operatorNamespace };
   // The Lease before the images: an image older than the Lease could make a slot look free that was just granted.
   const [policyMap, lease] = await Promise.all([
     kube.get(ConfigMap, { ...own, name: policyName }),
     kube.get(Lease, { ...own, name: leaseName }),
   ]);
-  const open = await kube.list(VMDiskImage, { fieldSelector: unfinished });
-  const images = [...open, ...(await atRest(kube, wake, open))];
-  const uids = images.filter(isAttempted).map(({ metadata }) => metadata.uid);
-  const [busy, classes] = await Promise.all([
-    atWork(kube, [...uids, ...(holdersOf(lease) ?? []).map(({ uid }) => uid)], !holdersOf(lease)),
-    images.some(needsClasses) ? classesOf(kube) : undefined,
+  const holders = holdersOf(lease);
+  const held = holders?.map(({ uid }) => uid);
+  // A hand-over waits for these reads, so that they are made side by side; whoever waits is judged by the classes.
+  const [open, busyHolders, classes] = await Promise.all([
+    kube.list(VMDiskImage, { fieldSelector: unfinished }),
+    atWork(kube, held),
+    classesOf(kube),
+  ]);
+  const known = new Set(held);
+  const others = open.filter((image) => isAttempted(image) && !known.has(image.metadata.uid));
+  const [images, busyOthers] = await Promise.all([
+    atRest(kube, wake, open).then((rest) => [...open, ...rest]),
+    held
+      ? atWork(
+          kube,
+          others.map(({ metadata }) => metadata.uid),
+        )
+      : nobody,
   ]);
   return {
     nowMs,
@@ -78,7 +89,8 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
     lease,
     images,
     classes,
-    ...busy,
+    dataVolumes: [...busyHolders.dataVolumes, ...busyOthers.dataVolumes],
+    pods: [...busyHolders.pods, ...busyOthers.pods],
   };
 }
 
@@ -114,15 +126,12 @@ const mayMove = (image: Image) =>
 const isAttempted = ({ status, metadata }: Image) =>
   status?.phase === 'Syncing' || (!status?.phase && (metadata.finalizers?.length ?? 0) > 0);
 
-const needsClasses = ({ status }: Image) =>
-  !status?.phase ||
-  status.phase === 'Queued' ||
-  (status.phase === 'Failed' &&
-    healingReasons.some((reason) => reason === conditionOf(status.conditions, 'Ready')?.reason));
+const nobody = { dataVolumes: [], pods: [] };
 
-async function atWork(kube: Reader, uids: readonly string[], all: boolean) {
-  if (uids.length === 0 && !all) return { dataVolumes: [], pods: [] };
-  const ofThem = all ? labelSelector(managedBy) : isIn(imageUidLabel, uids);
+/** What was made for these images; without uids for all there are. */
+async function atWork(kube: Reader, uids: readonly string[] | undefined) {
+  if (uids?.length === 0) return nobody;
+  const ofThem = uids ? isIn(imageUidLabel, uids) : labelSelector(managedBy);
   const [dataVolumes, pods] = await Promise.all([
     kube.list(DataVolume, { labelSelector: ofThem }),
     kube.list(Pod, { labelSelector: ofThem }),

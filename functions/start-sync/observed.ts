@@ -7,7 +7,7 @@ import type { Policy } from '../../shared/rules/policy.ts';
 import type { Classes } from './advance.ts';
 
 /** What one pass of start-sync sees. */
-export interface Observed {
+export interface Seen {
   nowMs: number;
   policy: Policy;
   policyMap: ConfigMap | undefined;
@@ -17,9 +17,18 @@ export interface Observed {
   /** Of the images that hold a slot or are Syncing; all of ours where the Lease has to be rebuilt. */
   dataVolumes: readonly DataVolume[];
   pods: readonly Pod[];
-  classes: Classes | undefined;
+  classes: Classes;
   refusals: ReadonlyMap<string, string>;
   /** An audit tries again what the API server forbade: nothing tells when a permission or quota changes. */
   isAudit: boolean;
   holdOffMs: number;
+}
+
+/** What one decision of the pass goes by: all there is and the slots, or one new image that gets its place. */
+export interface Observed extends Seen {
+  /** Where the new images stand in the line, by uid. */
+  places: ReadonlyMap<string, string>;
+  /** The new images this decision writes to, by uid; what is queued behind the others gets no slot yet. */
+  takenIn: ReadonlySet<string>;
+  givesSlots: boolean;
 }

@@ -52,12 +52,11 @@ function mayGrant({ policy, lease, nowMs, holdOffMs }: Observed) {
 }
 
 function grants(
-  { policy, classes, nowMs }: Observed,
+  { policy, nowMs }: Observed,
   images: readonly VMDiskImage[],
   kept: readonly Holder[],
   firstUnseen: string | undefined,
 ): Holder[] {
-  if (!classes) return [];
   const holding = new Set(kept.map(({ uid }) => uid));
   return images
     .filter((image) => isQueued(image) && !holding.has(image.metadata.uid))

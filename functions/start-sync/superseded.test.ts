@@ -3,14 +3,14 @@ import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-
 import { contentDigest } from '../../shared/rules/content-digest.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
 import { aDataVolume, aHolder, aLease, at, aVMDiskImage, start } from '../../test/builders.ts';
-import { decide } from './decide.ts';
+import { decide, turns } from './decide.ts';
 
 const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
 
 /** The attempts that a pass counts for one image with this status. */
 function counted(status: VMDiskImageStatus) {
   const image = aVMDiskImage({ status: { revision: 1, attempt: 1, attempts: 1, startedAt: at(0), ...status } });
-  const actions = decide({
+  const actions = turns({
     nowMs: start + 60_000,
     policy: parsePolicy({ data: {} }),
     policyMap: undefined,
@@ -22,7 +22,7 @@ function counted(status: VMDiskImageStatus) {
     refusals: new Map(),
     isAudit: false,
     holdOffMs: 0,
-  });
+  }).flatMap(decide);
   return actions
     .filter((action) => action.do === 'measure')
     .map(({ metric, attributes }) => ({ metric, ...attributes }));

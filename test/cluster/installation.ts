@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { documents } from '../../deploy/local/manifests.ts';
 import { kubectl, kubectlOrFail } from './kubectl.ts';
 
 /** How the functions run: as Knative Services that sleep, or as Deployments. */
@@ -20,14 +21,34 @@ export async function install(
   { timers = 'fast' }: { timers?: 'fast' | 'production' } = {},
 ): Promise<void> {
   await prepare();
-  await applyText(
-    await manifestsOf(timers === 'fast' ? path(`overlays/${overlay}`) : path(`../../knative/${overlay}`)),
-  );
-  const ready = (kinds: string, condition = 'Ready') =>
-    kubectlOrFail('wait', ...operator, `--for=condition=${condition}`, kinds, '--all', '--timeout=180s');
+  const text = await manifestsOf(timers === 'fast' ? path(`overlays/${overlay}`) : path(`../../knative/${overlay}`));
+  const [senders, receivers] = partition(documents(text), ({ apiVersion }) => /^(eventing|sources)\./.test(apiVersion));
+  await applyText(textOf(receivers));
   await (overlay === 'serving' ? ready('services.serving.knative.dev') : ready('deployments', 'Available'));
-  await Promise.all(['brokers', 'triggers', 'apiserversources', 'pingsources'].map((kinds) => ready(kinds)));
+  await applyText(textOf(senders));
+  await Promise.all([...['brokers', 'apiserversources', 'pingsources'].map((kinds) => ready(kinds)), triggersReady()]);
 }
+
+const ready = (kinds: string, condition = 'Ready', timeout = '180s') =>
+  kubectlOrFail('wait', ...operator, `--for=condition=${condition}`, kinds, '--all', `--timeout=${timeout}`);
+
+/**
+ * A Trigger that once did not find its subscriber may never look again when that is there (Knative 1.20): where functions
+ * were taken away and come back, it is told to.
+ */
+async function triggersReady(): Promise<void> {
+  for (let round = 1; round < 9; round++) {
+    if (await ready('triggers', 'Ready', '20s').then(Boolean, () => false)) return;
+    await kubectlOrFail('annotate', 'triggers', ...operator, '--all', '--overwrite', `pelotech.ot/looked-at=${round}`);
+  }
+  await ready('triggers', 'Ready', '20s');
+}
+
+function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
+}
+
+const textOf = (objects: readonly object[]) => objects.map((object) => JSON.stringify(object)).join('\n---\n');
 
 /** Definitions, namespaces, classes and policy: all but the functions and what wakes them. */
 export async function prepare(): Promise<void> {

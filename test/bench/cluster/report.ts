@@ -12,6 +12,8 @@ export interface Driven {
   who: string;
   run: DriverRun;
   result: DriverResult;
+  /** How many writes each function made, by the API server's audit log. */
+  writes?: Readonly<Record<string, number>>;
 }
 
 /** All that was measured on a real cluster. */
@@ -38,6 +40,7 @@ export function report(
     ...section('From a request to the first answer of a function that sleeps', wakeTable(wakes, look)),
     ...section('Memory of the functions (working set)', memoryTable(memory, look)),
     ...section('Images through slots, by the bench that knows no controller', drivenTable(driven, look)),
+    ...section("Writes for each image, by the API server's audit log", writesTable(driven, look)),
     ...section('Promises and aims', promiseTable(promises, look)),
   ];
   return { lines, ok: promises.every(({ holds, isAim }) => holds || isAim) };
@@ -99,6 +102,18 @@ function drivenTable(driven: readonly Driven[], look: Look) {
     'LOAD',
   ];
   return tableLines([{ title: 'WHO' }, ...columns.map(right)], rows, look);
+}
+
+function writesTable(driven: readonly Driven[], look: Look) {
+  const rows = driven.flatMap(({ run, writes }) =>
+    Object.entries(writes ?? {}).map(([account, count]) => [
+      account,
+      `${run.images}`,
+      `${run.slots}`,
+      (count / run.images).toFixed(2),
+    ]),
+  );
+  return tableLines([{ title: 'WHO' }, right('IMAGES'), right('SLOTS'), right('WRITES AN IMAGE')], rows, look);
 }
 
 interface Promised {
