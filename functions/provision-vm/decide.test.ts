@@ -172,6 +172,14 @@ describe('the root disk', () => {
     expect({ ...aMadeMachine().machine.status, ...found.status }).toMatchObject({ phase });
     expect(found.conditions.DiskReady).toBe(condition);
   });
+  test.each([
+    ['is gone', { dataVolume: undefined }],
+    ['is another', {}],
+  ])('that was deleted under a machine that runs, and %s, is said to be replaced', (_, seen) => {
+    const made = aMadeMachine({}, { disk: { phase: 'Pending' }, machine: running });
+    const found = pass({ ...made, ...seen });
+    expect(found.conditions).toMatchObject({ Ready: 'True Running', DiskReady: 'False DiskReplaced' });
+  });
   test('that is asked to be larger later is not, and that is said', () => {
     const made = aMadeMachine({}, { machine: running });
     const found = pass(changed(made, { resources: { cpu: '2', memory: '2Gi', diskSize: '40Gi' } }));

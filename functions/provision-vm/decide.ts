@@ -210,13 +210,18 @@ function imageSaid({ own: { dataVolume, machine }, image, disk }: Plan): Finding
   };
 }
 
-function diskFinding({ own: { machine, dataVolume }, blocker, disk }: Plan, { cloning }: Seen): Finding {
+function diskFinding({ own: { machine, dataVolume }, blocker, disk }: Plan, { state, cloning }: Seen): Finding {
   const finding = (status: Finding['status'], reason: string, message: string): Finding => ({
     type: 'DiskReady',
     status,
     reason,
     message,
   });
+  // A claim that was deleted under a machine stays for as long as that runs (pvc-protection).
+  if (state?.is === 'running' && (cloning || !dataVolume)) {
+    const message = `The DataVolume of the disk was deleted under the machine, which runs on; when it stops it gets a new disk, without what is on this one.`;
+    return finding('False', 'DiskReplaced', message);
+  }
   if (cloning) return finding('False', cloning.reason, cloning.message);
   if (dataVolume) {
     const small = sayNotEnlarged(machine, dataVolume);

@@ -201,14 +201,27 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'what is deleted of a machine comes back: its KubeVirt machine, its cloud-init Secret, its disk',
+    name: 'what is deleted of a machine comes back: its cloud-init Secret, and its KubeVirt machine with the same disk',
     run: async (world) => {
       await aRunningMachine(world);
+      const disk = await find(world, DataVolume, diskOf('vm'));
       await comesBack(world, Secret, secretOf('vm'));
       await comesBack(world, KubeVirtMachine, 'vm');
       await untilMachine(world, 'vm', 'Ready');
+      expect((await find(world, DataVolume, diskOf('vm')))?.metadata.uid).toBe(disk?.metadata.uid);
+    },
+  },
+  {
+    name: 'a machine whose disk is deleted runs on, says so, and starts with a new disk',
+    run: async (world) => {
+      const { kube, namespace } = world;
+      await aRunningMachine(world);
       await comesBack(world, DataVolume, diskOf('vm'));
+      await untilReason(world, 'vm', 'DiskReady', 'DiskReplaced');
+      expect(await find(world, VirtualMachine, 'vm')).toMatchObject({ status: { phase: 'Ready' } });
+      await kube.delete(KubeVirtInstance, { namespace, name: 'vm' });
       await untilReason(world, 'vm', 'DiskReady', 'Cloned');
+      await untilMachine(world, 'vm', 'Ready');
     },
   },
   {

@@ -1,0 +1,168 @@
+import { expect } from 'vitest';
+import type { MachineFaultRule } from '../../deploy/local/kubevirt/faults.ts';
+import { NetworkAttachmentDefinition } from '../../deploy/local/kubevirt/kinds.ts';
+import { Event } from '../../shared/resources/core/event.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { putImage } from './images.ts';
+import { reasonOf, untilReason } from './machine-conditions.ts';
+import { createMachine, templateOf, untilMachine } from './machines.ts';
+import { warningsOf } from './warnings.ts';
+import { type Story, until, type World } from './world.ts';
+
+type Spec = VirtualMachine['spec'];
+
+/** A machine `vm` on an image of its own. */
+async function aMachine(world: World, spec: Partial<Spec> = {}): Promise<void> {
+  await putImage(world, 'base');
+  await createMachine(world, 'vm', 'base', { vmDiskImageTemplate: templateOf(world, 'base'), ...spec });
+}
+
+/** A trouble lasts longer than two audits, so that one of them finds it to have lasted. */
+const lastsMs = 6000;
+
+type Simulators = NonNullable<Story['simulators']>;
+
+const simulated = (...faults: MachineFaultRule[]): Simulators => ({ kubevirt: { faults } });
+
+/** The same trouble twice: it fails a machine only where it lasts longer than the policy says, and in both cases it heals. */
+const troubled = (
+  name: string,
+  reason: string,
+  { simulators, limit = 'machineFailedAfter' }: { simulators: Simulators; limit?: string },
+): Story[] => [
+  {
+    name: `${name}: Failed with ${reason} once that has lasted ${limit}, and Ready when it is over`,
+    simulators,
+    policy: { [limit]: '1s' },
+    run: async (world) => {
+      await aMachine(world);
+      const failed = await untilMachine(world, 'vm', 'Failed');
+      expect(reasonOf(failed, 'Ready')).toBe(reason);
+      expect(failed.status?.trouble?.reason).toBe(reason);
+      const ready = await untilMachine(world, 'vm', 'Ready');
+      expect(ready.status?.trouble).toBeUndefined();
+      expect(await warningsOf(world, world.namespace, reason)).toMatchObject([
+        { involvedObject: { kind: 'VirtualMachine', name: 'vm' }, source: { component: 'provision-vm' } },
+      ]);
+    },
+  },
+  {
+    name: `${name}: no failure, but trouble that is said, while it may yet heal`,
+    simulators,
+    run: async (world) => {
+      await aMachine(world);
+      const { message } = await untilReason(world, 'vm', 'Ready', reason);
+      expect(message).toContain('it may well heal');
+      expect(
+        (await world.kube.get(VirtualMachine, { namespace: world.namespace, name: 'vm' }))?.status?.phase,
+      ).not.toBe('Failed');
+      await untilMachine(world, 'vm', 'Ready');
+      expect(await warningsOf(world, world.namespace, reason)).toEqual([]);
+    },
+  },
+];
+
+export const stories: readonly Story[] = [
+  ...troubled('a machine that no node takes', 'Unschedulable', {
+    simulators: simulated({ match: 'vm', mode: 'unschedulable', forMs: lastsMs }),
+    limit: 'machineUnschedulableAfter',
+  }),
+  ...troubled('a claim that KubeVirt does not find', 'ClaimNotFound', {
+    simulators: simulated({ match: 'vm', mode: 'pvcNotFound', forMs: lastsMs }),
+  }),
+  ...troubled('a disk that KubeVirt takes for failing', 'DataVolumeError', {
+    simulators: simulated({ match: 'vm', mode: 'dataVolumeError', forMs: lastsMs }),
+  }),
+  ...troubled('a clone that meets an error', 'CloneFailed', {
+    simulators: { cdi: { faults: [{ match: 'vm-root', mode: 'cloneError', forMs: lastsMs }] } },
+  }),
+  ...troubled("a launcher's image that cannot be pulled", 'ImagePullFailed', {
+    simulators: { kubevirt: { faults: [{ match: 'vm', mode: 'imagePull', times: 12 }], timings: { pollMs: 500 } } },
+  }),
+  {
+    name: 'a machine that ends as soon as it starts is Failed from the third time on, and Ready when it holds',
+    simulators: simulated({ match: 'vm', mode: 'crashLoop', times: 4 }),
+    run: async (world) => {
+      await aMachine(world);
+      const failed = await untilMachine(world, 'vm', 'Failed');
+      expect(reasonOf(failed, 'Ready')).toBe('CrashLoopBackOff');
+      expect(failed.status?.message).toMatch(/ended [34] times in a row/);
+      await untilMachine(world, 'vm', 'Ready');
+    },
+  },
+  {
+    name: 'a machine that ended twice has not failed',
+    simulators: simulated({ match: 'vm', mode: 'crashLoop', times: 2 }),
+    run: async (world) => {
+      await aMachine(world);
+      await untilReason(world, 'vm', 'Ready', 'CrashLoopBackOff');
+      await untilMachine(world, 'vm', 'Ready');
+      expect(await warningsOf(world, world.namespace, 'CrashLoopBackOff')).toEqual([]);
+    },
+  },
+  {
+    name: 'a network that is missing is said in the words of KubeVirt, and the machine runs when it comes',
+    policy: { machineFailedAfter: '1s' },
+    run: async (world) => {
+      const { kube, namespace } = world;
+      await aMachine(world, { interfaces: [{ network: 'not-there-yet' }] });
+      const failed = await untilMachine(world, 'vm', 'Failed');
+      expect(reasonOf(failed, 'Ready')).toBe('LaunchFailed');
+      expect(failed.status?.message).toContain(`${namespace}/not-there-yet`);
+      const spec = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
+      await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'not-there-yet', namespace }, spec });
+      await untilMachine(world, 'vm', 'Ready');
+    },
+  },
+  {
+    name: 'a machine whose node is lost is not Ready, and is again on another',
+    simulators: {
+      kubevirt: {
+        faults: [{ match: 'vm', mode: 'nodeLost', afterMs: 1500, times: 1 }],
+        timings: { nodeLostMs: 3000 },
+      },
+    },
+    run: async (world) => {
+      const { namespace } = world;
+      await aMachine(world);
+      await untilMachine(world, 'vm', 'Ready');
+      const first = await world.kube.get(KubeVirtInstance, { namespace, name: 'vm' });
+      await untilReason(world, 'vm', 'Ready', 'GuestNotReady');
+      const isAnother = (found: KubeVirtInstance | undefined) =>
+        found !== undefined && found.metadata.uid !== first?.metadata.uid && found.status?.phase === 'Running';
+      await until(world, KubeVirtInstance, { namespace, name: 'vm' }, isAnother);
+      await untilMachine(world, 'vm', 'Ready');
+    },
+  },
+  {
+    name: 'a guest that powers itself off is started again, and the machine was Ready for the first time once',
+    simulators: simulated({ match: 'vm', mode: 'guestShutdown', afterMs: 1000, times: 1 }),
+    run: async (world) => {
+      const { namespace } = world;
+      await aMachine(world);
+      const first = await untilMachine(world, 'vm', 'Ready');
+      await untilMachine(world, 'vm', 'Provisioning');
+      const again = await untilMachine(world, 'vm', 'Ready');
+      expect(again.status?.readyAt).toBe(first.status?.readyAt);
+      expect(await world.kube.get(KubeVirtInstance, { namespace, name: 'vm' })).toBeDefined();
+    },
+  },
+  {
+    name: 'a name that is taken fails the machine without touching what has it, and heals when that is gone',
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const metadata = { name: 'vm-cloud-init', namespace };
+      const data = { userdata: Buffer.from('mine').toString('base64') };
+      await kube.create(Secret, { metadata, data });
+      await aMachine(world);
+      const failed = await untilMachine(world, 'vm', 'Failed');
+      expect(reasonOf(failed, 'Ready')).toBe('NameTaken');
+      expect((await kube.get(Secret, metadata))?.data).toEqual(data);
+      await kube.delete(Secret, metadata);
+      await untilMachine(world, 'vm', 'Ready');
+      expect(await kube.list(Event, { namespace, fieldSelector: 'reason=NameTaken' })).toHaveLength(1);
+    },
+  },
+];
