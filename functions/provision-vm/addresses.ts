@@ -1,7 +1,7 @@
 import type { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
 import type { VirtualMachine, VirtualMachineStatus } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { podNetwork } from './kubevirt-machine.ts';
 import { nicsOf } from './networks.ts';
+import { podNetwork } from './template.ts';
 
 type Addresses = NonNullable<VirtualMachineStatus['addresses']>;
 

@@ -231,8 +231,8 @@ describe('a machine of KubeVirt', () => {
   test.each([
     ['Stopped', 'Starting'],
     ['Starting', 'Starting'],
-    ['Provisioning', 'WaitingForDisk'],
-    ['WaitingForVolumeBinding', 'WaitingForDisk'],
+    ['Provisioning', 'Starting'],
+    ['WaitingForVolumeBinding', 'Starting'],
     ['Running', 'GuestNotReady'],
     ['Stopping', 'Stopping'],
   ])('%s is on its way: %s', (printableStatus, reason) => {
@@ -267,7 +267,7 @@ describe('a machine of KubeVirt', () => {
   test('that misses a claim which CDI has yet to make is on its way', () => {
     const disk = { phase: '', hasClaim: false };
     const found = pass(aMadeMachine({}, { disk, machine: { printableStatus: 'ErrorPvcNotFound' } }));
-    expect(found.conditions.MachineReady).toBe('False WaitingForDisk');
+    expect(found.conditions.MachineReady).toBe('False Starting');
     expect(found.status?.trouble).toBeUndefined();
   });
   test.each([
@@ -382,6 +382,14 @@ describe('a changed spec', () => {
       metadata: { ...made.dataVolume.metadata, creationTimestamp: at(100) },
     };
     expect(pass({ ...later, ...(dataVolume ? { dataVolume } : {}) }).conditions.RestartRequired).toBe('False UpToDate');
+  });
+  test('whose Secret with the password was taken away leaves cloud-init as it is', () => {
+    const users = [{ name: 'ops', passwordSecretRef: { name: 'login', key: 'password' } }];
+    const passwords = new Map([['login/password', 'x']]);
+    const made = aMadeMachine({ spec: { users } }, { machine: running, passwords });
+    const found = pass({ ...made, passwords: new Map() });
+    expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(found.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'False UpToDate' });
   });
   test('before the first start says nothing of a restart', () => {
     const made = aMadeMachine({}, { disk: { phase: 'PendingPopulation' }, machine: { printableStatus: 'Starting' } });

@@ -9,6 +9,7 @@ import { conditionOf } from '../../shared/rules/conditions.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
 import { isIn } from '../../shared/rules/selectors.ts';
 import { cloudInitName, rootDiskName } from './children.ts';
+import { imageStanding } from './image-ready.ts';
 import { type Observed, passwordKey } from './observed.ts';
 import type { Waiting } from './turn.ts';
 
@@ -20,29 +21,42 @@ export async function observeAll(
   policy: Policy,
   found: readonly Waiting[],
 ): Promise<Observed[]> {
-  const machines = found.map(({ machine }) => machine);
+  const machines = found.filter((one) => mayHaveChildren(one, policy)).map(({ machine }) => machine);
   const [dataVolumes, kubeVirtMachines, instances, secrets, passwords, neighbours] = await Promise.all([
     childrenOf(kube, DataVolume, { machines, nameOf: rootDiskName }),
     childrenOf(kube, KubeVirtMachine, { machines, nameOf: sameName }),
     childrenOf(kube, KubeVirtInstance, { machines, nameOf: sameName }),
     inTurns(machines, ({ metadata }) => kube.get(Secret, { ...metadata, name: cloudInitName(metadata.name) })),
-    inTurns(machines, (machine) => passwordsOf(kube, machine)),
-    neighboursOf(kube, machines),
+    inTurns(found, ({ machine }) => passwordsOf(kube, machine)),
+    neighboursOf(
+      kube,
+      found.map(({ machine }) => machine),
+    ),
   ]);
-  return found.map(({ machine, image }, index) => ({
-    nowMs,
-    policy,
-    refusals,
-    machine,
-    image,
-    dataVolume: dataVolumes[index],
-    secret: secrets[index],
-    kubeVirtMachine: kubeVirtMachines[index],
-    instance: instances[index],
-    passwords: passwords[index] ?? new Map(),
-    neighbours: comparesAddresses(machine) ? neighbours.get(machine.metadata.namespace) : undefined,
-  }));
+  const places = new Map(machines.map(({ metadata }, index) => [metadata.uid, index]));
+  return found.map(({ machine, image }, place) => {
+    const index = places.get(machine.metadata.uid) ?? -1;
+    return {
+      nowMs,
+      policy,
+      refusals,
+      machine,
+      image,
+      dataVolume: dataVolumes[index],
+      secret: secrets[index],
+      kubeVirtMachine: kubeVirtMachines[index],
+      instance: instances[index],
+      passwords: passwords[place] ?? new Map(),
+      neighbours: comparesAddresses(machine) ? neighbours.get(machine.metadata.namespace) : undefined,
+    };
+  });
 }
+
+/** A machine that waits for its image has none; unless its status was wiped, which says nothing of that. */
+const mayHaveChildren = ({ machine, image }: Waiting, policy: Policy) =>
+  machine.status?.rootDisk !== undefined ||
+  machine.status?.phase === undefined ||
+  !('obstacle' in imageStanding({ machine, image, policy }));
 
 const sameName = (name: string) => name;
 

@@ -5,12 +5,13 @@ import type { Observed, Obstacle } from './observed.ts';
 
 type Seen = Pick<Observed, 'machine' | 'dataVolume' | 'secret' | 'kubeVirtMachine'>;
 
-/** Whether what runs is what the spec says, and what to do where it is not; undefined while there is no KubeVirt machine. */
+/** Whether what runs is what the spec says, and what to do where it is not; undefined before there is a KubeVirt machine. */
 export function restartFinding(
   { machine, dataVolume, secret, kubeVirtMachine }: Seen,
-  { fault, isRewritten }: { fault: Obstacle | undefined; isRewritten: boolean },
+  { fault, isRewritten, isBeingMade }: { fault: Obstacle | undefined; isRewritten: boolean; isBeingMade: boolean },
 ): Finding | undefined {
-  if (!kubeVirtMachine) return undefined;
+  const upToDate = { type, status: 'False', reason: 'UpToDate', message: 'What runs is what the spec says.' } as const;
+  if (!kubeVirtMachine) return isBeingMade ? upToDate : undefined;
   const { namespace, name } = machine.metadata;
   if (fault) {
     return needed(fault.reason, `The spec is not carried through, and what was there before goes on. ${fault.message}`);
@@ -25,11 +26,13 @@ export function restartFinding(
     return needed('CloudInitChanged', asked ? `${restart} ${once}` : once);
   }
   if (asked) return needed('SpecChanged', restart);
-  return { type: 'RestartRequired', status: 'False', reason: 'UpToDate', message: 'What runs is what the spec says.' };
+  return upToDate;
 }
 
+const type = 'RestartRequired';
+
 const needed = (reason: string, message: string): Finding => ({
-  type: 'RestartRequired',
+  type,
   status: 'True',
   reason,
   message,

@@ -1,6 +1,7 @@
 import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
 import type { VirtualMachine, VirtualMachineStatus } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { ObjectReference } from '../../shared/resources/resource.ts';
 import { bytesOf } from '../../shared/rules/quantity.ts';
 import { childMetadata, rootDiskName } from './children.ts';
 import { final, type Obstacle, trouble, waits } from './observed.ts';
@@ -68,7 +69,7 @@ export const rootDiskOf = ({ metadata }: Pick<DataVolume, 'metadata'>): VirtualM
   revision: Number(metadata.annotations?.[revisionLabel]) || 0,
 });
 
-/** The disk waits for the first machine that uses it, as its StorageClass wants. */
+/** The disk waits for the first start of its machine, as its StorageClass wants. */
 export const isForFirstConsumer = ({ status }: DataVolume) =>
   status?.phase === 'PendingPopulation' || status?.phase === 'WaitForFirstConsumer';
 
@@ -90,9 +91,11 @@ export function diskObstacle(disk: DataVolume): Obstacle | undefined {
   if (running?.status === 'False' && runningErrors.has(running.reason)) {
     return trouble('CloneFailed', `${called} is not cloned: ${running.message}`);
   }
-  if (isForFirstConsumer(disk)) return waits('WaitForFirstConsumer', `${called} is cloned when the machine starts.`);
-  return waits('Cloning', `${called} is being cloned.`);
+  return waits('Cloning', sayCloning(disk));
 }
+
+export const sayCloning = ({ metadata }: { metadata: ObjectReference }) =>
+  `DataVolume ${metadata.namespace}/${metadata.name} is being cloned.`;
 
 /** The words of CDI for what keeps a clone from beginning. */
 const boundErrors = new Set([

@@ -35,7 +35,7 @@ export function stateOf({ machine, instance, wasReady, isClaimToCome }: Seen): K
   if (fails > 0 || printableStatus === 'CrashLoopBackOff') {
     return notYet(trouble('CrashLoopBackOff', `The machine ended ${fails} times in a row as soon as it had started.`));
   }
-  if (printableStatus === 'ErrorPvcNotFound' && isClaimToCome) return notYet(waitsForDisk);
+  if (printableStatus === 'ErrorPvcNotFound' && isClaimToCome) return notYet(starting);
   const known = troubles[printableStatus];
   if (known) return notYet(trouble(known.reason, `${known.message}${because(machine, instance)}`));
   return notYet(failure(machine, instance) ?? onTheWay(printableStatus, wasReady));
@@ -43,7 +43,8 @@ export function stateOf({ machine, instance, wasReady, isClaimToCome }: Seen): K
 
 const notYet = (obstacle: Obstacle): KubeVirtState => ({ is: 'not there yet', obstacle });
 
-const waitsForDisk = waits('WaitingForDisk', 'KubeVirt waits for the root disk.');
+/** One word for all on the way: KubeVirt goes through five, and each would be a write for each machine. */
+export const starting = waits('Starting', 'KubeVirt has the machine; it is on its way.');
 
 const isStopped = (printableStatus: string) => printableStatus === 'Stopped' || printableStatus === '';
 
@@ -83,7 +84,6 @@ function onTheWay(printableStatus: string, wasReady: boolean): Obstacle {
     const message = 'The guest runs and is not ready.';
     return wasReady ? trouble('GuestNotReady', message) : waits('GuestNotReady', message);
   }
-  if (printableStatus === 'Provisioning' || printableStatus === 'WaitingForVolumeBinding') return waitsForDisk;
   if (printableStatus === 'Stopping') return waits('Stopping', 'The machine stops.');
-  return waits('Starting', 'The machine starts.');
+  return starting;
 }

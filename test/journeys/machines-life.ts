@@ -11,6 +11,7 @@ import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machin
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Resource } from '../../shared/resources/resource.ts';
+import { countReached } from './count-reached.ts';
 import { eventsAbout, untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
 import { untilReason } from './machine-conditions.ts';
@@ -105,6 +106,24 @@ export const stories: readonly Story[] = [
       await putImage(world, 'someday');
       await createImage(world, 'someday');
       await untilMachine(world, 'vm', 'Ready');
+    },
+  },
+  {
+    name: 'thirty machines that wait for one image all end Ready, each with one disk',
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const names = Array.from({ length: 30 }, (_, index) => `vm-${index}`);
+      await putImage(world, 'base');
+      world.store.limitTo(0);
+      await createImage(world, 'base');
+      for (const name of names) await createMachine(world, name, 'base');
+      const ready = await countReached(kube, VirtualMachine, ({ status }) => status?.phase === 'Ready');
+      world.store.limitTo(undefined);
+      await ready.until(names.length);
+      await ready.stop();
+      const disks = world.history.starts().filter(({ name }) => name.endsWith('-root'));
+      expect(disks.map(({ name }) => name).sort()).toEqual(names.map(diskOf).sort());
+      expect(await kube.list(KubeVirtMachine, { namespace })).toHaveLength(names.length);
     },
   },
   {

@@ -1,0 +1,85 @@
+import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import type { Finding } from '../../shared/rules/machine-status.ts';
+import { imageFinding } from './image-ready.ts';
+import type { Obstacle } from './observed.ts';
+import { refusedChild } from './obstacles.ts';
+import { hasStarted, type Plan } from './plan.ts';
+import { restartFinding } from './restart.ts';
+import { isForFirstConsumer, rootDiskOf, sayCloning, sayNotEnlarged } from './root-disk.ts';
+import type { KubeVirtState } from './state.ts';
+
+/** How the children of a machine stand. */
+export interface Seen {
+  state: KubeVirtState | undefined;
+  /** What is in the way of a disk that is there. */
+  cloning: Obstacle | undefined;
+}
+
+/** The conditions of a machine but Ready, which sums up. */
+export function findingsOf(plan: Plan, seen: Seen): Finding[] {
+  const { own, isSecretChanged } = plan;
+  const fault = plan.fault ?? refusedChild(own);
+  const restart = restartFinding(own, {
+    fault,
+    isRewritten: isSecretChanged && hasStarted(own),
+    isBeingMade: seen.state !== undefined,
+  });
+  return [imageSaid(plan), diskFinding(plan, seen), ...machineFinding(seen), ...(restart ? [restart] : [])];
+}
+
+/** Once there is a disk the image matters no more; so a machine that runs is not written to when its image moves on. */
+function imageSaid({ own: { dataVolume, machine }, image, disk }: Plan): Finding {
+  const made = dataVolume
+    ? rootDiskOf(dataVolume)
+    : disk
+      ? rootDiskOf(disk as unknown as DataVolume)
+      : machine.status?.rootDisk;
+  if (!made) return imageFinding(image);
+  return {
+    type: 'ImageReady',
+    status: 'True',
+    reason: 'ImageReady',
+    message: `The disk is a clone of revision ${made.revision}.`,
+  };
+}
+
+function diskFinding({ own: { machine, dataVolume }, blocker, disk }: Plan, { state, cloning }: Seen): Finding {
+  const finding = (status: Finding['status'], reason: string, message: string): Finding => ({
+    type: 'DiskReady',
+    status,
+    reason,
+    message,
+  });
+  // A claim that was deleted under a machine stays for as long as that runs (pvc-protection).
+  if (state?.is === 'running' && (cloning || !dataVolume)) {
+    const message = `The DataVolume of the disk was deleted under the machine, which runs on; when it stops it gets a new disk, without what is on this one.`;
+    return finding('False', 'DiskReplaced', message);
+  }
+  if (state?.is === 'halted' && dataVolume && isForFirstConsumer(dataVolume)) {
+    return finding('False', 'WaitForFirstConsumer', 'The disk is cloned when the machine starts for the first time.');
+  }
+  if (cloning) return finding('False', cloning.reason, cloning.message);
+  if (dataVolume) {
+    const small = sayNotEnlarged(machine, dataVolume);
+    return finding('True', small ? 'DiskSizeNotApplied' : 'Cloned', small ?? 'The disk is cloned.');
+  }
+  if (disk) return finding('False', 'Cloning', sayCloning(disk));
+  return finding(
+    'False',
+    blocker?.reason ?? 'ImageNotReady',
+    blocker?.message ?? 'The image to clone the disk from is not ready.',
+  );
+}
+
+function machineFinding({ state }: Seen): Finding[] {
+  if (!state) return [];
+  const said = state.is === 'not there yet' ? state.obstacle : readiness(state);
+  const status = state.is === 'running' ? ('True' as const) : ('False' as const);
+  return [{ type: 'MachineReady', status, reason: said.reason, message: said.message }];
+}
+
+/** A KubeVirt machine that runs, or is stopped as it should be, in a word and a sentence. */
+export const readiness = (state: KubeVirtState | undefined) =>
+  state?.is === 'halted'
+    ? { reason: 'Halted', message: state.message }
+    : { reason: 'Running', message: state?.is === 'running' ? state.message : '' };

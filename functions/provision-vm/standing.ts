@@ -1,0 +1,66 @@
+import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { stand } from '../../shared/rules/machine-status.ts';
+import { addressesOf } from './addresses.ts';
+import { findingsOf, readiness, type Seen } from './findings.ts';
+import { judge } from './hold-down.ts';
+import type { Obstacle } from './observed.ts';
+import type { Plan } from './plan.ts';
+import { diskObstacle, isForFirstConsumer, rootDiskOf } from './root-disk.ts';
+import { type KubeVirtState, starting, stateOf } from './state.ts';
+
+/** The status of a machine as it is, with what is made in this pass. */
+export function standing(plan: Plan): Action[] {
+  const { own, disk } = plan;
+  const { machine, nowMs, policy, image, dataVolume, kubeVirtMachine, instance } = own;
+  const wasReady = machine.status?.readyAt !== undefined;
+  const isClaimToCome = dataVolume !== undefined && dataVolume.status?.claimName === undefined;
+  const state = kubeVirtMachine
+    ? stateOf({ machine: kubeVirtMachine, instance, wasReady, isClaimToCome })
+    : stateOfMade(plan);
+  const cloning = dataVolume && diskObstacle(dataVolume);
+  const obstacle = obstacleOf(plan, { state, cloning });
+  const before = machine.status?.trouble;
+  const crashes = kubeVirtMachine?.status?.startFailure?.consecutiveFailCount ?? 0;
+  const judged = obstacle
+    ? { ...judge(obstacle, { before, policy, nowMs, crashes }), reason: obstacle.reason }
+    : { phase: 'Ready' as const, trouble: undefined, ...readiness(state) };
+  const isMade = kubeVirtMachine !== undefined || plan.writes.some(({ do: verb }) => verb === 'create');
+  const addresses = isMade ? addressesOf(machine, instance) : [];
+  const made = dataVolume ?? disk;
+  return stand(
+    machine,
+    {
+      ...judged,
+      findings: findingsOf(plan, { state, cloning }),
+      fields: {
+        rootDisk: made ? rootDiskOf(made as DataVolume) : machine.status?.rootDisk,
+        ipAddress: addresses.find(({ ipAddress }) => ipAddress)?.ipAddress,
+        addresses: addresses.length > 0 ? addresses : undefined,
+        nodeName: state?.is === 'running' ? instance?.status?.nodeName : undefined,
+        trouble: judged.trouble,
+      },
+    },
+    { nowMs, image },
+  );
+}
+
+/** What was made just now is on its way; the next look need not say so anew. */
+const stateOfMade = ({ writes }: Plan): KubeVirtState | undefined =>
+  writes.some((action) => action.do === 'create' && action.resource === KubeVirtMachine)
+    ? { is: 'not there yet', obstacle: starting }
+    : undefined;
+
+/** What is in the way of the machine; undefined where it runs, or is stopped as it should be. */
+function obstacleOf({ own, blocker, disk, image }: Plan, { state, cloning }: Seen): Obstacle | undefined {
+  if (state?.is === 'running') return undefined;
+  if (blocker) return blocker;
+  const { dataVolume } = own;
+  if (!dataVolume && !disk && 'obstacle' in image) return image.obstacle;
+  // CDI clones for the first consumer, and a machine that is not started is none.
+  if (state?.is === 'halted' && dataVolume) return isForFirstConsumer(dataVolume) ? undefined : cloning;
+  const found = [cloning, state?.is === 'not there yet' ? state.obstacle : starting].filter((one) => one !== undefined);
+  const order = ['final', 'trouble', 'waits'] as const;
+  return order.map((weight) => found.find((one) => one.weight === weight)).find((one) => one !== undefined);
+}

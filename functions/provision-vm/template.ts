@@ -1,0 +1,98 @@
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+import { childLabels, cloudInitName, rootDiskName } from './children.ts';
+import { hostNameOf } from './cloud-init.ts';
+import { type Nic, nicsOf } from './networks.ts';
+
+/** Names that KubeVirt gives to disks, volumes and the one interface on the network of Pods. */
+export const root = 'root';
+export const cloudInit = 'cloudinit';
+export const podNetwork = 'default';
+
+/** What we want of labels and template; null is what may stand there from before and must not. */
+export function wanted(machine: VirtualMachine, policy: Policy) {
+  const { name } = machine.metadata;
+  const nics = nicsOf(machine);
+  const labels = labelsOf(machine);
+  return {
+    labels,
+    template: {
+      metadata: {
+        labels: { ...childLabels(machine), ...labels },
+        ...(nics.length > 0 ? { annotations: annotationsOf(nics, policy) } : {}),
+      },
+      spec: {
+        hostname: hostNameOf(machine),
+        domain: {
+          ...computeOf(machine),
+          devices: {
+            disks: [root, cloudInit].map((disk) => ({ name: disk, disk: { bus: 'virtio' } })),
+            ...interfacesOf(nics),
+          },
+        },
+        networks: nics.length > 0 ? nics.map(networkOf) : [{ name: podNetwork, pod: {} }],
+        volumes: [
+          { name: root, dataVolume: { name: rootDiskName(name) } },
+          {
+            name: cloudInit,
+            cloudInitNoCloud: {
+              secretRef: { name: cloudInitName(name) },
+              ...(nics.length > 0 ? { networkDataSecretRef: { name: cloudInitName(name) } } : {}),
+            },
+          },
+        ],
+      },
+    },
+  };
+}
+
+function labelsOf({ metadata, spec }: VirtualMachine): Record<string, string | null> {
+  const labels = {
+    'app.kubernetes.io/name': spec.name ?? metadata.name,
+    'app.kubernetes.io/version': spec.version,
+    'pelotech.ot/base-vm': spec.baseVm,
+    'pelotech.ot/base-vm-version': spec.baseVmVersion,
+  };
+  return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, isLabelValue(value) ? value : null]));
+}
+
+const isLabelValue = (text: string | undefined): text is string =>
+  text !== undefined && /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(text);
+
+/** A whole number of cores is given to the guest; of a fraction it gets the cores, and so much of their time. */
+function computeOf({ spec: { resources } }: VirtualMachine) {
+  const milli = resources.cpu.endsWith('m') ? Number(resources.cpu.slice(0, -1)) : Number(resources.cpu) * 1000;
+  const share = milli % 1000 === 0 ? null : resources.cpu;
+  return {
+    cpu: { cores: Math.max(1, Math.ceil(milli / 1000)) },
+    memory: { guest: resources.memory },
+    resources: { requests: { cpu: share }, limits: { cpu: share } },
+  };
+}
+
+const interfacesOf = (nics: readonly Nic[]) =>
+  nics.length > 0
+    ? {
+        interfaces: nics.map(({ name, mac }) => ({ name, bridge: {}, macAddress: mac })),
+        autoattachPodInterface: false,
+      }
+    : { interfaces: [{ name: podNetwork, masquerade: {} }], autoattachPodInterface: null };
+
+const networkOf = ({ name, attachment }: Nic) => ({
+  name,
+  multus: { networkName: `${attachment.namespace}/${attachment.name}` },
+});
+
+export const kubeOvn = '.ovn.kubernetes.io/';
+
+/** kube-ovn gives and lets pass no other address than these (its annotations have no length of the network). */
+const annotationsOf = (nics: readonly Nic[], policy: Policy): Record<string, string> =>
+  policy.values.networkProvider === 'kube-ovn'
+    ? Object.fromEntries(
+        nics.flatMap(({ attachment, mac, spec }) => {
+          const prefix = `${attachment.name}.${attachment.namespace}${kubeOvn}`;
+          const address = spec.ipAddress?.split('/')[0];
+          return [[`${prefix}mac_address`, mac], ...(address === undefined ? [] : [[`${prefix}ip_address`, address]])];
+        }),
+      )
+    : {};
