@@ -22,6 +22,7 @@ const commands = {
   upgrade: installing,
   uninstall: {
     ...common,
+    'delete-machines': { type: 'boolean', default: false },
     'delete-images': { type: 'boolean', default: false },
     'delete-crds': { type: 'boolean', default: false },
     'finalizers-only': { type: 'boolean', default: false },
@@ -35,7 +36,7 @@ export const usage = `npm run cluster -- <command> [options]
   check       says what the cluster has and lacks (--json for programs)
   install     installs, or takes up an interrupted installation
   upgrade     the same: adds, changes, and removes what is no longer wanted
-  uninstall   takes it down; images, their snapshots and the CRDs stay
+  uninstall   takes it down; machines, images, their snapshots and the CRDs stay
 
   --kubeconfig <file>  --context <name>   which cluster; by default the one kubectl would take
   --overlay <name>     serving, deployments, or the folder of a kustomization of your own; by default the one that is
@@ -43,9 +44,10 @@ export const usage = `npm run cluster -- <command> [options]
   --image <name>       where the image of the functions is, e.g. registry.example/ot-functions:1.2.3
   --timeout <time>     how long anything is waited for (5m)
   --skip-check         install although something is missing
-  --delete-images      uninstall: first delete all images, with volumes and snapshots made for them
+  --delete-machines    uninstall: first delete all machines, with their disks
+  --delete-images      uninstall: then delete all images, with volumes and snapshots made for them
   --delete-crds        uninstall: in the end delete the CRDs
-  --finalizers-only    uninstall: only take our finalizers off, for images that nobody is there to free
+  --finalizers-only    uninstall: only take our finalizers off, for what nobody is there to free
 
 Exit codes: 0 done · 1 something is missing, or it did not work · 2 wrong usage`;
 
@@ -59,6 +61,7 @@ export interface Options {
   image: string | undefined;
   json: boolean;
   skipCheck: boolean;
+  deleteMachines: boolean;
   deleteImages: boolean;
   deleteCrds: boolean;
   finalizersOnly: boolean;
@@ -86,6 +89,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     image: text('image'),
     json: found.json === true,
     skipCheck: found['skip-check'] === true,
+    deleteMachines: found['delete-machines'] === true,
     deleteImages: found['delete-images'] === true,
     deleteCrds: found['delete-crds'] === true,
     finalizersOnly: found['finalizers-only'] === true,

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApiServer } from '../local/api-server/api-server.ts';
 import { clientOf } from '../local/client.ts';
 import { realClock } from '../local/clock.ts';
+import { readManifests } from '../local/manifests.ts';
 import { readOptions } from './arguments.ts';
 import { check, isMet } from './check.ts';
 import type { Cluster } from './cluster.ts';
-import { ConfigMap, Definition, KnativeService, Namespace, StorageClass } from './kinds.ts';
+import { anyOf, ConfigMap, Definition, KnativeService, Namespace, StorageClass } from './kinds.ts';
 import { requirementLines } from './report.ts';
 import { judged } from './requirement.ts';
 import { deadIn } from './triggers.ts';
@@ -36,6 +37,8 @@ async function serve(plural: string, group: string, kind: string, version: strin
 }
 
 const service = KnativeService.parse({ metadata: { name: 'start-sync', namespace: 'sync-operator' } });
+const forMachines = await readManifests('knative/components/kubevirt');
+const KubeVirt = anyOf('kubevirt.io/v1', 'KubeVirt');
 const results = async (...wanted: Parameters<typeof check>[1]) =>
   Object.fromEntries((await check(cluster, wanted)).map(({ name, result }) => [name, result]));
 
@@ -75,6 +78,43 @@ describe('the check', () => {
     });
     expect(isMet(await check(cluster, []))).toBe(true);
   });
+  test('of a cluster without KubeVirt is met, and says that machines are left out; where nobody wants them it is silent', async () => {
+    const found = await check(cluster, forMachines);
+    expect(found).toContainEqual(expect.objectContaining({ name: 'KubeVirt', result: 'optional' }));
+    expect(isMet(found)).toBe(true);
+    const lines = requirementLines(found).join('\n');
+    expect(lines).toMatch(/left out\s+KubeVirt\s+1\.2 or later.*no virtualmachines, virtualmachineinstances/);
+    expect(lines).toMatch(/KubeVirt: images do without.*npm run cluster -- upgrade/);
+    expect(await results()).not.toHaveProperty('KubeVirt');
+  });
+  test('of a KubeVirt looks at its version', async () => {
+    await serve('virtualmachines', 'kubevirt.io', 'VirtualMachine', 'v1');
+    await serve('virtualmachineinstances', 'kubevirt.io', 'VirtualMachineInstance', 'v1');
+    expect(await results(...forMachines)).toMatchObject({ KubeVirt: 'warning' });
+    await serve('kubevirts', 'kubevirt.io', 'KubeVirt', 'v1');
+    const metadata = { name: 'kubevirt', namespace: 'default' };
+    await cluster.kube.create(KubeVirt, { metadata, status: { observedKubeVirtVersion: 'v1.9.0' } });
+    expect(await results(...forMachines)).toMatchObject({ KubeVirt: 'ok' });
+    await cluster.kube.patch(KubeVirt, metadata, { status: { observedKubeVirtVersion: 'v1.1.1' } });
+    expect(await results(...forMachines)).toMatchObject({ KubeVirt: 'missing' });
+  });
+  test('of CRDs finds each whose version objects are stored in would go', async () => {
+    const shipped = (name: string) =>
+      Definition.parse({ metadata: { name }, spec: { versions: [{ name: 'v1alpha1' }] } });
+    const names = ['virtualmachines.pelotech.ot', 'vmdiskimages.pelotech.ot'];
+    for (const name of names) {
+      const [plural = ''] = name.split('.');
+      await serve(plural, 'pelotech.ot', plural, 'v1beta1');
+      await cluster.kube.patch(
+        Definition,
+        { name },
+        { status: { storedVersions: ['v1beta1'] } },
+        { subresource: 'status' },
+      );
+    }
+    const found = await results(...names.map(shipped));
+    expect(found).toMatchObject(Object.fromEntries(names.map((name) => [name, 'missing'])));
+  });
   test('of a Knative whose Trigger filters are switched off fails', async () => {
     await cluster.kube.create(Namespace, { metadata: { name: 'knative-eventing' } });
     const metadata = { namespace: 'knative-eventing', name: 'config-features' };
@@ -112,7 +152,15 @@ describe('a command line', () => {
       timeoutMs: 90_000,
       skipCheck: false,
     });
-    expect(readOptions(['uninstall', '--delete-images'])).toMatchObject({ deleteImages: true, deleteCrds: false });
+    expect(readOptions(['uninstall', '--delete-images'])).toMatchObject({
+      deleteMachines: false,
+      deleteImages: true,
+      deleteCrds: false,
+    });
+    expect(readOptions(['uninstall', '--delete-machines'])).toMatchObject({
+      deleteMachines: true,
+      deleteImages: false,
+    });
     expect(readOptions(['install', '--help'])).toBeUndefined();
   });
   test.each([

@@ -12,14 +12,15 @@ import {
   StorageClass,
   VolumeSnapshotClass,
 } from './kinds.ts';
-import { judged, missing, ok, type Requirement, servedAt, warning } from './requirement.ts';
+import { isKubeVirtServed, kubeVirtKinds, kubeVirtParts } from './kubevirt.ts';
+import { judged, missing, ok, optional, type Requirement, servedAt, warning } from './requirement.ts';
 import { listOf } from './wait.ts';
 
 /**
  * What the cluster must have before `wanted` is installed. The minimum versions and their reasons:
  * Kubernetes 1.31: selectableFields of CRDs are on by default (beta; stable from 1.32). Knative Eventing 1.13: filters of
  * Triggers are on by default (1.12), a PingSource takes seconds (1.13). CDI 1.57: importers fill a claim that is bound when
- * it is done (populators).
+ * it is done (populators). KubeVirt 1.2: a machine that needs a restart says so (condition RestartRequired).
  */
 export async function check(cluster: Cluster, wanted: readonly KubernetesObject[]): Promise<Requirement[]> {
   const needsServing = wanted.some(({ apiVersion }) => apiVersion === KnativeService.apiVersion);
@@ -29,6 +30,7 @@ export async function check(cluster: Cluster, wanted: readonly KubernetesObject[
     triggerFilters(cluster),
     needsServing ? serving(cluster) : undefined,
     cdi(cluster),
+    kubeVirtParts(wanted).size > 0 ? kubeVirt(cluster) : undefined,
     snapshotter(cluster),
     classes(cluster),
     ...wanted.filter(({ kind }) => kind === Definition.kind).map((definition) => storedVersions(cluster, definition)),
@@ -98,6 +100,19 @@ async function cdi(cluster: Cluster): Promise<Requirement> {
     return missing(of, 'no datavolumes.cdi.kubevirt.io at v1beta1');
   const [found] = await listOf(cluster.kube, anyOf('cdi.kubevirt.io/v1beta1', 'CDI', { namespaced: false }));
   return judged(of, [1, 57], (found?.status as { observedVersion?: string } | undefined)?.observedVersion);
+}
+
+async function kubeVirt(cluster: Cluster): Promise<Requirement> {
+  const of = {
+    name: 'KubeVirt',
+    expected: '1.2 or later, to run machines',
+    remedy:
+      'images do without; for machines install it (https://kubevirt.io/user-guide/cluster_admin/installation), then npm run cluster -- upgrade',
+  };
+  if (!(await isKubeVirtServed(cluster))) return optional(of, `no ${kubeVirtKinds.join(', ')} of kubevirt.io at v1`);
+  const [found] = await listOf(cluster.kube, anyOf('kubevirt.io/v1', 'KubeVirt'));
+  const { observedKubeVirtVersion } = (found?.status ?? {}) as { observedKubeVirtVersion?: string };
+  return judged({ ...of, remedy: 'upgrade KubeVirt' }, [1, 2], observedKubeVirtVersion);
 }
 
 async function snapshotter(cluster: Cluster): Promise<Requirement> {

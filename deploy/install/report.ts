@@ -1,7 +1,7 @@
 import { tableLines } from '../local/terminal/table.ts';
 import type { Requirement } from './requirement.ts';
 
-const words = { ok: 'ok', warning: 'look', missing: 'MISSING' } as const;
+const words = { ok: 'ok', warning: 'look', optional: 'left out', missing: 'MISSING' } as const;
 const whole = { columns: Number.POSITIVE_INFINITY, colour: false };
 
 /** The check as a table, then what to do about each line that is not well. */

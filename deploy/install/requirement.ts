@@ -5,8 +5,11 @@ import { isAtLeast, versionIn } from './version.ts';
 /** One line of the check. */
 export interface Requirement {
   name: string;
-  /** `missing` stops an installation; `warning` does not: it may work, and somebody should look. */
-  result: 'ok' | 'warning' | 'missing';
+  /**
+   * `missing` stops an installation; `warning` does not: it may work, and somebody should look; `optional` is not there, and
+   * what needs it is left out.
+   */
+  result: 'ok' | 'warning' | 'optional' | 'missing';
   expected: string;
   found: string;
   /** What to do, where anything is. */
@@ -22,6 +25,7 @@ export const ok = ({ name, expected }: Sentence, found: string): Requirement => 
   result: 'ok',
 });
 export const warning = (of: Sentence, found: string): Requirement => ({ ...of, found, result: 'warning' });
+export const optional = (of: Sentence, found: string): Requirement => ({ ...of, found, result: 'optional' });
 export const missing = (of: Sentence, found: string): Requirement => ({ ...of, found, result: 'missing' });
 
 /** Judges a version: one that cannot be told is a warning, for people build their own. */

@@ -4,6 +4,7 @@ import { type Cluster, InstallError } from './cluster.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
 import { type AnyObject, KnativeService } from './kinds.ts';
+import { runnable } from './kubevirt.ts';
 import { imagesIn, placeholder, readShipped, readWanted } from './manifests.ts';
 import { requirementLines } from './report.ts';
 import { servedAt } from './requirement.ts';
@@ -13,17 +14,17 @@ import { freeObjects, uninstall } from './uninstall.ts';
 export async function run(cluster: Cluster, options: Options): Promise<number> {
   if (options.command === 'uninstall') return takeDown(cluster, options);
   const overlay = options.overlay ?? (await overlayOf(cluster));
-  const wanted = await readWanted(overlay, options.image ?? (await imageOf(cluster)));
-  const requirements = await check(cluster, wanted);
+  const whole = await readWanted(overlay, options.image ?? (await imageOf(cluster)));
+  const requirements = await check(cluster, whole);
   const met = isMet(requirements);
   if (options.json) cluster.say(JSON.stringify({ overlay, isMet: met, requirements }, undefined, 2));
   else for (const line of requirementLines(requirements)) cluster.say(line);
   if (options.command === 'check') return met ? 0 : 1;
   if (!met && !options.skipCheck) throw new InstallError('something is missing (above); nothing was installed');
-  assertImage(wanted);
+  assertImage(whole);
   cluster.say(`overlay ${overlay}`);
-  await install(cluster, wanted);
-  cluster.say('done: kubectl get vmdi -A shows the images');
+  await install(cluster, await runnable(cluster, whole));
+  cluster.say('done: kubectl get vmdi,otvm -A shows images and machines');
   return 0;
 }
 

@@ -1,4 +1,6 @@
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { imageUidLabel, managedBy } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Resource } from '../../shared/resources/resource.ts';
 import { labelSelector } from '../../shared/rules/selectors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { kindsDefinedBy, removeFinalizers } from './finalizers.ts';
@@ -7,12 +9,14 @@ import { type AnyObject, anyOf, sayObject } from './kinds.ts';
 import { removeNamespace } from './namespace.ts';
 import { removeAll, removeFunctions } from './remove.ts';
 import { removeTriggers } from './triggers.ts';
-import { listOf, waitFor } from './wait.ts';
+import { leftOf, listOf } from './wait.ts';
 
 export interface UninstallOptions {
   /** What an installation ships: its CRDs, its policy. */
   shipped: readonly AnyObject[];
-  /** First deletes all images, with what was made for them, while the functions that do so are still there. */
+  /** First deletes all machines, with their disks, while the functions that let them go are still there. */
+  deleteMachines: boolean;
+  /** Then deletes all images, with what was made for them; refused while machines that hold them are to stay. */
   deleteImages: boolean;
   /** In the end deletes the CRDs; refused while objects of theirs are to stay. */
   deleteCrds: boolean;
@@ -20,17 +24,17 @@ export interface UninstallOptions {
 
 /**
  * Takes down what was installed, in the order in which nothing strands: no new work, nobody's finalizer left, then
- * receivers before those who send to them. Images and CRDs stay unless asked for otherwise. Doing it again goes on where
- * it was interrupted.
+ * receivers before those who send to them. Machines, images and CRDs stay unless asked for otherwise. Doing it again goes on
+ * where it was interrupted.
  */
 export async function uninstall(cluster: Cluster, options: UninstallOptions): Promise<void> {
-  const { shipped, deleteImages, deleteCrds } = options;
-  const definitions = shipped.filter(({ kind }) => kind === 'CustomResourceDefinition');
+  const definitions = options.shipped.filter(({ kind }) => kind === 'CustomResourceDefinition');
   const inventory = await inventoryOf(cluster);
-  if (deleteImages) await deleteObjects(cluster, definitions, inventory);
-  else if (deleteCrds) await assertNoObjects(cluster, definitions);
+  await assertCanGo(cluster, definitions, options);
+  for (const definition of going(definitions, options)) await deleteObjects(cluster, definition, inventory);
   await removeAll(cluster, inventory.sources);
   await warnOfAttempts(cluster);
+  await sayMachines(cluster, definitions);
   await freeObjects(cluster, definitions);
   await removeTriggers(cluster, inventory.triggers);
   await removeFunctions(cluster, inventory.functions);
@@ -38,8 +42,8 @@ export async function uninstall(cluster: Cluster, options: UninstallOptions): Pr
   await freeObjects(cluster, definitions);
   await removeAll(cluster, inventory.broker);
   await removeAll(cluster, inventory.permissions);
-  await removeNamespace(cluster, shipped);
-  if (deleteCrds) await removeDefinitions(cluster, definitions);
+  await removeNamespace(cluster, options.shipped);
+  if (options.deleteCrds) await removeDefinitions(cluster, definitions);
 }
 
 /** Takes our finalizers off whatever carries them, and says so. */
@@ -48,54 +52,107 @@ export async function freeObjects(cluster: Cluster, definitions: readonly AnyObj
   if (count > 0) cluster.say(`finalizers: taken off ${count} ${count === 1 ? 'object' : 'objects'}`);
 }
 
-async function objectsOf({ kube }: Cluster, definitions: readonly AnyObject[]): Promise<AnyObject[]> {
-  const lists = await Promise.all(kindsDefinedBy(definitions).map((resource) => listOf(kube, resource)));
-  return lists.flat();
+const group = VirtualMachine.apiVersion.split('/')[0];
+
+const definesMachines = ({ metadata }: AnyObject) => metadata.name === `${VirtualMachine.plural}.${group}`;
+
+/** The definitions whose objects are to be deleted: machines first, for an image does not go while one holds it. */
+const going = (definitions: readonly AnyObject[], { deleteMachines, deleteImages }: UninstallOptions) => [
+  ...(deleteMachines ? definitions.filter(definesMachines) : []),
+  ...(deleteImages ? definitions.filter((definition) => !definesMachines(definition)) : []),
+];
+
+/** Nothing is begun that could not be ended, and nothing goes by the way. */
+async function assertCanGo(cluster: Cluster, definitions: readonly AnyObject[], options: UninstallOptions) {
+  const kept = definitions.filter((definition) => !going(definitions, options).includes(definition));
+  const { machines, others } = await keptOf(cluster, kept);
+  const because = options.deleteCrds
+    ? { objects: [...machines, ...others], of: 'they would go with the CRDs, and disks and snapshots with them' }
+    : { objects: options.deleteImages ? machines : [], of: 'an image does not go while a machine holds it' };
+  const [first, ...more] = because.objects;
+  if (!first) return;
+  const add = [
+    ...(machines.length > 0 ? ['--delete-machines'] : []),
+    ...(others.length > 0 && options.deleteCrds ? ['--delete-images'] : []),
+  ];
+  throw new InstallError(
+    `expected no object of ours to be left, found ${sayPlace(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: ${because.of}. Nothing was taken down: add ${add.join(' and ')}, or leave out ${options.deleteCrds ? '--delete-crds' : '--delete-images'}.`,
+  );
 }
 
-async function deleteObjects(cluster: Cluster, definitions: readonly AnyObject[], { functions }: Inventory) {
-  for (const resource of kindsDefinedBy(definitions)) {
+async function keptOf({ kube }: Cluster, definitions: readonly AnyObject[]) {
+  const objectsOf = async (some: readonly AnyObject[]) =>
+    (await Promise.all(kindsDefinedBy(some).map((resource) => listOf(kube, resource)))).flat();
+  return {
+    machines: await objectsOf(definitions.filter(definesMachines)),
+    others: await objectsOf(definitions.filter((definition) => !definesMachines(definition))),
+  };
+}
+
+/** Deletes all objects of a kind, and waits until they are gone and what was made for them. */
+async function deleteObjects(cluster: Cluster, definition: AnyObject, { functions }: Inventory): Promise<void> {
+  for (const resource of kindsDefinedBy([definition])) {
     const objects = await listOf(cluster.kube, resource);
     for (const { metadata } of objects) await cluster.kube.delete(resource, metadata);
-    // With no function left nobody takes off the finalizers, and what was made goes by its owner references.
-    if (functions.length === 0) continue;
-    const results = await Promise.all(
-      objects.map(({ metadata }) =>
-        waitFor(cluster, resource, metadata, (object) => object?.metadata.uid !== metadata.uid),
-      ),
-    );
-    const late = results
-      .filter(({ isLate }) => isLate)
-      .map(({ object }) => object)
-      .filter((object) => object !== undefined);
-    if (late.length > 0) {
-      throw new InstallError(
-        `expected all ${resource.plural} to be gone within ${cluster.timeoutMs / 1000} s, found ${late.length} left: ${late.slice(0, 5).map(sayPlace).join(', ')}. Nothing else was taken down: look at them with kubectl describe, then run the same command again.`,
-      );
+    // With no function left nobody else does.
+    if (functions.length === 0) await freeObjects(cluster, [definition]);
+    const uids = new Set(objects.map(({ metadata }) => metadata.uid));
+    const left = await leftOf(cluster, resource, ({ metadata }) => uids.has(metadata.uid));
+    assertNoneLeft(cluster, `all ${resource.plural}`, left);
+    for (const kind of madeKinds) {
+      const made = await leftOf(cluster, kind, isOrphanOf(resource), { labelSelector: labelSelector(managedBy) });
+      assertNoneLeft(cluster, `what was made for ${resource.plural}`, made);
     }
     if (objects.length > 0) cluster.say(`${resource.plural}: ${objects.length} deleted`);
   }
 }
 
-async function assertNoObjects(cluster: Cluster, definitions: readonly AnyObject[]): Promise<void> {
-  const [first, ...more] = await objectsOf(cluster, definitions);
-  if (!first) return;
+const DataVolume = anyOf('cdi.kubevirt.io/v1beta1', 'DataVolume');
+
+/** What is made for machines and images. */
+const madeKinds = [
+  anyOf('kubevirt.io/v1', 'VirtualMachine'),
+  DataVolume,
+  anyOf('snapshot.storage.k8s.io/v1', 'VolumeSnapshot'),
+  anyOf('v1', 'Secret'),
+];
+
+/** It goes by its owner reference, which the garbage collector follows only while the owner's kind is served. */
+const isOrphanOf =
+  ({ apiVersion, kind }: Resource) =>
+  ({ metadata }: AnyObject) =>
+    metadata.ownerReferences?.some((owner) => owner.apiVersion === apiVersion && owner.kind === kind) ?? false;
+
+function assertNoneLeft({ timeoutMs }: Cluster, what: string, left: readonly AnyObject[]): void {
+  if (left.length === 0) return;
+  const named = left.slice(0, 5).map((object) => {
+    const { finalizers = [] } = object.metadata;
+    return `${sayPlace(object)}${finalizers.length > 0 ? ` (held by ${finalizers.join(', ')})` : ''}`;
+  });
   throw new InstallError(
-    `expected no object of ours to be left, found ${sayPlace(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: they would go with the CRDs, and their snapshots with them. Nothing was taken down: add --delete-images, or leave out --delete-crds.`,
+    `expected ${what} to be gone within ${timeoutMs / 1000} s, found ${left.length} left: ${named.join(', ')}. Nothing else was taken down: look at them with kubectl describe, then run the same command again.`,
   );
 }
 
 const sayPlace = (object: AnyObject) => `${sayObject(object)} in ${object.metadata.namespace}`;
 
-const DataVolume = anyOf('cdi.kubevirt.io/v1beta1', 'DataVolume');
-
 /** CDI tries a failing import again for ever, and nobody will be there to end it. */
 async function warnOfAttempts({ kube, say }: Cluster): Promise<void> {
-  const dataVolumes = await listOf(kube, DataVolume, { labelSelector: labelSelector(managedBy) });
+  const ofImages = `${labelSelector(managedBy)},${imageUidLabel}`;
+  const dataVolumes = await listOf(kube, DataVolume, { labelSelector: ofImages });
   const running = dataVolumes.filter(({ status }) => (status as { phase?: string } | undefined)?.phase !== 'Succeeded');
   if (running.length === 0) return;
   say(
     `${running.length} downloads go on, and nobody ends one that fails: kubectl delete datavolumes -A -l ${imageUidLabel} ends them`,
+  );
+}
+
+async function sayMachines(cluster: Cluster, definitions: readonly AnyObject[]): Promise<void> {
+  const { machines } = await keptOf(cluster, definitions);
+  if (machines.length === 0) return;
+  const what = machines.length === 1 ? '1 machine stays' : `${machines.length} machines stay`;
+  cluster.say(
+    `${what}: what KubeVirt runs goes on, nobody looks after it, and it goes with its disk where one is deleted`,
   );
 }
 

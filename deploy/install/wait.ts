@@ -18,7 +18,7 @@ export async function waitFor<T extends KubernetesObject>(
     fieldSelector: `metadata.name=${ref.name}`,
   };
   for (;;) {
-    const page = await firstPage(kube, resource, only);
+    const [page] = await pagesOf(kube, resource, only);
     let object = page?.items[0];
     // A kind that is no longer served has no objects.
     if (isSo(object) || !page) return { isLate: !isSo(object), object };
@@ -39,13 +39,36 @@ export async function waitFor<T extends KubernetesObject>(
 
 type Kube = Cluster['kube'];
 
-async function firstPage<T extends KubernetesObject>(kube: Kube, resource: Resource<T>, only: object) {
+/** None where the kind is not served. */
+async function pagesOf<T extends KubernetesObject>(kube: Kube, resource: Resource<T>, only: object) {
   try {
-    const [page] = await Array.fromAsync(kube.pages(resource, only));
-    return page;
+    return await Array.fromAsync(kube.pages(resource, only));
   } catch (error) {
-    if (hasStatus(error, 404)) return undefined;
+    if (hasStatus(error, 404)) return [];
     throw error;
+  }
+}
+
+/** Waits until no object is left of which `isAwaited` holds; resolves with those that are when time is up. */
+export async function leftOf<T extends KubernetesObject>(
+  { kube, timeoutMs }: Pick<Cluster, 'kube' | 'timeoutMs'>,
+  resource: Resource<T>,
+  isAwaited: (object: T) => boolean,
+  options: { labelSelector?: string } = {},
+): Promise<T[]> {
+  const over = AbortSignal.timeout(timeoutMs);
+  for (;;) {
+    const pages = await pagesOf(kube, resource, options);
+    const awaited = pages.flatMap(({ items }) => items).filter(isAwaited);
+    const left = new Map(awaited.map((object) => [object.metadata.uid, object]));
+    if (left.size === 0 || over.aborted) return [...left.values()];
+    const again = new AbortController();
+    const signal = AbortSignal.any([over, again.signal]);
+    const resourceVersion = pages[0]?.resourceVersion ?? '';
+    await kube.watch(resource, { ...options, resourceVersion, signal }, ({ type, object }) => {
+      if (type === 'DELETED') left.delete(object.metadata.uid);
+      if (left.size === 0) again.abort();
+    });
   }
 }
 
