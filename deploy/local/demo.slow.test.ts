@@ -21,11 +21,23 @@ describe('npm run demo', { timeout: 2 * minuteMs, concurrent: false }, () => {
     const result = JSON.parse(command.stdout()) as DemoResult;
     expect(result.faults).toEqual([]);
     expect([code, result.ok]).toEqual([0, true]);
-    expect(result.most.syncing).toBeLessThanOrEqual(2);
+    expect(result.most.slots).toBeLessThanOrEqual(2);
     const steps = result.images.find(({ name }) => name === 'opnsense-24')?.steps.map(({ phase }) => phase);
     expect(steps?.filter((phase) => phase === 'Retrying')).toHaveLength(2);
     expect(steps?.at(-1)).toBe('Succeeded');
     expect(command.stderr()).toMatch(/^ *\+\d+\.\ds {2}centos-6 +Failed +NotFound$/m);
+    const machines = new Map(result.machines?.machines.map((machine) => [machine.name, machine]));
+    expect([...machines.keys()]).toEqual(['web-1', 'web-2', 'odd-1', 'db-1', 'db-2']);
+    expect(machines.get('web-1')).toMatchObject({ phase: 'Ready', hasWaited: true, isGone: false });
+    expect(machines.get('odd-1')?.warnings).toEqual([
+      { reason: 'TemplateMismatch', message: expect.stringMatching(/ url \(.*diskSize \(2Gi, not 4Gi\)/) },
+    ]);
+    expect(result.machines?.made).toEqual([
+      { name: 'nixos-25.05', times: 1, requestedBy: expect.stringMatching(/^web-[12]$/) },
+    ]);
+    expect(result.machines?.deletion.held.map(({ by }) => by)).toEqual([['lab/db-1', 'lab/db-2'], ['lab/db-2']]);
+    expect(command.stderr()).toMatch(/ {2}\$ kubectl delete vmdi debian-12 -n vmdi-farm$/m);
+    expect(command.stderr()).toMatch(/ {2}debian-12 +Gone$/m);
     expect(await command.leftOver()).toEqual([]);
   });
   test('is stopped by Ctrl-C with 130, and leaves nothing behind', async () => {
@@ -34,6 +46,13 @@ describe('npm run demo', { timeout: 2 * minuteMs, concurrent: false }, () => {
     command.child.kill('SIGINT');
     expect(await command.ended).toBe(130);
     expect(command.stderr()).toMatch(/demo: stopped; all that was brought up is taken down\n$/);
+    expect(await command.leftOver()).toEqual([]);
+  });
+  test('is stopped in its second act with 130, too, and leaves nothing behind', async () => {
+    const command = await demo();
+    await command.until(/web-1 +Provisioning/);
+    command.child.kill('SIGINT');
+    expect(await command.ended).toBe(130);
     expect(await command.leftOver()).toEqual([]);
   });
   test('says with --help what it does', async () => {

@@ -1,10 +1,10 @@
 import type { WriteStream } from 'node:tty';
-import { type DemoView, type ImageView, render } from './demo/frame.ts';
 import { report } from './demo/report.ts';
-import { runDemo } from './demo/run.ts';
+import { type DemoOptions, runDemo } from './demo/run.ts';
 import { optionsOf, UsageError } from './terminal/arguments.ts';
 import { logAbove } from './terminal/log-above.ts';
 import { endWithReader, isLive, lookOf } from './terminal/output.ts';
+import { lineOf, type Span, styled } from './terminal/paint.ts';
 import { saySeconds } from './terminal/quantities.ts';
 import { screenOn } from './terminal/screen.ts';
 import { stopSignals } from './terminal/stop-signals.ts';
@@ -12,8 +12,9 @@ import { stopSignals } from './terminal/stop-signals.ts';
 const help = `npm run demo [-- options]
 
 Brings up the local cluster and an object store in this process, applies ten disk images, and shows how they are
-downloaded: two at once, in turn, again after a broken connection, never again after a 404. Then looks whether all
-of that was so. Takes about 15 seconds, needs no network, leaves nothing behind.
+downloaded: two at once, in turn, again after a broken connection, never again after a 404. Then applies machines:
+two before their image is there, one whose template contradicts its image, two whose image is deleted under them.
+Looks whether all of that was so. Takes about 20 seconds, needs no network, leaves nothing behind.
 
 Options
   --json   print the result as one JSON document (progress goes to stderr)
@@ -24,7 +25,8 @@ Exit code: 0 if all went as expected, 1 if not (each reason on a line), 2 for a 
 Examples
   npm run demo
   npm run demo | tee demo.log          lines instead of the live display
-  npm run --silent demo -- --json | jq '.images[] | [.name, .phase, .ratio]'
+  npm run --silent demo -- --json | jq -c '.images[] | [.name, .phase, .ratio]'
+  npm run --silent demo -- --json | jq -c '.machines.machines[] | [.name, .image, .readyAfterSeconds]'
   NO_COLOR=1 npm run demo
 `;
 
@@ -63,9 +65,7 @@ async function show(signal: AbortSignal, isJson: boolean): Promise<number> {
   return result.ok ? 0 : 1;
 }
 
-interface Progress {
-  onReady(view: () => DemoView): void;
-  onStep(image: ImageView, elapsedMs: number): void;
+interface Progress extends Pick<DemoOptions, 'onReady' | 'onStep' | 'onCommand'> {
   close(): void;
 }
 
@@ -75,10 +75,12 @@ function liveProgress(out: WriteStream): Progress {
   screen.draw(['Bringing up the local cluster ...']);
   let timer: NodeJS.Timeout | undefined;
   return {
-    onReady: (view) => {
-      timer = setInterval(() => screen.draw(render(view(), lookOf(out))), frameMs);
+    onReady: (lines) => {
+      clearInterval(timer);
+      timer = setInterval(() => screen.draw(lines(lookOf(out))), frameMs);
     },
     onStep: () => {},
+    onCommand: (command, elapsedMs) => screen.say(lineOf(commandSpans(command, elapsedMs), lookOf(out))),
     close: () => {
       clearInterval(timer);
       // The report says it all again.
@@ -92,10 +94,22 @@ function liveProgress(out: WriteStream): Progress {
 const lineProgress = (out: WriteStream): Progress => ({
   onReady: () => {},
   onStep: ({ name, phase, remark }, elapsedMs) => {
-    const time = `+${saySeconds(elapsedMs)}`.padStart(7);
-    out.write(`${time}  ${name.padEnd(13)} ${(phase || 'New').padEnd(12)}  ${remark}`.trimEnd().concat('\n'));
+    out.write(
+      `${timeOf(elapsedMs)}  ${name.padEnd(13)} ${(phase || 'New').padEnd(12)}  ${remark}`.trimEnd().concat('\n'),
+    );
   },
+  onCommand: (command, elapsedMs) =>
+    void out.write(
+      `${lineOf(commandSpans(command, elapsedMs), { columns: Number.POSITIVE_INFINITY, colour: false })}\n`,
+    ),
   close: () => {},
 });
+
+const timeOf = (elapsedMs: number) => `+${saySeconds(elapsedMs)}`.padStart(7);
+
+const commandSpans = (command: string, elapsedMs: number): Span[] => [
+  styled('dim', `${timeOf(elapsedMs)}  `),
+  styled('bold', `$ ${command}`),
+];
 
 process.exit(await main());

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import type { Phase } from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Phase, VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../../shared/resources/resource.ts';
 import { qcow2Buffer } from '../object-store/qcow2.ts';
 import { seededBytes } from '../object-store/seeded-bytes.ts';
@@ -38,6 +38,9 @@ export function demoImages(): DemoImage[] {
     qcow2('freebsd-14', 1.6),
   ];
 }
+
+/** The image that lies in the store and has no VMDiskImage until a machine asks for it. */
+export const lateImage = (): DemoImage => qcow2('nixos-25.05', 2);
 
 const succeeded = { phase: 'Succeeded', attempts: 1 } as const;
 const inS3 = { sourceType: 's3', bucket: buckets.secret, expected: succeeded } as const;
@@ -88,20 +91,30 @@ const missing = (name: string): DemoImage => ({
   expected: { phase: 'Failed', attempts: 1, reason: 'NotFound' },
 });
 
+/** Where the images of the demo are, and how they are got. */
+export interface Where {
+  namespace: string;
+  storeUrl: string;
+  secretName: string;
+}
+
 /** The manifest a user would write for it. */
-export const manifestOf = (image: DemoImage, where: { namespace: string; storeUrl: string; secretName: string }) =>
+export const manifestOf = (image: DemoImage, where: Where) =>
   ({
     apiVersion: 'pelotech.ot/v1alpha1',
     kind: 'VMDiskImage',
     metadata: { name: image.name, namespace: where.namespace },
-    spec: {
-      name: image.name,
-      url: `${where.storeUrl}/${image.bucket}/${image.key}`,
-      sourceType: image.sourceType,
-      storageClass: 'gp3',
-      snapshotClass: 'ebs-snapshot',
-      diskSize: '2Gi',
-      ...(image.sourceType === 's3' ? { secretRef: where.secretName } : {}),
-      ...(image.checksum ? { checksum: image.checksum } : {}),
-    },
+    spec: specOf(image, where),
   }) as unknown as KubernetesObject;
+
+/** The spec of its VMDiskImage, which is also the template that a machine gives. */
+export const specOf = (image: DemoImage, where: Omit<Where, 'namespace'>): VMDiskImage['spec'] => ({
+  name: image.name,
+  url: `${where.storeUrl}/${image.bucket}/${image.key}`,
+  sourceType: image.sourceType,
+  storageClass: 'gp3',
+  snapshotClass: 'ebs-snapshot',
+  diskSize: '2Gi',
+  ...(image.sourceType === 's3' ? { secretRef: where.secretName } : {}),
+  ...(image.checksum ? { checksum: image.checksum } : {}),
+});

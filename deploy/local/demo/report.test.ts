@@ -24,12 +24,13 @@ const result: DemoResult = {
   seconds: 15.14,
   isLate: false,
   policy: { concurrency: 2, retryLimit: 2 },
-  most: { syncing: 2, slots: 2, importers: 2 },
+  most: { slots: 2, importers: 2 },
   startOrder: [],
   overtakings: [],
   leftOver: [],
   bytesDownloaded: 5_700_000,
   bytesNeeded: 2_000_000,
+  machines: null,
   images: [
     image({}),
     image({
@@ -72,4 +73,14 @@ test('what is not as expected stands there whole, and nothing is recommended', (
   const lines = report({ ...result, ok: false, faults: [fault] }, { columns: 80, colour: false });
   expect(lines.at(-1)).toBe(`- ${fault}`);
   expect(lines.join()).not.toContain('Try next');
+});
+
+test('of the second act the totals say how many machines were Ready', () => {
+  const deletion = { image: 'debian', askedAtSeconds: null, held: [], goneAtSeconds: null };
+  const late = { name: 'nixos', bytesDownloaded: 0, bytesNeeded: 0 };
+  const machines = { machines: [], deletion, made: [], late, otherBytesDownloaded: 0, tooEarly: [], leftOver: [] };
+  const lines = report({ ...result, machines }, { columns: 200, colour: false });
+  expect(lines).toContain(
+    'All as expected in 15.1s: 1 succeeded, 1 failed, 2 at once, 5.7 MB for 2.0 MB; 0 machines Ready.',
+  );
 });

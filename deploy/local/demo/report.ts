@@ -2,11 +2,14 @@ import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
 import { phaseSpan } from '../terminal/phase-style.ts';
 import { sayBytes } from '../terminal/quantities.ts';
 import { tableLines } from '../terminal/table.ts';
-import type { DemoResult, ImageResult } from './result.ts';
+import { wrapped } from '../terminal/wrapped.ts';
+import { machinesReport } from './report-machines.ts';
+import type { DemoResult, ImageResult, MachinesResult } from './result.ts';
 
 /** The lines that the demo ends with: what became of each image, the totals, what was not as expected, what to try next. */
 export function report(result: DemoResult, look: Look): string[] {
   const { columns } = look;
+  const { machines } = result;
   const wide = { ...look, columns: Number.POSITIVE_INFINITY };
   return [
     '',
@@ -14,6 +17,7 @@ export function report(result: DemoResult, look: Look): string[] {
     ...result.images
       .filter(({ phase }) => phase === 'Failed')
       .flatMap(({ name, reason, message }) => ['', ...wrapped(`${name} failed as ${reason}: ${message}`, columns)]),
+    ...(machines ? ['', ...machinesReport(machines, look)] : []),
     '',
     ...wrapped(totals(result), columns),
     ...result.faults.map((fault) => lineOf([styled('red', '- '), fault], wide)),
@@ -43,24 +47,16 @@ const row = (image: ImageResult): Span[] => [
   image.ratio === null ? '-' : image.ratio.toFixed(2),
 ];
 
-function totals({ ok, images, most, bytesDownloaded, bytesNeeded, seconds }: DemoResult): string {
+function totals({ ok, images, machines, most, bytesDownloaded, bytesNeeded, seconds }: DemoResult): string {
   const count = (phase: string) => images.filter((image) => image.phase === phase).length;
   const outcome = ok ? 'All as expected' : 'Not as expected';
   return `${outcome} in ${seconds.toFixed(1)}s: ${[
     `${count('Succeeded')} succeeded`,
     `${count('Failed')} failed`,
-    `${most.syncing} at once`,
+    `${most.slots} at once`,
     `${sayBytes(bytesDownloaded)} for ${sayBytes(bytesNeeded)}`,
-  ].join(', ')}.`;
+  ].join(', ')}${machines ? `; ${readyOf(machines)} machines Ready` : ''}.`;
 }
 
-/** The text in lines of at most so many columns, broken between words. */
-function wrapped(text: string, columns: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(/\s+/)) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
-}
+const readyOf = ({ machines }: MachinesResult) =>
+  machines.filter(({ readyAfterSeconds }) => readyAfterSeconds !== null).length;

@@ -1,12 +1,17 @@
 import type { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import { imageNameOf } from '../../../shared/rules/names.ts';
 import { applyManifests } from '../manifests.ts';
-import type { DemoView, ImageView, SlotView } from './frame.ts';
+import type { Look } from '../terminal/paint.ts';
+import type { ShownPhase } from '../terminal/phase-style.ts';
+import { type DemoView, type ImageView, render, type SlotView } from './frame.ts';
 import { brokenLink, type DemoImage, demoImages, manifestOf } from './images.ts';
+import { renderMachines } from './machines-frame.ts';
 import { remarkOn } from './remark.ts';
 import type { DemoResult, ImageResult } from './result.ts';
+import { beginMachines } from './run-machines.ts';
 import { type DemoWorld, demoPolicy, setUp, where } from './set-up.ts';
 import { faultsOf } from './verify.ts';
+import { machinesFaults } from './verify-machines.ts';
 import { type Watching, watchDemo } from './watch.ts';
 import { isAtRest, type WatchedImage, waitedMs } from './watched-image.ts';
 
@@ -15,31 +20,88 @@ export interface DemoOptions {
   signal: AbortSignal;
   /** How long all of it may take. */
   timeoutMs?: number;
-  /** There is something to show from now on. */
-  onReady(view: () => DemoView): void;
-  /** An image took a step, so long after the beginning. */
-  onStep(image: ImageView, elapsedMs: number): void;
+  /** There is something else to show from now on. */
+  onReady(lines: (look: Look) => string[]): void;
+  /** An image or a machine took a step, so long after the beginning. */
+  onStep(step: Step, elapsedMs: number): void;
+  /** What a user would type to do what is done now. */
+  onCommand(command: string, elapsedMs: number): void;
 }
 
-/** Downloads the images of the demo on a local cluster of its own, watches how, and takes it all down again. */
+/** What is said of an image or a machine when it takes a step. */
+export interface Step {
+  name: string;
+  phase: ShownPhase;
+  remark: string;
+}
+
+/**
+ * Downloads the images of the demo on a local cluster of its own, then has machines made of them, watches how, and takes it
+ * all down again.
+ */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const startedMs = Date.now();
-  const late = AbortSignal.timeout(options.timeoutMs ?? 60_000);
+  const late = AbortSignal.timeout(options.timeoutMs ?? 90_000);
   const images = demoImages();
   const world = await setUp(images);
   const ends = new AbortController();
+  const imagesDone = new AbortController();
+  const inTime = async (act: Promise<void>) => {
+    await Promise.race([act, aborted(options.signal), aborted(late).catch(() => undefined)]);
+  };
   try {
     options.signal.throwIfAborted();
-    const demo = await watch(world, images, { ...options, startedMs, watchSignal: ends.signal });
-    options.onReady(demo.view);
+    const watchImages = AbortSignal.any([ends.signal, imagesDone.signal]);
+    const first = await watch(world, { ...options, startedMs, watchSignal: watchImages });
+    options.onReady((look) => render(first.view(), look));
+    options.onCommand('kubectl apply -f images.yaml', Date.now() - startedMs);
     for (const image of images)
       await applyManifests(world.cluster.kube, [manifestOf(image, { ...where, storeUrl: world.store.url })]);
-    await Promise.race([demo.over, aborted(options.signal), aborted(late).catch(() => undefined)]);
-    return demo.result(late.aborted);
+    await inTime(first.over);
+    const downloaded = first.result();
+    imagesDone.abort();
+    const second = late.aborted ? undefined : await playMachines(world, options, { startedMs, ends, inTime });
+    return judged({ ...downloaded, ...ended(startedMs, late), machines: second ?? null }, images);
   } finally {
     ends.abort();
     await world.close();
   }
+}
+
+/** The second act, as far as it comes. */
+async function playMachines(
+  world: DemoWorld,
+  { onReady, onStep, onCommand }: DemoOptions,
+  {
+    startedMs,
+    ends,
+    inTime,
+  }: { startedMs: number; ends: AbortController; inTime: (act: Promise<void>) => Promise<void> },
+) {
+  const second = await beginMachines(world, {
+    startedMs,
+    watchSignal: ends.signal,
+    onReady: (view) => onReady((look) => renderMachines(view(), look)),
+    onStep: (step) => onStep(step, Date.now() - startedMs),
+    onCommand: (command) => onCommand(command, Date.now() - startedMs),
+  });
+  await inTime(second.over);
+  return second.result();
+}
+
+const ended = (startedMs: number, late: AbortSignal) => ({
+  seconds: (Date.now() - startedMs) / 1000,
+  isLate: late.aborted,
+});
+
+function judged(result: Omit<DemoResult, 'ok' | 'faults'>, images: readonly DemoImage[]): DemoResult {
+  const { machines } = result;
+  const applied = images.map(({ name }) => name);
+  const faults = [
+    ...faultsOf(result, applied),
+    ...(machines ? machinesFaults(machines) : ['machines: expected the second act, found no time left for it']),
+  ];
+  return { ok: faults.length === 0, faults, ...result };
 }
 
 const aborted = (signal: AbortSignal) =>
@@ -49,8 +111,7 @@ const aborted = (signal: AbortSignal) =>
   });
 
 async function watch(
-  { store, cluster }: DemoWorld,
-  images: readonly DemoImage[],
+  { images, store, cluster }: DemoWorld,
   { startedMs, watchSignal, onStep }: DemoOptions & { startedMs: number; watchSignal: AbortSignal },
 ) {
   const over = Promise.withResolvers<void>();
@@ -89,7 +150,7 @@ async function watch(
         return image ? viewOf(image) : { name, phase: '', attempts: 0, waitedMs: 0, remark: '' };
       }),
     }),
-    result: (isLate: boolean): DemoResult => resultOf(watching, images, downloaded, { startedMs, isLate }),
+    result: () => resultOf(watching, images, downloaded, startedMs),
   };
 }
 
@@ -126,8 +187,8 @@ function resultOf(
   watching: Watching,
   images: readonly DemoImage[],
   downloaded: (image: DemoImage) => number,
-  { startedMs, isLate }: { startedMs: number; isLate: boolean },
-): DemoResult {
+  startedMs: number,
+): Omit<DemoResult, 'ok' | 'faults' | 'seconds' | 'isLate' | 'machines'> {
   const nowMs = Date.now();
   const results = images.map((image) =>
     imageResult(image, watching.images.get(image.name), downloaded(image), {
@@ -137,9 +198,7 @@ function resultOf(
     }),
   );
   const sum = (field: 'bytesDownloaded' | 'bytesNeeded') => results.reduce((total, image) => total + image[field], 0);
-  const result = {
-    seconds: (nowMs - startedMs) / 1000,
-    isLate,
+  return {
     policy: demoPolicy,
     most: watching.most,
     startOrder: [...watching.startOrder],
@@ -149,11 +208,6 @@ function resultOf(
     bytesNeeded: sum('bytesNeeded'),
     images: results,
   };
-  const faults = faultsOf(
-    result,
-    images.map(({ name }) => name),
-  );
-  return { ok: faults.length === 0, faults, ...result };
 }
 
 function imageResult(

@@ -5,7 +5,7 @@ import { applyManifests } from '../manifests.ts';
 import { type ObjectStore, startObjectStore } from '../object-store/object-store.ts';
 import { type LocalCluster, startLocal } from '../start.ts';
 import { secretManifest } from '../up/key-pair.ts';
-import { brokenLink, buckets, type DemoImage } from './images.ts';
+import { brokenLink, buckets, type DemoImage, lateImage } from './images.ts';
 
 /** What the demo downloads at, all images together. */
 const bytesPerSecond = 6e6;
@@ -18,6 +18,7 @@ export const demoPolicy = { concurrency: 2, retryLimit: 2 } as const;
 export const where = { namespace: 'vmdi-farm', secretName: 's3-reader' } as const;
 
 export interface DemoWorld {
+  images: readonly DemoImage[];
   store: ObjectStore;
   cluster: LocalCluster;
   close(): Promise<void>;
@@ -37,7 +38,7 @@ export async function setUp(images: readonly DemoImage[]): Promise<DemoWorld> {
     await store.close();
   };
   try {
-    for (const { bucket, key, content } of images) if (content) await store.put(bucket, key, content);
+    for (const { bucket, key, content } of [...images, lateImage()]) if (content) await store.put(bucket, key, content);
     cluster = await startLocal({
       schedules: { sweep: '* * * * * *', audit: '* * * * * *' },
       // Nothing has ever been downloaded to this cluster.
@@ -56,7 +57,7 @@ export async function setUp(images: readonly DemoImage[]): Promise<DemoWorld> {
         },
       },
     );
-    return { store, cluster, close };
+    return { images, store, cluster, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,18 +1,13 @@
 import type { DemoResult, ImageResult } from './result.ts';
+import { slackBytesPerAttempt } from './slack.ts';
 
-/**
- * How much an attempt may download beyond the object: the importer looks at the first bytes before it asks for scratch
- * space and begins again, and what is on its way then has been sent.
- */
-export const slackBytesPerAttempt = 512 * 1024;
-
-/** What is not as the demo claims it to be, one sentence each; `applied` is the order in which the images were applied. */
-export function faultsOf(result: Omit<DemoResult, 'ok' | 'faults'>, applied: readonly string[]): string[] {
+/** What of the first act is not as the demo claims it to be, one sentence each; `applied` is the order in which the images were applied. */
+export function faultsOf(result: Omit<DemoResult, 'ok' | 'faults' | 'machines'>, applied: readonly string[]): string[] {
   const { concurrency } = result.policy;
   return [
     ...(result.isLate ? [`timeout: expected all to be done within ${result.seconds.toFixed(0)}s`] : []),
     ...result.images.flatMap((image) => imageFaults(image, result.policy.retryLimit)),
-    ...(['syncing', 'slots', 'importers'] as const)
+    ...(['slots', 'importers'] as const)
       .filter((what) => result.most[what] > concurrency)
       .map((what) => `${what}: expected at most ${concurrency} at once, found ${result.most[what]}`),
     ...orderFaults(result.startOrder, applied),

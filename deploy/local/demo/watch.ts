@@ -21,7 +21,7 @@ export interface Watching {
   readonly images: ReadonlyMap<string, WatchedImage>;
   readonly holders: readonly Holder[];
   /** The most of each that were seen at one time. */
-  readonly most: Readonly<Record<'syncing' | 'slots' | 'importers', number>>;
+  readonly most: Readonly<Record<'slots' | 'importers', number>>;
   /** The names of the images in the order in which they first got a slot. */
   readonly startOrder: readonly string[];
   /** Each time that somebody was let in before another who had waited longer. */
@@ -88,9 +88,7 @@ export async function watchDemo(options: WatchOptions): Promise<Watching> {
     get holders() {
       return holders();
     },
-    get most() {
-      return { ...most, syncing: seen.mostSyncing() };
-    },
+    most,
     get snapshots() {
       return [...snapshots.values()].filter(({ status }) => status?.readyToUse).map(({ metadata }) => metadata.name);
     },
@@ -110,7 +108,6 @@ function imagesSeen({ downloadedBytes, onStep }: WatchOptions) {
   const images = new Map<string, WatchedImage>();
   const startOrder: string[] = [];
   const overtakings: string[] = [];
-  let mostSyncing = 0;
   const begins = (image: WatchedImage, before: WatchedImage | undefined) => {
     if (!startOrder.includes(image.name)) startOrder.push(image.name);
     for (const other of overtakenBy({ ...image, queuedAt: before?.queuedAt ?? image.queuedAt }, [...images.values()]))
@@ -120,7 +117,6 @@ function imagesSeen({ downloadedBytes, onStep }: WatchOptions) {
     images,
     startOrder,
     overtakings,
-    mostSyncing: () => mostSyncing,
     see(object: VMDiskImage) {
       const { name } = object.metadata;
       const before = images.get(name);
@@ -128,7 +124,6 @@ function imagesSeen({ downloadedBytes, onStep }: WatchOptions) {
       if (image === before) return;
       if (image.phase === 'Syncing' && before?.phase !== 'Syncing') begins(image, before);
       images.set(name, image);
-      mostSyncing = Math.max(mostSyncing, [...images.values()].filter(({ phase }) => phase === 'Syncing').length);
       if (image.phase !== before?.phase) onStep(image);
     },
   };

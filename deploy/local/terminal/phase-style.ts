@@ -1,3 +1,4 @@
+import type { MachinePhase } from '../../../shared/resources/pelotech/virtual-machine.ts';
 import type { Phase } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import { type Span, styled } from './paint.ts';
 
@@ -7,9 +8,16 @@ const styles = {
   Snapshotting: 'blue',
   Retrying: 'yellow',
   Succeeded: 'green',
+  Provisioning: 'cyan',
+  Ready: 'green',
   Failed: 'red',
+  Terminating: 'magenta',
+  Gone: 'dim',
 } as const;
 
-/** A phase in its colour; an image nobody has looked at yet is New. */
-export const phaseSpan = (phase: Phase | ''): Span =>
+/** The phase of an image or of a machine, or that it is being deleted, or gone; empty where nobody has looked at it yet. */
+export type ShownPhase = Phase | MachinePhase | 'Terminating' | 'Gone' | '';
+
+/** A phase in its colour; what nobody has looked at yet is New. */
+export const phaseSpan = (phase: ShownPhase): Span =>
   phase === '' ? styled('dim', 'New') : styled(styles[phase], phase);
