@@ -7,7 +7,7 @@ import { screenOn } from './terminal/screen.ts';
 import { type Stop, stopSignals } from './terminal/stop-signals.ts';
 import { bringUp } from './up/bring-up.ts';
 import type { ClusterView, Fact } from './up/cluster-view.ts';
-import { factLine, render } from './up/frame.ts';
+import { factLine, render, roomIn } from './up/frame.ts';
 import { introduction } from './up/introduction.ts';
 import { writeKubeconfig } from './up/kubeconfig-file.ts';
 import { lastPorts } from './up/last-ports.ts';
@@ -17,8 +17,8 @@ import { watchCluster } from './up/watch.ts';
 const help = `npm start [-- options]
 
 Brings up the local cluster in this process: an API server for kubectl, Knative's eventing, the functions, the
-controllers of CDI and of the snapshotter, and an object store with sample images. Nothing of it leaves this machine.
-However it ends, the next start goes on with all objects as they were; downloads begin anew.
+controllers of CDI, of the snapshotter and of KubeVirt, and an object store with sample images. Nothing of it leaves
+this machine. However it ends, the next start goes on with all objects as they were; downloads begin anew.
 
 Options
   --state FOLDER     where the cluster is kept, for one process at a time (.local of this project)
@@ -124,8 +124,8 @@ function liveDisplay(): Display {
       const logAsUsual = logAbove(screen);
       const draw = () => {
         const rows = Math.max(8, (stdout.rows || 24) - 1);
-        const facts = Math.min(6, Math.floor(rows / 3));
-        screen.draw(render(view(), lookOf(stdout), { images: rows - facts - 4, facts }));
+        const now = view();
+        screen.draw(render(now, lookOf(stdout), roomIn(rows, now)));
       };
       draw();
       const timer = setInterval(draw, frameMs);

@@ -4,12 +4,13 @@ import { type VMDiskImage as Image, VMDiskImage } from '../../../shared/resource
 import type { KubernetesObject } from '../../../shared/resources/resource.ts';
 import { applyManifests } from '../manifests.ts';
 import type { ShownPhase } from '../terminal/phase-style.ts';
+import { heldMessage } from '../up/held-message.ts';
 import { lateImage } from './images.ts';
 import { type DemoMachine, demoMachines, heldImage, machineManifest, machineNamespace } from './machines.ts';
 import type { MachinesView } from './machines-frame.ts';
 import type { DeletionResult, MachineResult, MachinesResult } from './result.ts';
 import { type DemoWorld, where } from './set-up.ts';
-import { heldMessage, type MachinesWatching, watchMachines } from './watch-machines.ts';
+import { type MachinesWatching, watchMachines } from './watch-machines.ts';
 import { hasWaited, readyAtMs, type WatchedMachine } from './watched-machine.ts';
 
 /** How long an image that is being deleted is left held before the next of its machines goes. */

@@ -13,11 +13,11 @@ import {
 } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, Resource } from '../../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../../shared/resources/snapshot/volume-snapshot.ts';
-import { conditionOf } from '../../../shared/rules/conditions.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { realClock } from '../clock.ts';
 import { follow } from '../eventing/follow.ts';
 import { reflect } from '../eventing/reflect.ts';
+import { heldMessage } from '../up/held-message.ts';
 import { machineNamespace } from './machines.ts';
 import { readyAtMs, type WatchedMachine, watchMachine } from './watched-machine.ts';
 
@@ -218,12 +218,6 @@ function imagesSeen({ onImage }: WatchMachinesOptions) {
       if (!before || standOf(before) !== standOf(image)) onImage(image);
     },
   };
-}
-
-/** What the image says of who holds it, while it is being deleted. */
-export function heldMessage({ metadata, status }: Image): string | undefined {
-  const held = conditionOf(status?.conditions, 'DeletionHeld');
-  return metadata.deletionTimestamp && held?.status === 'True' ? held.message : undefined;
 }
 
 const standOf = (image: Image) =>

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import { aHolder, at, aVMDiskImage, type ImageOptions, start } from '../../../test/builders.ts';
+import { aVirtualMachine } from '../../../test/machine-builders.ts';
 import { clusterView, type Known } from './cluster-view.ts';
 
 const known: Known = { nowMs: start + 60_000, holders: [], facts: [], shareOf: () => undefined };
@@ -8,7 +9,16 @@ const known: Known = { nowMs: start + 60_000, holders: [], facts: [], shareOf: (
 const image = (name: string, status: ImageOptions['status'], more: ImageOptions = {}) =>
   aVMDiskImage({ name, ...(status ? { status } : {}), ...more });
 
-const rows = (images: VMDiskImage[], more: Partial<Known> = {}) => clusterView(images, { ...known, ...more }).images;
+const rows = (images: VMDiskImage[], more: Partial<Known> = {}) =>
+  clusterView(images, [], { ...known, ...more }).images;
+
+const held = {
+  type: 'DeletionHeld',
+  status: 'True' as const,
+  reason: 'Referenced',
+  message: 'lab/a uses it.',
+  lastTransitionTime: at(0),
+};
 
 test('who works comes first, then who waits in their order, then who is at rest', () => {
   const found = rows([
@@ -29,6 +39,12 @@ describe('what an image waits for', () => {
     ['an attempt that is due', { phase: 'Retrying', nextAttemptAt: at(10) }, {}, 'again in 0s'],
     ['its snapshot', { phase: 'Snapshotting' }, {}, 'its snapshot'],
     ['its end', { phase: 'Syncing' }, { deleted: true }, 'to be deleted'],
+    [
+      'its machines, before its end',
+      { phase: 'Succeeded', conditions: [held] },
+      { deleted: true },
+      'its machines, then it is deleted',
+    ],
     ['nothing', { phase: 'Succeeded' }, {}, ''],
   ])('%s', (_, status, more, expected) => {
     expect(rows([image('a', status, more)])[0]?.waiting).toBe(expected);
@@ -55,4 +71,35 @@ test('a slot is numbered by its place in the Lease', () => {
     ['vmdi-farm/a', 2],
     ['vmdi-farm/b', 1],
   ]);
+});
+
+describe('machines', () => {
+  const machines = [
+    aVirtualMachine({ name: 'runs', status: { phase: 'Ready', message: 'The machine runs.', ipAddress: '10.0.0.1' } }),
+    aVirtualMachine({ name: 'goes', deleted: true, status: { phase: 'Ready' } }),
+    aVirtualMachine({ name: 'failed', status: { phase: 'Failed' } }),
+    aVirtualMachine({ name: 'waits', status: { phase: 'Provisioning' } }),
+    aVirtualMachine({ name: 'new' }),
+  ];
+  const found = clusterView([], machines, known).machines;
+  test('come with who is on its way in front, then who needs somebody, then who runs', () => {
+    expect(found.map(({ name, phase }) => `${name} ${phase}`)).toEqual([
+      'lab/new ',
+      'lab/waits Provisioning',
+      'lab/failed Failed',
+      'lab/goes Terminating',
+      'lab/runs Ready',
+    ]);
+  });
+  test('tell their image, their address and what they say', () => {
+    expect(found.at(-1)).toMatchObject({
+      image: 'vmdi-farm/ubuntu',
+      ipAddress: '10.0.0.1',
+      message: 'The machine runs.',
+    });
+  });
+  test('name an image of their own namespace without it', () => {
+    const own = aVirtualMachine({ spec: { vmDiskImageRef: { namespace: 'lab', name: 'ubuntu' } } });
+    expect(clusterView([], [own], known).machines[0]?.image).toBe('ubuntu');
+  });
 });

@@ -1,9 +1,13 @@
+import type { VirtualMachine } from '../../../shared/resources/pelotech/virtual-machine.ts';
 import type { Phase, VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Holder } from '../../../shared/rules/slots.ts';
+import type { ShownPhase } from '../terminal/phase-style.ts';
+import { heldMessage } from './held-message.ts';
 
 /** What `npm start` shows of its cluster. */
 export interface ClusterView {
   images: readonly ImageRow[];
+  machines: readonly MachineRow[];
   /** The newest last. */
   facts: readonly Fact[];
 }
@@ -20,15 +24,26 @@ export interface ImageRow {
   waiting: string;
 }
 
-/** Something that happened to an image. */
+export interface MachineRow {
+  /** namespace/name. */
+  name: string;
+  phase: ShownPhase;
+  /** The image it names, with its namespace where that is another. */
+  image: string;
+  ipAddress: string;
+  message: string;
+}
+
+/** Something that happened to an image or a machine. */
 export interface Fact {
   time: string;
-  image: string;
+  /** namespace/name of the image or machine. */
+  about: string;
   fact: string;
   message: string;
 }
 
-/** What is known beyond the images themselves. */
+/** What is known beyond the images and machines themselves. */
 export interface Known {
   nowMs: number;
   holders: readonly Holder[];
@@ -38,7 +53,11 @@ export interface Known {
 }
 
 /** Puts the view together: who works first, then who waits in their order, then who is at rest. */
-export function clusterView(images: readonly VMDiskImage[], known: Known): ClusterView {
+export function clusterView(
+  images: readonly VMDiskImage[],
+  machines: readonly VirtualMachine[],
+  known: Known,
+): ClusterView {
   const line = images.filter(({ status }) => status?.phase === 'Queued').sort(byPlace);
   return {
     facts: known.facts,
@@ -49,10 +68,11 @@ export function clusterView(images: readonly VMDiskImage[], known: Known): Clust
       slot: known.holders.findIndex(({ uid }) => uid === image.metadata.uid) + 1 || undefined,
       waiting: waitingOf(image, line.indexOf(image), known.nowMs),
     })),
+    machines: [...machines].sort(byNeed).map(machineRow),
   };
 }
 
-export const nameOf = ({ metadata }: VMDiskImage) => `${metadata.namespace}/${metadata.name}`;
+export const nameOf = ({ metadata }: Pick<VMDiskImage, 'metadata'>) => `${metadata.namespace}/${metadata.name}`;
 
 const placeOf = ({ metadata, status }: VMDiskImage) => [status?.queuedAt ?? '', metadata.uid] as const;
 
@@ -77,11 +97,33 @@ function shareOf(image: VMDiskImage, known: Known): number | undefined {
   return known.shareOf(image) ?? (Number.isFinite(said) ? said : undefined);
 }
 
-function waitingOf({ status, metadata }: VMDiskImage, placeInLine: number, nowMs: number): string {
-  if (metadata.deletionTimestamp) return 'to be deleted';
+function waitingOf(image: VMDiskImage, placeInLine: number, nowMs: number): string {
+  const { status, metadata } = image;
+  const isHeld = heldMessage(image) !== undefined;
+  if (metadata.deletionTimestamp) return isHeld ? 'its machines, then it is deleted' : 'to be deleted';
   const secondsTo = (time: string | undefined) => Math.round((Date.parse(time ?? '') - nowMs) / 1000) || 0;
   if (status?.phase === 'Queued') return `number ${placeInLine + 1} for ${Math.max(0, -secondsTo(status.queuedAt))}s`;
   if (status?.phase === 'Retrying') return `again in ${Math.max(0, secondsTo(status.nextAttemptAt))}s`;
   if (status?.phase === 'Snapshotting') return 'its snapshot';
   return '';
+}
+
+const needs: readonly ShownPhase[] = ['', 'Provisioning', 'Failed', 'Terminating', 'Ready'];
+
+const phaseOf = ({ metadata, status }: VirtualMachine): ShownPhase =>
+  metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? '');
+
+const byNeed = (a: VirtualMachine, b: VirtualMachine) =>
+  needs.indexOf(phaseOf(a)) - needs.indexOf(phaseOf(b)) || nameOf(a).localeCompare(nameOf(b));
+
+function machineRow(machine: VirtualMachine): MachineRow {
+  const { metadata, spec, status } = machine;
+  const { namespace, name } = spec.vmDiskImageRef;
+  return {
+    name: nameOf(machine),
+    phase: phaseOf(machine),
+    image: namespace === metadata.namespace ? name : `${namespace}/${name}`,
+    ipAddress: status?.ipAddress ?? '',
+    message: status?.message ?? '',
+  };
 }

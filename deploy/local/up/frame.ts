@@ -1,25 +1,53 @@
 import { barOf } from '../terminal/bar.ts';
 import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
 import { phaseSpan } from '../terminal/phase-style.ts';
-import { tableLines } from '../terminal/table.ts';
-import type { ClusterView, Fact, ImageRow } from './cluster-view.ts';
+import { type Column, tableLines } from '../terminal/table.ts';
+import type { ClusterView, Fact, ImageRow, MachineRow } from './cluster-view.ts';
 
-/** How many of the images and of the facts there is room for. */
+/** How many of the images, of the machines and of the facts there is room for. */
 export interface Room {
   images: number;
+  machines: number;
   facts: number;
 }
 
-/** The lines of the live display: a table of the images, and the last facts. */
-export function render({ images, facts }: ClusterView, look: Look, room: Room): string[] {
-  const hidden = images.length - room.images;
+/** Divides so many lines: facts get a third at most, and machines and images what the other does not need. */
+export function roomIn(rows: number, { images, machines, facts }: ClusterView): Room {
+  const forFacts = machines.length > 0 && rows < 12 ? 0 : Math.min(6, Math.floor(rows / 3));
+  const titles = machines.length > 0 ? 4 : 2;
+  const told = Math.min(forFacts, facts.length);
+  const left = rows - (told > 0 ? told + 1 : 0) - titles;
+  if (images.length + machines.length <= left) {
+    return { images: images.length, machines: machines.length, facts: forFacts };
+  }
+  // What is left out of a table is counted in a line of its own.
+  const half = Math.max(1, Math.floor(left / 2));
+  const forMachines = Math.min(machines.length, Math.max(half, left - images.length));
+  const forImages = Math.min(images.length, left - forMachines);
+  return { images: fitted(forImages, images.length), machines: fitted(forMachines, machines.length), facts: forFacts };
+}
+
+const fitted = (room: number, wanted: number) => (room < wanted ? Math.max(1, room - 1) : wanted);
+
+/** The lines of the live display: a table of the images, one of the machines where there are any, and the last facts. */
+export function render({ images, machines, facts }: ClusterView, look: Look, room: Room): string[] {
   return [
     '',
     ...(images.length === 0
       ? [lineOf([styled('dim', 'No image yet.')], look)]
-      : tableLines(titles, images.slice(0, room.images).map(row), look)),
+      : tableOf(titles, images.map(row), look, room.images)),
+    ...(machines.length > 0 ? ['', ...tableOf(machineTitles, machines.map(machineRow), look, room.machines)] : []),
+    ...(Math.min(facts.length, room.facts) > 0
+      ? ['', ...facts.slice(-room.facts).map((fact) => lineOf(factSpans(fact), look))]
+      : []),
+  ];
+}
+
+function tableOf(titles: readonly Column[], rows: readonly Span[][], look: Look, most: number): string[] {
+  const hidden = rows.length - most;
+  return [
+    ...tableLines(titles, rows.slice(0, most), look),
     ...(hidden > 0 ? [lineOf([styled('dim', `and ${hidden} more`)], look)] : []),
-    ...(facts.length > 0 ? ['', ...facts.slice(-room.facts).map((fact) => lineOf(factSpans(fact), look))] : []),
   ];
 }
 
@@ -34,6 +62,14 @@ const titles = [
   { title: 'WAITING FOR' },
 ] as const;
 
+const machineTitles = [
+  { title: 'MACHINE' },
+  { title: 'PHASE' },
+  { title: 'IMAGE' },
+  { title: 'IP' },
+  { title: '' },
+] as const;
+
 const barWidth = 16;
 
 const row = ({ name, phase, share, slot, waiting }: ImageRow): Span[] => [
@@ -46,9 +82,17 @@ const row = ({ name, phase, share, slot, waiting }: ImageRow): Span[] => [
   styled('dim', waiting),
 ];
 
-const factSpans = ({ time, image, fact, message }: Fact): Span[] => [
+const machineRow = ({ name, phase, image, ipAddress, message }: MachineRow): Span[] => [
+  name,
+  phaseSpan(phase),
+  image,
+  ipAddress,
+  styled('dim', message),
+];
+
+const factSpans = ({ time, about, fact, message }: Fact): Span[] => [
   styled('dim', clockTime(time)),
-  `  ${image}  `,
+  `  ${about}  `,
   fact,
   styled('dim', message ? `  ${message}` : ''),
 ];

@@ -30,6 +30,6 @@ test('the event to post is a whole JSON document of a CloudEvent', () => {
 test('the examples are applied with the address of the store that there is', () => {
   const text = introduction({ ...usual, storeUrl: 'http://127.0.0.1:4711' }).join('\n');
   expect(text).toContain(
-    'sed s#http://127.0.0.1:19000#http://127.0.0.1:4711# crds/examples/vm-disk-image.yaml | kubectl apply -f -',
+    'sed s#http://127.0.0.1:19000#http://127.0.0.1:4711# crds/examples/virtual-machine-ubuntu.yaml | kubectl apply -f -',
   );
 });

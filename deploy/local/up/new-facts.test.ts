@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { at, aVMDiskImage } from '../../../test/builders.ts';
-import { newFacts } from './new-facts.ts';
+import { aVirtualMachine } from '../../../test/machine-builders.ts';
+import { heldFacts, machineFacts, newFacts } from './new-facts.ts';
 
 const entry = (second: number, fact: string) => ({ time: at(second), fact, message: `${fact}.` });
 const withHistory = (uid: string, ...history: ReturnType<typeof entry>[]) => aVMDiskImage({ uid, status: { history } });
@@ -27,5 +28,46 @@ describe('new facts', () => {
   });
   test('of an image that was made again under the same name are its own', () => {
     expect(facts(withHistory('old', queued), withHistory('new', queued))).toEqual(['Queued']);
+  });
+});
+
+describe('facts of a machine', () => {
+  const nowMs = Date.parse(at(60));
+  const condition = (type: string, reason: string, message = '') => ({
+    type,
+    status: 'True' as const,
+    reason,
+    message,
+    lastTransitionTime: at(5),
+  });
+  const machine = (phase: 'Provisioning' | 'Ready', reason: string, uid = 'u') =>
+    aVirtualMachine({ uid, status: { phase, message: `${reason}.`, conditions: [condition('Ready', reason)] } });
+  const said = (...of: [Parameters<typeof machineFacts>[0], Parameters<typeof machineFacts>[1]]) =>
+    machineFacts(...of, nowMs).map(({ time, about, fact, message }) => [time, about, fact, message]);
+
+  test('are another phase and another reason, and nothing else', () => {
+    const syncing = machine('Provisioning', 'ImageSyncing');
+    const now = new Date(nowMs).toISOString();
+    expect(said(syncing, machine('Provisioning', 'Cloning'))).toEqual([[now, 'lab/demo', 'Provisioning', 'Cloning.']]);
+    expect(said(syncing, machine('Ready', 'Running'))).toEqual([[now, 'lab/demo', 'Ready', 'Running.']]);
+    expect(said(syncing, syncing)).toEqual([]);
+  });
+  test('of one that was there before anybody looked are since when', () => {
+    expect(said(undefined, machine('Ready', 'Running'))).toEqual([[at(5), 'lab/demo', 'Ready', 'Running.']]);
+  });
+  test('of one that was made again are its own', () => {
+    expect(said(machine('Ready', 'Running', 'old'), machine('Ready', 'Running'))).toHaveLength(1);
+  });
+  test('are none of one that no function has looked at', () => {
+    expect(said(undefined, aVirtualMachine())).toEqual([]);
+  });
+  test('an image that is held says by whom, once', () => {
+    const held = (message: string) =>
+      aVMDiskImage({ deleted: true, status: { conditions: [condition('DeletionHeld', 'Referenced', message)] } });
+    expect(heldFacts(aVMDiskImage(), held('lab/a uses it.'), nowMs)).toMatchObject([
+      { fact: 'Terminating', message: 'lab/a uses it.' },
+    ]);
+    expect(heldFacts(held('lab/a uses it.'), held('lab/a uses it.'), nowMs)).toEqual([]);
+    expect(heldFacts(held('lab/a uses it.'), held('lab/b uses it.'), nowMs)).toHaveLength(1);
   });
 });

@@ -1,5 +1,8 @@
+import type { VirtualMachine } from '../../../shared/resources/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../../shared/rules/conditions.ts';
 import { type Fact, nameOf } from './cluster-view.ts';
+import { heldMessage } from './held-message.ts';
 
 /** What an image's history says that it did not say before; a history keeps the last ten, so the older ones may be gone. */
 export function newFacts(before: VMDiskImage | undefined, image: VMDiskImage): Fact[] {
@@ -7,7 +10,7 @@ export function newFacts(before: VMDiskImage | undefined, image: VMDiskImage): F
   const history = image.status?.history ?? [];
   // The number of entries both have: the longest end of what was known that what is known now begins with.
   const shared = overlap(known.map(textOf), history.map(textOf));
-  return history.slice(shared).map(({ time, fact, message }) => ({ time, fact, message, image: nameOf(image) }));
+  return history.slice(shared).map(({ time, fact, message }) => ({ time, fact, message, about: nameOf(image) }));
 }
 
 const textOf = (entry: object) => JSON.stringify(entry);
@@ -24,5 +27,32 @@ export const goneFact = (image: VMDiskImage, nowMs: number): Fact => ({
   time: new Date(nowMs).toISOString(),
   fact: 'Deleted',
   message: 'The image and all that was made for it are gone.',
-  image: nameOf(image),
+  about: nameOf(image),
+});
+
+/** That an image which is being deleted is held, and by whom; its history says nothing of that. */
+export function heldFacts(before: VMDiskImage | undefined, image: VMDiskImage, nowMs: number): Fact[] {
+  const message = heldMessage(image);
+  if (message === undefined || (before && heldMessage(before) === message)) return [];
+  return [{ time: new Date(nowMs).toISOString(), fact: 'Terminating', message, about: nameOf(image) }];
+}
+
+/** What a machine says of itself that it did not say before: another phase, or another reason for it. */
+export function machineFacts(before: VirtualMachine | undefined, machine: VirtualMachine, nowMs: number): Fact[] {
+  const { phase, message = '' } = machine.status ?? {};
+  const ready = conditionOf(machine.status?.conditions, 'Ready');
+  const known = before?.metadata.uid === machine.metadata.uid ? before : undefined;
+  const reasonBefore = conditionOf(known?.status?.conditions, 'Ready')?.reason;
+  if (!phase || (known?.status?.phase === phase && reasonBefore === ready?.reason)) return [];
+  // Of a machine that was there before anybody watched it only its condition knows since when.
+  const time = (known ? undefined : ready?.lastTransitionTime) ?? new Date(nowMs).toISOString();
+  return [{ time, fact: phase, message, about: nameOf(machine) }];
+}
+
+/** That a machine is gone. */
+export const machineGoneFact = (machine: VirtualMachine, nowMs: number): Fact => ({
+  time: new Date(nowMs).toISOString(),
+  fact: 'Deleted',
+  message: 'The machine is gone; what was made for it goes with it.',
+  about: nameOf(machine),
 });

@@ -1,4 +1,5 @@
 import { Lease } from '../../../shared/resources/coordination/lease.ts';
+import { VirtualMachine } from '../../../shared/resources/pelotech/virtual-machine.ts';
 import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import { operatorNamespace } from '../../../shared/rules/operator.ts';
 import { holdersOf, leaseName } from '../../../shared/rules/slots.ts';
@@ -7,7 +8,7 @@ import { realClock } from '../clock.ts';
 import { follow } from '../eventing/follow.ts';
 import { reflect } from '../eventing/reflect.ts';
 import { type ClusterView, clusterView, type Fact } from './cluster-view.ts';
-import { goneFact, newFacts } from './new-facts.ts';
+import { goneFact, heldFacts, machineFacts, machineGoneFact, newFacts } from './new-facts.ts';
 
 export interface WatchOptions {
   kube: Kube;
@@ -20,10 +21,11 @@ export interface WatchOptions {
 /** How many facts are kept for the display. */
 const factsKept = 50;
 
-/** Watches all images; the function it resolves with tells how they stand. */
+/** Watches all images and machines; the function it resolves with tells how they stand. */
 export async function watchCluster({ kube, signal, traffic, onFact }: WatchOptions): Promise<() => ClusterView> {
   const context = { clock: realClock, signal };
   const images = new Map<string, VMDiskImage>();
+  const machines = new Map<string, VirtualMachine>();
   const leases = new Map<string, Lease>();
   const facts: Fact[] = [];
   /** How much of its object had been sent when the attempt of an image began, by uid, revision and attempt. */
@@ -39,14 +41,32 @@ export async function watchCluster({ kube, signal, traffic, onFact }: WatchOptio
     if (image.status?.phase === 'Syncing' && before?.status?.phase !== 'Syncing')
       sentBefore.set(image.metadata.uid, traffic(image.spec.url)?.sentBytes ?? 0);
     newFacts(before, image).forEach(tell);
+    heldFacts(before, image, Date.now()).forEach(tell);
   };
   const miss = (image: VMDiskImage) => {
     images.delete(image.metadata.uid);
     sentBefore.delete(image.metadata.uid);
     tell(goneFact(image, Date.now()));
   };
+  const seeMachine = (machine: VirtualMachine) => {
+    const before = machines.get(machine.metadata.uid);
+    machines.set(machine.metadata.uid, machine);
+    machineFacts(before, machine, Date.now()).forEach(tell);
+  };
+  const missMachine = (machine: VirtualMachine) => {
+    machines.delete(machine.metadata.uid);
+    tell(machineGoneFact(machine, Date.now()));
+  };
   await Promise.all([
     follow(kube, Lease, context, leases, () => {}),
+    reflect(kube, VirtualMachine, {}, context, {
+      replaced: (found) => {
+        const uids = new Set(found.map(({ metadata }) => metadata.uid));
+        for (const machine of machines.values()) if (!uids.has(machine.metadata.uid)) missMachine(machine);
+        found.forEach(seeMachine);
+      },
+      changed: ({ type, object }) => (type === 'DELETED' ? missMachine(object) : seeMachine(object)),
+    }),
     reflect(kube, VMDiskImageKind, {}, context, {
       replaced: (found) => {
         const uids = new Set(found.map(({ metadata }) => metadata.uid));
@@ -57,7 +77,7 @@ export async function watchCluster({ kube, signal, traffic, onFact }: WatchOptio
     }),
   ]);
   return () =>
-    clusterView([...images.values()], {
+    clusterView([...images.values()], [...machines.values()], {
       nowMs: Date.now(),
       holders: holdersOf(leases.get(`${operatorNamespace}/${leaseName}`)) ?? [],
       facts,
