@@ -10,6 +10,10 @@ import { triggerManifests } from './triggers.ts';
 /** Sources of kinds that are there wherever this project is. */
 const isAlwaysThere = (source: SourceName) => source === 'own' || source === 'pelotech';
 
+/** The sources whose kinds are another operator's, which may be missing. */
+export const foreignSources = (functions: readonly FunctionDeclaration[]): SourceName[] =>
+  [...sourceManifests(functions).keys()].filter((source) => !isAlwaysThere(source));
+
 /** The text of every generated file of this folder, by its path. */
 export function filesOf(functions: readonly FunctionDeclaration[]): Map<string, string> {
   const sources = [...sourceManifests(functions)];

@@ -1,3 +1,4 @@
+import { foreignSources } from '../../knative/manifests.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { type PolicyKey, parsePolicy } from '../../shared/rules/policy.ts';
 import { scaleOf } from './chart-values.ts';
@@ -22,7 +23,7 @@ export const chartSchema = (functions: readonly FunctionDeclaration[]) => ({
       kafka: closed({ bootstrapServers: text, partitions: count(1), replicationFactor: count(1) }),
     }),
     timers: closed({ sweep: cron, audit: cron }),
-    sources: closed({ cdi: yesOrNo, snapshotter: yesOrNo }),
+    sources: closed(Object.fromEntries(foreignSources(functions).map((name) => [name, yesOrNo]))),
     resources: { type: 'object' },
     functions: closed(Object.fromEntries(functions.map((declaration) => [declaration.name, ofFunction(declaration)]))),
     otlpEndpoint: { type: 'string', pattern: '^(https?://.+)?$' },

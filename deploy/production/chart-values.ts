@@ -1,3 +1,4 @@
+import { foreignSources } from '../../knative/manifests.ts';
 import { pingManifests } from '../../knative/pings.ts';
 import { image, knativeServices } from '../../knative/services.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
@@ -33,9 +34,10 @@ export function chartValues(functions: readonly FunctionDeclaration[]): string {
     section('When the timers strike: cron with seconds first. What they find late is what an event was lost for.', {
       timers: timers(),
     }),
-    section('Sources whose kinds belong to another operator; one whose CRDs are missing would only crash.', {
-      sources: { cdi: true, snapshotter: true },
-    }),
+    section(
+      'Sources whose kinds belong to another operator; one whose CRDs are missing would only crash. Without kubevirt the\n# function that makes machines is left out, too: images do without.',
+      { sources: Object.fromEntries(foreignSources(functions).map((name) => [name, true])) },
+    ),
     section('Of each container; a function may have its own, below.', { resources: resourcesIn(functions) }),
     section('Of each function: minScale, maxScale (0: as many as it takes), resources.', {
       functions: Object.fromEntries(functions.map((declaration) => [declaration.name, scaleOf(declaration)])),

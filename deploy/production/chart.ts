@@ -1,6 +1,8 @@
 import { parseAllDocuments } from 'yaml';
 import { files as definitionFiles } from '../../crds/generate.ts';
+import type { Manifest } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
+import { workersOn } from '../../knative/workers.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { chartSchema } from './chart-schema.ts';
 import { chartValues, productionValues } from './chart-values.ts';
@@ -12,15 +14,15 @@ import { header, yamlOf } from './written-file.ts';
 
 /** The text of every generated file of the Helm chart, by its path in the chart. */
 export function chartFiles(functions: readonly FunctionDeclaration[]): Map<string, string> {
-  const template = (name: string, objects: readonly object[], condition?: string) =>
+  const file = (name: string, objects: readonly object[], condition?: string) =>
     [`templates/${name}.yaml`, header + only(condition, templateOf(objects))] as const;
   return new Map([
-    ...knativeTemplates(functions).map(({ name, objects, condition }) => template(name, objects, condition)),
-    template('policy', [policy], '.Values.policy'),
-    template('kafka', [kafkaConfig], 'eq .Values.broker.class "Kafka"'),
-    template('roles', roleManifests(ownKinds()), '.Values.roles.enabled'),
-    template('network-policies', networkPolicies(functions, surroundings), '.Values.networkPolicies.enabled'),
-    template('pod-disruption-budgets', podDisruptionBudgets(functions), '.Values.podDisruptionBudgets.enabled'),
+    ...knativeTemplates(functions).map(({ name, objects, condition }) => file(name, objects, condition)),
+    file('policy', [policy], '.Values.policy'),
+    file('kafka', [kafkaConfig], 'eq .Values.broker.class "Kafka"'),
+    file('roles', roleManifests(ownKinds()), '.Values.roles.enabled'),
+    file('network-policies', networkPolicies(functions, surroundings), '.Values.networkPolicies.enabled'),
+    file('pod-disruption-budgets', podDisruptionBudgets(functions), '.Values.podDisruptionBudgets.enabled'),
     ...definitions(),
     ['values.yaml', header + chartValues(functions)],
     ['values-production.yaml', yamlOf([productionValues(functions)])],
@@ -34,17 +36,43 @@ const conditions: Record<string, string> = {
   deployments: 'eq .Values.overlay "deployments"',
 };
 
-function knativeTemplates(functions: readonly FunctionDeclaration[]) {
-  const manifests = [...filesOf(functions)].filter(([path]) => !path.endsWith('/kustomization.yaml'));
-  return manifests.map(([path, text]) => {
+interface Template {
+  name: string;
+  condition: string | undefined;
+  objects: readonly object[];
+}
+
+function knativeTemplates(functions: readonly FunctionDeclaration[]): Template[] {
+  const files = [...filesOf(functions)]
+    .filter(([path]) => !path.endsWith('/kustomization.yaml'))
+    .map(([path, text]) => ({ path, objects: objectsOf(text) }));
+  const ofMachines = workersOn(
+    'kubevirt.io',
+    files.flatMap(({ objects }) => objects),
+  );
+  return files.flatMap(({ path, objects }) => {
     const [folder = '', component = ''] = path.split('/');
     const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.yaml$/, '');
-    const condition = folder === 'components' ? `.Values.sources.${component}` : conditions[name];
-    return { name, condition, objects: objectsOf(text).map(withPlaces) };
+    if (folder === 'components') return template(name, `.Values.sources.${component}`, objects);
+    return [
+      ...template(
+        name,
+        conditions[name],
+        objects.filter((object) => !ofMachines.has(object)),
+      ),
+      ...template(
+        `${name}-of-machines`,
+        conditions[name] ? `and .Values.sources.kubevirt (${conditions[name]})` : '.Values.sources.kubevirt',
+        objects.filter((object) => ofMachines.has(object)),
+      ),
+    ];
   });
 }
 
-const objectsOf = (text: string) => parseAllDocuments(text).map((document) => document.toJS() as object);
+const template = (name: string, condition: string | undefined, objects: readonly object[]): Template[] =>
+  objects.length > 0 ? [{ name, condition, objects: objects.map(withPlaces) }] : [];
+
+const objectsOf = (text: string) => parseAllDocuments(text).map((document) => document.toJS() as Manifest);
 
 const own = { namespace: 'sync-operator', labels: { 'app.kubernetes.io/part-of': 'ot-functions' } };
 

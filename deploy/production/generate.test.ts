@@ -1,8 +1,16 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { loadFunctions } from '../../knative/functions.ts';
+import { workersOn } from '../../knative/workers.ts';
 import { defineFunction, type FunctionDeclaration } from '../../shared/function.ts';
+import { hasKubectl } from '../../test/journeys/local-world.ts';
+import { documents } from '../local/manifests.ts';
 import { productionFiles, productionFolder } from './generate.ts';
 import { networkPolicies, usualSurroundings } from './network-policies.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
@@ -22,6 +30,31 @@ test('a generated file that is not wanted any more is drift', async () => {
   const wanted = productionFiles(await loadFunctions());
   wanted.delete('roles/roles.yaml');
   expect(await drift(wanted, productionFolder)).toContain('roles/roles.yaml');
+});
+
+const isKubectlThere = await hasKubectl();
+if (!isKubectlThere) console.log('skipped: components are rendered only where there is kubectl');
+
+describe.skipIf(!isKubectlThere)('the component images-only', () => {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+
+  async function rendered(resources: string[], components: string[]) {
+    const folder = await mkdtemp(join(tmpdir(), 'images-only-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const pathTo = (path: string) => relative(folder, join(root, path));
+    const kustomization = { resources: resources.map(pathTo), components: components.map(pathTo) };
+    await writeFile(join(folder, 'kustomization.yaml'), stringify(kustomization));
+    const { stdout } = await promisify(execFile)('kubectl', ['kustomize', folder], { maxBuffer: 16 * 1024 * 1024 });
+    return documents(stdout);
+  }
+
+  test.each(['serving', 'deployments'])('takes out of %s who works with KubeVirt, and nobody else', async (overlay) => {
+    const whole = await rendered([`deploy/production/${overlay}`], []);
+    const taken = workersOn('kubevirt.io', whole);
+    expect(taken.size).toBeGreaterThan(10);
+    const left = await rendered([`deploy/production/${overlay}`], ['deploy/production/images-only']);
+    expect(left).toEqual(whole.filter((object) => !taken.has(object)));
+  });
 });
 
 describe('the roles', () => {

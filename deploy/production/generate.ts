@@ -1,4 +1,8 @@
+import { parseAllDocuments } from 'yaml';
 import { loadFunctions } from '../../knative/functions.ts';
+import type { Manifest } from '../../knative/manifest.ts';
+import { filesOf } from '../../knative/manifests.ts';
+import { workersOn } from '../../knative/workers.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { chartFiles } from './chart.ts';
 import { networkPolicies, usualSurroundings } from './network-policies.ts';
@@ -17,6 +21,7 @@ export const productionFiles = (functions: readonly FunctionDeclaration[]): Map<
     ...part('network-policies', 'Component', networkPolicies(functions, usualSurroundings)),
     ...part('pod-disruption-budgets', 'Component', podDisruptionBudgets(functions)),
     ['resources/kustomization.yaml', yamlOf([{ ...component, patches: sizePatches(functions) }])],
+    ['images-only/kustomization.yaml', yamlOf([{ ...component, patches: withoutMachines(functions) }])],
     ...[...chartFiles(functions)].map(([name, text]) => [`chart/${name}`, text] as const),
   ]);
 
@@ -31,6 +36,21 @@ const part = (name: string, kind: 'Kustomization' | 'Component', objects: readon
     yamlOf([{ ...(kind === 'Component' ? component : kustomization), resources: [`${name}.yaml`] }]),
   ],
 ];
+
+/** The patches that take out what a cluster without KubeVirt cannot run, whichever overlay it is in. */
+function withoutMachines(functions: readonly FunctionDeclaration[]) {
+  const manifests = [...filesOf(functions)]
+    .filter(([path]) => !path.endsWith('/kustomization.yaml'))
+    .flatMap(([, text]) => parseAllDocuments(text).map((document) => document.toJS() as Manifest));
+  return [...workersOn('kubevirt.io', manifests)].map(({ apiVersion, kind, metadata }) => {
+    const { name = '' } = metadata ?? {};
+    const [version = '', group] = apiVersion.split('/').reverse();
+    return {
+      target: { ...(group ? { group } : {}), version, kind, name },
+      patch: JSON.stringify({ $patch: 'delete', apiVersion, kind, metadata: { name } }),
+    };
+  });
+}
 
 if (import.meta.main) {
   const isCheck = process.argv.includes('--check');

@@ -53,7 +53,7 @@ describe('npm run cluster', { timeout: 600_000 }, () => {
   beforeAll(async () => {
     await prepare();
     // Whatever was there before, by whatever means it came.
-    await succeeds('uninstall', '--delete-images', '--delete-crds');
+    await succeeds('uninstall', '--delete-machines', '--delete-images', '--delete-crds');
     await kubectl('delete', 'namespace', 'sync-operator', '--ignore-not-found', '--wait=true');
   }, 600_000);
 
@@ -72,7 +72,7 @@ describe('npm run cluster', { timeout: 600_000 }, () => {
 
   test('install brings everything up, and makes no Subscription that the channel does not know', async () => {
     const out = await succeeds('install', '--overlay', 'deployments', '--image', imageUnderTest());
-    expect(out).toContain('sources: 6 objects are up');
+    expect(out).toContain('sources: 7 objects are up');
     const { known, sentTo } = await subscribers();
     expect(known.length).toBeGreaterThanOrEqual(4);
     expect(sentTo).toEqual(known);

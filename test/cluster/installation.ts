@@ -12,7 +12,7 @@ const operator = ['--namespace', 'sync-operator'];
 const serverSide = ['apply', '--server-side', '--force-conflicts'];
 const path = (from: string) => fileURLToPath(new URL(from, import.meta.url));
 
-/** Where the definitions of CDI and of the snapshotter are; those of the project's own local cluster where nobody names others. */
+/** Where the definitions of CDI, of the snapshotter and of KubeVirt are; those of the project's own local cluster where nobody names others. */
 const foreignDefinitions = process.env.OT_FOREIGN_CRDS ?? path('../../deploy/local/crds');
 
 /** Applies definitions, policy and the manifests of an overlay, and waits until an event would reach every function. */
@@ -52,21 +52,23 @@ const textOf = (objects: readonly object[]) => objects.map((object) => JSON.stri
 
 /** Definitions, namespaces, classes and policy: all but the functions and what wakes them. */
 export async function prepare(): Promise<void> {
-  await refuseCdi();
+  await refuseReal();
   await kubectlOrFail(...serverSide, '-f', foreignDefinitions, '-f', path('../../crds'));
   await kubectlOrFail('wait', '--for=condition=Established', 'customresourcedefinitions', '--all', '--timeout=60s');
   await kubectlOrFail(...serverSide, '-f', path('../../deploy/base'), '-f', path('../../deploy/local/base'));
 }
 
-/** The stories play CDI themselves; two of them would fight over the same objects. */
-async function refuseCdi(): Promise<void> {
+/** The stories play CDI, snapshotter and KubeVirt themselves; two of them would fight over the same objects. */
+async function refuseReal(): Promise<void> {
   const { out } = await kubectl('get', 'deployments', '--all-namespaces', '--output=name');
-  const found = out.split('\n').find((name) => /\/(cdi-deployment|cdi-operator|snapshot-controller)$/.test(name));
+  const found = out.split('\n').find((name) => played.test(name));
   if (found)
     throw new Error(
-      `expected a cluster without CDI and snapshotter, for the stories bring simulated ones; found ${found}`,
+      `expected a cluster without CDI, snapshotter and KubeVirt, for the stories bring simulated ones; found ${found}`,
     );
 }
+
+const played = /\/(cdi-deployment|cdi-operator|snapshot-controller|virt-operator|virt-controller|virt-api)$/;
 
 /** The image under test; a manifest names it without a version or a place. */
 export const imageUnderTest = () => process.env.OT_IMAGE ?? 'localhost/ot-functions:dev';

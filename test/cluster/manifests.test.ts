@@ -53,7 +53,8 @@ afterAll(async () => {
 
 test('there are kustomizations and components to ask about', () => {
   expect(kustomizations).toEqual(expect.arrayContaining([...overlays, 'deploy/production/serving']));
-  expect(components).toEqual(expect.arrayContaining(['deploy/production/kafka', 'deploy/production/network-policies']));
+  const some = ['kafka', 'network-policies', 'images-only'].map((name) => `deploy/production/${name}`);
+  expect(components).toEqual(expect.arrayContaining([...some, 'knative/components/kubevirt']));
 });
 
 describe('a real API server takes what is made of', () => {

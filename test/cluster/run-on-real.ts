@@ -10,7 +10,9 @@ import {
   kubectlStories as machineBadInputWithKubectl,
 } from '../journeys/machine-bad-input.ts';
 import { stories as machineDeletion } from '../journeys/machine-deletion.ts';
+import { stories as machineFailures } from '../journeys/machine-failures.ts';
 import { stories as machineImages } from '../journeys/machine-images.ts';
+import { stories as machinesLife } from '../journeys/machines-life.ts';
 import { postWithCurl, storiesWith } from '../journeys/preload.ts';
 import { stories as pruning } from '../journeys/pruning.ts';
 import { stories as queue } from '../journeys/queue.ts';
@@ -41,6 +43,8 @@ export const allStories = {
   'dead letters': [...deadLetters, ...withKubectl(deadLettersWithKubectl)],
   "a person's day": withKubectl(personsDay),
   "a machine's image": machineImages,
+  "a machine's life": machinesLife,
+  'what fails a machine': machineFailures,
   'bad input of machines': [...machineBadInput, ...withKubectl(machineBadInputWithKubectl)],
   references,
   pruning,
