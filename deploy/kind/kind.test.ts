@@ -75,6 +75,17 @@ describe('the steps', () => {
     for (const call of calls) expect(call).toContain(`--context ${cluster.context}`);
   });
 
+  test('come to the functions only when CDI and KubeVirt serve their kinds, for without them machines are left out', async () => {
+    const machine = aMachine();
+    await take(machine);
+    const last = machine.asked.length - 1;
+    for (const operator of ['cdi/cdi', '-n kubevirt wait kubevirt/kubevirt']) {
+      const awaited = machine.asked.findLastIndex((line) => line.includes(operator) && line.includes('=Available'));
+      expect(awaited).toBeGreaterThan(machine.asked.findIndex((line) => line.includes('kubevirt-cr.yaml')));
+      expect(awaited).toBeLessThan(last);
+    }
+  });
+
   test('end with the functions', async () => {
     const machine = aMachine();
     await take(machine);

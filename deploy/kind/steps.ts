@@ -79,9 +79,13 @@ async function applyStorage(run: Run) {
   return undefined;
 }
 
-/** The installer waits until events would reach every function. */
+/** The installer waits until events would reach every function, and leaves machines out where KubeVirt does not serve its kinds yet. */
 async function installFunctions(run: Run) {
   await waitForDeployments(run, cluster.context, ['knative-eventing', 'knative-serving']);
+  const untilAvailable = ['--for=condition=Available', '--timeout=15m'];
+  const kubectl = kubectlOf(run, cluster.context);
+  await kubectl('wait', 'cdi/cdi', ...untilAvailable);
+  await kubectl('-n', 'kubevirt', 'wait', 'kubevirt/kubevirt', ...untilAvailable);
   const args = ['deploy/install/main.ts', 'install', '--overlay', here, '--context', cluster.context];
   await run(process.execPath, [...args, '--timeout', '10m'], { cwd: root });
   return 'Ready';

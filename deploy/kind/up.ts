@@ -31,6 +31,7 @@ async function main(args: readonly string[]): Promise<number> {
   console.log(`
 Ready. Try:
   kubectl --context ${cluster.context} get vmdiskimages -A --watch
+  kubectl --context ${cluster.context} get virtualmachines.pelotech.ot -A
   kubectl --context ${cluster.context} -n sync-operator get brokers,triggers,services.serving.knative.dev
 Take it down with: npm run kind:down`);
   return 0;
