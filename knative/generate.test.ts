@@ -270,8 +270,8 @@ describe('a function runs', () => {
   const maximum = 'autoscaling.knative.dev/max-scale';
 
   test.each([
-    { scale: 'zero', least: undefined, most: undefined },
-    { scale: 'always', least: '1', most: undefined },
+    { scale: 'zero', least: undefined, most: '1' },
+    { scale: 'always', least: '1', most: '1' },
     { scale: 'single', least: '1', most: '1' },
   ] as const)('as a Knative Service of scale $scale with $least to $most instances', ({ scale, least, most }) => {
     const { annotations } = serviceOf(scale).metadata;

@@ -125,7 +125,7 @@ export interface FunctionDeclaration<Observed = unknown> {
   name: string;
   on: readonly Waker[];
   may: readonly Permission[];
-  /** `always`: one instance at least; `single`: exactly one; `zero`: none while nothing happens. */
+  /** `always`: one instance; `single`: one, and not a second even while it is replaced; `zero`: none while nothing happens. */
   scale: 'zero' | 'always' | 'single';
   /** Reads what the decisions need: one entry for each decision, each decided and performed on its own. */
   observe(context: Context, wake: Wake): Promise<readonly Observed[]>;

@@ -56,17 +56,16 @@ describe('a function of scale zero on a real cluster', () => {
     );
   }, 400_000);
 
-  test('start-sync and follow-sync stay awake, start-sync never as two', async () => {
+  test('start-sync and follow-sync stay awake, and no function runs twice', async () => {
     const kube = adminClient();
     for (const name of ['start-sync', 'follow-sync']) {
       const { spec } = (await kube.get(Deployment, await deploymentOf(name))) ?? {};
       expect(spec?.replicas).toBeGreaterThanOrEqual(1);
     }
     const scaled = await kube.list(PodAutoscaler, { namespace: 'sync-operator' });
-    const [single] = scaled.filter(
-      ({ metadata }) => metadata.annotations?.['autoscaling.knative.dev/max-scale'] === '1',
-    );
-    expect(single?.metadata.labels?.['serving.knative.dev/service']).toBe('start-sync');
+    expect(scaled.length).toBeGreaterThanOrEqual(2);
+    const most = scaled.map(({ metadata }) => metadata.annotations?.['autoscaling.knative.dev/max-scale']);
+    expect(new Set(most)).toEqual(new Set(['1']));
   });
 });
 
