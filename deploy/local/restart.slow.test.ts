@@ -8,6 +8,10 @@ import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
+import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
@@ -15,7 +19,9 @@ import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { policyName } from '../../shared/rules/policy.ts';
 import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
-import { until } from '../../test/journeys/world.ts';
+import { countReached } from '../../test/journeys/count-reached.ts';
+import { createMachine, untilMachine } from '../../test/journeys/machines.ts';
+import { until, untilGone } from '../../test/journeys/world.ts';
 import { Store } from './api-server/store.ts';
 import { openDataFolder } from './data-folder.ts';
 import { applyManifests } from './manifests.ts';
@@ -27,6 +33,7 @@ import { secretManifest } from './up/key-pair.ts';
 const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-tests' };
 const names = ['image-0', 'image-1', 'image-2', 'image-3', 'image-4', 'image-5'];
 const namespace = 'vmdi-farm';
+const machineNames = names.map((name) => name.replace('image', 'machine'));
 const retryLimit = 2;
 const bytesPerSecond = 400_000;
 const content = (name: string) => qcow2Buffer({ virtualBytes: 32 * 1024 ** 2, dataBytes: 400_000, seed: name });
@@ -70,6 +77,7 @@ function clientOf(kubeconfig: string): Kube {
   return kubeClient(config);
 }
 
+/** A machine on each of the images waits for its download. */
 async function setUp(kube: Kube) {
   await applyManifests(kube, [secretManifest({ namespace, secretName: 'reader', keys })]);
   const data = { concurrency: '3', retryLimit: String(retryLimit), retryBackoffDuration: '200ms' };
@@ -87,6 +95,7 @@ async function setUp(kube: Kube) {
         diskSize: '64Mi',
       },
     });
+    await createMachine({ kube, namespace, store }, name.replace('image', 'machine'), name);
   }
 }
 
@@ -113,6 +122,10 @@ const kinds: readonly Resource[] = [
   VolumeSnapshot,
   Lease,
   ConfigMap,
+  VirtualMachine,
+  KubeVirtMachine,
+  KubeVirtInstance,
+  Secret,
 ];
 
 /** The last state of every object that a client has heard of, up to the moment when the cluster is killed. */
@@ -120,7 +133,10 @@ async function lastStates(kube: Kube) {
   const states = new Map<string, { resource: Resource; object: KubernetesObject | undefined }>();
   for (const resource of kinds) {
     const remember = (object: KubernetesObject, isGone = false) =>
-      states.set(`${resource.kind} ${object.metadata.uid}`, { resource, object: isGone ? undefined : object });
+      states.set(`${resource.apiVersion} ${resource.kind} ${object.metadata.uid}`, {
+        resource,
+        object: isGone ? undefined : object,
+      });
     let resourceVersion = '';
     for await (const page of kube.pages(resource)) {
       for (const object of page.items) remember(object);
@@ -148,7 +164,9 @@ async function leftBehind(): Promise<Store> {
 
 const versionOf = ({ metadata }: KubernetesObject) => Number(metadata.resourceVersion);
 
-const isTemporary = (resource: Resource) => ![VMDiskImage, Lease, ConfigMap].some(({ kind }) => kind === resource.kind);
+/** A KubeVirt machine has the kind of ours, and stays as long. */
+const isTemporary = (resource: Resource) =>
+  ![VMDiskImage, Lease, ConfigMap, VirtualMachine, Secret].some(({ kind }) => kind === resource.kind);
 
 const shelfOf = ({ apiVersion, plural }: Resource) =>
   `${apiVersion.includes('/') ? apiVersion.split('/')[0] : ''}/${plural}`;
@@ -198,6 +216,8 @@ test(
     for (const [index, bytes] of sent.entries()) {
       expect(bytes).toBeLessThanOrEqual((retryLimit + 1) * content(names[index] ?? '').length);
     }
+    const machines = await Promise.all(machineNames.map((name) => untilMachine({ kube, namespace }, name, 'Ready')));
+    expect(machines.map(({ status }) => status?.rootDisk?.image)).toEqual(allThere.map(({ metadata }) => metadata.uid));
     const lease = { namespace: operatorNamespace, name: leaseName };
     await until({ kube }, Lease, lease, (found) => holdersOf(found)?.length === 0);
     const snapshots = await kube.list(VolumeSnapshot);
@@ -208,6 +228,72 @@ test(
     kube = clientOf(kubeconfig);
     expect(await kube.list(VMDiskImage)).toEqual(allThere.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)));
     expect(names.map(sentFor)).toEqual(sent);
+  },
+  4 * minuteMs,
+);
+
+/** What the guests of these machines are: another uid is another start. */
+const guestsOf = async (kube: Kube, names: readonly string[]) =>
+  (await kube.list(KubeVirtInstance, { namespace }))
+    .filter(({ metadata }) => names.includes(metadata.name))
+    .map(({ metadata, status }) => ({ name: metadata.name, uid: metadata.uid, interfaces: status?.interfaces }));
+
+test(
+  'machines that are killed in the middle of their making are made once, and those that run go on running',
+  async () => {
+    let command = await start();
+    let kube = clientOf(await readFile(join(folder, 'kubeconfig'), 'utf8'));
+    await setUp(kube);
+    await untilMachine({ kube, namespace }, 'machine-0', 'Ready', minuteMs);
+    const crowd = Array.from({ length: 20 }, (_, index) => `crowd-${index}`);
+    const ready = await countReached(kube, VirtualMachine, ({ metadata, status }) => {
+      return crowd.includes(metadata.name) && status?.phase === 'Ready';
+    });
+    for (const name of crowd) await createMachine({ kube, namespace, store }, name, 'image-0');
+    await ready.until(3);
+    await ready.stop();
+    const isReady = ({ status }: VirtualMachine) => status?.phase === 'Ready';
+    const before = await kube.list(VirtualMachine, { namespace });
+    const running = before.filter(isReady).map(({ metadata }) => metadata.name);
+    const guests = await guestsOf(kube, running);
+    await kill(command, 'SIGKILL');
+    expect(running.length).toBeLessThan(before.length);
+
+    command = await start();
+    kube = clientOf(await readFile(join(folder, 'kubeconfig'), 'utf8'));
+    const all = [...crowd, ...machineNames];
+    const after = await Promise.all(all.map((name) => untilMachine({ kube, namespace }, name, 'Ready', minuteMs)));
+    expect(await guestsOf(kube, running)).toEqual(guests);
+    const uidOf = new Map(after.map(({ metadata }) => [metadata.name, metadata.uid]));
+    for (const { metadata } of before) expect(uidOf.get(metadata.name)).toBe(metadata.uid);
+    const kinds: readonly Resource[] = [KubeVirtMachine, KubeVirtInstance];
+    for (const resource of kinds)
+      expect((await kube.list(resource, { namespace })).map(({ metadata }) => metadata.name).sort()).toEqual(
+        all.sort(),
+      );
+
+    const image = await until({ kube }, VMDiskImage, { namespace, name: 'image-0' }, (found) => {
+      return found?.status?.references?.count === crowd.length + 1;
+    });
+    const [stood, ran] = [await kube.list(VirtualMachine), await guestsOf(kube, all)];
+    expect(await kill(command, 'SIGINT')).toBe(0);
+    await start();
+    kube = clientOf(await readFile(join(folder, 'kubeconfig'), 'utf8'));
+    expect(await kube.list(VirtualMachine)).toEqual(stood);
+    expect(await guestsOf(kube, all)).toEqual(ran);
+
+    // All that stands behind them is at work again: an image that is deleted goes with the last of its machines.
+    await kube.delete(VMDiskImage, { namespace, name: 'image-0' });
+    for (const name of [...crowd, 'machine-0']) {
+      expect((await kube.get(VMDiskImage, { namespace, name: 'image-0' }))?.metadata.uid).toBe(image?.metadata.uid);
+      await kube.delete(VirtualMachine, { namespace, name });
+    }
+    await untilGone({ kube }, VMDiskImage, { namespace, name: 'image-0' });
+    for (const name of [...crowd, 'machine-0']) {
+      await untilGone({ kube }, KubeVirtInstance, { namespace, name });
+      await untilGone({ kube }, Secret, { namespace, name: `${name}-cloud-init` });
+      await untilGone({ kube }, DataVolume, { namespace, name: `${name}-root` });
+    }
   },
   4 * minuteMs,
 );
