@@ -27,3 +27,39 @@ export const ImagePublished = z.strictObject({
   digest: z.string().min(1).max(256).optional(),
 });
 export type ImagePublished = z.infer<typeof ImagePublished>;
+
+const subject = {
+  namespace: z.string(),
+  name: z.string(),
+  uid: z.string(),
+  /** When it came to be so. */
+  time: z.string().meta({ format: 'date-time' }),
+};
+
+/** One word, the same in condition, Event and metric, and a sentence for people. */
+const said = { reason: z.string(), message: z.string() };
+
+const imageFact = (phase: string) =>
+  z.object({ ...subject, revision: z.int().nonnegative(), url: z.string(), phase: z.literal(phase), ...said });
+
+const machineFact = (phase: string) =>
+  z.object({ ...subject, generation: z.int().nonnegative(), phase: z.literal(phase), ...said });
+
+/** What functions tell others of, by its type: facts that are done. A repeat has the same id; the objects stay the truth. */
+export const facts = {
+  'ot.pelotech.disk-image.queued.v1': imageFact('Queued'),
+  'ot.pelotech.disk-image.syncing.v1': imageFact('Syncing'),
+  'ot.pelotech.disk-image.retrying.v1': imageFact('Retrying'),
+  'ot.pelotech.disk-image.succeeded.v1': imageFact('Succeeded'),
+  'ot.pelotech.disk-image.failed.v1': imageFact('Failed'),
+  /** An image is gone with all that was made for it; the rule is why. */
+  'ot.pelotech.disk-image.pruned.v1': z.object({
+    ...subject,
+    revision: z.int().nonnegative(),
+    url: z.string(),
+    rule: z.string(),
+    reason: z.string(),
+  }),
+  'ot.pelotech.virtual-machine.ready.v1': machineFact('Ready'),
+  'ot.pelotech.virtual-machine.failed.v1': machineFact('Failed'),
+} as const;

@@ -1,8 +1,8 @@
-import { workersOn } from '../../knative/workers.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import type { Cluster } from './cluster.ts';
 import { type AnyObject, ApiServerSource, sayObject, Trigger } from './kinds.ts';
 import { servedAt } from './requirement.ts';
+import { workersOn } from './workers.ts';
 
 const group = 'kubevirt.io';
 

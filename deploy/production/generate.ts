@@ -1,9 +1,11 @@
 import { parseAllDocuments } from 'yaml';
+import * as z from 'zod';
 import { loadFunctions } from '../../knative/functions.ts';
 import type { Manifest } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
-import { workersOn } from '../../knative/workers.ts';
+import { facts } from '../../shared/events.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
+import { workersOn } from '../install/workers.ts';
 import { chartFiles } from './chart.ts';
 import { networkPolicies, usualSurroundings } from './network-policies.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
@@ -22,6 +24,7 @@ export const productionFiles = (functions: readonly FunctionDeclaration[]): Map<
     ...part('pod-disruption-budgets', 'Component', podDisruptionBudgets(functions)),
     ['resources/kustomization.yaml', yamlOf([{ ...component, patches: sizePatches(functions) }])],
     ['images-only/kustomization.yaml', yamlOf([{ ...component, patches: withoutMachines(functions) }])],
+    ...Object.entries(facts).map(([type, schema]) => [`events/${type}.json`, jsonSchemaOf(type, schema)] as const),
     ...[...chartFiles(functions)].map(([name, text]) => [`chart/${name}`, text] as const),
   ]);
 
@@ -36,6 +39,10 @@ const part = (name: string, kind: 'Kustomization' | 'Component', objects: readon
     yamlOf([{ ...(kind === 'Component' ? component : kustomization), resources: [`${name}.yaml`] }]),
   ],
 ];
+
+/** The data of a fact, for whoever wires a Trigger of their own to it. */
+const jsonSchemaOf = (type: string, schema: z.ZodType) =>
+  `${JSON.stringify({ title: type, ...z.toJSONSchema(schema, { io: 'input' }) }, undefined, 2)}\n`;
 
 /** The patches that take out what a cluster without KubeVirt cannot run, whichever overlay it is in. */
 function withoutMachines(functions: readonly FunctionDeclaration[]) {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { facts, imagePublished } from '../../../shared/events.ts';
 import type { KubernetesObject } from '../../../shared/resources/resource.ts';
 import { readManifests } from '../../local/manifests.ts';
 import { eventPolicies, isCurrent, senders } from './generate.ts';
@@ -52,6 +53,23 @@ test('nobody but the gateway and the pipelines in the cluster may post what pipe
     'system:serviceaccount:ci:image-pipeline',
   ]);
 });
+
+test('what functions tell of, and nothing else of theirs, may be posted by functions alone', async () => {
+  const all = await policies();
+  const allowing = (type: string) =>
+    all
+      .filter(({ spec }) => prefixesIn(spec.filters).some((prefix) => type.startsWith(prefix)))
+      .map(({ metadata }) => metadata.name);
+  for (const type of Object.keys(facts)) expect(allowing(type), type).toEqual(['functions']);
+  expect(allowing(imagePublished)).not.toContain('functions');
+  const [functions] = all.filter(({ metadata }) => metadata.name === 'functions');
+  const names = functions?.spec.from.map(({ sub }) => sub.split(':').at(-1));
+  expect(names).toEqual(expect.arrayContaining(['start-sync', 'follow-sync', 'prune', 'provision-vm']));
+});
+
+/** Every prefix or whole type that filters let through. */
+const prefixesIn = (filters: readonly unknown[]): string[] =>
+  [...JSON.stringify(filters).matchAll(/"type":"([^"]+)"/g)].map(([, type]) => type ?? '');
 
 test.each(['broker-token.yaml', 'gateway/gateway.yaml', '../../pipelines/in-cluster-job.yaml'])(
   'the token of %s is for our Broker',

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { type FunctionDeclaration, on, type Permission, type Waker } from '../shared/function.ts';
-import { defineResource } from '../shared/resources/resource.ts';
-import type { Manifest } from './manifest.ts';
-import { filesOf } from './manifests.ts';
+import type { Manifest } from '../../knative/manifest.ts';
+import { filesOf } from '../../knative/manifests.ts';
+import { type FunctionDeclaration, on, type Permission, type Waker } from '../../shared/function.ts';
+import { defineResource } from '../../shared/resources/resource.ts';
 import { workersOn } from './workers.ts';
 
 const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { decide as prune } from '../../functions/prune/decide.ts';
+import { facts } from '../../shared/events.ts';
+import { phases } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { move } from '../../shared/rules/image-status.ts';
+import { stand } from '../../shared/rules/machine-status.ts';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { aVMDiskImage } from '../../test/builders.ts';
+import { aVirtualMachine } from '../../test/machine-builders.ts';
+
+const nowMs = Date.parse('2026-01-01T00:00:00Z');
+const said = { reason: 'Because', message: 'It is so.' };
+
+const told = (actions: readonly Action[]) => actions.filter((action) => action.do === 'tell');
+
+const noFields = {
+  rootDisk: undefined,
+  ipAddress: undefined,
+  addresses: undefined,
+  nodeName: undefined,
+  trouble: undefined,
+};
+
+const ofImages = phases.flatMap((to) => told(move(aVMDiskImage(), { to, ...said, nowMs })));
+const ofMachines = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase) =>
+  told(stand(aVirtualMachine(), { phase, ...said, findings: [], fields: noFields }, { nowMs })),
+);
+const left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
+const ofDeletion = told(
+  prune({ nowMs, policy: parsePolicy(undefined), image: aVMDiskImage({ deleted: true }), machines: [], left }),
+);
+const all = [...ofImages, ...ofMachines, ...ofDeletion];
+
+test('everything that is told has a schema, and every schema something that is told', () => {
+  expect(all.map(({ type }) => type).sort()).toEqual(Object.keys(facts).sort());
+});
+
+test.each(all)('$type fits its schema, field for field', ({ type, data }) => {
+  expect(facts[type as keyof typeof facts].parse(JSON.parse(JSON.stringify(data)))).toEqual(data);
+});
