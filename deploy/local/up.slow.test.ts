@@ -46,13 +46,14 @@ describe('npm start', { timeout: 2 * minuteMs }, () => {
     config.loadFromFile(kubeconfig);
     await rm(folder, { recursive: true });
     const kube = kubeClient(config);
-    for (const name of ['vm-disk-image', 'vm-disk-image-missing'])
+    for (const name of ['virtual-machine-ubuntu', 'vm-disk-image', 'vm-disk-image-missing'])
       await applyManifests(kube, await example(name, storeUrl));
     await expect(applyManifests(kube, await example('vm-disk-image-illegal', storeUrl))).rejects.toThrow(
       /expected a path-style https URL, found s3:\/\//,
     );
     await command.until(/vmdi-farm\/missing {2}Failed {2}Not tried again: .*NoSuchKey/);
     await command.until(/vmdi-farm\/ubuntu {2}Succeeded {2}Ready to clone/);
+    await command.until(/default\/ubuntu-1 {2}Ready {2}The machine runs\./);
     command.child.kill('SIGTERM');
     expect(await command.ended).toBe(0);
     expect(await command.leftOver()).toEqual([]);

@@ -41,7 +41,7 @@ export interface Step {
  */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const startedMs = Date.now();
-  const late = AbortSignal.timeout(options.timeoutMs ?? 90_000);
+  const late = AbortSignal.timeout(options.timeoutMs ?? 120_000);
   const images = demoImages();
   const world = await setUp(images);
   const ends = new AbortController();
