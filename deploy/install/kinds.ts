@@ -38,6 +38,7 @@ export const PingSource = anyOf('sources.knative.dev/v1', 'PingSource');
 export const ApiServerSource = anyOf('sources.knative.dev/v1', 'ApiServerSource');
 export const Subscription = anyOf('messaging.knative.dev/v1', 'Subscription');
 export const InMemoryChannel = anyOf('messaging.knative.dev/v1', 'InMemoryChannel');
+export const DataVolume = anyOf('cdi.kubevirt.io/v1beta1', 'DataVolume');
 export const StorageClass = anyOf('storage.k8s.io/v1', 'StorageClass', clusterWide);
 export const VolumeSnapshotClass = anyOf('snapshot.storage.k8s.io/v1', 'VolumeSnapshotClass', clusterWide);
 
@@ -88,5 +89,8 @@ export function stageOf({ apiVersion, kind }: KubernetesObject): Stage {
   return (found?.[0] as Stage | undefined) ?? 'functions';
 }
 
-/** "Trigger start-sync", or with its namespace where that is not ours. */
+/** "Trigger start-sync" */
 export const sayObject = ({ kind, metadata }: KubernetesObject) => `${kind} ${metadata.name}`;
+
+/** The same with its namespace. */
+export const sayPlace = (object: KubernetesObject) => `${sayObject(object)} in ${object.metadata.namespace}`;

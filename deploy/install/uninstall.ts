@@ -1,15 +1,15 @@
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { imageUidLabel, managedBy } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Resource } from '../../shared/resources/resource.ts';
 import { labelSelector } from '../../shared/rules/selectors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
+import { deleteObjects } from './delete-objects.ts';
 import { kindsDefinedBy, removeFinalizers } from './finalizers.ts';
-import { type Inventory, inventoryOf } from './inventory.ts';
-import { type AnyObject, anyOf, sayObject } from './kinds.ts';
+import { inventoryOf } from './inventory.ts';
+import { type AnyObject, DataVolume, sayPlace } from './kinds.ts';
 import { removeNamespace } from './namespace.ts';
 import { removeAll, removeFunctions } from './remove.ts';
 import { removeTriggers } from './triggers.ts';
-import { leftOf, listOf } from './wait.ts';
+import { listOf } from './wait.ts';
 
 export interface UninstallOptions {
   /** What an installation ships: its CRDs, its policy. */
@@ -31,7 +31,8 @@ export async function uninstall(cluster: Cluster, options: UninstallOptions): Pr
   const definitions = options.shipped.filter(({ kind }) => kind === 'CustomResourceDefinition');
   const inventory = await inventoryOf(cluster);
   await assertCanGo(cluster, definitions, options);
-  for (const definition of going(definitions, options)) await deleteObjects(cluster, definition, inventory);
+  const hasFunctions = inventory.functions.length > 0;
+  for (const definition of going(definitions, options)) await deleteObjects(cluster, definition, { hasFunctions });
   await removeAll(cluster, inventory.sources);
   await warnOfAttempts(cluster);
   await sayMachines(cluster, definitions);
@@ -88,53 +89,6 @@ async function keptOf({ kube }: Cluster, definitions: readonly AnyObject[]) {
     others: await objectsOf(definitions.filter((definition) => !definesMachines(definition))),
   };
 }
-
-/** Deletes all objects of a kind, and waits until they are gone and what was made for them. */
-async function deleteObjects(cluster: Cluster, definition: AnyObject, { functions }: Inventory): Promise<void> {
-  for (const resource of kindsDefinedBy([definition])) {
-    const objects = await listOf(cluster.kube, resource);
-    for (const { metadata } of objects) await cluster.kube.delete(resource, metadata);
-    // With no function left nobody else does.
-    if (functions.length === 0) await freeObjects(cluster, [definition]);
-    const uids = new Set(objects.map(({ metadata }) => metadata.uid));
-    const left = await leftOf(cluster, resource, ({ metadata }) => uids.has(metadata.uid));
-    assertNoneLeft(cluster, `all ${resource.plural}`, left);
-    for (const kind of madeKinds) {
-      const made = await leftOf(cluster, kind, isOrphanOf(resource), { labelSelector: labelSelector(managedBy) });
-      assertNoneLeft(cluster, `what was made for ${resource.plural}`, made);
-    }
-    if (objects.length > 0) cluster.say(`${resource.plural}: ${objects.length} deleted`);
-  }
-}
-
-const DataVolume = anyOf('cdi.kubevirt.io/v1beta1', 'DataVolume');
-
-/** What is made for machines and images. */
-const madeKinds = [
-  anyOf('kubevirt.io/v1', 'VirtualMachine'),
-  DataVolume,
-  anyOf('snapshot.storage.k8s.io/v1', 'VolumeSnapshot'),
-  anyOf('v1', 'Secret'),
-];
-
-/** It goes by its owner reference, which the garbage collector follows only while the owner's kind is served. */
-const isOrphanOf =
-  ({ apiVersion, kind }: Resource) =>
-  ({ metadata }: AnyObject) =>
-    metadata.ownerReferences?.some((owner) => owner.apiVersion === apiVersion && owner.kind === kind) ?? false;
-
-function assertNoneLeft({ timeoutMs }: Cluster, what: string, left: readonly AnyObject[]): void {
-  if (left.length === 0) return;
-  const named = left.slice(0, 5).map((object) => {
-    const { finalizers = [] } = object.metadata;
-    return `${sayPlace(object)}${finalizers.length > 0 ? ` (held by ${finalizers.join(', ')})` : ''}`;
-  });
-  throw new InstallError(
-    `expected ${what} to be gone within ${timeoutMs / 1000} s, found ${left.length} left: ${named.join(', ')}. Nothing else was taken down: look at them with kubectl describe, then run the same command again.`,
-  );
-}
-
-const sayPlace = (object: AnyObject) => `${sayObject(object)} in ${object.metadata.namespace}`;
 
 /** CDI tries a failing import again for ever, and nobody will be there to end it. */
 async function warnOfAttempts({ kube, say }: Cluster): Promise<void> {

@@ -1,0 +1,54 @@
+import { managedBy } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Resource } from '../../shared/resources/resource.ts';
+import { labelSelector } from '../../shared/rules/selectors.ts';
+import { type Cluster, InstallError } from './cluster.ts';
+import { kindsDefinedBy, removeFinalizers } from './finalizers.ts';
+import { type AnyObject, anyOf, DataVolume, sayPlace } from './kinds.ts';
+import { leftOf, listOf } from './wait.ts';
+
+/** Deletes all objects of a kind, and waits until they are gone and what was made for them. */
+export async function deleteObjects(
+  cluster: Cluster,
+  definition: AnyObject,
+  { hasFunctions }: { hasFunctions: boolean },
+): Promise<void> {
+  for (const resource of kindsDefinedBy([definition])) {
+    const objects = await listOf(cluster.kube, resource);
+    for (const { metadata } of objects) await cluster.kube.delete(resource, metadata);
+    // With no function left nobody else does.
+    if (!hasFunctions) await removeFinalizers(cluster, [definition]);
+    const uids = new Set(objects.map(({ metadata }) => metadata.uid));
+    const left = await leftOf(cluster, resource, ({ metadata }) => uids.has(metadata.uid));
+    assertNoneLeft(cluster, `all ${resource.plural}`, left);
+    for (const kind of madeKinds) {
+      const made = await leftOf(cluster, kind, isOrphanOf(resource), { labelSelector: labelSelector(managedBy) });
+      assertNoneLeft(cluster, `what was made for ${resource.plural}`, made);
+    }
+    if (objects.length > 0) cluster.say(`${resource.plural}: ${objects.length} deleted`);
+  }
+}
+
+/** What is made for machines and images. */
+const madeKinds = [
+  anyOf('kubevirt.io/v1', 'VirtualMachine'),
+  DataVolume,
+  anyOf('snapshot.storage.k8s.io/v1', 'VolumeSnapshot'),
+  anyOf('v1', 'Secret'),
+];
+
+/** It goes by its owner reference, which the garbage collector follows only while the owner's kind is served. */
+const isOrphanOf =
+  ({ apiVersion, kind }: Resource) =>
+  ({ metadata }: AnyObject) =>
+    metadata.ownerReferences?.some((owner) => owner.apiVersion === apiVersion && owner.kind === kind) ?? false;
+
+function assertNoneLeft({ timeoutMs }: Cluster, what: string, left: readonly AnyObject[]): void {
+  if (left.length === 0) return;
+  const named = left.slice(0, 5).map((object) => {
+    const { finalizers = [] } = object.metadata;
+    return `${sayPlace(object)}${finalizers.length > 0 ? ` (held by ${finalizers.join(', ')})` : ''}`;
+  });
+  throw new InstallError(
+    `expected ${what} to be gone within ${timeoutMs / 1000} s, found ${left.length} left: ${named.join(', ')}. Nothing else was taken down: look at them with kubectl describe, then run the same command again.`,
+  );
+}
