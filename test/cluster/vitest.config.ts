@@ -14,6 +14,7 @@ const order = [
   'sleeping',
   'permissions',
   'kills',
+  'machine-crowd',
   'deployments',
   'oidc',
   'install',

@@ -57,7 +57,7 @@ export async function recordHistory(kube: Kube): Promise<History> {
     changes,
     starts: () =>
       changes()
-        .filter(({ type, object }) => type === 'ADDED' && object.kind === DataVolume.kind)
+        .filter(({ type, object }) => type === 'ADDED' && isDownload(object))
         .map(({ object }) => ({ image: ownerName(object), name: object.metadata.name })),
     phasesOf: (name) =>
       changes()
@@ -141,11 +141,15 @@ async function catchUp({ kube, resource, known, note, signal }: Watching): Promi
 
 const ownerName = ({ metadata }: KubernetesObject) => metadata.ownerReferences?.[0]?.name ?? '';
 
+/** An attempt of an image; a machine's root disk is a clone, which needs no slot. */
+const isDownload = ({ kind, metadata }: KubernetesObject) =>
+  kind === DataVolume.kind && metadata.labels?.[imageUidLabel] !== undefined;
+
 function mostAtOnce(changes: readonly Change[]): number {
   const active = new Set<string>();
   let most = 0;
   for (const { type, object } of changes) {
-    if (object.kind !== DataVolume.kind) continue;
+    if (!isDownload(object)) continue;
     const isOver = type === 'DELETED' || (object as DataVolume).status?.phase === 'Succeeded';
     if (isOver) active.delete(object.metadata.uid);
     else active.add(object.metadata.uid);
@@ -173,7 +177,7 @@ const holdersAfter = ({ type, object }: Change) =>
 
 /** Keeps the DataVolumes in flight by their images' uids; says where an image has two. */
 function follow(active: Map<string, string>, { type, object }: Change): string | undefined {
-  if (object.kind !== DataVolume.kind) return undefined;
+  if (!isDownload(object)) return undefined;
   const uid = object.metadata.labels?.[imageUidLabel] ?? '';
   const isOver = type === 'DELETED' || (object as DataVolume).status?.phase === 'Succeeded';
   const isSecond = type === 'ADDED' && [...active.values()].includes(uid);

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { crowdOfMachines } from '../journeys/machine-crowd.ts';
+import { install } from './installation.ts';
+import { kubectlOrFail, portForward } from './kubectl.ts';
+import { adminClient, onRealCluster } from './world.ts';
+
+/** Whose Pods are killed, as a node that dies would, one after the other. */
+const victims = ['provision-vm', 'ensure-vmdi', 'start-sync', 'count-refs', 'follow-sync', undefined].map((name) =>
+  name ? `app.kubernetes.io/name=${name}` : 'app.kubernetes.io/part-of=ot-functions',
+);
+
+let broker: Awaited<ReturnType<typeof portForward>>;
+beforeAll(async () => {
+  await install('serving');
+  broker = await portForward('knative-eventing', 'broker-ingress', 80);
+});
+afterAll(() => broker?.close());
+
+describe('two hundred machines on twenty images all end well', () => {
+  const story = crowdOfMachines('while the Pods of functions are killed', {
+    disturb: {
+      times: victims.length,
+      strike: async (time) => {
+        const pods = ['delete', 'pods', '-n', 'sync-operator', '-l', victims[time - 1] ?? ''];
+        await kubectlOrFail(...pods, '--force', '--grace-period=0', '--wait=false');
+      },
+    },
+    withinMs: 600_000,
+  });
+  test(story.name, () => onRealCluster(story, { kube: adminClient(), broker: broker.url }), 900_000);
+});
