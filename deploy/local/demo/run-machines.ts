@@ -137,6 +137,12 @@ function shownImage(image: Image): { phase: ShownPhase; remark: string } {
   return { phase, remark: phase === 'Succeeded' ? 'ready to clone' : '' };
 }
 
+/** The whole message does not fit beside a table. */
+function heldInShort(image: Image): { remark: string } | undefined {
+  const message = heldMessage(image);
+  return message === undefined ? undefined : { remark: `held by ${holdersIn(message).join(', ')}` };
+}
+
 function viewOf(watching: MachinesWatching, machines: readonly DemoMachine[], startedMs: number): MachinesView {
   const names = [...new Set(machines.map(({ image }) => image))];
   return {
@@ -144,7 +150,7 @@ function viewOf(watching: MachinesWatching, machines: readonly DemoMachine[], st
     images: names.map((name) => {
       const image = watching.images.get(name);
       const references = image?.status?.references?.count;
-      if (image) return { name, references, ...shownImage(image) };
+      if (image) return { name, references, ...shownImage(image), ...heldInShort(image) };
       return { name, references, phase: watching.goneAtMs.has(name) ? 'Gone' : undefined, remark: '' };
     }),
     machines: machines.map(({ name, image }) => {
