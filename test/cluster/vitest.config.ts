@@ -14,7 +14,6 @@ const order = [
   'sleeping',
   'permissions',
   'kills',
-  'machine-crowd',
   'deployments',
   'oidc',
   'install',
@@ -31,13 +30,19 @@ class InOrder extends BaseSequencer {
   }
 }
 
-/** The tests that need a real cluster; `test/cluster/run` brings one up for them. */
-export default defineConfig({
+const slow = 'test/cluster/**/*.slow.test.ts';
+
+/**
+ * The tests that need a real cluster; `test/cluster/run` brings one up for them. `--mode slow` runs what takes longer than
+ * a CI run may, and nothing else.
+ */
+export default defineConfig(({ mode }) => ({
   test: {
-    include: ['test/cluster/**/*.test.ts'],
+    include: mode === 'slow' ? [slow] : ['test/cluster/**/*.test.ts'],
+    exclude: mode === 'slow' ? [] : [slow],
     testTimeout: 120_000,
     hookTimeout: 300_000,
     fileParallelism: false,
     sequence: { sequencer: InOrder },
   },
-});
+}));
