@@ -1,15 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
-import { at, aVMDiskImage, start } from '../../test/builders.ts';
+import { at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
 import { decide, type Observed } from './decide.ts';
 
 const nowMs = start + 60_000;
 const now = '2026-01-01T00:01:00Z';
-const image = aVMDiskImage();
+/** An image that has been taken in. */
+const taken = (status: VMDiskImageStatus = {}, more: ImageOptions = {}) =>
+  aVMDiskImage({ status: { phase: 'Queued', ...status }, ...more });
+const image = taken();
 
 const pass = (
   machines: readonly VirtualMachine[],
@@ -19,7 +23,7 @@ const pass = (
   return decide({ nowMs, policy: parsePolicy({ data }), image, machines, refusals: new Map(), ...rest });
 };
 
-const counted = (count: number, by: string[] = []) => aVMDiskImage({ status: { references: { count, by } } });
+const counted = (count: number, by: string[] = []) => taken({ references: { count, by } });
 const statusIn = (actions: readonly Action[]) => actions.find((action) => action.do === 'patchStatus')?.status;
 const inWords = (actions: readonly Action[]) =>
   actions.map((action) => {
@@ -79,23 +83,24 @@ describe('the count', () => {
   });
 });
 
+test('an image that has not been taken in is not written to, for that would cost it its place', () => {
+  const fresh = aVMDiskImage();
+  expect(inWords(pass([named('bare', { finalizers: [] })], { image: fresh }))).toEqual(['mark bare']);
+  expect(pass([], { image: aVMDiskImage({ deleted: true }) })).not.toEqual([]);
+});
+
 describe('since when nobody uses an image', () => {
   const since = at(5);
   test.each<[string, VirtualMachine[], Observed['image'], unknown]>([
-    ['begins when it is first seen, however old it is', [], aVMDiskImage({ createdAfterSeconds: -9999 }), now],
+    ['begins when it is first seen, however old it is', [], taken({}, { createdAfterSeconds: -9999 }), now],
     ['begins when the last machine goes', [named('a', { deleted: true })], counted(1, ['lab/a']), now],
-    ['is over when a machine comes', [named('a')], aVMDiskImage({ status: { unreferencedSince: since } }), null],
-    [
-      'stays where another field is mended',
-      [],
-      aVMDiskImage({ status: { unreferencedSince: since, references: { count: 3 } } }),
-      since,
-    ],
+    ['is over when a machine comes', [named('a')], taken({ unreferencedSince: since }), null],
+    ['stays where another field is mended', [], taken({ unreferencedSince: since, references: { count: 3 } }), since],
   ])('%s', (_, machines, found, expected) => {
     expect(statusIn(pass(machines, { image: found }))?.unreferencedSince).toBe(expected);
   });
   test('is not written anew', () => {
-    const unused = aVMDiskImage({ status: { unreferencedSince: since, references: { count: 0, by: [] } } });
+    const unused = taken({ unreferencedSince: since, references: { count: 0, by: [] } });
     expect(pass([], { image: unused })).toEqual([]);
   });
 });

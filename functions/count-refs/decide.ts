@@ -74,7 +74,8 @@ const rest = (count: number): Action => ({ do: 'again', because: `${count} more 
  * seen a machine come or go and found the old count right, so that nobody would correct this one.
  */
 function count({ image, machines, policy, nowMs }: Observed): Action[] {
-  if (!image) return [];
+  // Until it has its place in the queue its resourceVersion tells who came first within a second: a write would raise that.
+  if (!image?.status?.phase && !image?.metadata.deletionTimestamp) return [];
   const users = referencesAmong(machines, policy);
   const references = { count: users.length, by: users.slice(0, mostNamed).map(sayReference) };
   const { references: before, unreferencedSince: since } = image.status ?? {};

@@ -22,7 +22,14 @@ const ofMachine = (name: string, namespace = 'lab') => ({ name, namespace });
 
 async function createImage(name: string) {
   const { apiVersion, kind, spec } = aVMDiskImage();
-  return kube.create(VMDiskImage, { apiVersion, kind, metadata: ofImage(name), spec });
+  await kube.create(VMDiskImage, { apiVersion, kind, metadata: ofImage(name), spec });
+  // As start-sync takes it in.
+  await kube.patch(
+    VMDiskImage,
+    ofImage(name),
+    { status: { phase: 'Queued' } },
+    { subresource: 'status', fieldManager: 'start-sync' },
+  );
 }
 
 async function createMachine(name: string, image: string, metadata: object = {}) {
@@ -44,7 +51,7 @@ describe('an image', () => {
     await createMachine('life-b', 'life');
     expect(await alone.changed(VirtualMachine, ofMachine('life-a'))).toBe(202);
     const used = await kube.get(VMDiskImage, ofImage('life'));
-    expect(used?.status).toEqual({ references: { count: 2, by: ['lab/life-a', 'lab/life-b'] } });
+    expect(used?.status).toEqual({ phase: 'Queued', references: { count: 2, by: ['lab/life-a', 'lab/life-b'] } });
     expect((await kube.get(VirtualMachine, ofMachine('life-b')))?.metadata.finalizers).toEqual([
       imageReferenceFinalizer,
     ]);
@@ -54,6 +61,11 @@ describe('an image', () => {
     expect(await alone.changed(VirtualMachine, ofMachine('life-a'))).toBe(202);
     expect(await kube.get(VirtualMachine, ofMachine('life-a'))).toBeUndefined();
     expect(await referencesOf('life')).toEqual({ count: 1, by: ['lab/life-b'] });
+  });
+  test('that has just been taken in is counted when that is told', async () => {
+    await createImage('told');
+    expect(await alone.message('ot.pelotech.disk-image.queued.v1', ofImage('told'))).toBe(202);
+    expect(await referencesOf('told')).toEqual({ count: 0, by: [] });
   });
   test('is written to once for one change, however often the event comes', async () => {
     await createImage('calm');
@@ -77,6 +89,7 @@ describe('an image', () => {
     );
     expect(await alone.audit()).toBe(202);
     expect((await kube.get(VMDiskImage, ofImage('garbled')))?.status).toEqual({
+      phase: 'Queued',
       references: { count: 1, by: ['lab/garbled'] },
     });
   });

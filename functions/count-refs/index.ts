@@ -1,12 +1,17 @@
+import * as z from 'zod';
 import { type Context, defineFunction, on, subjectsOf, type Wake } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { type VirtualMachine as Machine, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { ObjectReference } from '../../shared/resources/resource.ts';
+import { diskImageFact } from '../../shared/rules/image-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { decide, type Observed } from './decide.ts';
+
+/** The image that a domain event is about. */
+const ImageFact = z.object({ namespace: z.string(), name: z.string() });
 
 /** Tells every image who uses it, and keeps each machine until its image knows that it goes. */
 export default defineFunction<Observed>({
@@ -14,6 +19,9 @@ export default defineFunction<Observed>({
   on: [
     on.changed(VirtualMachine, { source: 'pelotech' }),
     on.cameOrWent(VMDiskImage, { source: 'pelotech' }),
+    // A new image is counted when it has been taken in, not before.
+    on.event(diskImageFact('queued'), ImageFact),
+    on.event(diskImageFact('succeeded'), ImageFact),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.audit(),
   ],
@@ -58,7 +66,8 @@ async function countSome(kube: Reader, refs: readonly ObjectReference[]): Promis
 /** The images that events are about, or that the machines name which events are about. */
 async function namedImages(kube: Reader, wake: Wake): Promise<ObjectReference[]> {
   const machines = await machinesNamed(kube, subjectsOf(wake, VirtualMachine));
-  const refs = [...subjectsOf(wake, VMDiskImage), ...machines.map(({ spec }) => spec.vmDiskImageRef)];
+  const told = wake.messages.map(({ data }) => data as z.infer<typeof ImageFact>);
+  const refs = [...subjectsOf(wake, VMDiskImage), ...told, ...machines.map(({ spec }) => spec.vmDiskImageRef)];
   return [...new Map(refs.map(({ namespace, name }) => [keyOf({ namespace, name }), { namespace, name }])).values()];
 }
 

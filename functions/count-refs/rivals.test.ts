@@ -23,6 +23,13 @@ const ofMachine = (name: string) => ({ name, namespace: 'lab' });
 async function createImage(name: string) {
   const { apiVersion, kind, spec } = aVMDiskImage();
   await kube.create(VMDiskImage, { apiVersion, kind, metadata: ofImage(name), spec });
+  // As start-sync takes it in.
+  await kube.patch(
+    VMDiskImage,
+    ofImage(name),
+    { status: { phase: 'Queued' } },
+    { subresource: 'status', fieldManager: 'start-sync' },
+  );
 }
 
 async function createMachine(name: string, image: string) {
