@@ -75,7 +75,10 @@ function missing({ metadata, spec, status }: VirtualMachine, called: string): Ob
     return (goBySelf.has(resolved.reason) ? waits : final)(resolved.reason, resolved.message);
   }
   if (spec.mode === 'FailIfNotExist') {
-    return final('ImageMissing', `Expected ${called} (mode FailIfNotExist), found none; make it, or give a template.`);
+    return final(
+      'ImageMissing',
+      `Expected ${called} (mode FailIfNotExist), found none; make it, or change the mode to CreateIfNotExist with a vmDiskImageTemplate.`,
+    );
   }
   return spec.vmDiskImageTemplate
     ? waits('ImageMissing', `Waiting for ${called}, which is made from the template.`)
