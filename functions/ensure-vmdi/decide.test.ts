@@ -226,6 +226,28 @@ describe('where the image is there', () => {
   });
 });
 
+describe('where the image is gone under a machine that was let name it before', () => {
+  // Whoever may make DataVolumes gives a machine a disk before the policy was asked.
+  test.each<[string, MachineOptions, Record<string, string>, string]>([
+    [
+      'its disk makes no image in a namespace that the policy does not name',
+      { status: { rootDisk } },
+      { imageNamespaces: 'x' },
+      'ImageNamespaceNotAllowed',
+    ],
+    [
+      'nor while the policy does not say which',
+      { status: resolved('True', 'ImageFound') },
+      { imageNamespaces: ',' },
+      'InvalidPolicy',
+    ],
+  ])('%s', (_, machine, data, reason) => {
+    const actions = pass({ data, machines: [wanting({}, machine)] });
+    expect(made(actions)).toEqual([]);
+    expect(told(actions)).toEqual([`demo False ${reason}`]);
+  });
+});
+
 describe('where the image is being deleted', () => {
   const going = (status: VMDiskImageStatus = {}) => aVMDiskImage({ deleted: true, status });
 

@@ -61,7 +61,8 @@ function terminating(machine: VirtualMachine, image: VMDiskImage, ref: Observed[
 const mayMake = ({ spec }: VirtualMachine) => spec.vmDiskImageTemplate !== undefined && spec.mode !== 'FailIfNotExist';
 
 /** Why a missing image stays missing; undefined where it is to be made. */
-function missing({ spec }: VirtualMachine, { policy, ref, namespace, refusals }: Observed): Why | undefined {
+function missing({ metadata, spec }: VirtualMachine, observed: Observed): Why | undefined {
+  const { policy, ref, namespace, refusals } = observed;
   const { vmDiskImageTemplate: template, mode } = spec;
   if (mode === 'FailIfNotExist') {
     return {
@@ -81,7 +82,8 @@ function missing({ spec }: VirtualMachine, { policy, ref, namespace, refusals }:
       message: `Expected namespace ${ref.namespace} for VMDiskImage ${ref.name}, found ${namespace ? 'it being deleted' : 'none'}; make the namespace.`,
     };
   }
-  const why = whyNotMade(policy, template);
+  // A disk, or a policy that let it once, gives a machine no right to make an image there now.
+  const why = whyNotNamed(policy, metadata.namespace, ref) ?? whyNotMade(policy, template);
   if (why) return why;
   const refusal = refusals.get(refusalKey(VMDiskImageKind, ref));
   if (refusal === undefined) return undefined;
