@@ -46,12 +46,12 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
   const versions = new Map<string, string>();
   const wrote = (object: KubernetesObject) => versions.set(object.metadata.uid, object.metadata.resourceVersion);
   const failures: unknown[] = [];
-  for (const action of actions) {
+  for (const [index, action] of actions.entries()) {
     try {
       await effects.traced(action, () => performOne(effects, action, versions, wrote, outcome));
     } catch (error) {
-      // An owned object is the end of its own chain of writes: that it cannot be made now holds up nobody else's.
-      const isLastOfItsChain = action.do === 'create' && action.owner !== undefined;
+      // That an owned object cannot be made now holds up its owner's writes, which may count on it, and nobody else's.
+      const isLastOfItsChain = action.do === 'create' && isLastOf(action.owner, actions.slice(index + 1));
       if (!isLastOfItsChain || error instanceof Conflict) throw error;
       failures.push(error);
     }
@@ -59,6 +59,13 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
   }
   if (failures.length > 0) throw failures[0];
 }
+
+/** Nothing that follows is done to this owner, or for it. */
+const isLastOf = (owner: string | undefined, rest: readonly Action[]) =>
+  owner !== undefined &&
+  !rest.some(
+    (action) => ('owner' in action && action.owner === owner) || ('of' in action && action.of.metadata.uid === owner),
+  );
 
 /** Measures, then records and tells, which may take their time; nothing here is a reason to fail. */
 export async function pay(effects: Effects, courtesies: readonly Courtesy[]): Promise<void> {

@@ -385,6 +385,25 @@ test('a decision that throws is answered 503 and takes no other down with it', a
   expect(writes).toEqual(['create Widget good']);
 });
 
+describe('an owned object that cannot be made now', () => {
+  const away = new ApiError(500, 'InternalError', 'failed calling webhook');
+  const ownedBy = (owner: string, name: string): Action => ({ ...makes(name), owner }) as Action;
+  const run = (actions: Action[]) =>
+    served({ decide: () => actions, refuse: (write) => (write === 'create Widget disk' ? away : undefined) });
+  test('holds up nothing of others', async () => {
+    quietly();
+    const { post, writes } = run([ownedBy('uid-other', 'disk'), ownedBy('uid-w', 'more'), status]);
+    expect((await post(changed)).status).toBe(503);
+    expect(writes).toEqual(['create Widget disk', 'create Widget more', 'patch Widget w']);
+  });
+  test('holds up what follows of its own owner, a status that says it is there among it', async () => {
+    quietly();
+    const { post, writes } = run([ownedBy('uid-w', 'disk'), ownedBy('uid-w', 'machine'), status]);
+    expect((await post(changed)).status).toBe(503);
+    expect(writes).toEqual(['create Widget disk']);
+  });
+});
+
 describe('an object the API server refuses for what it is', () => {
   const invalid = new ApiError(422, 'Invalid', 'spec.size: expected more');
   test('is decided anew with its words, once, and not sent again', async () => {
