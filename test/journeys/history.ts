@@ -13,13 +13,13 @@ export type Change = WatchEvent<KubernetesObject>;
 /** All changes of the kinds a story is about, in the order of their resourceVersions. */
 export interface History {
   changes(): Change[];
-  /** DataVolumes in the order of their creation, by the image they belong to. */
+  /** Downloads in the order of their beginning, by the image they belong to. */
   starts(): { image: string; name: string }[];
   /** Phases an image went through, repeats left out. */
   phasesOf(name: string): string[];
   /** Resolves when this record has got as far as that object: another watch may have told of it first. */
   caughtUp(object: KubernetesObject): Promise<void>;
-  /** The most DataVolumes that were there and not Succeeded at one moment. */
+  /** The most downloads that were there and not Succeeded at one moment. */
   mostAtOnce(): number;
   stop(): Promise<void>;
 }

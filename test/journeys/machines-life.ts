@@ -121,8 +121,11 @@ export const stories: readonly Story[] = [
       world.store.limitTo(undefined);
       await ready.until(names.length);
       await ready.stop();
-      const disks = world.history.starts().filter(({ name }) => name.endsWith('-root'));
-      expect(disks.map(({ name }) => name).sort()).toEqual(names.map(diskOf).sort());
+      const made = world.history
+        .changes()
+        .filter(({ type, object }) => type === 'ADDED' && object.kind === DataVolume.kind)
+        .map(({ object }) => object.metadata.name);
+      expect(made.filter((name) => name.endsWith('-root')).sort()).toEqual(names.map(diskOf).sort());
       expect(await kube.list(KubeVirtMachine, { namespace })).toHaveLength(names.length);
     },
   },

@@ -4,17 +4,16 @@ import { defineResource, type KubernetesObject } from '../../shared/resources/re
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { onLocalCluster } from '../journeys/local-world.ts';
 import type { Story } from '../journeys/world.ts';
+import { askedFor, noteClones, type Refusals, refusals } from './answers.ts';
 import { policyRulesOf, type Rule, without } from './granted.ts';
 
 /** What one run of a story came to. */
-export interface StoryRun {
+export interface StoryRun extends Refusals {
   /** Why it did not get to its end; absent where it did. */
   failure: string | undefined;
   tookMs: number;
   /** What ServiceAccounts of the operator asked for and were not refused, in words (`start-sync list pods`). */
   used: ReadonlySet<string>;
-  /** What they were refused for lack of a rule (403), with how often. */
-  refused: ReadonlyMap<string, number>;
   /** The ServiceAccounts of sources that do not run at its end: Knative starts none that may not do all it has to. */
   stopped: readonly string[];
 }
@@ -24,7 +23,8 @@ export async function runStory(
   story: Story,
   { lacking, withinMs }: { lacking?: Rule; withinMs: number },
 ): Promise<StoryRun> {
-  const seen = { tookMs: 0, stopped: [] as string[] };
+  const seen = { tookMs: 0, stopped: [] as string[], refused: new Set<string>(), declined: new Set<string>() };
+  const cloned = new Set<string>();
   let up: LocalCluster | undefined;
   const run: Story['run'] = async (world) => {
     const startedMs = Date.now();
@@ -32,11 +32,12 @@ export async function runStory(
       await orLate(story.run(world), withinMs);
     } finally {
       seen.tookMs = Date.now() - startedMs;
-      if (up) seen.stopped = await stoppedSources(up);
+      if (up) Object.assign(seen, await refusals(up), { stopped: await stoppedSources(up) });
     }
   };
   const before = async (cluster: LocalCluster) => {
     up = cluster;
+    noteClones(cluster, cloned);
     if (lacking) await take(cluster, lacking);
   };
   const failure = await onLocalCluster({ ...story, run }, undefined, before).then(
@@ -44,7 +45,7 @@ export async function runStory(
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
   // A watch that goes on is counted at its end, which is the cluster's.
-  return { failure, ...seen, ...(up ? asked(up) : { used: new Set<string>(), refused: new Map<string, number>() }) };
+  return { failure, ...seen, used: new Set([...cloned, ...(up ? askedFor(up) : [])]) };
 }
 
 async function orLate(story: Promise<void>, withinMs: number): Promise<void> {
@@ -62,24 +63,6 @@ export const withoutTimers = (story: Story): Story => {
   const schedules: LocalOptions['schedules'] = { sweep: never, audit: never };
   return { ...story, name: `${story.name}, with no timer`, local: { ...story.local, schedules } };
 };
-
-/** What was asked by accounts of the operator, and what of it was refused. */
-function asked({ server }: LocalCluster): Pick<StoryRun, 'used' | 'refused'> {
-  const used = new Set<string>();
-  const refused = new Map<string, number>();
-  const prefix = `system:serviceaccount:${operatorNamespace}:`;
-  for (const [key, count] of server.answers()) {
-    if (!key.startsWith(prefix)) continue;
-    const [account = '', verb = '', what = '', status] = key.slice(prefix.length).split(' ');
-    if (status === '403') refused.set(`${account} ${verb} ${what}`, count);
-    else used.add(`${account} ${verb} ${what}`);
-    // An apply that makes its object needs both.
-    if (verb === 'patch' && status === '201') used.add(`${account} create ${what}`);
-    // Before a source watches Knative asks whether it may get, list and watch.
-    if (verb === 'watch') used.add(`${account} get ${what}`);
-  }
-  return { used, refused };
-}
 
 async function stoppedSources({ kube }: LocalCluster): Promise<string[]> {
   const sources = await kube.list(ApiServerSource, { namespace: operatorNamespace });
