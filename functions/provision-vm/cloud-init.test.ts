@@ -5,7 +5,7 @@ import { Secret } from '../../shared/resources/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import type { User, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
-import { madeIn, pass, type Seen, textIn } from '../../test/provision-pass.ts';
+import { aMadeMachine, changed, madeIn, pass, type Seen, textIn } from '../../test/provision-pass.ts';
 
 type Spec = Partial<VirtualMachine['spec']>;
 
@@ -249,7 +249,7 @@ describe('an address', () => {
     ['a younger one has it', another({ createdAfterSeconds: 20 }), undefined],
     [
       'a younger one runs with it',
-      another({ createdAfterSeconds: 20, status: { addresses: [{ network: 'control-net' }] } }),
+      another({ createdAfterSeconds: 20, status: { addresses: [{ network: 'control-net', ipAddress: '10.10.0.5' }] } }),
       'False AddressInUse',
     ],
     ['it has it itself', aVirtualMachine({ spec: { interfaces } }), undefined],
@@ -268,6 +268,20 @@ describe('an address', () => {
     const inUse = found.conditions.Ready === 'False AddressInUse' ? found.conditions.Ready : undefined;
     expect(inUse).toBe(expected);
     if (expected) expect(found.status?.message).toContain('machine lab/other');
+  });
+  test('a machine that is given the address of another one does not take it, however old it is', () => {
+    const holder = another({
+      createdAfterSeconds: 20,
+      status: { addresses: [{ network: 'control-net', ipAddress: '10.10.0.5' }], observedGeneration: 1 },
+    });
+    const made = aMadeMachine({ spec: { interfaces: [{ network: 'control-net', ipAddress: '10.10.0.6/24' }] } });
+    const first = pass({ ...changed(made, { interfaces }), neighbours: [holder] });
+    expect(first.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(first.conditions.RestartRequired).toBe('True AddressInUse');
+    expect({ ...made.machine.status, ...first.status }.addresses).toMatchObject([{ ipAddress: '10.10.0.6' }]);
+    const { machine } = changed(made, { interfaces });
+    const said = { ...machine, status: { ...machine.status, ...first.status } };
+    expect(pass({ ...made, machine: said, neighbours: [holder] }).actions).toEqual([]);
   });
 });
 

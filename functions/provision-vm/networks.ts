@@ -1,4 +1,5 @@
 import type { Interface, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
 import { isInNetworkOf, parseCidr, parseIp, unusable } from '../../shared/rules/ip-address.ts';
 import { macAddressOf } from '../../shared/rules/mac-address.ts';
 import { sayReference } from '../../shared/rules/references.ts';
@@ -84,8 +85,8 @@ function faultOf({ ipAddress, gateway }: Interface): string | undefined {
 export function addressInUse(machine: VirtualMachine, neighbours: readonly VirtualMachine[]): Obstacle | undefined {
   const others = neighbours.filter(({ metadata }) => metadata.uid !== machine.metadata.uid);
   for (const own of addressesOf(machine)) {
-    const rival = others.find(
-      (other) => addressesOf(other).some((theirs) => isSame(own, theirs)) && keepsBefore(other, machine, own),
+    const rival = others.find((other) =>
+      addressesOf(other).some((theirs) => theirs.key === own.key && keepsBefore(other, theirs, machine, own)),
     );
     if (!rival) continue;
     return final(
@@ -96,8 +97,14 @@ export function addressInUse(machine: VirtualMachine, neighbours: readonly Virtu
   return undefined;
 }
 
+/** The machine was refused an address that another one has, and does not have it. */
+export const wasRefusedAddress = ({ status }: VirtualMachine) =>
+  ['Ready', 'RestartRequired'].some((type) => conditionOf(status?.conditions, type)?.reason === 'AddressInUse');
+
 interface Address {
   text: string;
+  /** Without the length of its network. */
+  bare: string;
   /** The network as the spec says it. */
   network: string;
   key: string;
@@ -108,15 +115,21 @@ const addressesOf = (machine: VirtualMachine): Address[] =>
     const cidr = spec.ipAddress === undefined ? undefined : parseCidr(spec.ipAddress);
     if (!cidr || spec.ipAddress === undefined) return [];
     const key = `${attachment.namespace}/${attachment.name}/${cidr.version}/${cidr.address}`;
-    return [{ text: spec.ipAddress, network: spec.network, key }];
+    const [bare = ''] = spec.ipAddress.split('/');
+    return [{ text: spec.ipAddress, bare, network: spec.network, key }];
   });
 
-const isSame = (a: Address, b: Address) => a.key === b.key;
-
-function keepsBefore(other: VirtualMachine, machine: VirtualMachine, { network }: Address): boolean {
-  const isProvisioned = ({ status }: VirtualMachine) =>
-    status?.addresses?.some((address) => address.network === network) ?? false;
-  if (isProvisioned(other) !== isProvisioned(machine)) return isProvisioned(other);
+function keepsBefore(other: VirtualMachine, theirs: Address, machine: VirtualMachine, own: Address): boolean {
+  const theyHave = has(other, theirs);
+  if (theyHave !== has(machine, own)) return theyHave;
   const age = ({ metadata }: VirtualMachine) => `${metadata.creationTimestamp} ${metadata.uid}`;
   return age(other) < age(machine);
 }
+
+/** It was given that very address, whatever its guest says of it; not only one on the same network. */
+const has = (machine: VirtualMachine, { network, bare }: Address) => {
+  const { metadata, status } = machine;
+  const given = status?.addresses?.find((address) => address.network === network);
+  const isGiven = given?.ipAddress === bare || status?.observedGeneration === metadata.generation;
+  return given !== undefined && isGiven && !wasRefusedAddress(machine);
+};

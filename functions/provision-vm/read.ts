@@ -5,11 +5,11 @@ import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine
 import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
 import { machineUidLabel, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
 import { isIn } from '../../shared/rules/selectors.ts';
 import { cloudInitName, rootDiskName } from './children.ts';
 import { imageStanding } from './image-ready.ts';
+import { wasRefusedAddress } from './networks.ts';
 import { type Observed, passwordKey } from './observed.ts';
 import type { Waiting } from './turn.ts';
 
@@ -126,12 +126,10 @@ async function neighboursOf(kube: Reader, machines: readonly VirtualMachine[]) {
 }
 
 /** With fixed addresses, until it has them, under another spec, and while one is in use. */
-function comparesAddresses({ metadata, spec, status }: VirtualMachine): boolean {
+function comparesAddresses(machine: VirtualMachine): boolean {
+  const { metadata, spec, status } = machine;
   if (!spec.interfaces?.some(({ ipAddress }) => ipAddress !== undefined)) return false;
-  const said = ['Ready', 'RestartRequired'].map((type) => conditionOf(status?.conditions, type)?.reason);
   return (
-    status?.addresses === undefined ||
-    status.observedGeneration !== metadata.generation ||
-    said.includes('AddressInUse')
+    status?.addresses === undefined || status.observedGeneration !== metadata.generation || wasRefusedAddress(machine)
   );
 }

@@ -27,7 +27,7 @@ export function standing(plan: Plan): Action[] {
     ? { ...judge(obstacle, { before, policy, nowMs, crashes }), reason: obstacle.reason }
     : { phase: 'Ready' as const, trouble: undefined, ...readiness(state) };
   const isMade = kubeVirtMachine !== undefined || plan.writes.some(({ do: verb }) => verb === 'create');
-  const addresses = isMade ? addressesOf(machine, instance) : [];
+  const addresses = isMade ? addressesOf(machine, instance, plan.fault === undefined) : [];
   const made = dataVolume ?? disk;
   return stand(
     machine,
