@@ -65,6 +65,18 @@ describe('a machine whose image is not ready', () => {
   });
 });
 
+describe('a machine that was Ready and whose first password was taken away', () => {
+  test('gets its KubeVirt machine back: what was made of the password is there', () => {
+    const spec = { users: [{ name: 'ops', passwordSecretRef: { name: 'login', key: 'password' } }] };
+    const passwords = new Map([['login/password', 'hunter2']]);
+    const made = aMadeMachine({ spec, status: { readyAt: at(5) } }, { passwords });
+    const found = pass({ ...made, passwords: new Map(), kubeVirtMachine: undefined });
+    expect(found.writes).toEqual(['create VirtualMachine', 'patchStatus VirtualMachine']);
+    const lost = pass({ ...made, passwords: new Map(), kubeVirtMachine: undefined, secret: undefined });
+    expect(lost.conditions.Ready).toBe('False PasswordSecretMissing');
+  });
+});
+
 describe('an image that is being deleted', () => {
   const deleted = (() => {
     const image = aReadyImage();

@@ -12,8 +12,9 @@ import { final, type Observed, type Obstacle, trouble, waits } from './observed.
 
 /** What the spec asks for that cannot be; heals when it is corrected. */
 export function faultOf({ machine, passwords, neighbours, secret, kubeVirtMachine }: Observed): Obstacle | undefined {
-  // Whoever has started may take the Secret with the first password away.
-  const isPasswordRead = secret !== undefined && kubeVirtMachine !== undefined;
+  // Whoever has started may take the Secret with the first password away; a KubeVirt machine that is lost comes back all the same.
+  const wasMade = kubeVirtMachine !== undefined || machine.status?.readyAt !== undefined;
+  const isPasswordRead = secret !== undefined && wasMade;
   return (
     collision(machine) ??
     addressFault(machine) ??
