@@ -258,7 +258,8 @@ describe('the life of one image revision', { timeout: 60_000 }, () => {
     for (const step of life) {
       const pass = passes.get(step.links[0]?.context.spanId ?? '');
       expect(pass?.name).toBe(`${step.attributes['ot.function']} pass`);
-      expect(pass?.links.filter(({ context }) => context.traceId === traceId)).toHaveLength(1);
+      // A pass that a domain event of the image woke has that as a link, too.
+      expect(pass?.links.map(({ context }) => context.traceId)).toContain(traceId);
       expect(pass?.spanContext().traceId).not.toBe(traceId);
     }
     const preload = [...passes.values()].find(({ name, links }) => name === 'preload pass' && links.length > 0);

@@ -62,23 +62,26 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
   ]);
   const holders = holdersOf(lease);
   const held = holders?.map(({ uid }) => uid);
-  // A hand-over waits for these reads, so that they are made side by side; whoever waits is judged by the classes.
-  const [open, busyHolders, classes] = await Promise.all([
+  // A hand-over waits for these reads, so that they are made side by side.
+  const [open, busyHolders] = await Promise.all([
     kube.list(VMDiskImage, { fieldSelector: unfinished }),
     atWork(kube, held),
-    classesOf(kube),
   ]);
   const known = new Set(held);
   const others = open.filter((image) => isAttempted(image) && !known.has(image.metadata.uid));
-  const [images, busyOthers] = await Promise.all([
-    atRest(kube, wake, open).then((rest) => [...open, ...rest]),
+  const [rest, busyOthers, classesOfOpen] = await Promise.all([
+    atRest(kube, wake, open),
     held
       ? atWork(
           kube,
           others.map(({ metadata }) => metadata.uid),
         )
       : nobody,
+    open.length > 0 ? classesOf(kube) : undefined,
   ]);
+  const images = [...open, ...rest];
+  // With no image to judge there is nothing to judge it by.
+  const classes = classesOfOpen ?? (rest.length > 0 ? await classesOf(kube) : noClasses);
   return {
     nowMs,
     refusals,
@@ -138,6 +141,8 @@ async function atWork(kube: Reader, uids: readonly string[] | undefined) {
   ]);
   return { dataVolumes, pods };
 }
+
+const noClasses: Classes = { storage: new Map(), snapshot: new Map() };
 
 async function classesOf(kube: Reader): Promise<Classes> {
   const [storage, snapshot] = await Promise.all([kube.list(StorageClass), kube.list(VolumeSnapshotClass)]);
