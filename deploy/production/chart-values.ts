@@ -9,7 +9,7 @@ import { documentOf } from './written-file.ts';
 /** How many instances of a function there are where nobody says otherwise; 0 at most is "as many as it takes". */
 export const scaleOf = ({ scale }: FunctionDeclaration) => ({
   minScale: scale === 'zero' ? 0 : 1,
-  maxScale: scale === 'single' ? 1 : 0,
+  maxScale: 1,
 });
 
 /** The text of values.yaml. With these values the chart makes what knative/serving holds, and no more. */

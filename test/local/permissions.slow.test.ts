@@ -40,6 +40,7 @@ const stories = [
     named(badInput, /a source the policy does not allow/),
   ].map(withoutTimers),
   named(wakers, /the audit alone/),
+  named(references, /the audit alone counts/),
   ...[
     named(failures, /is missing fails at once/),
     named(deletion, /while Syncing/),
@@ -66,6 +67,7 @@ const stories = [
 
 /** What others of the stories use of these they mostly do not need. */
 const tellers = {
+  'count-refs': /^(an image says who uses it|with every event dropped the audit alone counts)/,
   'source-kubevirt': /whose node is lost/,
   'provision-vm': /^(from apply|a disk is cloned|changed users|a machine with ignoreOnDeploy|\S+ machines that wait)/,
 };
