@@ -244,7 +244,7 @@ test(
     let command = await start();
     let kube = clientOf(await readFile(join(folder, 'kubeconfig'), 'utf8'));
     await setUp(kube);
-    await untilMachine({ kube, namespace }, 'machine-0', 'Ready', minuteMs);
+    await untilMachine({ kube, namespace }, 'machine-0', 'Ready', 2 * minuteMs);
     const crowd = Array.from({ length: 20 }, (_, index) => `crowd-${index}`);
     const ready = await countReached(kube, VirtualMachine, ({ metadata, status }) => {
       return crowd.includes(metadata.name) && status?.phase === 'Ready';
@@ -262,7 +262,7 @@ test(
     command = await start();
     kube = clientOf(await readFile(join(folder, 'kubeconfig'), 'utf8'));
     const all = [...crowd, ...machineNames];
-    const after = await Promise.all(all.map((name) => untilMachine({ kube, namespace }, name, 'Ready', minuteMs)));
+    const after = await Promise.all(all.map((name) => untilMachine({ kube, namespace }, name, 'Ready', 4 * minuteMs)));
     expect(await guestsOf(kube, running)).toEqual(guests);
     const uidOf = new Map(after.map(({ metadata }) => [metadata.name, metadata.uid]));
     for (const { metadata } of before) expect(uidOf.get(metadata.name)).toBe(metadata.uid);
@@ -295,7 +295,7 @@ test(
       await untilGone({ kube }, DataVolume, { namespace, name: `${name}-root` });
     }
   },
-  4 * minuteMs,
+  8 * minuteMs,
 );
 
 test(
