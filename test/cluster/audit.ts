@@ -48,10 +48,18 @@ export const auditPolicy = {
   ],
 };
 
-/** Writes the policy and returns the flags that make kube-apiserver log by it; a line is there before its answer is. */
+/**
+ * Writes the policy and returns the flags that make kube-apiserver log by it; a line is there before its answer is. By
+ * default it would begin another file after 100 MB, which all stories together exceed.
+ */
 export async function auditArguments(policyFile: string, logFile: string): Promise<string[]> {
   await writeFile(policyFile, stringify(auditPolicy));
-  return [`--audit-policy-file=${policyFile}`, `--audit-log-path=${logFile}`, '--audit-log-mode=blocking'];
+  return [
+    `--audit-policy-file=${policyFile}`,
+    `--audit-log-path=${logFile}`,
+    '--audit-log-maxsize=4096',
+    '--audit-log-mode=blocking',
+  ];
 }
 
 /** Reads the audit log. */
