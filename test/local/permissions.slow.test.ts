@@ -82,7 +82,7 @@ const granted = grantedRules(await readManifests(...generatedFolders)).filter(
 /** So many at once do not make each other slower, which counts while the stories' times are taken. */
 const recordedAtOnce = 3;
 /** A story that fails mostly waits. */
-const provenAtOnce = 6;
+const provenAtOnce = 4;
 
 describe('what ServiceAccounts are granted', () => {
   let recorded: Recorded[] = [];
