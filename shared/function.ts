@@ -114,7 +114,7 @@ export interface Context {
   kube: Pick<Kube, 'get' | 'list' | 'pages'>;
   /** Milliseconds since 1970. */
   nowMs: number;
-  /** Objects the API server refused in an earlier try of this same pass, by name and by `refusalKey`, with its words. */
+  /** Objects the API server refused in an earlier try of this same pass, by `refusalKey`, with its words. */
   refusals: ReadonlyMap<string, string>;
   /** How long nothing is granted after the slot Lease was lost. */
   holdOffMs: number;

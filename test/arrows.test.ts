@@ -5,6 +5,7 @@ import { decide as followSync } from '../functions/follow-sync/decide.ts';
 import { decide as prune } from '../functions/prune/decide.ts';
 import { decide as startSync, turns } from '../functions/start-sync/decide.ts';
 import { loadFunctions } from '../knative/functions.ts';
+import { DataVolume } from '../shared/resources/cdi/data-volume.ts';
 import {
   adoptSnapshot,
   arrows,
@@ -12,10 +13,12 @@ import {
   VMDiskImage,
   type VMDiskImageStatus,
 } from '../shared/resources/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../shared/rules/actions.ts';
 import { contentDigest } from '../shared/rules/content-digest.ts';
 import { dataVolumeName, snapshotName } from '../shared/rules/names.ts';
 import { parsePolicy } from '../shared/rules/policy.ts';
+import { refusalKey } from '../shared/rules/refusal-key.ts';
 import { aDataVolume, aHolder, aLease, anImporter, aSnapshot, at, aVMDiskImage, start } from './builders.ts';
 import { aVirtualMachine } from './machine-builders.ts';
 
@@ -138,8 +141,12 @@ const anyChildren = (image: VMDiskImage) =>
 const anyRefusals = ({ metadata, status }: VMDiskImage) =>
   some(undefined, undefined, undefined, 'Forbidden: quota', 'Invalid: no').map((words) => {
     const { revision = 1, attempt = 0 } = status ?? {};
-    const names = [dataVolumeName(metadata, revision, attempt), snapshotName(metadata, revision)];
-    return new Map(words === undefined ? [] : names.map((name) => [name, words]));
+    const { namespace } = metadata;
+    const keys = [
+      refusalKey(DataVolume, { namespace, name: dataVolumeName(metadata, revision, attempt) }),
+      refusalKey(VolumeSnapshot, { namespace, name: snapshotName(metadata, revision) }),
+    ];
+    return new Map(words === undefined ? [] : keys.map((key) => [key, words]));
   });
 
 const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };

@@ -3,7 +3,7 @@ import { type Context, defineFunction, on, subjectsOf, type Wake } from '../../s
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { type VirtualMachine as Machine, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { ObjectReference } from '../../shared/resources/resource.ts';
+import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
 import { diskImageFact } from '../../shared/rules/image-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
@@ -84,5 +84,3 @@ async function machinesNamed(kube: Reader, refs: readonly ObjectReference[]): Pr
   );
   return found.flat().filter((machine) => machine !== undefined);
 }
-
-const keyOf = ({ namespace, name }: ObjectReference) => `${namespace}/${name}`;

@@ -5,7 +5,7 @@ import {
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/resources/resource.ts';
 import type { Action } from '../../shared/rules/actions.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
+import { conditionAfter, conditionOf } from '../../shared/rules/conditions.ts';
 import { traceOfMachine } from '../../shared/rules/machine-trace.ts';
 import { newImage } from '../../shared/rules/new-image.ts';
 import { toTime } from '../../shared/rules/time.ts';
@@ -43,13 +43,15 @@ function tell(machine: VirtualMachine, finding: Finding | undefined, { nowMs, im
   const before = conditionOf(machine.status?.conditions, 'ImageResolved');
   const wanted = { type: 'ImageResolved', status, reason, message, observedGeneration: generation };
   if (before && Object.entries(wanted).every(([key, value]) => before[key as keyof typeof before] === value)) return [];
-  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : toTime(nowMs);
   const once = String(generation);
   return [
     {
       do: 'apply',
       resource: VirtualMachineKind,
-      object: { metadata: { name, namespace, uid }, status: { conditions: [{ ...wanted, lastTransitionTime }] } },
+      object: {
+        metadata: { name, namespace, uid },
+        status: { conditions: [conditionAfter(before, wanted, toTime(nowMs))] },
+      },
       subresource: 'status',
       trace: traceOfMachine(machine, image),
     },

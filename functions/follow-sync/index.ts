@@ -11,14 +11,14 @@ import {
   underWay,
   VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
+import { type KubernetesObject, keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { isAdopting } from '../../shared/rules/adoption.ts';
 import { imageNameOf, isObjectName } from '../../shared/rules/names.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
-import { isIn } from '../../shared/rules/selectors.ts';
 import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 
@@ -55,10 +55,13 @@ async function observe(context: Context, wake: Wake): Promise<Observed[]> {
   const uids = images.map(({ metadata }) => metadata.uid);
   const [policyMap, dataVolumes] = await Promise.all([
     kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }),
-    listOf(kube, DataVolume, uids),
+    listLabelled(kube, DataVolume, imageUidLabel, uids),
   ]);
   // The Pods after the DataVolumes that mirror them: what a DataVolume tells of is then there to be seen.
-  const [pods, snapshots] = await Promise.all([listOf(kube, Pod, uids), listOf(kube, VolumeSnapshot, uids)]);
+  const [pods, snapshots] = await Promise.all([
+    listLabelled(kube, Pod, imageUidLabel, uids),
+    listLabelled(kube, VolumeSnapshot, imageUidLabel, uids),
+  ]);
   const policy = parsePolicy(policyMap);
   const named = await namedSnapshots(kube, images, snapshots);
   return images.map((image) => {
@@ -87,7 +90,7 @@ async function imagesOf({ kube }: Context, wake: Wake): Promise<Image[]> {
     kube.list(VMDiskImage, { fieldSelector: underWay }),
     kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
   ]);
-  const known = new Set(open.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
+  const known = new Set(open.map(({ metadata }) => keyOf(metadata)));
   const wanted = [
     ...[...subjectsOf(wake, VMDiskImage), ...wake.subjects.map(ownerOf)].filter((ref) => ref !== undefined),
     ...(holdersOf(lease) ?? []).map(({ image }) => {
@@ -95,7 +98,7 @@ async function imagesOf({ kube }: Context, wake: Wake): Promise<Image[]> {
       return { namespace, name };
     }),
   ];
-  const missing = new Map(wanted.map((ref) => [`${ref.namespace}/${ref.name}`, ref]));
+  const missing = new Map(wanted.map((ref) => [keyOf(ref), ref]));
   const others = await Promise.all(
     [...missing].filter(([key]) => !known.has(key)).map(([, ref]) => kube.get(VMDiskImage, ref)),
   );
@@ -113,16 +116,14 @@ const ownerOf = (subject: Subject): ObjectReference | undefined => {
  * Only that is evidence that one is gone; and an adopted one carries no label of ours, so that no list has it.
  */
 async function namedSnapshots(kube: Reader, images: readonly Image[], found: readonly VolumeSnapshot[]) {
-  const listed = new Map(
-    found.map((snapshot) => [`${snapshot.metadata.namespace}/${snapshot.metadata.name}`, snapshot]),
-  );
+  const listed = new Map(found.map((snapshot) => [keyOf(snapshot.metadata), snapshot]));
   const wanted = images.flatMap((image) => {
     const { namespace, uid } = image.metadata;
     const name = snapshotOf(image);
     return name === undefined ? [] : [{ uid, namespace, name }];
   });
   const answers = wanted.map(async ({ uid, ...ref }) => {
-    const snapshot = listed.get(`${ref.namespace}/${ref.name}`) ?? (await kube.get(VolumeSnapshot, ref));
+    const snapshot = listed.get(keyOf(ref)) ?? (await kube.get(VolumeSnapshot, ref));
     return [uid, snapshot] as const;
   });
   return new Map(await Promise.all(answers));
@@ -133,17 +134,4 @@ function snapshotOf(image: Image): string | undefined {
   const { phase, snapshot, adoption } = image.status ?? {};
   const name = isAdopting(image) ? adoption?.snapshot : phase === 'Succeeded' ? snapshot?.name : undefined;
   return name !== undefined && isObjectName(name) ? name : undefined;
-}
-
-/** A URL has room for so many uids. */
-const uidsPerList = 100;
-
-async function listOf<T extends KubernetesObject>(kube: Reader, resource: Resource<T>, uids: readonly string[]) {
-  const chunks = Array.from({ length: Math.ceil(uids.length / uidsPerList) }, (_, index) =>
-    uids.slice(index * uidsPerList, (index + 1) * uidsPerList),
-  );
-  const found = await Promise.all(
-    chunks.map((chunk) => kube.list(resource, { labelSelector: isIn(imageUidLabel, chunk) })),
-  );
-  return found.flat();
 }

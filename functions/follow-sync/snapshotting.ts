@@ -14,6 +14,7 @@ import { sayDuration } from '../../shared/rules/duration.ts';
 import { move, record, traceOf } from '../../shared/rules/image-status.ts';
 import { snapshotName } from '../../shared/rules/names.ts';
 import { isValid } from '../../shared/rules/policy.ts';
+import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import { conditionOf } from './failure.ts';
 import { currentName, type Observed } from './observed.ts';
@@ -27,7 +28,7 @@ export function snapshotting(observed: Observed): Action[] {
   const dataVolume = dataVolumes.find(({ metadata }) => metadata.name === currentName(image));
   const snapshot = snapshots.find(({ metadata }) => metadata.name === name);
   if (snapshot?.status?.readyToUse) return succeeded(observed, snapshot);
-  const refusal = refusals.get(name);
+  const refusal = refusals.get(refusalKey(VolumeSnapshotKind, { namespace: image.metadata.namespace, name }));
   if (refusal) return snapshotFailed(observed, 'Rejected', `The VolumeSnapshot was refused: ${refusal}`);
   if (!dataVolume || dataVolume.status?.phase === 'Failed') {
     const found = dataVolume

@@ -9,9 +9,10 @@ import {
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { record } from '../../shared/rules/image-status.ts';
-import { digestOf } from '../../shared/rules/names.ts';
+import { digestOf, isLabelValue } from '../../shared/rules/names.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { isValid, type Policy, policyName } from '../../shared/rules/policy.ts';
+import { refusalKey } from '../../shared/rules/refusal-key.ts';
 
 /** When the newest publication that was taken happened; an older one that comes late changes nothing. */
 const publishedAt = 'pelotech.ot/published-at';
@@ -27,8 +28,9 @@ export interface Observed {
 
 /** Applies the image's spec under the name `preload`, never by force: what an admin set stays the admin's. */
 export function decide(observed: Observed): Action[] {
-  const { image, published, refusals, message } = observed;
-  const refusal = refusals.get(published.name);
+  const { image, published, refusals, message, policy } = observed;
+  const ref = { namespace: namespaceFor(published, policy), name: published.name };
+  const refusal = refusals.get(refusalKey(VMDiskImageKind, ref));
   if (refusal !== undefined) return complain(observed, 'PublishedImageRefused', refusal);
   const fault = faultOf(observed);
   if (fault) return complain(observed, 'PublishedImageNotMade', fault);
@@ -76,9 +78,6 @@ function wanted({ policy, published, message }: Observed) {
 
 const urlOf = ({ url, name, version = '' }: ImagePublished, { values }: Policy) =>
   url ?? values.imageUrlTemplate?.replaceAll('{name}', name).replaceAll('{version}', version);
-
-const isLabelValue = (text: string | undefined): text is string =>
-  text !== undefined && /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(text);
 
 /** What the policy or the event lacks for an image to be made. */
 function faultOf({ policy, published }: Observed): string | undefined {

@@ -1,6 +1,7 @@
 import { machineUidLabel, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { managedBy } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { controlledBy } from '../../shared/rules/child.ts';
 
 type Machine = KubernetesObject;
 
@@ -18,16 +19,7 @@ export const childMetadata = (machine: Machine, name: string) => ({
   name,
   namespace: machine.metadata.namespace,
   labels: childLabels(machine),
-  ownerReferences: [
-    {
-      apiVersion: VirtualMachine.apiVersion,
-      kind: VirtualMachine.kind,
-      name: machine.metadata.name,
-      uid: machine.metadata.uid,
-      controller: true,
-      blockOwnerDeletion: false,
-    },
-  ],
+  ownerReferences: [controlledBy(VirtualMachine, machine)],
 });
 
 /** Whose the object under a child's name is: the machine's, an earlier machine's of that name (it goes by itself), or somebody else's. */

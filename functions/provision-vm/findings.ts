@@ -1,11 +1,10 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { Finding } from '../../shared/rules/machine-status.ts';
 import { imageFinding } from './image-ready.ts';
 import type { Obstacle } from './observed.ts';
 import { refusedChild } from './obstacles.ts';
-import { hasStarted, type Plan } from './plan.ts';
+import { hasStarted, type Plan, rootDiskIn } from './plan.ts';
 import { restartFinding } from './restart.ts';
-import { isForFirstConsumer, rootDiskOf, sayCloning, sayNotEnlarged } from './root-disk.ts';
+import { isForFirstConsumer, sayCloning, sayNotEnlarged } from './root-disk.ts';
 import type { KubeVirtState } from './state.ts';
 
 /** How the children of a machine stand. */
@@ -28,13 +27,9 @@ export function findingsOf(plan: Plan, seen: Seen): Finding[] {
 }
 
 /** Once there is a disk the image matters no more; so a machine that runs is not written to when its image moves on. */
-function imageSaid({ own: { dataVolume, machine }, image, disk }: Plan): Finding {
-  const made = dataVolume
-    ? rootDiskOf(dataVolume)
-    : disk
-      ? rootDiskOf(disk as unknown as DataVolume)
-      : machine.status?.rootDisk;
-  if (!made) return imageFinding(image);
+function imageSaid(plan: Plan): Finding {
+  const made = rootDiskIn(plan);
+  if (!made) return imageFinding(plan.image);
   return {
     type: 'ImageReady',
     status: 'True',

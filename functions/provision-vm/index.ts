@@ -7,7 +7,7 @@ import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine
 import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { ObjectReference } from '../../shared/resources/resource.ts';
+import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { machinesOf } from '../../shared/rules/references.ts';
@@ -67,8 +67,6 @@ async function observe(context: Context, wake: Wake): Promise<Observed[]> {
 type Reader = Context['kube'];
 
 const isForAll = (wake: Wake) => wake.audit || subjectsOf(wake, ConfigMap).length > 0;
-
-const keyOf = ({ namespace, name }: ObjectReference) => `${namespace}/${name}`;
 
 /** The machines that events are about, by name or by the name of a child; at an audit, and under another policy, all. */
 async function namedBy(kube: Reader, wake: Wake): Promise<VirtualMachine[]> {

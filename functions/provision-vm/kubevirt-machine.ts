@@ -19,14 +19,14 @@ type RunStrategy = 'Always' | 'Halted';
 
 /** The KubeVirt machine as it is made. */
 export function kubeVirtMachineFor(machine: VirtualMachine, policy: Policy, runStrategy: RunStrategy) {
-  const { labels, template } = wanted(machine, policy);
+  const asked = wanted(machine, policy);
   const metadata = childMetadata(machine, machine.metadata.name);
-  const annotations = { [wantedDigest]: digestOf(wanted(machine, policy)), [askedToRun]: runStrategy };
+  const annotations = { [wantedDigest]: digestOf(asked), [askedToRun]: runStrategy };
   return {
     apiVersion: KubeVirtMachineKind.apiVersion,
     kind: KubeVirtMachineKind.kind,
-    metadata: { ...metadata, labels: { ...metadata.labels, ...(merged({}, labels) as object) }, annotations },
-    spec: { runStrategy, template: merged({}, template) },
+    metadata: { ...metadata, labels: { ...metadata.labels, ...(merged({}, asked.labels) as object) }, annotations },
+    spec: { runStrategy, template: merged({}, asked.template) },
   };
 }
 
@@ -39,23 +39,23 @@ export function changedKubeVirtMachine(
   policy: Policy,
   { found, runStrategy }: { found: KubeVirtMachine; runStrategy: RunStrategy },
 ): KubeVirtMachine | undefined {
-  const { labels, template } = wanted(machine, policy);
-  const digest = digestOf(wanted(machine, policy));
+  const next = wanted(machine, policy);
+  const digest = digestOf(next);
   const { annotations = {} } = found.metadata;
   const isToStart = annotations[askedToRun] === 'Halted' && runStrategy === 'Always';
   if (annotations[wantedDigest] === digest && !isToStart) return undefined;
   const strategy = isToStart ? { runStrategy } : {};
   const asked = isToStart ? { [askedToRun]: runStrategy } : {};
   const withoutOld = merged(found.spec?.template ?? {}, { metadata: { annotations: staleAnnotations(found) } });
-  const next = withAdded(merged(withoutOld, template) as Template, withoutOld as Template);
+  const template = withAdded(merged(withoutOld, next.template) as Template, withoutOld as Template);
   return {
     ...found,
     metadata: {
       ...found.metadata,
-      labels: merged(found.metadata.labels ?? {}, labels) as Record<string, string>,
+      labels: merged(found.metadata.labels ?? {}, next.labels) as Record<string, string>,
       annotations: { ...annotations, [wantedDigest]: digest, ...asked },
     },
-    spec: { ...found.spec, ...strategy, template: next },
+    spec: { ...found.spec, ...strategy, template },
   };
 }
 

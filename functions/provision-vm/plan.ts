@@ -9,7 +9,7 @@ import { changedKubeVirtMachine, isToRun, kubeVirtMachineFor } from './kubevirt-
 import { missingPassword } from './logins.ts';
 import type { Observed, Obstacle } from './observed.ts';
 import { faultOf, refusedChild, skipped, unreadablePolicy } from './obstacles.ts';
-import { dataVolumeFor } from './root-disk.ts';
+import { dataVolumeFor, rootDiskOf } from './root-disk.ts';
 
 /** What is made or changed in this pass, and why no more is. */
 export interface Plan {
@@ -53,6 +53,12 @@ export function planOf(own: Observed, taken: Obstacle | undefined): Plan {
       ...(mayChange ? kubeVirtWrites(own) : []),
     ],
   };
+}
+
+/** The root disk that is there, or is made in this pass, or was there. */
+export function rootDiskIn({ own: { machine, dataVolume }, disk }: Plan) {
+  const found = dataVolume ?? disk;
+  return found ? rootDiskOf(found) : machine.status?.rootDisk;
 }
 
 type Create = Extract<Action, { do: 'create' }>;

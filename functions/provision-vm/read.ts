@@ -4,9 +4,9 @@ import { Secret } from '../../shared/resources/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
 import { machineUidLabel, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
+import { type KubernetesObject, keyOf, type Resource } from '../../shared/resources/resource.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
-import { isIn } from '../../shared/rules/selectors.ts';
+import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { cloudInitName, rootDiskName } from './children.ts';
 import { imageStanding } from './image-ready.ts';
 import { wasRefusedAddress } from './networks.ts';
@@ -60,9 +60,8 @@ const mayHaveChildren = ({ machine, image }: Waiting, policy: Policy) =>
 
 const sameName = (name: string) => name;
 
-/** From so many on lists are cheaper than asking for each; a URL has room for so many uids. */
+/** From so many on lists are cheaper than asking for each. */
 const singlyAtMost = 20;
-const uidsPerList = 100;
 
 /** The object under the child's name for each machine; that one is not there is told by the answer for that very name only. */
 async function childrenOf<T extends KubernetesObject>(
@@ -73,11 +72,8 @@ async function childrenOf<T extends KubernetesObject>(
   const listed = new Map<string, T>();
   if (machines.length > singlyAtMost) {
     const uids = machines.map(({ metadata }) => metadata.uid);
-    const chunks = Array.from({ length: Math.ceil(uids.length / uidsPerList) }, (_, index) =>
-      uids.slice(index * uidsPerList, (index + 1) * uidsPerList),
-    );
-    const lists = chunks.map((chunk) => kube.list(resource, { labelSelector: isIn(machineUidLabel, chunk) }));
-    for (const object of (await Promise.all(lists)).flat()) listed.set(keyOf(object.metadata), object);
+    const found = await listLabelled(kube, resource, machineUidLabel, uids);
+    for (const object of found) listed.set(keyOf(object.metadata), object);
   }
   return inTurns(machines, ({ metadata }) => {
     const ref = { namespace: metadata.namespace, name: nameOf(metadata.name) };
@@ -85,8 +81,6 @@ async function childrenOf<T extends KubernetesObject>(
     return known ? Promise.resolve(known) : kube.get(resource, ref);
   });
 }
-
-const keyOf = ({ namespace, name }: { namespace?: string | undefined; name: string }) => `${namespace}/${name}`;
 
 /** So many requests at once. */
 const atOnce = 50;

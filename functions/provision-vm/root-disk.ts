@@ -62,8 +62,13 @@ const requestOf = (spec: DataVolume['spec']) =>
 
 const isLarger = (one: string, other: string) => (bytesOf(one) ?? 0) > (bytesOf(other) ?? 0);
 
+/** A root disk that is there, or is being made. */
+interface Disk {
+  metadata: { name: string; annotations?: Readonly<Record<string, string>> | undefined };
+}
+
 /** What the disk was cloned from, as its annotations say. */
-export const rootDiskOf = ({ metadata }: Pick<DataVolume, 'metadata'>): VirtualMachineStatus['rootDisk'] => ({
+export const rootDiskOf = ({ metadata }: Disk): NonNullable<VirtualMachineStatus['rootDisk']> => ({
   name: metadata.name,
   image: metadata.annotations?.[imageUidLabel] ?? '',
   revision: Number(metadata.annotations?.[revisionLabel]) || 0,

@@ -1,4 +1,3 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { stand } from '../../shared/rules/machine-status.ts';
@@ -6,13 +5,13 @@ import { addressesOf } from './addresses.ts';
 import { findingsOf, readiness, type Seen } from './findings.ts';
 import { judge } from './hold-down.ts';
 import type { Obstacle } from './observed.ts';
-import type { Plan } from './plan.ts';
-import { diskObstacle, isForFirstConsumer, rootDiskOf } from './root-disk.ts';
+import { type Plan, rootDiskIn } from './plan.ts';
+import { diskObstacle, isForFirstConsumer } from './root-disk.ts';
 import { type KubeVirtState, starting, stateOf } from './state.ts';
 
 /** The status of a machine as it is, with what is made in this pass. */
 export function standing(plan: Plan): Action[] {
-  const { own, disk } = plan;
+  const { own } = plan;
   const { machine, nowMs, policy, image, dataVolume, kubeVirtMachine, instance } = own;
   const wasReady = machine.status?.readyAt !== undefined;
   const isClaimToCome = dataVolume !== undefined && dataVolume.status?.claimName === undefined;
@@ -28,14 +27,13 @@ export function standing(plan: Plan): Action[] {
     : { phase: 'Ready' as const, trouble: undefined, ...readiness(state) };
   const isMade = kubeVirtMachine !== undefined || plan.writes.some(({ do: verb }) => verb === 'create');
   const addresses = isMade ? addressesOf(machine, instance, plan.fault === undefined) : [];
-  const made = dataVolume ?? disk;
   return stand(
     machine,
     {
       ...judged,
       findings: findingsOf(plan, { state, cloning }),
       fields: {
-        rootDisk: made ? rootDiskOf(made as DataVolume) : machine.status?.rootDisk,
+        rootDisk: rootDiskIn(plan),
         ipAddress: addresses.find(({ ipAddress }) => ipAddress)?.ipAddress,
         addresses: addresses.length > 0 ? addresses : undefined,
         nodeName: state?.is === 'running' ? instance?.status?.nodeName : undefined,

@@ -1,4 +1,5 @@
 import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { isLabelValue } from '../../shared/rules/names.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
 import { childLabels, cloudInitName, rootDiskName } from './children.ts';
 import { hostNameOf } from './cloud-init.ts';
@@ -55,9 +56,6 @@ function labelsOf({ metadata, spec }: VirtualMachine): Record<string, string | n
   };
   return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, isLabelValue(value) ? value : null]));
 }
-
-const isLabelValue = (text: string | undefined): text is string =>
-  text !== undefined && /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(text);
 
 /** A whole number of cores is given to the guest; of a fraction it gets the cores, and so much of their time. */
 function computeOf({ spec: { resources } }: VirtualMachine) {

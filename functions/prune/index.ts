@@ -56,13 +56,13 @@ const prunedPerPass = 50;
 
 /** Each image before the machines that name it: what is deleted as it was observed was found unused after that. */
 async function observe({ kube, nowMs }: Context, wake: Wake): Promise<Observed[]> {
-  const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
   const images = await candidates(kube, wake);
   const deleted = images.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
-  const unused =
-    wake.audit || subjectsOf(wake, ConfigMap).length > 0
-      ? images.filter((image) => mayBeUnused(image, policy, nowMs)).sort(byWait)
-      : [];
+  const looksForUnused = wake.audit || subjectsOf(wake, ConfigMap).length > 0;
+  // Most events are about images that stay: they cost no more than the look at the image.
+  if (deleted.length === 0 && !looksForUnused) return [];
+  const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
+  const unused = looksForUnused ? images.filter((image) => mayBeUnused(image, policy, nowMs)).sort(byWait) : [];
   const inTurn = policy.values.prune === 'DryRun' ? unused : unused.slice(0, prunedPerPass);
   const concerned = [...deleted, ...inTurn];
   const machines = await machinesNaming(

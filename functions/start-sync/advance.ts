@@ -1,4 +1,4 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
 import {
   attemptLabel,
   imageUidLabel,
@@ -11,6 +11,7 @@ import { contentDigest } from '../../shared/rules/content-digest.ts';
 import type { Move } from '../../shared/rules/image-status.ts';
 import { dataVolumeName } from '../../shared/rules/names.ts';
 import { isValid, type Policy } from '../../shared/rules/policy.ts';
+import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { refusedBy } from '../../shared/rules/sources.ts';
 import { lastPlace } from './queue.ts';
 import { newRevision } from './revision.ts';
@@ -85,7 +86,9 @@ const isOtherContent: Check = (image, { nowMs }) => {
 
 const isRefusedByApiServer: Check = (image, { refusals }) => {
   const { phase, revision = 1, attempt = 0, attempts = 1 } = image.status ?? {};
-  const refusal = phase === 'Syncing' ? refusals.get(dataVolumeName(image.metadata, revision, attempt)) : undefined;
+  const name = dataVolumeName(image.metadata, revision, attempt);
+  const { namespace } = image.metadata;
+  const refusal = phase === 'Syncing' ? refusals.get(refusalKey(DataVolumeKind, { namespace, name })) : undefined;
   if (refusal === undefined) return undefined;
   const reason = refusal.startsWith('Forbidden') ? 'Forbidden' : 'Rejected';
   // Nothing was downloaded: it does not count against retryLimit.

@@ -418,7 +418,10 @@ describe('what is refused', () => {
   test('a DataVolume the API server refuses fails the image with its words', () => {
     const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1, dataVolume: 'seen' } });
     const name = aDataVolume(image).metadata.name;
-    const result = pass([image], { lease: aLease([aHolder(image)]), refusals: new Map([[name, 'Invalid: no']]) });
+    const result = pass([image], {
+      lease: aLease([aHolder(image)]),
+      refusals: new Map([[`DataVolume vmdi-farm/${name}`, 'Invalid: no']]),
+    });
     expect(reasonOf(result)).toEqual([['Failed', 'Rejected']]);
     expect(result.of('patchStatus')[0]?.status.attempts).toBe(0);
     expect(result.holders).toEqual([]);

@@ -12,6 +12,7 @@ import {
   unfinished,
   VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../shared/resources/resource.ts';
 import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
@@ -108,12 +109,10 @@ async function atRest(kube: Reader, wake: Wake, open: readonly Image[]): Promise
     return found.filter(({ metadata }) => !known.has(metadata.uid));
   }
   const named = subjectsOf(wake, VMDiskImage);
-  const isOpen = new Set(open.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
+  const isOpen = new Set(open.map(({ metadata }) => keyOf(metadata)));
   const [failed, ...rest] = await Promise.all([
     subjectsOf(wake, ConfigMap).length > 0 ? kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' }) : [],
-    ...named
-      .filter(({ namespace, name }) => !isOpen.has(`${namespace}/${name}`))
-      .map((subject) => kube.get(VMDiskImage, subject)),
+    ...named.filter((subject) => !isOpen.has(keyOf(subject))).map((subject) => kube.get(VMDiskImage, subject)),
   ]);
   const found = [...failed, ...rest].filter((image) => image !== undefined);
   return [...new Map(found.map((image) => [image.metadata.uid, image])).values()].filter(

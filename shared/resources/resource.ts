@@ -68,6 +68,9 @@ export interface ObjectReference {
   name: string;
 }
 
+/** One object among those of its kind, for looking it up: `namespace/name`. */
+export const keyOf = ({ namespace, name }: ObjectReference) => `${namespace}/${name}`;
+
 export const referenceOf = (object: {
   metadata: { name: string; namespace?: string | undefined };
 }): ObjectReference => ({

@@ -5,20 +5,25 @@ import {
   type VMDiskImage,
   VMDiskImage as VMDiskImageKind,
 } from '../resources/pelotech/vm-disk-image.ts';
+import type { KubernetesObject, Resource } from '../resources/resource.ts';
+
+/** The owner reference of what belongs to this object and goes with it; its deletion waits for nothing. */
+export const controlledBy = (
+  { apiVersion, kind }: Pick<Resource, 'apiVersion' | 'kind'>,
+  { metadata: { name, uid } }: KubernetesObject,
+) => ({
+  apiVersion,
+  kind,
+  name,
+  uid,
+  controller: true,
+  blockOwnerDeletion: false,
+});
 
 /** The metadata of what is made for a revision of an image: it belongs to the image, and is found by its labels. */
-export const childMetadata = ({ metadata }: VMDiskImage, name: string, revision: number) => ({
+export const childMetadata = (image: VMDiskImage, name: string, revision: number) => ({
   name,
-  namespace: metadata.namespace,
-  labels: { ...managedBy, [imageUidLabel]: metadata.uid, [revisionLabel]: String(revision) },
-  ownerReferences: [
-    {
-      apiVersion: VMDiskImageKind.apiVersion,
-      kind: VMDiskImageKind.kind,
-      name: metadata.name,
-      uid: metadata.uid,
-      controller: true,
-      blockOwnerDeletion: false,
-    },
-  ],
+  namespace: image.metadata.namespace,
+  labels: { ...managedBy, [imageUidLabel]: image.metadata.uid, [revisionLabel]: String(revision) },
+  ownerReferences: [controlledBy(VMDiskImageKind, image)],
 });

@@ -3,14 +3,17 @@ import type { Condition } from '../resources/pelotech/vm-disk-image.ts';
 export const conditionOf = (conditions: readonly Condition[] | undefined, type: string) =>
   conditions?.find((condition) => condition.type === type);
 
-/** The list with this condition in it; lastTransitionTime moves only with the status (Kubernetes API conventions). */
-export function withCondition(
-  conditions: readonly Condition[] | undefined,
-  next: Omit<Condition, 'lastTransitionTime'>,
-  now: string,
-): Condition[] {
-  const before = conditionOf(conditions, next.type);
-  const lastTransitionTime = before?.status === next.status ? before.lastTransitionTime : now;
+type Next = Omit<Condition, 'lastTransitionTime'>;
+
+/** The condition after what was there before; lastTransitionTime moves only with the status (Kubernetes API conventions). */
+export const conditionAfter = <N extends Next>(before: Condition | undefined, next: N, now: string) => ({
+  ...next,
+  lastTransitionTime: before?.status === next.status ? before.lastTransitionTime : now,
+});
+
+/** The list with this condition in it. */
+export function withCondition(conditions: readonly Condition[] | undefined, next: Next, now: string): Condition[] {
   const others = (conditions ?? []).filter(({ type }) => type !== next.type);
-  return [...others, { ...next, lastTransitionTime }].sort((a, b) => a.type.localeCompare(b.type));
+  const after = conditionAfter(conditionOf(conditions, next.type), next, now);
+  return [...others, after].sort((a, b) => a.type.localeCompare(b.type));
 }

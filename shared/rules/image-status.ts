@@ -4,6 +4,7 @@ import {
   VMDiskImage as VMDiskImageKind,
   type VMDiskImageStatus,
 } from '../resources/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../resources/resource.ts';
 import type { Action, TraceOfImage } from './actions.ts';
 import { conditionOf, withCondition } from './conditions.ts';
 import { digestOf } from './names.ts';
@@ -125,16 +126,16 @@ export function tellable(message: string): string {
 /** The schema takes 4096 characters; the condition's message may have a sentence before it. */
 const longestMessage = 4000;
 
-/** A Kubernetes Event about an image. */
+/** A Kubernetes Event about an image or a machine. */
 export const record = (
-  image: VMDiskImage,
+  about: KubernetesObject,
   warning: boolean,
   reason: string,
   message: string,
   once: string,
 ): Action => ({
   do: 'record',
-  about: image,
+  about,
   type: warning ? 'Warning' : 'Normal',
   reason,
   message,

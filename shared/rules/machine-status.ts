@@ -8,7 +8,7 @@ import {
 import type { Condition, VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
 import type { Action, TraceOfMachine } from './actions.ts';
 import { conditionOf, withCondition } from './conditions.ts';
-import { tellable } from './image-status.ts';
+import { record, tellable } from './image-status.ts';
 import { traceOfMachine } from './machine-trace.ts';
 import { digestOf } from './names.ts';
 import { toTime } from './time.ts';
@@ -119,7 +119,7 @@ const told = (machine: VirtualMachine, { phase, reason, message, now, trace }: S
   const { uid, namespace, name, generation } = machine.metadata;
   const fact = phase === 'Ready' ? 'ready' : 'failed';
   return [
-    recordOf(machine, phase === 'Failed', reason, message, `${generation}/${now}`),
+    record(machine, phase === 'Failed', reason, message, `${generation}/${now}`),
     {
       do: 'tell',
       type: machineFact(fact),
@@ -130,22 +130,6 @@ const told = (machine: VirtualMachine, { phase, reason, message, now, trace }: S
     },
   ];
 };
-
-/** A Kubernetes Event about a machine. */
-export const recordOf = (
-  machine: VirtualMachine,
-  warning: boolean,
-  reason: string,
-  message: string,
-  once: string,
-): Action => ({
-  do: 'record',
-  about: machine,
-  type: warning ? 'Warning' : 'Normal',
-  reason,
-  message: tellable(message),
-  once,
-});
 
 const measured = ({ metadata }: VirtualMachine, nowMs: number): Action => ({
   do: 'measure',

@@ -24,3 +24,7 @@ export const digestOf = (value: unknown) =>
 /** True for what the API server takes for the name of an object (RFC 1123 subdomain). */
 export const isObjectName = (name: string) =>
   name.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(name);
+
+/** True for what the API server takes for the value of a label. */
+export const isLabelValue = (text: string | undefined): text is string =>
+  text !== undefined && /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(text);

@@ -1,6 +1,6 @@
 import type { VirtualMachine } from '../resources/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
-import type { ObjectReference } from '../resources/resource.ts';
+import { keyOf, type ObjectReference } from '../resources/resource.ts';
 import { conditionOf } from './conditions.ts';
 import { isValid, type Policy } from './policy.ts';
 
@@ -40,7 +40,7 @@ const isUsable = ({ status }: VMDiskImage) =>
   status?.snapshot !== undefined && conditionOf(status.conditions, 'Ready')?.status === 'True';
 
 /** How a machine is named among the references of an image. */
-export const sayReference = ({ metadata }: VirtualMachine) => `${metadata.namespace}/${metadata.name}`;
+export const sayReference = ({ metadata }: VirtualMachine) => keyOf(metadata);
 
 const isAllowed = ({ metadata, spec }: VirtualMachine, policy: Policy) =>
   !isValid(policy, 'imageNamespaces') ||

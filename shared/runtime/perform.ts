@@ -24,7 +24,7 @@ export interface Effects {
 
 /** What performing a decision came to, beside success. */
 export interface Outcome {
-  /** Objects the API server refuses for what they are, with its words; by name, and by `refusalKey`. */
+  /** Objects the API server refuses for what they are, with its words; by `refusalKey`. */
   refusals: Map<string, string>;
   /** Why the same event is wanted again a little later. */
   again?: string;
@@ -153,10 +153,9 @@ async function performOne(
   }
 }
 
-function refuse({ refusals }: Outcome, resource: Resource, of: ObjectReference, words: string) {
-  refusals.set(of.name, words);
+const refuse = ({ refusals }: Outcome, resource: Resource, of: ObjectReference, words: string) => {
   refusals.set(refusalKey(resource, of), words);
-}
+};
 
 const ref = ({ metadata }: { metadata: ObjectReference }) => ({
   namespace: metadata.namespace,

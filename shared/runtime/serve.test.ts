@@ -411,7 +411,7 @@ describe('an object the API server refuses for what it is', () => {
     const { post, writes } = served({
       observe: async ({ refusals }) => [refusals],
       decide: (refusals) => {
-        const words = (refusals as ReadonlyMap<string, string>).get('w');
+        const words = (refusals as ReadonlyMap<string, string>).get('Widget lab/w');
         known.push(words ?? 'none');
         return words ? [status] : [makes('w'), status];
       },

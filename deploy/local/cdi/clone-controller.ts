@@ -1,14 +1,11 @@
 import { referenceOf } from '../../../shared/resources/resource.ts';
-import { annotation } from './annotation.ts';
-import { bindsAtOnce } from './claims.ts';
 import { snapshotOf, volumeCloneSourceName } from './clone-source.ts';
 import { nextForClone, type ObservedClone } from './clone-step.ts';
 import type { CdiContext } from './context.ts';
 import { isForeign } from './data-volume-step.ts';
 import { importNameOf } from './import-name.ts';
 import type { DataVolume } from './kinds.ts';
-import { performWithinQuota, refreshClass, refuseForeign } from './own-claim.ts';
-import { classFor, renderClaimSpec, waitsForConsumer } from './storage-profile.ts';
+import { claimOf, performWithinQuota, refreshClass, refuseForeign } from './own-claim.ts';
 import type { Again } from './work-queue.ts';
 
 /**
@@ -27,23 +24,16 @@ export async function reconcileClone(context: CdiContext, dataVolume: DataVolume
 }
 
 function observe(context: CdiContext, dataVolume: DataVolume): ObservedClone {
-  const { clock, claims, cloneSources, snapshots, storageClasses, profiles } = context;
-  const { namespace, name } = dataVolume.metadata;
+  const { clock, cloneSources, snapshots } = context;
+  const { claim, rendered, waitsForConsumer } = claimOf(context, dataVolume);
   const source = snapshotOf(dataVolume);
-  const claim = claims.find({ namespace, name });
-  const classes = [...storageClasses.objects.values()];
-  const storageClass = classFor(
-    (claim?.spec ?? dataVolume.spec.pvc ?? dataVolume.spec.storage)?.storageClassName,
-    classes,
-  );
-  const held = claim && !bindsAtOnce(claim) && claim.metadata.annotations?.[annotation.selectedNode] === undefined;
   return {
     dataVolume,
     snapshot: snapshots.find(source),
     claim,
     cloneSource: cloneSources.find({ namespace: source.namespace, name: volumeCloneSourceName(dataVolume) }),
-    rendered: renderClaimSpec(dataVolume, classes, profiles),
-    waitsForConsumer: Boolean(held) && waitsForConsumer(storageClass),
+    rendered,
+    waitsForConsumer,
     nowMs: clock.now(),
   };
 }

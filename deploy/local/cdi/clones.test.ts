@@ -5,8 +5,9 @@ import { realClock } from '../clock.ts';
 import { VolumeSnapshot } from '../snapshots/kinds.ts';
 import type { FaultRule } from './faults.ts';
 import { Claim, DataVolume, StorageClass, VolumeCloneSource } from './kinds.ts';
+import type { Running } from './run-controllers.ts';
 import { done, ends } from './scripted-import.ts';
-import { type Running, startCdi } from './start-cdi.ts';
+import { startCdi } from './start-cdi.ts';
 import { aDataVolume, type Recording, type TestCluster, testCluster } from './test-cluster.ts';
 
 let cluster: TestCluster;

@@ -1,14 +1,13 @@
 import type { ObjectReference } from '../../../shared/resources/resource.ts';
 import { annotation } from './annotation.ts';
-import { bindsAtOnce, primeName } from './claims.ts';
+import { primeName } from './claims.ts';
 import { reconcileClone } from './clone-controller.ts';
 import type { CdiContext } from './context.ts';
 import { isForeign, isUnderWay, nextForDataVolume, type ObservedDataVolume } from './data-volume-step.ts';
 import { importNameOf } from './import-name.ts';
 import { importSourceOf, volumeImportSourceName } from './import-source.ts';
 import type { DataVolume } from './kinds.ts';
-import { performWithinQuota, refreshClass, refuseForeign } from './own-claim.ts';
-import { classFor, renderClaimSpec, waitsForConsumer } from './storage-profile.ts';
+import { claimOf, performWithinQuota, refreshClass, refuseForeign } from './own-claim.ts';
 import type { Again } from './work-queue.ts';
 
 /** Brings one DataVolume one write further; returns when to look at it again. */
@@ -33,25 +32,17 @@ export async function reconcileDataVolume(context: CdiContext, ref: ObjectRefere
 }
 
 function observe(context: CdiContext, dataVolume: DataVolume) {
-  const { clock, claims, importSources, storageClasses, profiles, kubelet } = context;
+  const { clock, claims, importSources, kubelet } = context;
   const { namespace, name } = dataVolume.metadata;
-  const claim = claims.find({ namespace, name });
-  const prime = claim && claims.find({ namespace, name: primeName(claim) });
-  const importSource = importSources.find({ namespace, name: volumeImportSourceName(dataVolume) });
-  const classes = [...storageClasses.objects.values()];
-  const storageClass = classFor(
-    (claim?.spec ?? dataVolume.spec.pvc ?? dataVolume.spec.storage)?.storageClassName,
-    classes,
-  );
-  const held = claim && !bindsAtOnce(claim) && claim.metadata.annotations?.[annotation.selectedNode] === undefined;
+  const { claim, storageClass, rendered, waitsForConsumer } = claimOf(context, dataVolume);
   return {
     dataVolume,
     claim,
-    prime,
-    importSource,
-    rendered: renderClaimSpec(dataVolume, classes, profiles),
+    prime: claim && claims.find({ namespace, name: primeName(claim) }),
+    importSource: importSources.find({ namespace, name: volumeImportSourceName(dataVolume) }),
+    rendered,
     csi: storageClass !== undefined && !storageClass.provisioner.startsWith('kubernetes.io/'),
-    waitsForConsumer: Boolean(held) && waitsForConsumer(storageClass),
+    waitsForConsumer,
     podProgress: kubelet.progressOf({ namespace, name: `importer-${name}` }),
     nowMs: clock.now(),
   } satisfies ObservedDataVolume;

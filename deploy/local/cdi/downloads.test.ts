@@ -6,7 +6,8 @@ import { importImage } from '../importer/import-image.ts';
 import { type ObjectStore, startObjectStore } from '../object-store/object-store.ts';
 import { qcow2Buffer } from '../object-store/qcow2.ts';
 import { DataVolume, Secret } from './kinds.ts';
-import { type Running, startCdi } from './start-cdi.ts';
+import type { Running } from './run-controllers.ts';
+import { startCdi } from './start-cdi.ts';
 import { aDataVolume, type Recording, type TestCluster, testCluster } from './test-cluster.ts';
 
 const keys = { accessKeyId: 'reader', secretKey: 'secret' };

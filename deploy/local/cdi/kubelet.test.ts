@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SteppedClock, steppedClock } from '../clock.ts';
 import { DataVolume, Pod } from './kinds.ts';
+import type { Running } from './run-controllers.ts';
 import { endless, failed } from './scripted-import.ts';
-import { type Running, startCdi } from './start-cdi.ts';
+import { startCdi } from './start-cdi.ts';
 import { aDataVolume, type Recording, type TestCluster, testCluster } from './test-cluster.ts';
 
 const noTime = { tickMs: 0, bindMs: 0, containerMs: 0, rebindMs: 0, podGraceMs: 0 };

@@ -1,8 +1,12 @@
+import { referenceOf } from '../../../shared/resources/resource.ts';
 import { ApiError } from '../../../shared/runtime/errors.ts';
+import { annotation } from './annotation.ts';
+import { bindsAtOnce } from './claims.ts';
 import type { CdiContext } from './context.ts';
 import { hindered, type ObservedDataVolume } from './data-volume-step.ts';
 import { importNameOf } from './import-name.ts';
 import { Claim, type DataVolume, StorageClass } from './kinds.ts';
+import { classFor, renderClaimSpec, waitsForConsumer } from './storage-profile.ts';
 import type { Write } from './write.ts';
 
 /** Looks at the class itself before it is said to be missing: it may have been made just before the DataVolume. */
@@ -11,6 +15,21 @@ export async function refreshClass({ kube, storageClasses }: CdiContext, { spec 
   if (name === undefined || storageClasses.find({ name })) return;
   const storageClass = await kube.get(StorageClass, { name });
   if (storageClass) storageClasses.learn(storageClass);
+}
+
+/** The claim of a DataVolume with its class, what it is to be, and whether it is held back until somebody uses it. */
+export function claimOf({ claims, storageClasses, profiles }: CdiContext, dataVolume: DataVolume) {
+  const claim = claims.find(referenceOf(dataVolume));
+  const classes = [...storageClasses.objects.values()];
+  const { storageClassName } = claim?.spec ?? dataVolume.spec.pvc ?? dataVolume.spec.storage ?? {};
+  const storageClass = classFor(storageClassName, classes);
+  const isHeld = claim && !bindsAtOnce(claim) && claim.metadata.annotations?.[annotation.selectedNode] === undefined;
+  return {
+    claim,
+    storageClass,
+    rendered: renderClaimSpec(dataVolume, classes, profiles),
+    waitsForConsumer: Boolean(isHeld) && waitsForConsumer(storageClass),
+  };
 }
 
 /** Performs writes about a DataVolume; a claim that the quota has no room for is said in its conditions. */

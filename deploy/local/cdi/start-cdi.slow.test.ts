@@ -3,8 +3,9 @@ import { Event } from '../../../shared/resources/core/event.ts';
 import { type Clock, realClock } from '../clock.ts';
 import type { FaultRule } from './faults.ts';
 import { Claim, DataVolume, Pod, Secret, StorageClass, VolumeImportSource } from './kinds.ts';
+import type { Running } from './run-controllers.ts';
 import { done, endless, ends, failed, qcow2 } from './scripted-import.ts';
-import { type CdiOptions, type Running, startCdi } from './start-cdi.ts';
+import { type CdiOptions, startCdi } from './start-cdi.ts';
 import { aDataVolume, type Recording, type TestCluster, testCluster } from './test-cluster.ts';
 
 const s3 = { s3: { url: 'https://s3.example.com/images/lab' } };

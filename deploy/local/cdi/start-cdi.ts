@@ -12,17 +12,13 @@ import { type Informer, startInformer } from './informer.ts';
 import { Claim, DataVolume, Pod, StorageClass, VolumeCloneSource, VolumeImportSource } from './kinds.ts';
 import { kubelet } from './kubelet.ts';
 import { reconcileTarget } from './populator.ts';
+import { learning, type Running, runControllers } from './run-controllers.ts';
 import { type CdiTimings, type CdiVariants, defaultTimings } from './settings.ts';
 import { defaultStorageProfiles, type StorageProfiles } from './storage-profile.ts';
 import { reconcileVolume } from './volume-controller.ts';
 import { wakers } from './wakers.ts';
 import { type Again, startWorkQueue } from './work-queue.ts';
 import { writer } from './write.ts';
-
-export interface Running {
-  /** Ends everything that was started and resolves when nothing is under way any more. */
-  stop(): Promise<void>;
-}
 
 export interface CdiOptions {
   kube: Kube;
@@ -54,9 +50,7 @@ export function startCdi(options: CdiOptions): Running {
     storageClasses: startInformer(kube, StorageClass, abort.signal),
   };
   const informers = Object.values(seen) as Informer<KubernetesObject>[];
-  const out = writer(kube, clock, 'cdi-controller', (resource, object) => {
-    for (const informer of informers) if (informer.resource === resource) informer.learn(object);
-  });
+  const out = writer(kube, clock, 'cdi-controller', learning(informers));
   const faults = faultTable(options.faults ?? []);
   const context: CdiContext = {
     ...seen,
@@ -91,17 +85,5 @@ export function startCdi(options: CdiOptions): Running {
   };
   const node = kubelet(context, queues.pods.add);
   const wake = wakers(context, queues);
-  void Promise.all(informers.map(({ synced }) => synced)).then(() => {
-    for (const one of Object.values(queues)) one.start();
-  });
-  return {
-    async stop() {
-      abort.abort();
-      // Queues first, so that nobody starts a container any more while the last ones are ended.
-      await Promise.all(Object.values(queues).map((one) => one.stop()));
-      await node.stop();
-      await out.settled();
-      await Promise.all(informers.map(({ done }) => done));
-    },
-  };
+  return runControllers({ abort, informers, queues: Object.values(queues), out, stopRest: () => node.stop() });
 }

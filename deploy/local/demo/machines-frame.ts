@@ -1,3 +1,4 @@
+import { machineColumns, machineRow, type ShownMachine } from '../terminal/machine-table.ts';
 import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
 import { phaseSpan, type ShownPhase } from '../terminal/phase-style.ts';
 import { saySeconds } from '../terminal/quantities.ts';
@@ -13,7 +14,7 @@ export interface MachinesView {
     references: number | undefined;
     remark: string;
   }[];
-  machines: readonly { name: string; phase: ShownPhase; image: string; ipAddress: string; remark: string }[];
+  machines: readonly (ShownMachine & { remark: string })[];
 }
 
 /** The lines of the live display: the images that machines name, and a line for each machine. */
@@ -23,7 +24,11 @@ export function renderMachines(view: MachinesView, look: Look): string[] {
     '',
     ...tableLines(imageColumns, view.images.map(imageRow), look),
     '',
-    ...tableLines(machineColumns, view.machines.map(machineRow), look),
+    ...tableLines(
+      machineColumns,
+      view.machines.map((machine) => machineRow(machine, machine.remark)),
+      look,
+    ),
   ];
 }
 
@@ -31,14 +36,6 @@ const imageColumns = [
   { title: 'IMAGE' },
   { title: 'PHASE' },
   { title: 'REFS', align: 'right' },
-  { title: '' },
-] as const;
-
-const machineColumns = [
-  { title: 'MACHINE' },
-  { title: 'PHASE' },
-  { title: 'IMAGE' },
-  { title: 'IP' },
   { title: '' },
 ] as const;
 
@@ -58,13 +55,5 @@ const imageRow = ({ name, phase, references, remark }: MachinesView['images'][nu
   name,
   phase === undefined ? styled('dim', 'not there') : phaseSpan(phase),
   references === undefined ? '' : String(references),
-  styled('dim', remark),
-];
-
-const machineRow = ({ name, phase, image, ipAddress, remark }: MachinesView['machines'][number]): Span[] => [
-  name,
-  phaseSpan(phase),
-  image,
-  ipAddress,
   styled('dim', remark),
 ];

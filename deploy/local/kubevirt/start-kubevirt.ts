@@ -2,7 +2,7 @@ import type { KubernetesObject, ObjectReference } from '../../../shared/resource
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { type Informer, startInformer } from '../cdi/informer.ts';
 import { Claim, DataVolume, Pod, StorageClass } from '../cdi/kinds.ts';
-import type { Running } from '../cdi/start-cdi.ts';
+import { learning, type Running, runControllers } from '../cdi/run-controllers.ts';
 import { type Again, startWorkQueue } from '../cdi/work-queue.ts';
 import { writer } from '../cdi/write.ts';
 import type { Clock } from '../clock.ts';
@@ -45,9 +45,7 @@ export function startKubevirt(options: KubevirtOptions): Running {
     networks: startInformer(kube, NetworkAttachmentDefinition, abort.signal),
   };
   const informers = Object.values(seen) as Informer<KubernetesObject>[];
-  const out = writer(kube, clock, 'virt-controller', (resource, object) => {
-    for (const informer of informers) if (informer.resource === resource) informer.learn(object);
-  });
+  const out = writer(kube, clock, 'virt-controller', learning(informers));
   const context: KubevirtContext = {
     ...seen,
     kube,
@@ -71,15 +69,5 @@ export function startKubevirt(options: KubevirtOptions): Running {
     launchers: queue(reconcileLauncher),
   };
   wakers(context, queues);
-  void Promise.all(informers.map(({ synced }) => synced)).then(() => {
-    for (const one of Object.values(queues)) one.start();
-  });
-  return {
-    async stop() {
-      abort.abort();
-      await Promise.all(Object.values(queues).map((one) => one.stop()));
-      await out.settled();
-      await Promise.all(informers.map(({ done }) => done));
-    },
-  };
+  return runControllers({ abort, informers, queues: Object.values(queues), out });
 }

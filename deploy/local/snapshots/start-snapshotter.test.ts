@@ -2,11 +2,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Event } from '../../../shared/resources/core/event.ts';
 import { Claim } from '../cdi/kinds.ts';
+import type { Running } from '../cdi/run-controllers.ts';
 import { type Recording, type TestCluster, testCluster } from '../cdi/test-cluster.ts';
 import { type SteppedClock, steppedClock } from '../clock.ts';
 import type { SnapshotFaultRule } from './faults.ts';
 import { finalizer, snapshotAnnotation, VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from './kinds.ts';
-import { type Running, startSnapshotter } from './start-snapshotter.ts';
+import { startSnapshotter } from './start-snapshotter.ts';
 
 const at = { namespace: 'default', name: 'lab' };
 const cutMs = 1000;

@@ -1,7 +1,8 @@
-import type { KubernetesObject, ObjectReference, Resource } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject, ObjectReference } from '../../../shared/resources/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { type Informer, keyOf, startInformer } from '../cdi/informer.ts';
 import { Claim, StorageClass } from '../cdi/kinds.ts';
+import { learning, type Running, runControllers } from '../cdi/run-controllers.ts';
 import { startWorkQueue } from '../cdi/work-queue.ts';
 import { writer } from '../cdi/write.ts';
 import type { Clock } from '../clock.ts';
@@ -10,11 +11,6 @@ import type { SnapshotFaultRule } from './faults.ts';
 import { snapshotAnnotation, VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from './kinds.ts';
 import { snapshotController } from './snapshot-controller.ts';
 import type { World } from './world.ts';
-
-export interface Running {
-  /** Ends everything that was started and resolves when nothing is under way any more. */
-  stop(): Promise<void>;
-}
 
 export interface SnapshotterOptions {
   kube: Kube;
@@ -46,9 +42,7 @@ export function startSnapshotter(options: SnapshotterOptions): Running {
     storageClasses: startInformer(kube, StorageClass, abort.signal),
   };
   const informers = Object.values(world) as Informer<KubernetesObject>[];
-  const out = writer(kube, clock, 'snapshot-controller', (resource: Resource, object) => {
-    for (const informer of informers) if (informer.resource === resource) informer.learn(object);
-  });
+  const out = writer(kube, clock, 'snapshot-controller', learning(informers));
   const { onError, retry = { firstMs: 1000, maxMs: 300_000 } } = options;
   const reconcileSnapshot = snapshotController({ kube, clock, contentMs }, world, out);
   const reconcileContent = contentSidecar({ ...options, faults, drivers }, world, out);
@@ -64,18 +58,7 @@ export function startSnapshotter(options: SnapshotterOptions): Running {
     if (contentChanged(content)) contentQueue.add(content.metadata);
     snapshotQueue.add(content.spec.volumeSnapshotRef);
   });
-  void Promise.all(informers.map(({ synced }) => synced)).then(() => {
-    snapshotQueue.start();
-    contentQueue.start();
-  });
-  return {
-    async stop() {
-      abort.abort();
-      await Promise.all([snapshotQueue.stop(), contentQueue.stop()]);
-      await out.settled();
-      await Promise.all(informers.map(({ done }) => done));
-    },
-  };
+  return runControllers({ abort, informers, queues: [snapshotQueue, contentQueue], out });
 }
 
 /** Tells whether an object changed by others' hands: a failed look must not be woken by what it wrote itself. */

@@ -1,8 +1,9 @@
 import { barOf } from '../terminal/bar.ts';
+import { machineColumns, machineRow } from '../terminal/machine-table.ts';
 import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
 import { phaseSpan } from '../terminal/phase-style.ts';
 import { type Column, tableLines } from '../terminal/table.ts';
-import type { ClusterView, Fact, ImageRow, MachineRow } from './cluster-view.ts';
+import type { ClusterView, Fact, ImageRow } from './cluster-view.ts';
 
 /** How many of the images, of the machines and of the facts there is room for. */
 export interface Room {
@@ -36,7 +37,17 @@ export function render({ images, machines, facts }: ClusterView, look: Look, roo
     ...(images.length === 0
       ? [lineOf([styled('dim', 'No image yet.')], look)]
       : tableOf(titles, images.map(row), look, room.images)),
-    ...(machines.length > 0 ? ['', ...tableOf(machineTitles, machines.map(machineRow), look, room.machines)] : []),
+    ...(machines.length > 0
+      ? [
+          '',
+          ...tableOf(
+            machineColumns,
+            machines.map((machine) => machineRow(machine, machine.message)),
+            look,
+            room.machines,
+          ),
+        ]
+      : []),
     ...(Math.min(facts.length, room.facts) > 0
       ? ['', ...facts.slice(-room.facts).map((fact) => lineOf(factSpans(fact), look))]
       : []),
@@ -62,14 +73,6 @@ const titles = [
   { title: 'WAITING FOR' },
 ] as const;
 
-const machineTitles = [
-  { title: 'MACHINE' },
-  { title: 'PHASE' },
-  { title: 'IMAGE' },
-  { title: 'IP' },
-  { title: '' },
-] as const;
-
 const barWidth = 16;
 
 const row = ({ name, phase, share, slot, waiting }: ImageRow): Span[] => [
@@ -80,14 +83,6 @@ const row = ({ name, phase, share, slot, waiting }: ImageRow): Span[] => [
     : styled('cyan', `${barOf(share, barWidth)} ${String(Math.floor(share * 100)).padStart(3)}%`),
   slot === undefined ? '' : String(slot),
   styled('dim', waiting),
-];
-
-const machineRow = ({ name, phase, image, ipAddress, message }: MachineRow): Span[] => [
-  name,
-  phaseSpan(phase),
-  image,
-  ipAddress,
-  styled('dim', message),
 ];
 
 const factSpans = ({ time, about, fact, message }: Fact): Span[] => [

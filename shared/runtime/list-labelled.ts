@@ -1,0 +1,20 @@
+import type { KubernetesObject, Resource } from '../resources/resource.ts';
+import { isIn } from '../rules/selectors.ts';
+import type { Kube } from './kube.ts';
+
+/** A URL has room for so many uids. */
+const valuesPerList = 100;
+
+/** The objects whose label has one of these values, in as few lists as a URL takes; no order among them. */
+export async function listLabelled<T extends KubernetesObject>(
+  kube: Pick<Kube, 'list'>,
+  resource: Resource<T>,
+  label: string,
+  values: readonly string[],
+): Promise<T[]> {
+  const chunks = Array.from({ length: Math.ceil(values.length / valuesPerList) }, (_, index) =>
+    values.slice(index * valuesPerList, (index + 1) * valuesPerList),
+  );
+  const found = await Promise.all(chunks.map((chunk) => kube.list(resource, { labelSelector: isIn(label, chunk) })));
+  return found.flat();
+}
