@@ -250,9 +250,17 @@ describe('where the image is gone under a machine that was let name it before', 
 
 describe('where the image is being deleted', () => {
   const going = (status: VMDiskImageStatus = {}) => aVMDiskImage({ deleted: true, status });
+  const withDisk = (status: 'True' | 'False'): MachineOptions => ({
+    status: {
+      rootDisk,
+      conditions: [{ type: 'DiskReady', status, reason: 'x', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+    },
+  });
 
   test.each<[string, VMDiskImage, MachineOptions, string, string]>([
-    ['a machine with its disk goes on', going(), { status: { rootDisk } }, 'True ImageFound', 'stays usable'],
+    ['a machine with its disk goes on', going(), withDisk('True'), 'True ImageFound', 'stays usable'],
+    ['one whose disk is yet to be cloned goes on', going(succeeded), withDisk('False'), 'True ImageFound', 'usable'],
+    ['and waits where there is nothing left to clone', going(), withDisk('False'), 'False ImageTerminating', 'anew'],
     ['one that was there may still clone a usable snapshot', going(succeeded), {}, 'True ImageFound', 'stays usable'],
     ['one that was there waits where there is no snapshot', going(), {}, 'False ImageTerminating', 'made anew'],
     [

@@ -242,6 +242,33 @@ describe('a snapshot', () => {
   });
 });
 
+describe('the snapshot of an image that is being deleted', () => {
+  const isReady = (status: 'True' | 'False', reason: string) => [
+    { type: 'Ready', status, reason, message: '', lastTransitionTime: at(0) },
+  ];
+  const snapshot = { name: 'ubuntu-r1', revision: 1 };
+  test.each([
+    ['is lost', 'Succeeded', isReady('True', 'SnapshotReady'), ['patchStatus', 'record']],
+    ['of an earlier revision is lost', 'Syncing', isReady('True', 'Queued'), ['patchStatus', 'record']],
+    ['is taken down, and not lost', 'Succeeded', isReady('False', 'TakenDown'), []],
+  ] as const)('%s', (_, phase, conditions, verbs) => {
+    const found = pass({
+      image: image({ phase, snapshot, conditions: [...conditions] }, { deleted: true }),
+      isSnapshotGone: true,
+    });
+    expect(found.actions.map(({ do: verb }) => verb)).toEqual(verbs);
+    if (verbs.length > 0)
+      expect(found.status?.conditions).toMatchObject([
+        { type: 'Ready', status: 'False' },
+        { type: 'SnapshotLost', status: 'True', message: expect.not.stringContaining('new sync') },
+      ]);
+  });
+  test('that is there is nothing to say', () => {
+    const leaving = image({ phase: 'Succeeded', snapshot, conditions: isReady('True', 'x') }, { deleted: true });
+    expect(pass({ image: leaving }).actions).toEqual([]);
+  });
+});
+
 describe('a DataVolume that is not the current attempt', () => {
   const queued = image({ phase: 'Queued', attempt: 1 });
   test('goes on sight', () => {

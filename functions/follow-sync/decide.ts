@@ -17,11 +17,12 @@ import { atRest, makeSnapshot, snapshotting } from './snapshotting.ts';
 
 /**
  * Follows an attempt to its end: the status (cause, attempts, what next) is written before anything is deleted, so that
- * no evidence is lost; a DataVolume that is not the current attempt's goes on sight.
+ * no evidence is lost; a DataVolume that is not the current attempt's goes on sight. Of an image that is being deleted it
+ * says only that its snapshot is lost: whoever waits for that must not hold the image.
  */
 export function decide(observed: Observed): Action[] {
   const { image } = observed;
-  if (image.metadata.deletionTimestamp) return [];
+  if (image.metadata.deletionTimestamp) return atRest(observed);
   return [...stepOf(observed), ...leftovers(observed)];
 }
 

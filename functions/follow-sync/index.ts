@@ -129,9 +129,10 @@ async function namedSnapshots(kube: Reader, images: readonly Image[], found: rea
   return new Map(await Promise.all(answers));
 }
 
-/** The snapshot that an image at rest is cloned from, or that an image waits for to adopt it. */
+/** The snapshot that an image at rest, or one that is being deleted, is cloned from; or that an image waits for to adopt it. */
 function snapshotOf(image: Image): string | undefined {
   const { phase, snapshot, adoption } = image.status ?? {};
-  const name = isAdopting(image) ? adoption?.snapshot : phase === 'Succeeded' ? snapshot?.name : undefined;
+  const isResting = phase === 'Succeeded' || image.metadata.deletionTimestamp !== undefined;
+  const name = isResting ? snapshot?.name : isAdopting(image) ? adoption?.snapshot : undefined;
   return name !== undefined && isObjectName(name) ? name : undefined;
 }

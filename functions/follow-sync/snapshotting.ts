@@ -9,7 +9,7 @@ import {
   VolumeSnapshot as VolumeSnapshotKind,
 } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
-import { withCondition } from '../../shared/rules/conditions.ts';
+import { conditionOf as imageConditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
 import { move, record, traceOf } from '../../shared/rules/image-status.ts';
 import { snapshotName } from '../../shared/rules/names.ts';
@@ -81,20 +81,22 @@ export function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action
 /** A snapshot that is gone, or whose content is, is said at once; no list is ever taken as evidence of it. */
 export function atRest({ image, snapshots, nowMs, isSnapshotGone }: Observed): Action[] {
   const held = image.status?.snapshot;
-  if (image.status?.phase !== 'Succeeded' || !held) return [];
+  const isLeaving = image.metadata.deletionTimestamp !== undefined;
+  if (!held || (image.status?.phase !== 'Succeeded' && !isLeaving)) return [];
+  // prune deletes it, which is no loss.
+  if (imageConditionOf(image.status?.conditions, 'Ready')?.reason === takenDown) return [];
   const snapshot = snapshots.find(({ metadata }) => metadata.name === held.name);
   const isLost = isSnapshotGone || /VolumeSnapshotContent is missing/.test(snapshot?.status?.error?.message ?? '');
-  const isSaid =
-    image.status.conditions?.some(({ type, status }) => type === 'SnapshotLost' && status === 'True') ?? false;
+  const isSaid = imageConditionOf(image.status?.conditions, 'SnapshotLost')?.status === 'True';
   if (isLost === isSaid || (!isLost && !snapshot?.status?.readyToUse)) return [];
   const message = isLost
-    ? `The snapshot ${held.name} is lost; a new sync starts when the image is used or asked for.`
+    ? `The snapshot ${held.name} is lost; ${isLeaving ? 'the image is being deleted' : 'a new sync starts when the image is used or asked for'}.`
     : 'The snapshot is there.';
   const observedGeneration = image.metadata.generation;
   const now = toTime(nowMs);
   const reason = isLost ? 'SnapshotLost' : 'SnapshotReady';
   const lost = withCondition(
-    image.status.conditions,
+    image.status?.conditions,
     { type: 'SnapshotLost', status: isLost ? 'True' : 'False', reason, message, observedGeneration },
     now,
   );

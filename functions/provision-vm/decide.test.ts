@@ -200,6 +200,57 @@ describe('the root disk', () => {
   });
 });
 
+describe('a disk whose snapshot is no more the one to clone from', () => {
+  const imageAt = (revision: number, more: object = {}) => {
+    const image = aReadyImage();
+    const snapshot = { name: `ubuntu-r${revision}`, revision, restoreSize: '24Gi' };
+    return { ...image, metadata: { ...image.metadata, ...more }, status: { ...image.status, revision, snapshot } };
+  };
+  const unusable = { ...imageAt(2), status: { phase: 'Syncing' as const, revision: 2 } };
+  const lost = { status: 'False', reason: 'CloneWithoutSource' };
+  type Case = [string, NonNullable<Parameters<typeof aMadeMachine>[1]>['disk'], Parameters<typeof pass>[0], boolean];
+  test.each<Case>([
+    ['nobody has looked at', { phase: '', hasClaim: false }, {}, true],
+    ['waits', { phase: 'Pending' }, {}, true],
+    ['waits for its first start', { phase: 'PendingPopulation' }, {}, true],
+    ['finds no source', { phase: 'CloneScheduled', bound: lost }, {}, true],
+    ['of an image that was made anew', { phase: 'Pending' }, { image: imageAt(1, { uid: 'uid-of-next' }) }, true],
+    ['of the usable revision', { phase: 'PendingPopulation' }, { image: imageAt(1) }, false],
+    ['of the usable revision finds no source', { phase: '', bound: lost }, { image: imageAt(1) }, false],
+    ['while there is no other snapshot', { phase: 'Pending', bound: lost }, { image: unusable }, false],
+    ['while there is no image', { phase: 'Pending', bound: lost }, { image: undefined }, false],
+    ['is being cloned', { phase: 'CloneInProgress' }, {}, false],
+    ['is cloned', { phase: 'Succeeded' }, {}, false],
+    ['is cloned, whatever else is said', { phase: 'Succeeded', bound: lost }, {}, false],
+    ['was given up', { phase: 'Failed' }, {}, false],
+    [
+      'under a machine that runs',
+      { phase: 'Pending' },
+      { instance: anInstance(aVirtualMachine(), { phase: 'Running' }) },
+      false,
+    ],
+  ])('%s', (_, disk, seen, isDeleted) => {
+    const found = pass({ ...aMadeMachine({}, { disk }), image: imageAt(2), ...seen });
+    expect(found.writes[0] === 'delete DataVolume').toBe(isDeleted);
+    expect(found.conditions.DiskReady === 'False DiskOutdated').toBe(isDeleted);
+    if (isDeleted) expect(found.actions[0]).toMatchObject({ unchanged: true, of: { metadata: { name: 'demo-root' } } });
+  });
+  test('is not deleted twice, and comes back from the snapshot there is', () => {
+    const made = aMadeMachine({ spec: { ignoreOnDeploy: true } }, { disk: { phase: 'PendingPopulation' } });
+    const first = pass({ ...made, image: imageAt(2) });
+    const words = first.status?.conditions?.find(({ type }) => type === 'DiskReady')?.message;
+    for (const word of ['lab/demo-root', 'revision 1', 'revision 2']) expect(words).toContain(word);
+    const machine = { ...made.machine, status: { ...made.machine.status, ...first.status } };
+    const { dataVolume } = made;
+    if (!dataVolume) throw new Error('expected one');
+    const leaving = { ...dataVolume, metadata: { ...dataVolume.metadata, deletionTimestamp: at(5) } };
+    expect(pass({ ...made, machine, image: imageAt(2), dataVolume: leaving }).actions).toEqual([]);
+    const next = pass({ ...made, machine, image: imageAt(2), dataVolume: undefined });
+    expect(madeIn(next.actions, DataVolume)).toMatchObject({ spec: { source: { snapshot: { name: 'ubuntu-r2' } } } });
+    expect(next.status?.rootDisk).toMatchObject({ revision: 2 });
+  });
+});
+
 describe('a machine of KubeVirt', () => {
   test('that runs makes the machine Ready, with its address and node', () => {
     const made = aMadeMachine({}, { machine: running });

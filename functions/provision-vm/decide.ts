@@ -8,8 +8,8 @@ import { sayNotEnlarged, sayRaised } from './root-disk.ts';
 import { standing } from './standing.ts';
 
 /**
- * Makes what a machine needs, then says how it stands. Order: root disk → cloud-init Secret → KubeVirt machine → status; the
- * first of them only once the image is ready. A crash in between is taken up where it happened.
+ * Makes what a machine needs, then says how it stands. Order: an outdated disk goes, or root disk → cloud-init Secret →
+ * KubeVirt machine → status; the first of them only once the image is ready. A crash in between is taken up where it happened.
  */
 export function decide(observed: Observed): Action[] {
   if (observed.machine.metadata.deletionTimestamp) return [];

@@ -38,7 +38,10 @@ function imageSaid(plan: Plan): Finding {
   };
 }
 
-function diskFinding({ own: { machine, dataVolume }, blocker, disk }: Plan, { state, cloning }: Seen): Finding {
+function diskFinding(
+  { own: { machine, dataVolume }, blocker, disk, outdated }: Plan,
+  { state, cloning }: Seen,
+): Finding {
   const finding = (status: Finding['status'], reason: string, message: string): Finding => ({
     type: 'DiskReady',
     status,
@@ -50,7 +53,7 @@ function diskFinding({ own: { machine, dataVolume }, blocker, disk }: Plan, { st
     const message = `The DataVolume of the disk was deleted under the machine, which runs on; when it stops it gets a new disk, without what is on this one.`;
     return finding('False', 'DiskReplaced', message);
   }
-  if (state?.is === 'halted' && dataVolume && isForFirstConsumer(dataVolume)) {
+  if (!outdated && state?.is === 'halted' && dataVolume && isForFirstConsumer(dataVolume)) {
     return finding('False', 'WaitForFirstConsumer', 'The disk is cloned when the machine starts for the first time.');
   }
   if (cloning) return finding('False', cloning.reason, cloning.message);

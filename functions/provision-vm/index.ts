@@ -33,7 +33,7 @@ export default defineFunction<Observed>({
     { resource: VirtualMachine, verbs: ['get', 'list'] },
     { resource: VirtualMachine, subresource: 'status', verbs: ['patch'] },
     { resource: VMDiskImage, verbs: ['get'] },
-    { resource: DataVolume, verbs: ['get', 'list', 'create'] },
+    { resource: DataVolume, verbs: ['get', 'list', 'create', 'delete'] },
     { resource: DataVolume, subresource: 'source', verbs: ['create'] },
     { resource: Secret, verbs: ['get', 'create', 'update'] },
     { resource: KubeVirtMachine, verbs: ['get', 'list', 'create', 'update'] },

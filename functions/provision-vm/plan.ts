@@ -9,6 +9,7 @@ import { changedKubeVirtMachine, isToRun, kubeVirtMachineFor } from './kubevirt-
 import { missingPassword } from './logins.ts';
 import type { Observed, Obstacle } from './observed.ts';
 import { faultOf, refusedChild, skipped, unreadablePolicy } from './obstacles.ts';
+import { outdatedDisk } from './outdated-disk.ts';
 import { dataVolumeFor, rootDiskOf } from './root-disk.ts';
 
 /** What is made or changed in this pass, and why no more is. */
@@ -21,6 +22,8 @@ export interface Plan {
   fault: Obstacle | undefined;
   writes: Action[];
   disk: ReturnType<typeof dataVolumeFor> | undefined;
+  /** The disk that is there is deleted, to be made anew. */
+  outdated: Obstacle | undefined;
   isSecretChanged: boolean;
 }
 
@@ -37,17 +40,20 @@ export function planOf(own: Observed, taken: Obstacle | undefined): Plan {
     (kubeVirtMachine ? undefined : fault) ??
     (kubeVirtMachine ? undefined : policyFault) ??
     (dataVolume || kubeVirtMachine || !('obstacle' in image) ? undefined : image.obstacle);
-  const plan = { own, image, blocker, fault, writes: [], disk: undefined, isSecretChanged: false };
+  const plan = { own, image, blocker, fault, writes: [], disk: undefined, outdated: undefined, isSecretChanged: false };
   if (blocker) return plan;
   const disk = dataVolume || 'obstacle' in image ? undefined : dataVolumeFor(machine, image.image, image.snapshot);
+  const outdated = outdatedDisk(own, image);
   // What cannot be carried through changes nothing that is there.
   const secret = fault ? undefined : secretWrite(own);
   const mayChange = !fault && !policyFault;
   return {
     ...plan,
     disk,
+    outdated,
     isSecretChanged: secret?.do === 'replace',
     writes: [
+      ...(outdated ? removeDisk(own) : []),
       ...(disk ? [make(own, { resource: DataVolume, object: disk })] : []),
       ...(secret ? [secret] : []),
       ...(mayChange ? kubeVirtWrites(own) : []),
@@ -69,6 +75,13 @@ const make = ({ machine, image }: Observed, what: Pick<Create, 'resource' | 'obj
   owner: machine.metadata.uid,
   trace: traceOfMachine(machine, image),
 });
+
+/** Only as it was observed: what CDI has begun to clone since stays. */
+function removeDisk({ machine, image, dataVolume }: Observed): Action[] {
+  if (!dataVolume || dataVolume.metadata.deletionTimestamp) return [];
+  const trace = traceOfMachine(machine, image);
+  return [{ do: 'delete', resource: DataVolume, of: dataVolume, unchanged: true, trace }];
+}
 
 function secretWrite(own: Observed): Action | undefined {
   const { machine, image, secret, nowMs } = own;

@@ -74,6 +74,10 @@ export const rootDiskOf = ({ metadata }: Disk): NonNullable<VirtualMachineStatus
   revision: Number(metadata.annotations?.[revisionLabel]) || 0,
 });
 
+/** The disk is a clone of the very snapshot that the image has now. */
+export const isOfUsable = (disk: VirtualMachineStatus['rootDisk'], { metadata, status }: VMDiskImage) =>
+  disk?.image === metadata.uid && disk.revision === (status?.snapshot?.revision ?? 1);
+
 /** The disk waits for the first start of its machine, as its StorageClass wants. */
 export const isForFirstConsumer = ({ status }: DataVolume) =>
   status?.phase === 'PendingPopulation' || status?.phase === 'WaitForFirstConsumer';

@@ -18,7 +18,7 @@ export function standing(plan: Plan): Action[] {
   const state = kubeVirtMachine
     ? stateOf({ machine: kubeVirtMachine, instance, wasReady, isClaimToCome })
     : stateOfMade(plan);
-  const cloning = dataVolume && diskObstacle(dataVolume);
+  const cloning = plan.outdated ?? (dataVolume && diskObstacle(dataVolume));
   const obstacle = obstacleOf(plan, { state, cloning });
   const before = machine.status?.trouble;
   const crashes = kubeVirtMachine?.status?.startFailure?.consecutiveFailCount ?? 0;

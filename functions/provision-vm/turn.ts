@@ -2,7 +2,8 @@ import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-mac
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
-import { imageFinding, imageStanding } from './image-ready.ts';
+import { type ImageStanding, imageFinding, imageStanding } from './image-ready.ts';
+import { isOfUsable } from './root-disk.ts';
 
 /** A pass begins so many machines at most, with four writes each; its own writes wake the next. */
 const begunPerPass = 25;
@@ -14,19 +15,35 @@ export interface Waiting {
   image: VMDiskImage | undefined;
 }
 
-/** The machine has no disk, and does not say of its image what is so: it is to be told, or to be begun. */
+/** The machine does not say of its image what is so, or waits with its disk for another: it is to be told, or to be begun. */
 export function lagsBehind({ machine, image }: Waiting, policy: Policy): boolean {
-  if (machine.metadata.deletionTimestamp || machine.status?.rootDisk) return false;
-  const wanted = imageFinding(imageStanding({ machine, image, policy }));
+  if (machine.metadata.deletionTimestamp) return false;
+  const standing = imageStanding({ machine, image, policy });
+  if (machine.status?.rootDisk) return isDiskToMake(machine, standing);
+  const wanted = imageFinding(standing);
   const found = conditionOf(machine.status?.conditions, wanted.type);
   return found?.reason !== wanted.reason || found.message !== wanted.message;
 }
 
-/** Those whose turn it is: first whoever asked first, and last whoever was in trouble at the last look. */
+/** The disk was never cloned, and would be made of another snapshot now. */
+function isDiskToMake({ status }: VirtualMachine, standing: ImageStanding): boolean {
+  if ('obstacle' in standing) return false;
+  const { reason = '' } = conditionOf(status?.conditions, 'DiskReady') ?? {};
+  return reason === 'ImageNotReady' || (uncloned.has(reason) && !isOfUsable(status?.rootDisk, standing.image));
+}
+
+const uncloned = new Set(['Cloning', 'CloneWithoutSource']);
+
+/** Those whose turn it is: first whoever asked first, then whoever was in trouble at the last look, last whoever has a disk. */
 export function inTurn(waiting: readonly Waiting[], policy: Policy): Waiting[] {
   const isToBegin = ({ machine, image }: Waiting) => !('obstacle' in imageStanding({ machine, image, policy }));
   const order = ({ machine: { metadata, status } }: Waiting) =>
-    [status?.phase === 'Failed' ? 1 : 0, metadata.creationTimestamp, metadata.namespace, metadata.name].join(' ');
+    [
+      status?.rootDisk ? 2 : status?.phase === 'Failed' ? 1 : 0,
+      metadata.creationTimestamp,
+      metadata.namespace,
+      metadata.name,
+    ].join(' ');
   const sorted = [...waiting].sort((a, b) => (order(a) < order(b) ? -1 : 1));
   return [
     ...sorted.filter(isToBegin).slice(0, begunPerPass),

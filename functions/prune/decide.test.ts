@@ -23,10 +23,10 @@ const pass = ({ left, data = {}, ...more }: Given) =>
     ...more,
   });
 const verbs = (actions: readonly Action[]) => actions.map(({ do: verb }) => verb);
-const condition = (actions: readonly Action[]) => {
-  const status = actions.find((action) => action.do === 'patchStatus')?.status as VMDiskImageStatus | undefined;
-  return status?.conditions?.find(({ type }) => type === 'DeletionHeld');
-};
+const statusIn = (actions: readonly Action[]) =>
+  actions.find((action) => action.do === 'patchStatus')?.status as VMDiskImageStatus | undefined;
+const condition = (actions: readonly Action[]) =>
+  statusIn(actions)?.conditions?.find(({ type }) => type === 'DeletionHeld');
 
 /** An image with a snapshot, deleted at the beginning of the story. */
 const deleted = (status: VMDiskImageStatus = {}, more: ImageOptions = {}) =>
@@ -47,8 +47,11 @@ const held = (message: string) => [
 /** A machine that was there before. */
 const machine = (name: string, more: MachineOptions = {}) =>
   aVirtualMachine({ name, createdAfterSeconds: -60, ...more });
-const withDisk = (image: string): Partial<MachineOptions> => ({
-  status: { rootDisk: { name: 'root', image, revision: 1 } },
+const withDisk = (image: string, disk: 'True' | 'False' = 'True'): Partial<MachineOptions> => ({
+  status: {
+    rootDisk: { name: 'root', image, revision: 1 },
+    conditions: [{ type: 'DiskReady', status: disk, reason: 'x', message: '', lastTransitionTime: at(0) }],
+  },
 });
 
 describe('a deleted image that nobody holds', () => {
@@ -74,6 +77,24 @@ describe('a deleted image that nobody holds', () => {
     const shared = aVMDiskImage({ deleted: true, finalizers: ['other/one', 'pelotech.ot/disk-image'] });
     expect(pass({ image: shared })[0]).toMatchObject({ metadata: { finalizers: ['other/one'] } });
     expect(pass({ image: aVMDiskImage({ deleted: true, finalizers: ['other/one'] }) })).toEqual([]);
+  });
+  test('is not Ready any more before its snapshot goes, and that is said once', () => {
+    const before = deleted();
+    const left = { snapshots: [aSnapshot(before)] };
+    const actions = pass({ image: before, left });
+    expect(verbs(actions)).toEqual(['patchStatus', 'delete']);
+    const status = statusIn(actions);
+    expect(status?.conditions).toMatchObject([{ type: 'Ready', status: 'False', reason: 'TakenDown' }]);
+    expect(verbs(pass({ image: deleted(status), left }))).toEqual(['delete']);
+  });
+  test('tells of that and of being held no more in one write', () => {
+    const before = deleted({ conditions: [...(deleted().status?.conditions ?? []), ...held('…')] });
+    const actions = pass({ image: before, left: { snapshots: [aSnapshot(before)] } });
+    expect(verbs(actions)).toEqual(['patchStatus', 'delete']);
+    expect(statusIn(actions)?.conditions?.map(({ type, status: is, reason }) => `${type} ${is} ${reason}`)).toEqual([
+      'DeletionHeld False NotReferenced',
+      'Ready False TakenDown',
+    ]);
   });
   test('says so where it was held before, then loses what it held', () => {
     const before = deleted({ conditions: held('…') });
@@ -103,6 +124,18 @@ describe('a deleted image', () => {
       deleted({ conditions: [] }),
       machine('a', withDisk('uid-ubuntu')),
       true,
+    ],
+    [
+      'is held by one whose disk waits for its first start',
+      deleted(),
+      machine('a', { ...withDisk('uid-ubuntu', 'False'), createdAfterSeconds: 9 }),
+      true,
+    ],
+    [
+      'is not held by one whose disk is not cloned once there is nothing to clone it from',
+      deleted({ conditions: [] }),
+      machine('a', withDisk('uid-ubuntu', 'False')),
+      false,
     ],
     ['without a usable snapshot is not held by one that has no disk', deleted({ conditions: [] }), machine('a'), false],
     [

@@ -11,7 +11,7 @@ import {
   VolumeSnapshot as VolumeSnapshotKind,
 } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
-import { conditionOf, withCondition } from '../../shared/rules/conditions.ts';
+import { conditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
 import { record, tell, traceOf } from '../../shared/rules/image-status.ts';
 import { sayReference } from '../../shared/rules/references.ts';
 import { toTime } from '../../shared/rules/time.ts';
@@ -34,14 +34,14 @@ export function hold(
   const message = `Expected no machine to use an image that is deleted, found ${machines}: ${names}. It goes with the last of them.`;
   const isNews = heldCondition(image)?.status !== 'True';
   return [
-    ...say(image, { status: 'True', reason: 'Referenced', message }, nowMs),
+    ...say(image, [{ type: 'DeletionHeld', status: 'True', reason: 'Referenced', message }], nowMs),
     ...(isNews ? [record(image, false, 'DeletionHeld', message, image.metadata.deletionTimestamp ?? '')] : []),
     ...dataVolumes.filter(isNotLeaving).map((of) => remove(image, DataVolumeKind, of)),
   ];
 }
 
 /**
- * Deletes volumes and snapshots, and gives up the finalizer only when nothing is left: no DataVolume, no claim, no
+ * Says that the image is Ready no more, so that nobody clones from it, then deletes volumes and snapshots; gives up the finalizer only when nothing is left: no DataVolume, no claim, no
  * snapshot, no slot.
  */
 export function takeDown(
@@ -52,14 +52,14 @@ export function takeDown(
   const { namespace, name, finalizers, deletionTimestamp = '' } = image.metadata;
   if (dataVolumes.length + claims.length + snapshots.length > 0) {
     return [
-      ...heldNoMore(image, nowMs),
+      ...sayTakenDown(image, nowMs),
       ...dataVolumes.filter(isNotLeaving).map((of) => remove(image, DataVolumeKind, of)),
       ...snapshots.filter(isNotLeaving).map((of) => remove(image, VolumeSnapshotKind, of)),
     ];
   }
   if (holdsSlot) {
     const because = `the slot of ${namespace}/${name} is not given back yet`;
-    return [...heldNoMore(image, nowMs), { do: 'again', because }];
+    return [...sayTakenDown(image, nowMs), { do: 'again', because }];
   }
   const others = finalizers?.filter((finalizer) => finalizer !== diskImageFinalizer);
   const trace = traceOf(image);
@@ -73,18 +73,30 @@ export function takeDown(
 
 const heldCondition = ({ status }: VMDiskImage) => conditionOf(status?.conditions, 'DeletionHeld');
 
-const heldNoMore = (image: VMDiskImage, nowMs: number): Action[] =>
-  heldCondition(image)?.status === 'True'
-    ? say(image, { status: 'False', reason: 'NotReferenced', message: 'No machine uses it; it is taken down.' }, nowMs)
-    : [];
+/** Of DeletionHeld and Ready those that are still True, in one write. */
+function sayTakenDown(image: VMDiskImage, nowMs: number): Action[] {
+  const message = 'No machine uses it; it is taken down.';
+  const reasons = { DeletionHeld: 'NotReferenced', Ready: takenDown };
+  const said = Object.entries(reasons)
+    .filter(([type]) => conditionOf(image.status?.conditions, type)?.status === 'True')
+    .map(([type, reason]): Said => ({ type, status: 'False', reason, message }));
+  return say(image, said, nowMs);
+}
 
-type Said = Pick<Condition, 'status' | 'reason' | 'message'>;
+type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-function say(image: VMDiskImage, said: Said, nowMs: number): Action[] {
-  const found = heldCondition(image);
-  if (found?.status === said.status && found.message === said.message) return [];
-  const next = { type: 'DeletionHeld', observedGeneration: image.metadata.generation, ...said };
-  const status = { conditions: withCondition(image.status?.conditions, next, toTime(nowMs)) };
+function say(image: VMDiskImage, said: readonly Said[], nowMs: number): Action[] {
+  const news = said.filter(({ type, status, message }) => {
+    const found = conditionOf(image.status?.conditions, type);
+    return found?.status !== status || found.message !== message;
+  });
+  if (news.length === 0) return [];
+  const { generation: observedGeneration } = image.metadata;
+  const conditions = news.reduce<readonly Condition[]>(
+    (before, next) => withCondition(before, { ...next, observedGeneration }, toTime(nowMs)),
+    image.status?.conditions ?? [],
+  );
+  const status = { conditions };
   return [{ do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace: traceOf(image) }];
 }
 

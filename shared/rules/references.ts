@@ -1,4 +1,4 @@
-import type { VirtualMachine } from '../resources/pelotech/virtual-machine.ts';
+import type { VirtualMachine, VirtualMachineStatus } from '../resources/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference } from '../resources/resource.ts';
 import { conditionOf } from './conditions.ts';
@@ -23,16 +23,22 @@ export const referencesAmong = (machines: readonly VirtualMachine[], policy: Pol
 
 /**
  * Whether this machine keeps an image that is being deleted, and may go on cloning from it: its disk is a clone of that
- * image, or it was there when the image was deleted and the image has a usable snapshot. Any other waits until the image
- * is gone, and an image must not wait for those that wait for it.
+ * image; or the image has a usable snapshot, and its disk is to be a clone of it or it was there when the image was deleted.
+ * Any other waits until the image is gone, and an image must not wait for those that wait for it.
  */
 export const isHeldBy = (image: VMDiskImage, { metadata, status }: VirtualMachine): boolean => {
   const { deletionTimestamp, uid } = image.metadata;
-  if (status?.rootDisk) return status.rootDisk.image === uid;
+  if (status?.rootDisk) return status.rootDisk.image === uid && (isCloned(status) || isUsable(image));
   return (
     isUsable(image) &&
     (deletionTimestamp === undefined || Date.parse(metadata.creationTimestamp) <= Date.parse(deletionTimestamp))
   );
+};
+
+/** What is in the way of a disk that was replaced under its machine is none of the disk that the machine runs on. */
+const isCloned = ({ conditions }: VirtualMachineStatus) => {
+  const ready = conditionOf(conditions, 'DiskReady');
+  return ready?.status === 'True' || ready?.reason === 'DiskReplaced';
 };
 
 /** The image has a snapshot that disks can be cloned from, be it of an earlier revision. */

@@ -11,6 +11,7 @@ import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machin
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Resource } from '../../shared/resources/resource.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { countReached } from './count-reached.ts';
 import { eventsAbout, untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
@@ -286,6 +287,24 @@ export const stories: readonly Story[] = [
       expect(await find(world, KubeVirtInstance, 'vm')).toBeUndefined();
       await change(world, { ignoreOnDeploy: false });
       await untilReason(world, 'vm', 'Ready', 'Running');
+    },
+  },
+  {
+    name: 'a disk that waits for its first start is made anew when the image has another revision by then',
+    run: async (world) => {
+      const { kube, namespace } = world;
+      await aRunningMachine(world, { ignoreOnDeploy: true });
+      const before = await find(world, VMDiskImage, 'base');
+      const disk = await find(world, DataVolume, diskOf('vm'));
+      const annotations = { [syncRequested]: 'today' };
+      await kube.patch(VMDiskImage, { namespace, name: 'base' }, { metadata: { annotations } });
+      await untilGone(world, VolumeSnapshot, { namespace, name: before?.status?.snapshot?.name ?? '' });
+      // What virtctl start comes to.
+      await kube.patch(KubeVirtMachine, { namespace, name: 'vm' }, { spec: { runStrategy: 'Always' } });
+      await untilReason(world, 'vm', 'Ready', 'Running');
+      const machine = await untilMachine(world, 'vm', 'Ready');
+      expect(machine.status?.rootDisk).toMatchObject({ revision: 2 });
+      expect((await find(world, DataVolume, diskOf('vm')))?.metadata.uid).not.toBe(disk?.metadata.uid);
     },
   },
   {

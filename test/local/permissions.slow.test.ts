@@ -69,7 +69,8 @@ const stories = [
 const tellers = {
   'count-refs': /^(an image says who uses it|with every event dropped the audit alone counts)/,
   'source-kubevirt': /whose node is lost/,
-  'provision-vm': /^(from apply|a disk is cloned|changed users|a machine with ignoreOnDeploy|\S+ machines that wait)/,
+  'provision-vm':
+    /^(from apply|a disk is cloned|changed users|a machine with ignoreOnDeploy|a disk that waits|\S+ machines that wait)/,
 };
 
 /** Used at a scrape and by no event: proven in deploy/local/telemetry.test.ts. */

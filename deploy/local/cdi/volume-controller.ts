@@ -47,7 +47,9 @@ async function reclaim({ kube, claims, volumes }: CdiContext, ref: ObjectReferen
 
 function release(context: CdiContext, claim: Claim): Write[] {
   if (!claim.metadata.finalizers?.includes(claimProtection)) return [];
-  return podsOn(context, claim).length > 0 ? [] : [withoutFinalizer(Claim, claim, claimProtection)];
+  // A pod counts from when it has a node (pvc_protection_controller.go podUsesPVC), and has none before its claims are bound.
+  const isMounted = claim.status?.phase !== 'Pending' && podsOn(context, claim).length > 0;
+  return isMounted ? [] : [withoutFinalizer(Claim, claim, claimProtection)];
 }
 
 async function provision(context: CdiContext, claim: Claim, storageClass: StorageClass): Promise<Again> {

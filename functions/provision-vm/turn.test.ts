@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { at, aVMDiskImage } from '../../test/builders.ts';
+import { aVirtualMachine } from '../../test/machine-builders.ts';
+import { aReadyImage } from '../../test/provision-pass.ts';
+import { inTurn, lagsBehind } from './turn.ts';
+
+const policy = parsePolicy({});
+
+/** A machine with a disk of that revision, of which it says so. */
+const withDisk = (reason: string, revision = 1, name = 'demo') =>
+  aVirtualMachine({
+    name,
+    status: {
+      rootDisk: { name: `${name}-root`, image: 'uid-ubuntu', revision },
+      conditions: [{ type: 'DiskReady', status: 'False', reason, message: '', lastTransitionTime: at(0) }],
+    },
+  });
+
+describe('a machine with a disk', () => {
+  test.each([
+    ['that has no source, of another revision, is looked at', withDisk('CloneWithoutSource', 0), true],
+    ['that waits to be cloned from another revision is looked at', withDisk('Cloning', 0), true],
+    ['that is gone while its image was not ready is looked at', withDisk('ImageNotReady'), true],
+    ['that is cloned from the usable revision is left to its events', withDisk('Cloning'), false],
+    ['that is of another revision and there is left alone', withDisk('Cloned', 0), false],
+  ])('%s', (_, machine, lags) => {
+    expect(lagsBehind({ machine, image: aReadyImage() }, policy)).toBe(lags);
+  });
+  test('waits on while its image has no usable snapshot', () => {
+    const image = aVMDiskImage({ status: { phase: 'Syncing' } });
+    expect(lagsBehind({ machine: withDisk('CloneWithoutSource', 0), image }, policy)).toBe(false);
+  });
+  test('comes after those that have none', () => {
+    const image = aReadyImage();
+    const first = withDisk('Cloning', 0, 'a');
+    const waiting = [
+      first,
+      aVirtualMachine({ name: 'b', status: { phase: 'Failed' } }),
+      aVirtualMachine({ name: 'c' }),
+    ];
+    const names = inTurn(
+      waiting.map((machine) => ({ machine, image })),
+      policy,
+    ).map(({ machine }) => machine.metadata.name);
+    expect(names).toEqual(['c', 'b', 'a']);
+  });
+});
