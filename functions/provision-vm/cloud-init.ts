@@ -4,6 +4,7 @@ import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-mac
 import { parseCidr } from '../../shared/rules/ip-address.ts';
 import { toMicroTime } from '../../shared/rules/time.ts';
 import { childMetadata, cloudInitName } from './children.ts';
+import { passwordAnnotations } from './kept-passwords.ts';
 import { loginsOf } from './logins.ts';
 import { type Nic, nicsOf } from './networks.ts';
 import { type Observed, passwordKey } from './observed.ts';
@@ -17,7 +18,10 @@ type Seen = Pick<Observed, 'machine' | 'passwords'>;
 export const secretFor = (seen: Seen) => ({
   apiVersion: SecretKind.apiVersion,
   kind: SecretKind.kind,
-  metadata: childMetadata(seen.machine, cloudInitName(seen.machine.metadata.name)),
+  metadata: {
+    ...childMetadata(seen.machine, cloudInitName(seen.machine.metadata.name)),
+    annotations: passwordAnnotations(seen.machine),
+  },
   type: 'Opaque',
   data: dataOf(seen),
 });
@@ -32,8 +36,14 @@ export function changedSecret(
   const isSame = Object.entries({ ...found.data, ...data }).every(
     ([key, value]) => data[key] === value && found.data?.[key] === value,
   );
-  if (isSame) return undefined;
-  const annotations = { ...found.metadata.annotations, ...(hasStarted ? { [changedAt]: toMicroTime(nowMs) } : {}) };
+  const from = passwordAnnotations(seen.machine);
+  const isSameFrom = Object.entries(from).every(([key, value]) => found.metadata.annotations?.[key] === value);
+  if (isSame && isSameFrom) return undefined;
+  const annotations = {
+    ...found.metadata.annotations,
+    ...from,
+    ...(hasStarted && !isSame ? { [changedAt]: toMicroTime(nowMs) } : {}),
+  };
   return { ...found, metadata: { ...found.metadata, annotations }, data };
 }
 

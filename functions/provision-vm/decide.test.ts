@@ -7,7 +7,7 @@ import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { at, aVMDiskImage, start } from '../../test/builders.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';
 import { aKubeVirtMachine, anInstance } from '../../test/machine-children.ts';
-import { aMadeMachine, aReadyImage, changed, madeIn, pass } from '../../test/provision-pass.ts';
+import { aMadeMachine, aReadyImage, changed, madeIn, pass, textIn } from '../../test/provision-pass.ts';
 
 const all = ['create DataVolume', 'create Secret', 'create VirtualMachine', 'patchStatus VirtualMachine'];
 const running = { printableStatus: 'Running', ready: true };
@@ -454,6 +454,29 @@ describe('a changed spec', () => {
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'False UpToDate' });
   });
+  describe('whose Secret with the password was taken away', () => {
+    const ops = { name: 'ops', passwordSecretRef: { name: 'login', key: 'password' } };
+    const made = () =>
+      aMadeMachine({ spec: { users: [ops] } }, { machine: running, passwords: new Map([['login/password', 'x']]) });
+    const changedTo = (users: { name: string }[]) => pass({ ...changed(made(), { users }), passwords: new Map() });
+
+    test('is carried through with the password that was read', () => {
+      const found = changedTo([ops, { name: 'new' }]);
+      expect(found.writes).toEqual(['replace Secret', 'patchStatus VirtualMachine']);
+      const userdata = textIn(madeIn(found.actions, Secret), 'userdata');
+      expect(userdata).toContain('name: "new"');
+      expect(userdata).toContain('plain_text_passwd: "x"');
+      expect(found.conditions.RestartRequired).toBe('True CloudInitChanged');
+    });
+    test.each([
+      ['another Secret that is missing', { name: 'ops', passwordSecretRef: { name: 'other', key: 'password' } }],
+      ['another user', { name: 'dev', passwordSecretRef: { name: 'login', key: 'password' } }],
+    ])('and now names %s, is not carried through, and that is said', (_, user) => {
+      const found = changedTo([user]);
+      expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+      expect(found.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'True PasswordSecretMissing' });
+    });
+  });
   test('before the first start says nothing of a restart', () => {
     const made = aMadeMachine({}, { disk: { phase: 'PendingPopulation' }, machine: { printableStatus: 'Starting' } });
     const found = pass(changed(made, { users: [{ name: 'new' }] }));
@@ -505,10 +528,19 @@ describe('what the API server refuses', () => {
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'True Rejected' });
   });
-  test('of a Secret is not repeated', () => {
-    const found = pass({ refusals: refused(Secret, 'demo-cloud-init', 'Invalid: data: hunter2') });
-    expect(found.conditions.Ready).toBe('False Rejected');
+  test.each([
+    ['Invalid: data: hunter2', 'Rejected'],
+    ['Forbidden: admission webhook "w" denied the request: hunter2 is weak', 'Forbidden'],
+  ])('of a Secret is not repeated: %s', (words, reason) => {
+    const found = pass({ refusals: refused(Secret, 'demo-cloud-init', words) });
+    expect(found.conditions.Ready).toBe(`False ${reason}`);
     expect(JSON.stringify(found.actions)).not.toContain('hunter2');
+  });
+  test.each([
+    'Forbidden: secrets "demo-cloud-init" is forbidden: exceeded quota: small, requested: secrets=1, used: 1, limited: 1',
+    'Forbidden: secrets "demo-cloud-init" is forbidden: unable to create new content in namespace lab because it is being terminated',
+  ])('of a Secret is repeated where it is about the namespace: %s', (words) => {
+    expect(pass({ refusals: refused(Secret, 'demo-cloud-init', words) }).status?.message).toContain(words);
   });
   test('of another namespace is no matter', () => {
     const refusals = new Map([[refusalKey(DataVolume, { namespace: 'lab-2', name: 'demo-root' }), 'Forbidden: no']]);

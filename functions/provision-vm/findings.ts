@@ -2,7 +2,7 @@ import type { Finding } from '../../shared/rules/machine-status.ts';
 import { imageFinding } from './image-ready.ts';
 import type { Obstacle } from './observed.ts';
 import { refusedChild } from './obstacles.ts';
-import { hasStarted, type Plan, rootDiskIn } from './plan.ts';
+import { type Plan, rootDiskIn } from './plan.ts';
 import { restartFinding } from './restart.ts';
 import { isForFirstConsumer, sayCloning, sayNotEnlarged } from './root-disk.ts';
 import type { KubeVirtState } from './state.ts';
@@ -16,13 +16,9 @@ export interface Seen {
 
 /** The conditions of a machine but Ready, which sums up. */
 export function findingsOf(plan: Plan, seen: Seen): Finding[] {
-  const { own, isSecretChanged } = plan;
+  const { own, secret } = plan;
   const fault = plan.fault ?? refusedChild(own);
-  const restart = restartFinding(own, {
-    fault,
-    isRewritten: isSecretChanged && hasStarted(own),
-    isBeingMade: seen.state !== undefined,
-  });
+  const restart = restartFinding({ ...own, secret }, { fault, isBeingMade: seen.state !== undefined });
   return [imageSaid(plan), diskFinding(plan, seen), ...machineFinding(seen), ...(restart ? [restart] : [])];
 }
 

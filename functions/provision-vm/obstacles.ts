@@ -6,20 +6,18 @@ import type { KubernetesObject, Resource } from '../../shared/resources/resource
 import { isValid, type Policy } from '../../shared/rules/policy.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { cloudInitName, ownerOf, rootDiskName } from './children.ts';
+import { withKept } from './kept-passwords.ts';
 import { collision, missingPassword } from './logins.ts';
 import { addressFault, addressInUse } from './networks.ts';
 import { final, type Observed, type Obstacle, trouble, waits } from './observed.ts';
 
 /** What the spec asks for that cannot be; heals when it is corrected. */
-export function faultOf({ machine, passwords, neighbours, secret, kubeVirtMachine }: Observed): Obstacle | undefined {
-  // Whoever has started may take the Secret with the first password away; a KubeVirt machine that is lost comes back all the same.
-  const wasMade = kubeVirtMachine !== undefined || machine.status?.readyAt !== undefined;
-  const isPasswordRead = secret !== undefined && wasMade;
+export function faultOf({ machine, passwords, neighbours }: Observed): Obstacle | undefined {
   return (
     collision(machine) ??
     addressFault(machine) ??
     (neighbours && addressInUse(machine, neighbours)) ??
-    (isPasswordRead ? undefined : missingPassword({ machine, passwords }))
+    missingPassword({ machine, passwords })
   );
 }
 
@@ -49,6 +47,7 @@ export function ownChildren(observed: Observed): { own: Observed; taken: Obstacl
       ...observed,
       dataVolume: isOurs(dataVolume) ? dataVolume : undefined,
       secret: isOurs(secret) ? secret : undefined,
+      passwords: secret && isOurs(secret) ? withKept(observed, secret) : observed.passwords,
       kubeVirtMachine: isOurs(kubeVirtMachine) ? kubeVirtMachine : undefined,
       instance: isOurs(kubeVirtMachine) ? observed.instance : undefined,
     },
@@ -63,6 +62,15 @@ function takenBy(machine: VirtualMachine, object: KubernetesObject): Obstacle {
     : final('NameTaken', `Expected ${called} to be the machine's own, found somebody else's; delete or rename it.`);
 }
 
+/**
+ * Of a Secret nothing else may be repeated: the API server, or a webhook, may quote what is in it. Words of kube-apiserver,
+ * plugin/pkg/admission/resourcequota/controller.go and staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle.
+ */
+const isAboutNamespace = (words: string) =>
+  /^Forbidden: secrets "[^"]*" is forbidden: (exceeded quota|failed quota|unable to create new content in namespace)/.test(
+    words,
+  );
+
 /** A child that the API server refused in this pass. */
 export function refusedChild({ machine, refusals, kubeVirtMachine }: Observed): Obstacle | undefined {
   const { namespace, name } = machine.metadata;
@@ -75,8 +83,7 @@ export function refusedChild({ machine, refusals, kubeVirtMachine }: Observed): 
     const words = refusals.get(refusalKey(resource, { namespace, name: child }));
     if (words === undefined) continue;
     const [reason = ''] = words.split(':');
-    // What the API server says of a Secret may repeat what is in it.
-    const said = resource.kind === Secret.kind && reason !== 'Forbidden' && reason !== 'NameTaken' ? reason : words;
+    const said = resource.kind === Secret.kind && !isAboutNamespace(words) && reason !== 'NameTaken' ? reason : words;
     // A machine that was made once has been accepted before: what is in the way now may go.
     const weight = machine.status?.rootDisk || kubeVirtMachine ? trouble : final;
     return weight(

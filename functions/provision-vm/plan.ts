@@ -1,12 +1,12 @@
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Secret } from '../../shared/resources/core/secret.ts';
+import { type Secret, Secret as SecretKind } from '../../shared/resources/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
+import type { Resource } from '../../shared/resources/resource.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { traceOfMachine } from '../../shared/rules/machine-trace.ts';
 import { changedSecret, secretFor } from './cloud-init.ts';
 import { type ImageStanding, imageStanding } from './image-ready.ts';
 import { changedKubeVirtMachine, isToRun, kubeVirtMachineFor } from './kubevirt-machine.ts';
-import { missingPassword } from './logins.ts';
 import type { Observed, Obstacle } from './observed.ts';
 import { faultOf, refusedChild, skipped, unreadablePolicy } from './obstacles.ts';
 import { outdatedDisk } from './outdated-disk.ts';
@@ -24,12 +24,13 @@ export interface Plan {
   disk: ReturnType<typeof dataVolumeFor> | undefined;
   /** The disk that is there is deleted, to be made anew. */
   outdated: Obstacle | undefined;
-  isSecretChanged: boolean;
+  /** The cloud-init Secret that was there, as it is after this pass. */
+  secret: Secret | undefined;
 }
 
 /** What to make and to change of a machine, given what stands under the names of its children. */
 export function planOf(own: Observed, taken: Obstacle | undefined): Plan {
-  const { machine, dataVolume, kubeVirtMachine } = own;
+  const { machine, dataVolume, kubeVirtMachine, nowMs } = own;
   const image = imageStanding(own);
   const fault = faultOf(own);
   const policyFault = unreadablePolicy(machine, own.policy);
@@ -40,22 +41,24 @@ export function planOf(own: Observed, taken: Obstacle | undefined): Plan {
     (kubeVirtMachine ? undefined : fault) ??
     (kubeVirtMachine ? undefined : policyFault) ??
     (dataVolume || kubeVirtMachine || !('obstacle' in image) ? undefined : image.obstacle);
-  const plan = { own, image, blocker, fault, writes: [], disk: undefined, outdated: undefined, isSecretChanged: false };
+  const plan = { own, image, blocker, fault, writes: [], disk: undefined, outdated: undefined, secret: own.secret };
   if (blocker) return plan;
   const disk = dataVolume || 'obstacle' in image ? undefined : dataVolumeFor(machine, image.image, image.snapshot);
   const outdated = outdatedDisk(own, image);
   // What cannot be carried through changes nothing that is there.
-  const secret = fault ? undefined : secretWrite(own);
+  const secret =
+    fault || !own.secret ? undefined : changedSecret(own, own.secret, { hasStarted: hasStarted(own), nowMs });
   const mayChange = !fault && !policyFault;
   return {
     ...plan,
     disk,
     outdated,
-    isSecretChanged: secret?.do === 'replace',
+    secret: secret ?? own.secret,
     writes: [
       ...(outdated ? removeDisk(own) : []),
       ...(disk ? [make(own, { resource: DataVolume, object: disk })] : []),
-      ...(secret ? [secret] : []),
+      ...(own.secret || fault ? [] : [make(own, { resource: SecretKind, object: secretFor(own) })]),
+      ...(secret ? [replace(own, SecretKind, secret)] : []),
       ...(mayChange ? kubeVirtWrites(own) : []),
     ],
   };
@@ -68,6 +71,7 @@ export function rootDiskIn({ own: { machine, dataVolume }, disk }: Plan) {
 }
 
 type Create = Extract<Action, { do: 'create' }>;
+type Replace = Extract<Action, { do: 'replace' }>;
 
 const make = ({ machine, image }: Observed, what: Pick<Create, 'resource' | 'object'>): Action => ({
   do: 'create',
@@ -83,37 +87,27 @@ function removeDisk({ machine, image, dataVolume }: Observed): Action[] {
   return [{ do: 'delete', resource: DataVolume, of: dataVolume, unchanged: true, trace }];
 }
 
-function secretWrite(own: Observed): Action | undefined {
-  const { machine, image, secret, nowMs } = own;
-  if (!secret) return make(own, { resource: Secret, object: secretFor(own) });
-  // Who has started may have the Secret with the first password taken away: what was made of it stays.
-  if (missingPassword(own)) return undefined;
-  const object = changedSecret(own, secret, { hasStarted: hasStarted(own), nowMs });
-  return (
-    object && {
-      do: 'replace',
-      resource: Secret,
-      object,
-      owner: machine.metadata.uid,
-      trace: traceOfMachine(machine, image),
-    }
-  );
-}
+const replace = ({ machine, image }: Observed, resource: Resource, object: Replace['object']): Action => ({
+  do: 'replace',
+  resource,
+  object,
+  owner: machine.metadata.uid,
+  trace: traceOfMachine(machine, image),
+});
 
 /** The machine may have read its cloud-init Secret already. */
-export const hasStarted = ({ kubeVirtMachine, dataVolume, instance }: Observed) =>
+const hasStarted = ({ kubeVirtMachine, dataVolume, instance }: Observed) =>
   dataVolume?.status?.phase === 'Succeeded' &&
   kubeVirtMachine !== undefined &&
   (isToRun(kubeVirtMachine) || instance !== undefined);
 
 function kubeVirtWrites(own: Observed): Action[] {
-  const { machine, policy, kubeVirtMachine: found, image } = own;
+  const { machine, policy, kubeVirtMachine: found } = own;
   const runStrategy = machine.spec.ignoreOnDeploy && policy.values.ignoreOnDeploy !== 'Start' ? 'Halted' : 'Always';
   if (!found)
     return [make(own, { resource: KubeVirtMachine, object: kubeVirtMachineFor(machine, policy, runStrategy) })];
   if (found.metadata.deletionTimestamp) return [];
   const object = changedKubeVirtMachine(machine, policy, { found, runStrategy });
   if (!object) return [];
-  const trace = traceOfMachine(machine, image);
-  return [{ do: 'replace', resource: KubeVirtMachine, object, owner: machine.metadata.uid, trace }];
+  return [replace(own, KubeVirtMachine, object)];
 }

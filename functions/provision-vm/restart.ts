@@ -8,7 +8,7 @@ type Seen = Pick<Observed, 'machine' | 'dataVolume' | 'secret' | 'kubeVirtMachin
 /** Whether what runs is what the spec says, and what to do where it is not; undefined before there is a KubeVirt machine. */
 export function restartFinding(
   { machine, dataVolume, secret, kubeVirtMachine }: Seen,
-  { fault, isRewritten, isBeingMade }: { fault: Obstacle | undefined; isRewritten: boolean; isBeingMade: boolean },
+  { fault, isBeingMade }: { fault: Obstacle | undefined; isBeingMade: boolean },
 ): Finding | undefined {
   const upToDate = { type, status: 'False', reason: 'UpToDate', message: 'What runs is what the spec says.' } as const;
   if (!kubeVirtMachine) return isBeingMade ? upToDate : undefined;
@@ -16,7 +16,7 @@ export function restartFinding(
   if (fault) {
     return needed(fault.reason, `The spec is not carried through, and what was there before goes on. ${fault.message}`);
   }
-  const isOutdated = isRewritten || (secret && dataVolume && isOlderThan(secret, dataVolume));
+  const isOutdated = secret && dataVolume && isOlderThan(secret, dataVolume);
   const asked = kubeVirtMachine.status?.conditions.some(
     ({ type, status }) => type === 'RestartRequired' && status === 'True',
   );
