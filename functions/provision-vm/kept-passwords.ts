@@ -1,0 +1,51 @@
+import { parseDocument } from 'yaml';
+import * as z from 'zod';
+import type { Secret } from '../../shared/resources/core/secret.ts';
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { loginsOf } from './logins.ts';
+import { type Observed, passwordKey } from './observed.ts';
+
+/** From which Secret and key each login's password was read: {"ops": "login/password"}. */
+const passwordsFrom = 'pelotech.ot/passwords-from';
+
+/** What the cloud-init Secret is to say of where its passwords are from. */
+export function passwordAnnotations(machine: VirtualMachine): Record<string, string> {
+  const from = loginsOf(machine).flatMap(({ login, user }) =>
+    user.passwordSecretRef ? [[login, passwordKey(user.passwordSecretRef)]] : [],
+  );
+  return from.length > 0 ? { [passwordsFrom]: JSON.stringify(Object.fromEntries(from)) } : {};
+}
+
+/**
+ * The passwords as they are found; where the Secret of one is gone, as the cloud-init Secret was written with it for that
+ * very login and reference: once a machine is made, people may take the Secret with its first password away.
+ */
+export function withKept({ machine, passwords }: Observed, secret: Secret): Observed['passwords'] {
+  const from = Sources.safeParse(secret.metadata.annotations?.[passwordsFrom]).data ?? {};
+  const users = Users.safeParse(secret.data?.userdata).data?.users ?? [];
+  const kept = loginsOf(machine).flatMap(({ login, user }) => {
+    const key = user.passwordSecretRef && passwordKey(user.passwordSecretRef);
+    if (key === undefined || passwords.get(key) !== undefined || from[login] !== key) return [];
+    const plain = users.find((one) => one.name === login)?.plain_text_passwd;
+    return plain === undefined ? [] : [[key, plain] as const];
+  });
+  return new Map([...passwords, ...kept]);
+}
+
+const parsed = (text: string, context: z.RefinementCtx): unknown => {
+  const { errors, contents } = parseDocument(text);
+  if (errors.length === 0) return contents?.toJSON();
+  context.addIssue({ code: 'custom', message: 'expected YAML' });
+  return z.NEVER;
+};
+
+const Sources = z.string().transform(parsed).pipe(z.record(z.string(), z.string()));
+
+const Login = z.object({ name: z.string(), plain_text_passwd: z.string().optional() });
+const Users = z
+  .string()
+  .transform((base64, context) => parsed(Buffer.from(base64, 'base64').toString(), context))
+  // The first of the list is the word "default".
+  .pipe(
+    z.object({ users: z.array(z.union([Login, z.string().transform(() => ({ name: '' }) as z.infer<typeof Login>)])) }),
+  );
