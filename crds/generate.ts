@@ -35,6 +35,12 @@ const definitions: readonly Definition[] = [
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
       { name: 'Attempts', type: 'integer', jsonPath: '.status.attempts', priority: 1 },
       { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+      {
+        name: 'Held',
+        type: 'string',
+        jsonPath: '.status.conditions[?(@.type=="DeletionHeld")].message',
+        priority: 1,
+      },
       { name: 'URL', type: 'string', jsonPath: '.spec.url', priority: 1 },
     ],
     selectableFields: ['.status.phase', '.status.references.count'],

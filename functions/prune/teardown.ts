@@ -41,8 +41,8 @@ export function hold(
 }
 
 /**
- * Says that the image is Ready no more, so that nobody clones from it, then deletes volumes and snapshots; gives up the finalizer only when nothing is left: no DataVolume, no claim, no
- * snapshot, no slot.
+ * Says that the image is Ready no more, so that nobody clones from it, then deletes volumes and snapshots; gives up the
+ * finalizer only when nothing is left: no DataVolume, no claim, no snapshot, no slot.
  */
 export function takeDown(
   image: VMDiskImage,
