@@ -10,6 +10,7 @@ import { ApiError } from '../../shared/runtime/errors.ts';
 import { putImage } from './images.ts';
 import { createMachine, templateOf, untilResolved } from './machines.ts';
 import type { KubectlStory } from './run-locally.ts';
+import { calm } from './wakers.ts';
 import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
 
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
@@ -287,7 +288,11 @@ export const stories: readonly Story[] = [
       vmDiskImageTemplate: templateOf(world, 'lab'),
     }),
     says: 'Expected namespace golden for VMDiskImage lab, found none; make the namespace',
-    mend: ({ kube }) => kube.create(Namespace, { metadata: { name: 'golden' } }),
+    mend: async (world) => {
+      // Only the namespace is to wake it: nothing that was done to the machine before.
+      await calm(world);
+      await world.kube.create(Namespace, { metadata: { name: 'golden' } });
+    },
   }),
   {
     name: 'a namespace that is not there is said, and an image in one that is there is made meanwhile',
