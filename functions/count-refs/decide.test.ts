@@ -10,9 +10,9 @@ import { decide, type Observed } from './decide.ts';
 
 const nowMs = start + 60_000;
 const now = '2026-01-01T00:01:00Z';
-/** An image that has been taken in. */
+/** An image that has come to its end. */
 const taken = (status: VMDiskImageStatus = {}, more: ImageOptions = {}) =>
-  aVMDiskImage({ status: { phase: 'Queued', ...status }, ...more });
+  aVMDiskImage({ status: { phase: 'Succeeded', ...status }, ...more });
 const image = taken();
 
 const pass = (
@@ -87,6 +87,19 @@ test('an image that has not been taken in is not written to, for that would cost
   const fresh = aVMDiskImage();
   expect(inWords(pass([named('bare', { finalizers: [] })], { image: fresh }))).toEqual(['mark bare']);
   expect(pass([], { image: aVMDiskImage({ deleted: true }) })).not.toEqual([]);
+});
+
+describe('an image under way that nobody ever used', () => {
+  const queued = (status: VMDiskImageStatus = {}) => aVMDiskImage({ status: { phase: 'Queued', ...status } });
+  test('is not counted before it has come to its end', () => {
+    expect(pass([], { image: queued() })).toEqual([]);
+    expect(statusIn(pass([], { image: taken({ phase: 'Failed' }) }))?.references).toEqual({ count: 0, by: [] });
+  });
+  test('is counted with its first machine, and when that goes', () => {
+    expect(statusIn(pass([named('a')], { image: queued() }))?.references).toEqual({ count: 1, by: ['lab/a'] });
+    const used = queued({ references: { count: 1, by: ['lab/a'] } });
+    expect(statusIn(pass([], { image: used }))).toEqual({ references: { count: 0, by: [] }, unreferencedSince: now });
+  });
 });
 
 describe('since when nobody uses an image', () => {

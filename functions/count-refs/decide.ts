@@ -78,8 +78,11 @@ function count({ image, machines, policy, nowMs }: Observed): Action[] {
   if (!image?.status?.phase && !image?.metadata.deletionTimestamp) return [];
   const users = referencesAmong(machines, policy);
   const references = { count: users.length, by: users.slice(0, mostNamed).map(sayReference) };
-  const { references: before, unreferencedSince: since } = image.status ?? {};
+  const { references: before, unreferencedSince: since, phase } = image.status ?? {};
   const isUnused = users.length === 0;
+  // Its first count can wait where it says nothing: a crowd that is taken in is not written to once more each.
+  if (isUnused && !before && phase !== 'Succeeded' && phase !== 'Failed' && !image.metadata.deletionTimestamp)
+    return [];
   if (isSame(before, references) && isUnused === (since !== undefined)) return [];
   // Since now, not since its creation: who switches pruning on deletes nothing at once.
   const unreferencedSince = isUnused ? (since ?? toTime(nowMs)) : null;

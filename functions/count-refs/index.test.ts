@@ -20,14 +20,14 @@ await kube.create(Namespace, { metadata: { name: 'lab' } });
 const ofImage = (name: string) => ({ name, namespace: 'vmdi-farm' });
 const ofMachine = (name: string, namespace = 'lab') => ({ name, namespace });
 
-async function createImage(name: string) {
+async function createImage(name: string, phase = 'Succeeded') {
   const { apiVersion, kind, spec } = aVMDiskImage();
   await kube.create(VMDiskImage, { apiVersion, kind, metadata: ofImage(name), spec });
-  // As start-sync takes it in.
+  // As start-sync and follow-sync leave it.
   await kube.patch(
     VMDiskImage,
     ofImage(name),
-    { status: { phase: 'Queued' } },
+    { status: { phase } },
     { subresource: 'status', fieldManager: 'start-sync' },
   );
 }
@@ -51,7 +51,7 @@ describe('an image', () => {
     await createMachine('life-b', 'life');
     expect(await alone.changed(VirtualMachine, ofMachine('life-a'))).toBe(202);
     const used = await kube.get(VMDiskImage, ofImage('life'));
-    expect(used?.status).toEqual({ phase: 'Queued', references: { count: 2, by: ['lab/life-a', 'lab/life-b'] } });
+    expect(used?.status).toEqual({ phase: 'Succeeded', references: { count: 2, by: ['lab/life-a', 'lab/life-b'] } });
     expect((await kube.get(VirtualMachine, ofMachine('life-b')))?.metadata.finalizers).toEqual([
       imageReferenceFinalizer,
     ]);
@@ -62,10 +62,17 @@ describe('an image', () => {
     expect(await kube.get(VirtualMachine, ofMachine('life-a'))).toBeUndefined();
     expect(await referencesOf('life')).toEqual({ count: 1, by: ['lab/life-b'] });
   });
-  test('that has just been taken in is counted when that is told', async () => {
-    await createImage('told');
+  test('that has just been taken in, and has machines, is counted when that is told', async () => {
+    await createImage('told', 'Queued');
+    await createMachine('told', 'told');
     expect(await alone.message('ot.pelotech.disk-image.queued.v1', ofImage('told'))).toBe(202);
-    expect(await referencesOf('told')).toEqual({ count: 0, by: [] });
+    expect(await referencesOf('told')).toEqual({ count: 1, by: ['lab/told'] });
+  });
+  test.each(['Succeeded', 'Failed'])('that has none is counted when it is told to have %s', async (phase) => {
+    const name = `unused-${phase.toLowerCase()}`;
+    await createImage(name, phase);
+    expect(await alone.message(`ot.pelotech.disk-image.${phase.toLowerCase()}.v1`, ofImage(name))).toBe(202);
+    expect(await referencesOf(name)).toEqual({ count: 0, by: [] });
   });
   test('is written to once for one change, however often the event comes', async () => {
     await createImage('calm');
@@ -89,7 +96,7 @@ describe('an image', () => {
     );
     expect(await alone.audit()).toBe(202);
     expect((await kube.get(VMDiskImage, ofImage('garbled')))?.status).toEqual({
-      phase: 'Queued',
+      phase: 'Succeeded',
       references: { count: 1, by: ['lab/garbled'] },
     });
   });

@@ -19,9 +19,10 @@ export default defineFunction<Observed>({
   on: [
     on.changed(VirtualMachine, { source: 'pelotech' }),
     on.cameOrWent(VMDiskImage, { source: 'pelotech' }),
-    // A new image is counted when it has been taken in, not before.
+    // A new image is counted when it has been taken in, not before; one that nobody uses when it has come to its end.
     on.event(diskImageFact('queued'), ImageFact),
     on.event(diskImageFact('succeeded'), ImageFact),
+    on.event(diskImageFact('failed'), ImageFact),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.audit(),
   ],

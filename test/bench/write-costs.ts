@@ -40,9 +40,9 @@ export const readsPerImage = ({ calls, images }: Pick<SyncRun, 'calls' | 'images
 
 const statusOfImages = 'vmdiskimages.pelotech.ot/status';
 
-function partOf({ isDone, verb, resource }: Calls): Part {
+function partOf({ isDone, function: writer, verb, resource }: Calls): Part {
   if (!isDone) return 'refused';
   if (resource === 'events') return 'Events';
-  // The source volume goes once the snapshot is ready and the image Succeeded.
-  return verb === 'delete' ? 'after Succeeded' : 'to Succeeded';
+  // Here nobody uses the images: such a one is counted (count-refs), and its source volume deleted, once it Succeeded.
+  return verb === 'delete' || writer === 'count-refs' ? 'after Succeeded' : 'to Succeeded';
 }

@@ -20,6 +20,7 @@ const deletedAs = ({ history }: World, name: string) =>
     .map(({ object }) => object as VMDiskImage)
     .find(({ kind, metadata }) => kind === VMDiskImage.kind && metadata.name === name && metadata.deletionTimestamp);
 
+/** Where nothing is in the store an image Failed, and nobody uses it, as soon as it has had its turn. */
 export const stories: readonly Story[] = [
   {
     name: 'an image that nobody uses goes after pruneAfter, with its snapshot, and an Event says why',
@@ -39,7 +40,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'an image that is in use stays, and goes when its last machine has been gone for pruneAfter',
-    policy: { concurrency: '0', prune: 'WhenUnreferenced', pruneAfter: '1s' },
+    policy: { prune: 'WhenUnreferenced', pruneAfter: '1s' },
     run: async (world) => {
       await createMachine(world, 'user', 'used');
       await createImage(world, 'used');
@@ -53,7 +54,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'an image that is to be kept stays until nobody wants that any more',
-    policy: { concurrency: '0', prune: 'WhenUnreferenced', pruneAfter: '1s' },
+    policy: { prune: 'WhenUnreferenced', pruneAfter: '1s' },
     run: async (world) => {
       const annotations = { [keepAnnotation]: 'the golden one' };
       await createImage(world, 'golden', {}, { annotations });
@@ -67,7 +68,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'under DryRun an Event says once what would go, and nothing goes; then the policy is switched on',
-    policy: { concurrency: '0', prune: 'DryRun', pruneAfter: '1s' },
+    policy: { prune: 'DryRun', pruneAfter: '1s' },
     run: async (world) => {
       await createImage(world, 'first');
       expect((await untilEventAbout(world, 'first', 'WouldBePruned')).message).toContain('it would be deleted');
@@ -83,7 +84,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'under a policy that does not parse nothing goes, until it is mended',
-    policy: { concurrency: '0', prune: 'DryRun', pruneAfter: '1s' },
+    policy: { prune: 'DryRun', pruneAfter: '1s' },
     run: async (world) => {
       await createImage(world, 'unused');
       await untilEventAbout(world, 'unused', 'WouldBePruned');
@@ -100,7 +101,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a reference that comes at the last moment saves the image, and no image goes from under its machine',
-    policy: { concurrency: '0', pruneAfter: '0s' },
+    policy: { concurrency: '8', pruneAfter: '0s' },
     run: async (world) => {
       const images = namesOf('image', 20);
       const isUsed = (_: string, index: number) => index % 2 === 0;

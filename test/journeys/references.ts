@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
+import { putImage } from './images.ts';
 import { createMachine } from './machines.ts';
 import { dropsAllButTimers } from './wakers.ts';
 import { createImage, type Story, setPolicy, until, untilGone, type World } from './world.ts';
@@ -34,10 +35,6 @@ export const namesOf = (prefix: string, count: number) =>
 async function comeAndGo(world: World): Promise<void> {
   const { kube, namespace } = world;
   await createImage(world, 'used');
-  const unused = await untilCount(world, 'used', 0);
-  expect(unused.status?.references).toEqual({ count: 0, by: [] });
-  expect(unused.status?.unreferencedSince).toBeDefined();
-
   for (const name of ['a', 'b', 'c']) await createMachine(world, name, 'used');
   const used = await untilCount(world, 'used', 3);
   expect(used.status?.references?.by).toEqual(['a', 'b', 'c'].map((name) => `${namespace}/${name}`));
@@ -49,11 +46,29 @@ async function comeAndGo(world: World): Promise<void> {
   const fewer = await untilCount(world, 'used', 2);
   expect(fewer.status?.references?.by).toEqual([`${namespace}/a`, `${namespace}/c`]);
   for (const name of ['a', 'c']) await deleteMachine(world, name);
-  expect((await untilCount(world, 'used', 0)).status?.unreferencedSince).toBeDefined();
+  const unused = await untilCount(world, 'used', 0);
+  expect(unused.status?.references).toEqual({ count: 0, by: [] });
+  expect(unused.status?.unreferencedSince).toBeDefined();
   for (const name of ['a', 'b', 'c']) await untilGone(world, VirtualMachine, { namespace, name });
 }
 
 export const stories: readonly Story[] = [
+  {
+    name: 'an image that no machine ever named says so once it has come to its end, ready or not',
+    policy: { retryLimit: '0' },
+    local: noAudit,
+    run: async (world) => {
+      await putImage(world, 'ready');
+      for (const name of ['ready', 'missing']) await createImage(world, name);
+      for (const [name, phase] of [
+        ['ready', 'Succeeded'],
+        ['missing', 'Failed'],
+      ] as const) {
+        const { status } = await untilCount(world, name, 0);
+        expect(status).toMatchObject({ phase, unreferencedSince: expect.any(String) });
+      }
+    },
+  },
   {
     name: 'an image says who uses it right after every machine that comes or goes, and since when nobody does',
     policy: paused,
