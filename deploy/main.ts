@@ -31,7 +31,7 @@ async function load(name: string): Promise<FunctionDeclaration> {
 
 /** Serves the function of that name until SIGTERM; then finishes what it has begun and ends. */
 async function run(name: string) {
-  const kube = kubeClient(configured());
+  const kube = kubeClient(configured(), process.env.FIELD_VALIDATION === 'Strict' ? 'Strict' : 'Warn');
   const [declaration, telemetry] = await Promise.all([load(name), startTelemetry(name, kube)]);
   const served = serve(declaration, {
     kube,

@@ -86,8 +86,16 @@ const pageSize = 500;
 /** The library ends a watch that brings nothing for half a minute; that is an end like any other. */
 const isTimeout = (error: unknown) => error instanceof Error && error.name === 'TimeoutError';
 
+/**
+ * What the API server does with fields that a kind doesn't know: takes them out and says so in a header that nobody reads,
+ * or refuses the whole (400). Strict is for tests: where somebody's definitions are older than the functions, these go on.
+ */
+export type FieldValidation = 'Warn' | 'Strict';
+
 /** A client for the cluster that `config` points at. */
-export function kubeClient(config: KubeConfig): Kube {
+export function kubeClient(config: KubeConfig, validation: FieldValidation = 'Warn'): Kube {
+  // Warn is the API server's own choice.
+  const fieldValidation = validation === 'Strict' ? validation : undefined;
   const http = new IsomorphicFetchHttpLibrary();
   let dispatcher: ReturnType<RequestContext['getDispatcher']>;
   const server = () => {
@@ -151,20 +159,26 @@ export function kubeClient(config: KubeConfig): Kube {
     async create(resource, object, fieldManager) {
       const { namespace } = (object as { metadata: ObjectReference }).metadata;
       return resource.parse(
-        await request(HttpMethod.POST, pathOf(resource, { namespace }), { fieldManager }, named(resource, object)),
+        await request(
+          HttpMethod.POST,
+          pathOf(resource, { namespace }),
+          { fieldManager, fieldValidation },
+          named(resource, object),
+        ),
       );
     },
     async replace(resource, object, fieldManager) {
-      return resource.parse(await request(HttpMethod.PUT, pathOf(resource, object.metadata), { fieldManager }, object));
+      const path = pathOf(resource, object.metadata);
+      return resource.parse(await request(HttpMethod.PUT, path, { fieldManager, fieldValidation }, object));
     },
     async patch(resource, ref, patch, { subresource, fieldManager } = {}) {
       const path = pathOf(resource, ref, subresource);
       return resource.parse(
-        await request(HttpMethod.PATCH, path, { fieldManager }, patch, 'application/merge-patch+json'),
+        await request(HttpMethod.PATCH, path, { fieldManager, fieldValidation }, patch, 'application/merge-patch+json'),
       );
     },
     async apply(resource, object, { fieldManager, force, subresource }) {
-      const query = { fieldManager, force: force ? 'true' : undefined };
+      const query = { fieldManager, force: force ? 'true' : undefined, fieldValidation };
       const body = named(resource, object);
       const path = pathOf(resource, object.metadata, subresource);
       return resource.parse(await request(HttpMethod.PATCH, path, query, body, 'application/apply-patch+yaml'));

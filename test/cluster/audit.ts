@@ -17,6 +17,8 @@ export interface AuditedRequest {
   code: number;
   /** Why it was refused, in the API server's words; absent where it was not. */
   refusal: string | undefined;
+  /** A field that nobody knows would have been refused. */
+  isStrict: boolean;
   /** When it came in, in milliseconds since 1970. */
   atMs: number;
 }
@@ -109,6 +111,13 @@ export function countsOf({ requests }: Audit): Map<string, number> {
 
 const writes = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 
+/** The objects that were written without being held against their definitions. */
+export const laxlyWritten = ({ requests }: Audit): string[] => [
+  ...new Set(requests.filter(({ verb, isStrict }) => hasBody.has(verb) && !isStrict).map(inWords)),
+];
+
+const hasBody = new Set(['create', 'update', 'patch']);
+
 /** How many writes each ServiceAccount made that were carried out. */
 export function writesByAccount(requests: readonly AuditedRequest[]): Map<string, number> {
   const counts = new Map<string, number>();
@@ -126,6 +135,7 @@ interface AuditEvent {
   objectRef?: { apiGroup?: string; resource?: string; subresource?: string; namespace?: string; name?: string };
   responseStatus?: { code?: number; message?: string };
   requestObject?: { spec?: { user?: string; resourceAttributes?: ResourceAttributes } };
+  requestURI: string;
   requestReceivedTimestamp: string;
 }
 
@@ -148,6 +158,7 @@ function requestOf({ user, verb, objectRef = {}, responseStatus = {}, ...event }
     name: objectRef.name,
     code,
     refusal: code === 403 ? message : undefined,
+    isStrict: event.requestURI.includes('fieldValidation=Strict'),
     atMs: Date.parse(event.requestReceivedTimestamp),
   };
 }

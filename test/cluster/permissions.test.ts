@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { generatedFolders, readManifests } from '../../deploy/local/manifests.ts';
 import { grantedRules, inWords } from '../permissions/granted.ts';
-import { type Audit, countsOf, readAudit, refusedIn, unusedOf, writesByAccount } from './audit.ts';
+import { type Audit, countsOf, laxlyWritten, readAudit, refusedIn, unusedOf, writesByAccount } from './audit.ts';
 
 /** The API server's audit log of the stories, which have run before. */
 const logFile = process.env.OT_AUDIT_LOG;
@@ -33,4 +33,8 @@ isLogged('no request of a ServiceAccount of the operator was refused', async () 
   expect(refused.map(({ account, verb, resource, refusal }) => `${account} ${verb} ${resource}: ${refusal}`)).toEqual(
     [],
   );
+});
+
+isLogged('every object that the functions wrote was held against the real definitions of its kind', async () => {
+  expect(laxlyWritten(await audit())).toEqual([]);
 });

@@ -33,11 +33,11 @@ const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-tests' };
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
 
-/** The administrator's client for the cluster of KUBECONFIG. */
+/** The administrator's client for the cluster of KUBECONFIG, which writes no field that the real definitions don't know. */
 export function adminClient(): Kube {
   const config = new KubeConfig();
   config.loadFromDefault();
-  return kubeClient(config);
+  return kubeClient(config, 'Strict');
 }
 
 /** The one namespace of all stories: each new namespace makes Knative start the adapters of all sources anew, which then miss events. */

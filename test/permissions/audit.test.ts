@@ -7,6 +7,7 @@ import {
   auditArguments,
   auditOf,
   countsOf,
+  laxlyWritten,
   readAudit,
   refusedIn,
   unusedOf,
@@ -26,6 +27,7 @@ const line = (event: object) =>
     level: 'Metadata',
     auditID: `id-${++ids}`,
     stage: 'ResponseComplete',
+    requestURI: '/apis/pelotech.ot/v1alpha1/namespaces/lab/vmdiskimages/a/status?fieldManager=start-sync',
     requestReceivedTimestamp: '2026-01-01T00:00:00.500000Z',
     responseStatus: { metadata: {}, code: 200 },
     ...event,
@@ -58,6 +60,7 @@ test('a line is a request of a ServiceAccount', () => {
       namespace: 'lab',
       name: 'a',
       code: 200,
+      isStrict: false,
       refusal: undefined,
       atMs: Date.parse('2026-01-01T00:00:00.500Z'),
     },
@@ -151,4 +154,13 @@ test('the policy logs the operator and what is asked about it, and nothing else'
   const { rules } = parse(await readFile(policyFile, 'utf8'));
   expect(rules.map(({ level }: { level: string }) => level)).toEqual(['Metadata', 'Request', 'None']);
   await expect(readAudit(logFile)).rejects.toThrow('ENOENT');
+});
+
+test('a write that was not held against the definition of its kind is said', () => {
+  const requestURI = '/api/v1/namespaces/lab/events?fieldManager=prune&fieldValidation=Strict';
+  const strict = line({ user: user('prune'), verb: 'create', objectRef: events, requestURI });
+  const deleted = line({ user: user('prune'), verb: 'delete', objectRef: { ...images, name: 'a' } });
+  expect(laxlyWritten(auditOf(strict + deleted + patched + patched))).toEqual([
+    'start-sync patch vmdiskimages.pelotech.ot/status',
+  ]);
 });
