@@ -27,5 +27,7 @@ describe('two hundred machines on twenty images all end well', () => {
     },
     withinMs: 1_200_000,
   });
-  test(story.name, () => onRealCluster(story, { kube: adminClient(), broker: broker.url }), 2_400_000);
+  // Two hundred machines keep two cores so busy that the kubelet restarts the channel's dispatcher, at last after minutes.
+  const world = () => ({ kube: adminClient(), broker: broker.url, goneWithinMs: 600_000 });
+  test(story.name, () => onRealCluster(story, world()), 2_400_000);
 });

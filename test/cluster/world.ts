@@ -43,11 +43,18 @@ export function adminClient(): Kube {
 /** The one namespace of all stories: each new namespace makes Knative start the adapters of all sources anew, which then miss events. */
 const namespace = 'lab';
 
+interface Real {
+  kube: Kube;
+  broker: string;
+  /** How long what a story left may take to be gone. */
+  goneWithinMs?: number;
+}
+
 /**
  * Runs a story on the cluster of KUBECONFIG, where the functions are installed, with the simulated CDI, snapshotter and
  * KubeVirt as ordinary clients beside it; what their webhooks would refuse, nobody refuses there. Policy and slots are one for the whole cluster: one story at a time.
  */
-export async function onRealCluster(story: Story, { kube, broker }: { kube: Kube; broker: string }): Promise<void> {
+export async function onRealCluster(story: Story, { kube, broker, goneWithinMs }: Real): Promise<void> {
   const store = await startStore();
   await startAnew(kube);
   const history = await recordHistory(kube);
@@ -63,7 +70,7 @@ export async function onRealCluster(story: Story, { kube, broker }: { kube: Kube
     await history.stop();
     store.faults.splice(0);
     store.limitTo(undefined);
-    await removeAll(world);
+    await removeAll(world, goneWithinMs);
     for (const { stop } of simulators) await stop();
     await store.close();
   }
@@ -77,7 +84,7 @@ async function toldBy(kube: Kube): Promise<string> {
 }
 
 /** Deletes what a story left, as a user would, and waits until nothing of it is there any more. */
-async function removeAll(world: World): Promise<void> {
+async function removeAll(world: World, withinMs?: number): Promise<void> {
   const { kube } = world;
   for (const kind of [
     Machine,
@@ -92,7 +99,7 @@ async function removeAll(world: World): Promise<void> {
   ]) {
     const left = await kube.list(kind, { namespace });
     for (const { metadata } of left) await kube.delete(kind, metadata);
-    for (const { metadata } of left) await untilGone(world, kind, metadata);
+    for (const { metadata } of left) await untilGone(world, kind, metadata, withinMs);
   }
 }
 
