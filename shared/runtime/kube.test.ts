@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { KubeConfig } from '@kubernetes/client-node';
+import { afterEach, describe, expect, test } from 'vitest';
+import { startApiServer } from '../../deploy/local/api-server/api-server.ts';
+import { kubeconfigFor } from '../../deploy/local/api-server/kubeconfig.ts';
+import { realClock } from '../../deploy/local/clock.ts';
+import { applyManifests, readManifests } from '../../deploy/local/manifests.ts';
+import { aVMDiskImage } from '../../test/builders.ts';
+import { VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
+import { kubeClient } from './kube.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+/** A client of a server that takes everything and notes what it was sent. */
+async function onTheWire() {
+  const sent: { request: string; body: unknown }[] = [];
+  const server = createServer(async (request, response) => {
+    sent.push({ request: `${request.method} ${request.url}`, body: JSON.parse(await text(request)) });
+    response.end('{}');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ends.push(async () => {
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  });
+  const config = new KubeConfig();
+  const { port } = server.address() as AddressInfo;
+  config.loadFromString(kubeconfigFor(`http://127.0.0.1:${port}`));
+  return { kube: kubeClient(config), sent };
+}
+
+describe('a DELETE', () => {
+  const ubuntu = { namespace: 'vmdi-farm', name: 'ubuntu' };
+  const request = 'DELETE /apis/pelotech.ot/v1alpha1/namespaces/vmdi-farm/vmdiskimages/ubuntu';
+  const options = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' };
+
+  test.each([
+    ['uid and resourceVersion', { uid: 'uid-of-ubuntu', resourceVersion: '42' }],
+    ['uid alone', { uid: 'uid-of-ubuntu' }],
+  ])('carries as preconditions %s', async (_, preconditions) => {
+    const { kube, sent } = await onTheWire();
+    await kube.delete(VMDiskImage, ubuntu, preconditions);
+    expect(sent).toEqual([{ request, body: { ...options, preconditions } }]);
+  });
+  test('is unconditional where none are given', async () => {
+    const { kube, sent } = await onTheWire();
+    await kube.delete(VMDiskImage, ubuntu);
+    expect(sent).toEqual([{ request, body: options }]);
+  });
+});
+
+describe('a field that the kind does not know', () => {
+  const { apiVersion, kind, spec } = aVMDiskImage();
+  const image = (name: string) => ({
+    apiVersion,
+    kind,
+    metadata: { namespace: 'default', name },
+    spec: { ...spec, colour: 'red' },
+  });
+
+  async function clients() {
+    const server = await startApiServer({ clock: realClock });
+    ends.push(server.close);
+    const config = new KubeConfig();
+    config.loadFromString(server.kubeconfig());
+    const [strict, byDefault] = [kubeClient(config, 'Strict'), kubeClient(config)];
+    await applyManifests(byDefault, await readManifests('crds'));
+    return { strict, byDefault };
+  }
+
+  test('is refused under Strict, and taken out by default', async () => {
+    const { strict, byDefault } = await clients();
+    const refusal = { status: 400, message: expect.stringContaining('unknown field "spec.colour"') };
+    await expect(strict.create(VMDiskImage, image('red'))).rejects.toMatchObject(refusal);
+    const made = await byDefault.create(VMDiskImage, image('red'));
+    expect(made.spec).not.toHaveProperty('colour');
+
+    const { metadata } = made;
+    const red = { ...made, spec: { ...made.spec, colour: 'red' } };
+    await expect(strict.replace(VMDiskImage, red)).rejects.toMatchObject(refusal);
+    expect((await byDefault.replace(VMDiskImage, red)).spec).not.toHaveProperty('colour');
+    const patch = { spec: { colour: 'red' } };
+    await expect(strict.patch(VMDiskImage, metadata, patch)).rejects.toMatchObject({ ...refusal, status: 422 });
+    expect((await byDefault.patch(VMDiskImage, metadata, patch)).spec).not.toHaveProperty('colour');
+  });
+});
