@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { inspect } from 'node:util';
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, describe, expect, test } from 'vitest';
 import { startApiServer } from '../../deploy/local/api-server/api-server.ts';
@@ -9,7 +10,10 @@ import { kubeconfigFor } from '../../deploy/local/api-server/kubeconfig.ts';
 import { realClock } from '../../deploy/local/clock.ts';
 import { applyManifests, readManifests } from '../../deploy/local/manifests.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
+import { Secret } from '../resources/core/secret.ts';
+import { VirtualMachine } from '../resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
+import type { Resource } from '../resources/resource.ts';
 import { kubeClient } from './kube.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -17,12 +21,12 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-/** A client of a server that takes everything and notes what it was sent. */
-async function onTheWire() {
+/** A client of a server that notes what it was sent, and answers the same to all of it. */
+async function onTheWire(status = 200, answer = '{}') {
   const sent: { request: string; body: unknown }[] = [];
   const server = createServer(async (request, response) => {
-    sent.push({ request: `${request.method} ${request.url}`, body: JSON.parse(await text(request)) });
-    response.end('{}');
+    sent.push({ request: `${request.method} ${request.url}`, body: JSON.parse((await text(request)) || 'null') });
+    response.writeHead(status).end(answer);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   ends.push(async () => {
@@ -52,6 +56,30 @@ describe('a DELETE', () => {
     const { kube, sent } = await onTheWire();
     await kube.delete(VMDiskImage, ubuntu);
     expect(sent).toEqual([{ request, body: options }]);
+  });
+});
+
+describe('of an object that may hold passwords', () => {
+  const ref = { namespace: 'lab', name: 'vm' };
+  const quoting = (code: number) => JSON.stringify({ code, reason: 'Invalid', message: 'denied: "pw"' });
+  const errorOf = (done: Promise<unknown>) => done.then(String, (error: unknown) => error);
+
+  test.each([Secret, VirtualMachine])(
+    '$kind no error shows what the API server said, but to those who ask for it',
+    async (kind) => {
+      const { kube } = await onTheWire(422, quoting(422));
+      const error = await errorOf(kube.create(kind as Resource, { metadata: ref }));
+      expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('pw');
+      expect(error).toMatchObject({ status: 422, reason: 'Invalid', said: 'denied: "pw"' });
+    },
+  );
+  test('an answer that is no JSON is not quoted either', async () => {
+    const { kube } = await onTheWire(200, '["pw",x]');
+    expect(inspect(await errorOf(kube.get(Secret, ref)), { depth: 9, showHidden: true })).not.toContain('pw');
+  });
+  test('of any other object it does', async () => {
+    const { kube } = await onTheWire(422, quoting(422));
+    expect(await errorOf(kube.create(VMDiskImage, { metadata: ref }))).toMatchObject({ message: 'denied: "pw"' });
   });
 });
 
