@@ -53,6 +53,7 @@ function tell(machine: VirtualMachine, finding: Finding | undefined, { nowMs, im
         status: { conditions: [conditionAfter(before, wanted, toTime(nowMs))] },
       },
       subresource: 'status',
+      force: true,
       trace: traceOfMachine(machine, image),
     },
     ...(differences.length > 0

@@ -50,6 +50,19 @@ test('the image is made of the template, and the machine says so under the name 
   );
 });
 
+test('what somebody else wrote into the condition, as a restored backup does, is written over', async () => {
+  const ref = await machine('edited', 'one');
+  const conditions = ['ImageResolved', 'Ready'].map((type) => {
+    const lastTransitionTime = '2026-01-01T00:00:00Z';
+    return { type, status: 'False', reason: 'Restored', message: 'from before', lastTransitionTime };
+  });
+  const options = { subresource: 'status', fieldManager: 'velero' } as const;
+  await kube.patch(VirtualMachine, ref, { status: { conditions } }, options);
+  expect(await alone.changed(VirtualMachine, ref)).toBe(202);
+  expect(await resolvedOf(ref)).toBe('True ImageFound');
+  expect(conditionOf((await kube.get(VirtualMachine, ref))?.status?.conditions, 'Ready')?.reason).toBe('Restored');
+});
+
 test('the same event again writes nothing', async () => {
   const ref = await machine('again', 'one');
   await alone.changed(VirtualMachine, ref);

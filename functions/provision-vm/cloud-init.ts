@@ -4,10 +4,10 @@ import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-mac
 import { parseCidr } from '../../shared/rules/ip-address.ts';
 import { toMicroTime } from '../../shared/rules/time.ts';
 import { childMetadata, cloudInitName } from './children.ts';
-import { passwordAnnotations } from './kept-passwords.ts';
 import { loginsOf } from './logins.ts';
 import { type Nic, nicsOf } from './networks.ts';
-import { type Observed, passwordKey } from './observed.ts';
+import type { Observed } from './observed.ts';
+import { passwordAnnotations, passwordOf, passwordsFrom } from './passwords.ts';
 
 /** When the Secret was written anew under a machine that had started with another. */
 const changedAt = 'pelotech.ot/cloud-init-changed-at';
@@ -37,10 +37,10 @@ export function changedSecret(
     ([key, value]) => data[key] === value && found.data?.[key] === value,
   );
   const from = passwordAnnotations(seen.machine);
-  const isSameFrom = Object.entries(from).every(([key, value]) => found.metadata.annotations?.[key] === value);
-  if (isSame && isSameFrom) return undefined;
+  const { [passwordsFrom]: fromBefore, ...others } = found.metadata.annotations ?? {};
+  if (isSame && fromBefore === from[passwordsFrom]) return undefined;
   const annotations = {
-    ...found.metadata.annotations,
+    ...others,
     ...from,
     ...(hasStarted && !isSame ? { [changedAt]: toMicroTime(nowMs) } : {}),
   };
@@ -81,7 +81,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 function userData({ machine, passwords }: Seen) {
   const users = loginsOf(machine).map(({ login, user }) => {
     const { name, gecos, plain_text_passwd, hashed_passwd, passwordSecretRef, ...rest } = user;
-    const plain = passwordSecretRef ? passwords.get(passwordKey(passwordSecretRef)) : plain_text_passwd;
+    const plain = passwordSecretRef ? passwordOf(passwords, login, passwordSecretRef) : plain_text_passwd;
     const password = {
       ...(plain === undefined ? {} : { plain_text_passwd: plain }),
       ...(hashed_passwd ? { hashed_passwd } : {}),

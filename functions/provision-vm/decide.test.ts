@@ -208,15 +208,25 @@ describe('a disk whose snapshot is no more the one to clone from', () => {
   };
   const unusable = { ...imageAt(2), status: { phase: 'Syncing' as const, revision: 2 } };
   const lost = { status: 'False', reason: 'CloneWithoutSource' };
+  const stuck = { status: 'False', reason: 'Error', message: 'source claim does not exist' };
   type Case = [string, NonNullable<Parameters<typeof aMadeMachine>[1]>['disk'], Parameters<typeof pass>[0], boolean];
   test.each<Case>([
     ['nobody has looked at', { phase: '', hasClaim: false }, {}, true],
-    ['waits', { phase: 'Pending' }, {}, true],
+    ['waits', { phase: 'Pending', hasClaim: false }, {}, true],
     ['waits for its first start', { phase: 'PendingPopulation' }, {}, true],
     ['finds no source', { phase: 'CloneScheduled', bound: lost }, {}, true],
-    ['of an image that was made anew', { phase: 'Pending' }, { image: imageAt(1, { uid: 'uid-of-next' }) }, true],
+    ['met an error on its way', { phase: 'PrepClaimInProgress', running: stuck }, {}, true],
+    ['whose phase CDI took back', { phase: '' }, {}, false],
+    ['whose claim is being restored from a backup', { phase: 'Pending' }, {}, false],
+    [
+      'of an image that was made anew',
+      { phase: 'Pending', hasClaim: false },
+      { image: imageAt(1, { uid: 'uid-of-next' }) },
+      true,
+    ],
     ['of the usable revision', { phase: 'PendingPopulation' }, { image: imageAt(1) }, false],
     ['of the usable revision finds no source', { phase: '', bound: lost }, { image: imageAt(1) }, false],
+    ['of the usable revision met an error', { phase: 'CloneInProgress', running: stuck }, { image: imageAt(1) }, false],
     ['while there is no other snapshot', { phase: 'Pending', bound: lost }, { image: unusable }, false],
     ['while there is no image', { phase: 'Pending', bound: lost }, { image: undefined }, false],
     ['is being cloned', { phase: 'CloneInProgress' }, {}, false],
@@ -225,7 +235,7 @@ describe('a disk whose snapshot is no more the one to clone from', () => {
     ['was given up', { phase: 'Failed' }, {}, false],
     [
       'under a machine that runs',
-      { phase: 'Pending' },
+      { phase: 'Pending', hasClaim: false },
       { instance: anInstance(aVirtualMachine(), { phase: 'Running' }) },
       false,
     ],
@@ -234,6 +244,24 @@ describe('a disk whose snapshot is no more the one to clone from', () => {
     expect(found.writes[0] === 'delete DataVolume').toBe(isDeleted);
     expect(found.conditions.DiskReady === 'False DiskOutdated').toBe(isDeleted);
     if (isDeleted) expect(found.actions[0]).toMatchObject({ unchanged: true, of: { metadata: { name: 'demo-root' } } });
+  });
+  test.each(['', 'Pending', 'CloneScheduled', 'PendingPopulation'])(
+    'was seen cloned once, and stays whatever CDI says of it later (%j)',
+    (phase) => {
+      const made = aMadeMachine({}, { disk: { phase: 'Succeeded' } });
+      const { rootDisk } = pass(made).status ?? {};
+      expect(rootDisk?.cloned).toBe('uid-of-demo-root');
+      const machine = { ...made.machine, status: { ...made.machine.status, rootDisk } };
+      const dataVolume = DataVolume.parse({ ...made.dataVolume, status: { phase } });
+      const found = pass({ ...made, machine, dataVolume, image: imageAt(2) });
+      expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+      expect(found.status).not.toHaveProperty('rootDisk');
+    },
+  );
+  test('stays while the machine has no status, which says what was seen of it', () => {
+    const made = aMadeMachine({}, { disk: { phase: 'PendingPopulation' } });
+    const wiped = { ...made.machine, status: undefined };
+    expect(pass({ ...made, machine: wiped, image: imageAt(2) }).writes).toEqual(['patchStatus VirtualMachine']);
   });
   test('is not deleted twice, and comes back from the snapshot there is', () => {
     const made = aMadeMachine({ spec: { ignoreOnDeploy: true } }, { disk: { phase: 'PendingPopulation' } });
@@ -399,7 +427,12 @@ describe('a changed spec', () => {
     const spec = {
       ...template.spec,
       domain: { ...template.spec.domain, machine: { type: 'q35' } },
-      volumes: [...template.spec.volumes, { name: 'plugged' }],
+      // A VirtualMachineRestore puts the disk of the backup there (kubevirt, pkg/storage/snapshot/restore.go).
+      volumes: [
+        { name: 'root', persistentVolumeClaim: { claimName: 'restore-1' } },
+        { name: 'cloudinit', cloudInitNoCloud: {} },
+        { name: 'plugged' },
+      ],
     };
     const grown = { ...kubeVirtMachine, spec: { ...kubeVirtMachine?.spec, template: { ...template, spec } } };
     const found = pass({
@@ -419,7 +452,11 @@ describe('a changed spec', () => {
               memory: { guest: '4Gi' },
               resources: { requests: { cpu: '500m' }, limits: { cpu: '500m' } },
             },
-            volumes: [{ name: 'root' }, { name: 'cloudinit' }, { name: 'plugged' }],
+            volumes: [
+              { name: 'root', persistentVolumeClaim: { claimName: 'restore-1' } },
+              { name: 'cloudinit' },
+              { name: 'plugged' },
+            ],
           },
         },
       },
@@ -469,13 +506,23 @@ describe('a changed spec', () => {
       expect(found.conditions.RestartRequired).toBe('True CloudInitChanged');
     });
     test.each([
-      ['another Secret that is missing', { name: 'ops', passwordSecretRef: { name: 'other', key: 'password' } }],
-      ['another user', { name: 'dev', passwordSecretRef: { name: 'login', key: 'password' } }],
-    ])('and now names %s, is not carried through, and that is said', (_, user) => {
-      const found = changedTo([user]);
+      ['another Secret that is missing', [{ ...ops, passwordSecretRef: { name: 'other', key: 'password' } }]],
+      ['another user', [{ ...ops, name: 'dev' }]],
+      ['another user beside', [ops, { ...ops, name: 'dev' }]],
+    ])('and now names %s, is not carried through, and that is said', (_, users) => {
+      const found = changedTo(users);
       expect(found.writes).toEqual(['patchStatus VirtualMachine']);
       expect(found.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'True PasswordSecretMissing' });
     });
+  });
+  test('to a password in the spec and back takes that for none of the Secret', () => {
+    const ops = { name: 'ops', passwordSecretRef: { name: 'login', key: 'password' } };
+    const passwords = new Map([['login/password', 'x']]);
+    const made = aMadeMachine({ spec: { users: [ops] } }, { machine: running, passwords });
+    const plain = changed({ ...made, passwords: new Map() }, { users: [{ name: 'ops', plain_text_passwd: 'seen' }] });
+    const secret = Secret.parse(madeIn(pass(plain).actions, Secret));
+    const back = pass({ ...changed(plain, { users: [ops] }), secret });
+    expect(back.conditions.RestartRequired).toBe('True PasswordSecretMissing');
   });
   test('before the first start says nothing of a restart', () => {
     const made = aMadeMachine({}, { disk: { phase: 'PendingPopulation' }, machine: { printableStatus: 'Starting' } });
@@ -492,7 +539,28 @@ describe('a changed spec', () => {
   });
 });
 
+describe('a disk whose claim is gone', () => {
+  const lost = { phase: 'Succeeded', bound: { status: 'False', reason: 'CloneWithoutSource' } };
+  test('is said to be, though CDI calls it cloned, and what to do', () => {
+    const made = aMadeMachine({ spec: { ignoreOnDeploy: true } }, { disk: lost });
+    const found = pass(made);
+    expect(found.conditions).toMatchObject({ DiskReady: 'False ClaimGone', Ready: 'False ClaimGone' });
+    expect(found.status?.message).toContain('delete DataVolume lab/demo-root to have the disk cloned anew');
+  });
+});
+
 describe("what is somebody else's", () => {
+  test('but says that it was made for a machine of this name is not to be deleted: a restored backup', () => {
+    const { dataVolume } = aMadeMachine();
+    if (!dataVolume) throw new Error('expected one');
+    const { ownerReferences: _, ...metadata } = dataVolume.metadata;
+    const labels = { ...metadata.labels, 'pelotech.ot/virtual-machine-uid': 'uid-before' };
+    const found = pass({ dataVolume: DataVolume.parse({ ...dataVolume, metadata: { ...metadata, labels } }) });
+    expect(found.conditions.Ready).toBe('False NameTaken');
+    expect(found.status?.message).toContain('ownerReferences');
+    expect(found.status?.message).toContain('uid-demo');
+    expect(found.status?.message).not.toMatch(/delete or rename/);
+  });
   const foreign = { apiVersion: 'v1', metadata: { name: 'demo-cloud-init', namespace: 'lab', uid: 'x' } };
   test('under the name of a child stops everything, and heals', () => {
     const found = pass({ secret: Secret.parse(foreign) });

@@ -68,9 +68,10 @@ interface Template {
   spec?: { domain?: { devices?: { disks?: readonly Named[] } }; volumes?: readonly Named[] };
 }
 
-/** Disks that were plugged in by others stay. */
+/** Disks that were plugged in by others stay, and the disk of a backup that was put in place of ours. */
 function withAdded(next: Template, found: Template): Readonly<Record<string, unknown>> {
   const { domain, volumes = [] } = next.spec ?? {};
+  const rootFound = found.spec?.volumes?.find(({ name }) => name === root);
   const added = (list: readonly Named[] = []) => list.filter(({ name }) => name !== root && name !== cloudInit);
   const disks = [...(domain?.devices?.disks ?? []), ...added(found.spec?.domain?.devices?.disks)];
   return {
@@ -78,7 +79,10 @@ function withAdded(next: Template, found: Template): Readonly<Record<string, unk
     spec: {
       ...next.spec,
       domain: { ...domain, devices: { ...domain?.devices, disks } },
-      volumes: [...volumes, ...added(found.spec?.volumes)],
+      volumes: [
+        ...volumes.map((one) => (one.name === root && rootFound ? rootFound : one)),
+        ...added(found.spec?.volumes),
+      ],
     },
   };
 }

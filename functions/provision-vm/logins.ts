@@ -1,6 +1,6 @@
 import type { User, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { linuxLoginOf } from '../../shared/rules/linux-login.ts';
-import { final, type Observed, type Obstacle, passwordKey } from './observed.ts';
+import { final, type Obstacle } from './observed.ts';
 
 /** A user with the login that Linux takes for it. */
 export interface Login {
@@ -27,18 +27,6 @@ export function collision(machine: VirtualMachine): Obstacle | undefined {
     return final(
       'UserNamesCollide',
       `Expected each user to have a login of its own, found ${names}, which both become ${login}.`,
-    );
-  }
-  return undefined;
-}
-
-/** A password that is not where the spec says it is. */
-export function missingPassword({ machine, passwords }: Pick<Observed, 'machine' | 'passwords'>): Obstacle | undefined {
-  for (const { name, passwordSecretRef } of machine.spec.users ?? []) {
-    if (!passwordSecretRef || passwords.get(passwordKey(passwordSecretRef)) !== undefined) continue;
-    return final(
-      'PasswordSecretMissing',
-      `Expected the password of user ${JSON.stringify(name)} in key ${passwordSecretRef.key} of Secret ${machine.metadata.namespace}/${passwordSecretRef.name}, found none; make it, and it is found at the next audit.`,
     );
   }
   return undefined;

@@ -1,15 +1,19 @@
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Secret } from '../../shared/resources/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import {
+  machineUidLabel,
+  type VirtualMachine,
+  VirtualMachine as VirtualMachineKind,
+} from '../../shared/resources/pelotech/virtual-machine.ts';
 import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
 import { isValid, type Policy } from '../../shared/rules/policy.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { cloudInitName, ownerOf, rootDiskName } from './children.ts';
-import { withKept } from './kept-passwords.ts';
-import { collision, missingPassword } from './logins.ts';
+import { collision } from './logins.ts';
 import { addressFault, addressInUse } from './networks.ts';
 import { final, type Observed, type Obstacle, trouble, waits } from './observed.ts';
+import { missingPassword, withKept } from './passwords.ts';
 
 /** What the spec asks for that cannot be; heals when it is corrected. */
 export function faultOf({ machine, passwords, neighbours }: Observed): Obstacle | undefined {
@@ -57,9 +61,18 @@ export function ownChildren(observed: Observed): { own: Observed; taken: Obstacl
 
 function takenBy(machine: VirtualMachine, object: KubernetesObject): Obstacle {
   const called = `${object.kind} ${object.metadata.namespace}/${object.metadata.name}`;
-  return ownerOf(machine, object) === 'earlier'
-    ? waits('NameTaken', `Waiting until ${called} of an earlier machine of this name is gone.`)
-    : final('NameTaken', `Expected ${called} to be the machine's own, found somebody else's; delete or rename it.`);
+  if (ownerOf(machine, object) === 'earlier')
+    return waits('NameTaken', `Waiting until ${called} of an earlier machine of this name is gone.`);
+  const { labels, ownerReferences } = object.metadata;
+  // Who restores a backup gets all objects under new uids, and without owners (Velero, pkg/restore/restore.go).
+  if (labels?.[machineUidLabel] !== undefined && !ownerReferences?.length) {
+    const { name, uid } = machine.metadata;
+    return final(
+      'NameTaken',
+      `Expected ${called} to be the machine's own, found one of an earlier machine that nobody owns, as a restored backup is. To take it over, with what is on it, set its ownerReferences to VirtualMachine ${name} (apiVersion ${VirtualMachineKind.apiVersion}, uid ${uid}, controller true).`,
+    );
+  }
+  return final('NameTaken', `Expected ${called} to be the machine's own, found somebody else's; delete or rename it.`);
 }
 
 /**

@@ -7,8 +7,11 @@ import { isForFirstConsumer, isOfUsable, rootDiskOf } from './root-disk.ts';
  * A disk that is yet to be cloned, from a snapshot that is no more the image's: that goes as soon as there is another, and
  * the disk would wait for it for ever. It is made anew: nothing can be on it. Undefined where the disk is to stay.
  */
-export function outdatedDisk({ dataVolume, instance }: Observed, image: ImageStanding): Obstacle | undefined {
-  if (!dataVolume || 'obstacle' in image || !isUnbegun(dataVolume)) return undefined;
+export function outdatedDisk({ machine, dataVolume, instance }: Observed, image: ImageStanding): Obstacle | undefined {
+  if (!dataVolume || 'obstacle' in image || !isUncloned(dataVolume)) return undefined;
+  // What was seen of the disk is in the status; CDI takes its own words back, as when the cluster's CDIConfig is not readable.
+  const { rootDisk } = machine.status ?? {};
+  if (!rootDisk || rootDisk.cloned === dataVolume.metadata.uid) return undefined;
   // The disk of a machine that runs was deleted under it, and this is the next one: there is time until the machine stops.
   if (instance?.status?.phase === 'Running') return undefined;
   const disk = rootDiskOf(dataVolume);
@@ -16,15 +19,25 @@ export function outdatedDisk({ dataVolume, instance }: Observed, image: ImageSta
   const { namespace, name } = dataVolume.metadata;
   return waits(
     'DiskOutdated',
-    `DataVolume ${namespace}/${name} was yet to be cloned from revision ${disk?.revision}, which has given way to revision ${image.image.status?.snapshot?.revision}; nothing is on it, and it is made anew.`,
+    `DataVolume ${namespace}/${name} was not cloned yet from revision ${disk?.revision}, which has given way to revision ${image.image.status?.snapshot?.revision}; nothing is on it, and it is made anew.`,
   );
 }
 
-/** CDI has copied nothing yet (containerized-data-importer, pkg/controller/datavolume/clone-controller-base.go updateStatusPhase). */
-const isUnbegun = (disk: DataVolume) => {
-  const { phase = '', conditions = [] } = disk.status ?? {};
-  const lacksSource = conditions.some(({ type, reason }) => type === 'Bound' && reason === 'CloneWithoutSource');
-  return phase !== 'Succeeded' && (lacksSource || isForFirstConsumer(disk) || waiting.has(phase));
+/**
+ * CDI has copied nothing yet, or cannot go on (containerized-data-importer, pkg/controller/datavolume/clone-controller-base.go
+ * updateStatusPhase; pkg/controller/clone/planner.go looks for the source at every step). KubeVirt starts no machine from it.
+ */
+const isUncloned = (disk: DataVolume) => {
+  const { phase = '', conditions = [], claimName } = disk.status ?? {};
+  if (phase === 'Succeeded' || phase === 'Failed') return false;
+  const says = (what: string, why: string) =>
+    conditions.some(({ type, status, reason }) => type === what && status === 'False' && reason === why);
+  const isToCome = claimName === undefined && (phase === '' || phase === 'Pending');
+  return (
+    isToCome ||
+    phase === 'CloneScheduled' ||
+    isForFirstConsumer(disk) ||
+    says('Bound', 'CloneWithoutSource') ||
+    says('Running', 'Error')
+  );
 };
-
-const waiting = new Set(['', 'Pending', 'CloneScheduled']);

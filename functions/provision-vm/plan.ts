@@ -64,10 +64,14 @@ export function planOf(own: Observed, taken: Obstacle | undefined): Plan {
   };
 }
 
-/** The root disk that is there, or is made in this pass, or was there. */
+/** The root disk that is there, or is made in this pass, or was there; and whether it was ever seen cloned. */
 export function rootDiskIn({ own: { machine, dataVolume }, disk }: Plan) {
+  const before = machine.status?.rootDisk;
   const found = dataVolume ?? disk;
-  return found ? rootDiskOf(found) : machine.status?.rootDisk;
+  if (!found) return before;
+  const uid = dataVolume?.metadata.uid;
+  const isCloned = uid !== undefined && (dataVolume?.status?.phase === 'Succeeded' || before?.cloned === uid);
+  return { ...rootDiskOf(found), ...(isCloned ? { cloned: uid } : {}) };
 }
 
 type Create = Extract<Action, { do: 'create' }>;

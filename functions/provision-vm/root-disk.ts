@@ -89,7 +89,12 @@ export function diskObstacle(disk: DataVolume): Obstacle | undefined {
   if (metadata.deletionTimestamp)
     return waits('DiskTerminating', `Waiting until ${called}, which is being deleted, is gone.`);
   const [bound, running] = ['Bound', 'Running'].map((type) => status?.conditions.find((one) => one.type === type));
-  if (status?.phase === 'Succeeded') return undefined;
+  if (status?.phase === 'Succeeded') {
+    // CDI looks for the source anew once the claim of a finished clone is gone, and says so in Bound only.
+    return bound?.status === 'False' && bound.reason === 'CloneWithoutSource'
+      ? trouble('ClaimGone', `The claim of ${called} is gone; delete ${called} to have the disk cloned anew.`)
+      : undefined;
+  }
   if (status?.phase === 'Failed') {
     const why = bound?.message || running?.message || 'CDI gave it up';
     return final('DiskFailed', `${called} Failed: ${why}. Delete it to have the disk cloned anew.`);

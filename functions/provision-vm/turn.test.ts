@@ -20,6 +20,7 @@ const withDisk = (reason: string, revision = 1, name = 'demo') =>
 describe('a machine with a disk', () => {
   test.each([
     ['that has no source, of another revision, is looked at', withDisk('CloneWithoutSource', 0), true],
+    ['whose clone of another revision met an error is looked at', withDisk('CloneFailed', 0), true],
     ['that waits to be cloned from another revision is looked at', withDisk('Cloning', 0), true],
     ['that is gone while its image was not ready is looked at', withDisk('ImageNotReady'), true],
     ['that is cloned from the usable revision is left to its events', withDisk('Cloning'), false],

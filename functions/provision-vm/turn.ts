@@ -32,7 +32,7 @@ function isDiskToMake({ status }: VirtualMachine, standing: ImageStanding): bool
   return reason === 'ImageNotReady' || (uncloned.has(reason) && !isOfUsable(status?.rootDisk, standing.image));
 }
 
-const uncloned = new Set(['Cloning', 'CloneWithoutSource']);
+const uncloned = new Set(['Cloning', 'CloneWithoutSource', 'CloneFailed']);
 
 /** Those whose turn it is: first whoever asked first, then whoever was in trouble at the last look, last whoever has a disk. */
 export function inTurn(waiting: readonly Waiting[], policy: Policy): Waiting[] {

@@ -52,12 +52,13 @@ export type Action = { trace?: TraceOf } & (
   | { do: 'patchMetadata'; resource: Resource; of: Observed; metadata: Readonly<Record<string, unknown>> }
   /** Merge patch of the status, refused when somebody wrote in between; null removes a field. */
   | { do: 'patchStatus'; resource: Resource; of: Observed; status: Readonly<Record<string, unknown>> }
-  /** Server-side apply under the function's name, never by force. */
+  /** Server-side apply under the function's name; by `force` only what is this function's alone, whoever edited it. */
   | {
       do: 'apply';
       resource: Resource;
       object: { metadata: ObjectReference & Record<string, unknown> } & Record<string, unknown>;
       subresource?: 'status';
+      force?: boolean;
     }
   /** DELETE of that very object (uid); with `unchanged` only as it was observed. */
   | { do: 'delete'; resource: Resource; of: Observed; unchanged?: boolean }

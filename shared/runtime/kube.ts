@@ -72,6 +72,12 @@ export const pathOf = (
     ...(subresource ? [subresource] : []),
   ].join('/');
 
+/**
+ * What the API server takes for a name in a path (apimachinery, pkg/api/validation/path/name.go): nothing stands under any
+ * other. Users write names into specs, and one that is none has to be missing, not an error for all who are read with it.
+ */
+const isInPath = (name: string) => name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
+
 type Query = Record<string, string | undefined>;
 
 const withQuery = (url: string, query: Query) => {
@@ -147,6 +153,7 @@ export function kubeClient(config: KubeConfig, validation: FieldValidation = 'Wa
   return {
     pages,
     async get(resource, ref) {
+      if (!isInPath(ref.name) || (ref.namespace !== undefined && !isInPath(ref.namespace))) return undefined;
       try {
         return resource.parse(await request(resource, HttpMethod.GET, pathOf(resource, ref)));
       } catch (error) {

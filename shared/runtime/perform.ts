@@ -46,7 +46,13 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
   const versions = new Map<string, string>();
   const wrote = (object: KubernetesObject) => versions.set(object.metadata.uid, object.metadata.resourceVersion);
   const failures: unknown[] = [];
+  /** The last write was. */
+  let isRefused = false;
   for (const [index, action] of actions.entries()) {
+    // The objects of a row of applies do not count on one another; whatever else follows a refusal is decided anew.
+    if (outcome.refusals.size > 0 && action.do !== 'apply' && !isCourtesy(action)) break;
+    if (isRefused && isCourtesy(action)) continue;
+    const before = outcome.refusals.size;
     try {
       await effects.traced(action, () => performOne(effects, action, versions, wrote, outcome));
     } catch (error) {
@@ -55,10 +61,13 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
       if (!isLastOfItsChain || error instanceof Conflict) throw error;
       failures.push(error);
     }
-    if (outcome.refusals.size > 0) break;
+    isRefused = outcome.refusals.size > before;
+    if (isRefused && action.do !== 'apply') break;
   }
   if (failures.length > 0) throw failures[0];
 }
+
+const isCourtesy = ({ do: what }: Action) => what === 'record' || what === 'tell' || what === 'measure';
 
 /** Nothing that follows is done to this owner, or for it. */
 const isLastOf = (owner: string | undefined, rest: readonly Action[]) =>
@@ -122,8 +131,8 @@ async function performOne(
       return wrote(await orConflict(kube.patch(action.resource, ref(action.of), patch, options)));
     }
     case 'apply': {
-      const { object, resource, subresource } = action;
-      const options = { fieldManager: name, ...(subresource ? { subresource } : {}) };
+      const { object, resource, subresource, force } = action;
+      const options = { fieldManager: name, ...(subresource ? { subresource } : {}), ...(force ? { force } : {}) };
       try {
         return wrote(await kube.apply(resource, object, options));
       } catch (error) {

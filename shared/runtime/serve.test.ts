@@ -29,6 +29,8 @@ function fakeKube(refuse: (write: string) => Error | undefined = () => undefined
       write(`create ${resource.kind} ${object.metadata.name}`),
     replace: (resource: { kind: string }, { metadata }: { metadata: { name: string } }) =>
       write(`replace ${resource.kind} ${metadata.name}`),
+    apply: (resource: { kind: string }, { metadata }: { metadata: { name: string } }) =>
+      write(`apply ${resource.kind} ${metadata.name}`),
     patch: (resource: { kind: string }, ref: { name: string }) => write(`patch ${resource.kind} ${ref.name}`),
     delete: (resource: { kind: string }, ref: { name: string }) => write(`delete ${resource.kind} ${ref.name}`),
   } as unknown as Kube;
@@ -405,13 +407,29 @@ describe('an owned object that cannot be made now', () => {
 });
 
 describe('an object the API server refuses for what it is', () => {
+  const applies = (name: string): Action => ({
+    do: 'apply',
+    resource: Widget,
+    object: { metadata: { name, namespace: 'lab' } },
+  });
+  test('in a row of applies holds up none of the row, and what comes after the row waits', async () => {
+    const refuse = (write: string) => (/-(bad|worse)$/.test(write) ? invalid : undefined);
+    const { post, writes } = served({
+      decide: () => [applies('w-bad'), applies('w-good'), applies('w-worse'), applies('w-better'), makes('after')],
+      refuse,
+    });
+    expect(await answerOf(post(changed))).toEqual([202, '']);
+    const row = ['w-bad', 'w-good', 'w-worse', 'w-better'].map((name) => `apply Widget ${name}`);
+    // Once more with what is known to be refused: this decision does not look.
+    expect(writes).toEqual([...row, ...row]);
+  });
   const invalid = new ApiError(422, 'Invalid', 'spec.size: expected more');
   test('is decided anew with its words, once, and not sent again', async () => {
     const known: string[] = [];
     const { post, writes } = served({
       observe: async ({ refusals }) => [refusals],
       decide: (refusals) => {
-        const words = (refusals as ReadonlyMap<string, string>).get('Widget lab/w');
+        const words = (refusals as ReadonlyMap<string, string>).get('Widget /w');
         known.push(words ?? 'none');
         return words ? [status] : [makes('w'), status];
       },

@@ -110,6 +110,11 @@ const refused: readonly (readonly [string, Readonly<Record<string, unknown>>, st
     withUser({ plain_text_passwd: 'a', hashed_passwd: '$6$b' }),
     'users: expected at most one of plain_text_passwd, hashed_passwd and passwordSecretRef',
   ],
+  [
+    'a Secret of another namespace',
+    withUser({ passwordSecretRef: { name: 'lab/login' } }),
+    'spec.users[0].passwordSecretRef.name',
+  ],
   ['the same user twice', withUser({}, { name: 'demo' }), 'users: expected each name once'],
   ['a user without a name', { users: [{ sudo: 'ALL=(ALL) ALL' }] }, 'spec.users[0].name: Required value'],
 ];

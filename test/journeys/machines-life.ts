@@ -313,6 +313,20 @@ export const stories: readonly Story[] = [
     },
   },
   {
+    name: 'a clone that cannot go on begins anew when the image has another revision by then',
+    simulators: { cdi: { faults: [{ match: 'vm-root', mode: 'cloneError', forMs: 600_000, times: 1 }] } },
+    run: async (world) => {
+      const { kube, namespace } = world;
+      await putImage(world, 'base');
+      await createMachine(world, 'vm', 'base', { vmDiskImageTemplate: templateOf(world, 'base') });
+      await untilReason(world, 'vm', 'DiskReady', 'CloneFailed');
+      const annotations = { [syncRequested]: 'today' };
+      await kube.patch(VMDiskImage, { namespace, name: 'base' }, { metadata: { annotations } });
+      const machine = await untilMachine(world, 'vm', 'Ready');
+      expect(machine.status?.rootDisk).toMatchObject({ revision: 2 });
+    },
+  },
+  {
     name: 'a policy that skips machines with ignoreOnDeploy makes nothing of them, and hears of its change',
     policy: { ignoreOnDeploy: 'Skip' },
     run: async (world) => {

@@ -44,6 +44,8 @@ export function nextForCloneTarget(observed: ObservedCloneTarget): Write[] {
   const { target, error } = observed;
   if (target.metadata.deletionTimestamp || toldOn(target) === 'Succeeded') return finish(observed);
   if (error !== undefined) return say(target, 'Error', { [annotation.cloneError]: error }, error);
+  // It plans anew at every step, and looks for the source each time (pkg/controller/clone/planner.go).
+  if (!observed.snapshot && isChosen(target)) return say(target, 'Error', {}, 'source claim does not exist');
   if (target.spec.volumeName && target.status?.phase === 'Bound')
     return say(target, 'Succeeded', { [annotation.populatorProgress]: '100.0%' });
   return prepare(observed) ?? restore(observed);
@@ -51,13 +53,13 @@ export function nextForCloneTarget(observed: ObservedCloneTarget): Write[] {
 
 /** What comes before the first byte; undefined once the way is chosen. */
 function prepare({ target, cloneSource, snapshot, waitsForConsumer, strategy }: ObservedCloneTarget) {
-  const { finalizers = [], annotations = {} } = target.metadata;
-  const isChosen = annotations[annotation.cloneType] !== undefined;
-  if (toldOn(target) === undefined || waitsForConsumer || !cloneSource || (!isChosen && !snapshot))
-    return say(target, 'Pending');
-  if (!isChosen) return choose(target, strategy);
+  const { finalizers = [] } = target.metadata;
+  if (toldOn(target) === undefined || waitsForConsumer || !cloneSource || !snapshot) return say(target, 'Pending');
+  if (!isChosen(target)) return choose(target, strategy);
   return finalizers.includes(cloneFinalizer) ? undefined : [withFinalizer(Claim, target, cloneFinalizer)];
 }
+
+const isChosen = ({ metadata }: Claim) => metadata.annotations?.[annotation.cloneType] !== undefined;
 
 function choose(target: Claim, strategy: CloneStrategy): Write[] {
   const annotations = {
@@ -71,9 +73,8 @@ function restore(observed: ObservedCloneTarget): Write[] {
   const { target, temporary, snapshot, cloneSource, clusterBinds } = observed;
   const isCopy = target.metadata.annotations?.[annotation.cloneType] === 'copy';
   if (!temporary) {
-    if (!snapshot) return say(target, 'Error', {}, 'source snapshot does not exist');
     const waiting = say(target, isCopy ? 'HostClone' : 'SnapshotClone');
-    if (waiting.length > 0 || !snapshot.status?.readyToUse) return waiting;
+    if (waiting.length > 0 || !snapshot?.status?.readyToUse) return waiting;
     const source = { namespace: cloneSource?.metadata.namespace ?? '', name: snapshot.metadata.name };
     const claim = temporaryClaimFor(target, source, isCopy ? undefined : (snapshot.status.restoreSize ?? '0'));
     return [{ do: 'create', resource: Claim, object: claim }];

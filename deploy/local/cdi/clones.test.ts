@@ -170,6 +170,16 @@ test('an error of the populator is told by Running alone, and heals', async () =
   await dataVolumes.until(isDone);
 });
 
+test('a snapshot that goes while it is cloned ends the clone in an error that stays', async () => {
+  await takeSnapshot({ ...ready, readyToUse: false });
+  await cluster.kube.create(DataVolume, aClone());
+  await dataVolumes.until(isPhase('CloneFromSnapshotSourceInProgress'));
+  await cluster.kube.delete(VolumeSnapshot, { namespace: 'default', name: 'golden' });
+  const failing = await dataVolumes.until((object) => conditionOf(object, 'Running')?.reason === 'Error');
+  expect(failing.status?.phase).toBe('CloneFromSnapshotSourceInProgress');
+  expect(conditionOf(failing, 'Running')?.message).toBe('source claim does not exist');
+});
+
 test('the claim of a clone that someone deletes is cloned anew', async () => {
   await takeSnapshot();
   await cluster.kube.create(DataVolume, aClone());

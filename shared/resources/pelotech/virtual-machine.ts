@@ -14,7 +14,14 @@ export const requestedByNamespaceLabel = 'pelotech.ot/requested-by-namespace';
 
 const int = (description: string) => z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
 const time = (description: string) => z.string().meta({ format: 'date-time', description });
-const objectName = (description: string) => z.string().min(1).max(253).describe(description);
+// The pattern for the API server only: an object that was stored before it was there is to be read all the same.
+const objectName = (description: string) =>
+  z
+    .string()
+    .min(1)
+    .max(253)
+    .describe(description)
+    .meta({ pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$' });
 
 /** Whoever writes "2" means gigabytes and gets bytes. */
 const atLeast1Mi = (field: string, example: string) => ({
@@ -244,6 +251,11 @@ export const VirtualMachineStatus = z.object({
       name: z.string().max(253),
       image: z.string().max(64).describe('The uid of the image it was cloned from.'),
       revision: int('The revision of the image it was cloned from.'),
+      cloned: z
+        .string()
+        .max(64)
+        .optional()
+        .describe('The uid of the DataVolume, once its clone was seen complete: from then on something may be on it.'),
     })
     .optional()
     .describe('The DataVolume the machine starts from.'),

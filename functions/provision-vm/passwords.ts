@@ -1,12 +1,12 @@
 import { parseDocument } from 'yaml';
 import * as z from 'zod';
 import type { Secret } from '../../shared/resources/core/secret.ts';
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { User, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { loginsOf } from './logins.ts';
-import { type Observed, passwordKey } from './observed.ts';
+import { final, type Observed, type Obstacle, passwordKey } from './observed.ts';
 
 /** From which Secret and key each login's password was read: {"ops": "login/password"}. */
-const passwordsFrom = 'pelotech.ot/passwords-from';
+export const passwordsFrom = 'pelotech.ot/passwords-from';
 
 /** What the cloud-init Secret is to say of where its passwords are from. */
 export function passwordAnnotations(machine: VirtualMachine): Record<string, string> {
@@ -27,9 +27,33 @@ export function withKept({ machine, passwords }: Observed, secret: Secret): Obse
     const key = user.passwordSecretRef && passwordKey(user.passwordSecretRef);
     if (key === undefined || passwords.get(key) !== undefined || from[login] !== key) return [];
     const plain = users.find((one) => one.name === login)?.plain_text_passwd;
-    return plain === undefined ? [] : [[key, plain] as const];
+    return plain === undefined ? [] : [[keptKey(login, key), plain] as const];
   });
   return new Map([...passwords, ...kept]);
+}
+
+type Reference = NonNullable<User['passwordSecretRef']>;
+
+/** The password of a login: what its Secret holds, or what was kept of it. */
+export function passwordOf(passwords: Observed['passwords'], login: string, reference: Reference): string | undefined {
+  const key = passwordKey(reference);
+  return passwords.get(key) ?? passwords.get(keptKey(login, key));
+}
+
+/** Kept for one login only: whoever else names the same Secret now has never had its password. */
+const keptKey = (login: string, key: string) => `${login}\u0000${key}`;
+
+/** A password that is not where the spec says it is. */
+export function missingPassword({ machine, passwords }: Pick<Observed, 'machine' | 'passwords'>): Obstacle | undefined {
+  for (const { login, user } of loginsOf(machine)) {
+    const { name, passwordSecretRef } = user;
+    if (!passwordSecretRef || passwordOf(passwords, login, passwordSecretRef) !== undefined) continue;
+    return final(
+      'PasswordSecretMissing',
+      `Expected the password of user ${JSON.stringify(name)} in key ${passwordSecretRef.key} of Secret ${machine.metadata.namespace}/${passwordSecretRef.name}, found none; make it, and it is found at the next audit.`,
+    );
+  }
+  return undefined;
 }
 
 const parsed = (text: string, context: z.RefinementCtx): unknown => {
