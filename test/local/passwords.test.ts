@@ -2,7 +2,6 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { Event } from '../../shared/resources/core/event.ts';
 import { Secret } from '../../shared/resources/core/secret.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { startTelemetry, type TelemetryOptions } from '../../shared/runtime/telemetry-sdk.ts';
 import { untilEventAbout } from '../journeys/events.ts';
 import { putImage } from '../journeys/images.ts';
 import { leaked } from '../journeys/leaked.ts';
@@ -10,10 +9,9 @@ import { onLocalCluster } from '../journeys/local-world.ts';
 import { untilReason } from '../journeys/machine-conditions.ts';
 import { createMachine, templateOf, untilMachine } from '../journeys/machines.ts';
 import { type Story, until, type World } from '../journeys/world.ts';
+import { keptSpans } from '../spans.ts';
 
 type Intercept = NonNullable<NonNullable<Story['local']>['intercept']>;
-type SpanProcessor = NonNullable<TelemetryOptions['spanProcessors']>[number];
-type ReadableSpan = Parameters<SpanProcessor['onEnd']>[0];
 
 const plain = 'pw-that-a-webhook-quotes';
 const hashed = '$6$salt$pw.that/a-webhook-quotes';
@@ -30,15 +28,8 @@ afterEach(async () => {
 
 /** All that goes to a log, a trace or another's ears from now on. */
 async function listening() {
-  const spans: ReadableSpan[] = [];
-  const keep: SpanProcessor = {
-    onStart: () => undefined,
-    onEnd: (span) => void spans.push(span),
-    forceFlush: async () => undefined,
-    shutdown: async () => undefined,
-  };
-  const telemetry = await startTelemetry({ serviceName: 'test', spanProcessors: [keep] });
-  ends.push(telemetry.shutdown);
+  const { spans, shutdown } = await keptSpans();
+  ends.push(shutdown);
   const levels = ['debug', 'info', 'log', 'warn', 'error'] as const;
   const logs = levels.map((level) => vi.spyOn(console, level).mockImplementation(() => undefined));
   const posts = vi.spyOn(globalThis, 'fetch');
