@@ -75,7 +75,7 @@ const pureMay = [/^shared\/(rules|resources)\//, /^shared\/events\.ts$/];
 /** The packages a pure file may use, and what of them. */
 const purePackages: Readonly<Record<string, RegExp>> = {
   zod: /./,
-  yaml: /^\{ stringify \}$/,
+  yaml: /^\{ (stringify|parseDocument) \}$/,
   'node:crypto': /^\{ createHash \}$/,
 };
 

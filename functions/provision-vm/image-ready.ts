@@ -2,8 +2,9 @@ import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-mac
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import type { Finding } from '../../shared/rules/machine-status.ts';
-import { isValid, type Policy } from '../../shared/rules/policy.ts';
-import { isHeldBy, mayUse } from '../../shared/rules/references.ts';
+import { whyNotNamed } from '../../shared/rules/new-image.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+import { isHeldBy } from '../../shared/rules/references.ts';
 import { final, type Obstacle, waits } from './observed.ts';
 
 /** Whether a disk can be cloned for the machine: its image, or what is in the way. */
@@ -19,7 +20,7 @@ interface Seen {
 export function imageStanding({ machine, image, policy }: Seen): ImageStanding {
   const { namespace, name } = machine.spec.vmDiskImageRef;
   const called = `VMDiskImage ${namespace}/${name}`;
-  const forbidden = forbiddenBy(machine, policy, called);
+  const forbidden = forbiddenBy(machine, policy);
   if (forbidden) return { obstacle: forbidden };
   if (!image) return { obstacle: missing(machine, called) };
   const { phase, message = '', snapshot, conditions } = image.status ?? {};
@@ -52,18 +53,13 @@ export function imageFinding(standing: ImageStanding): Finding {
   };
 }
 
-function forbiddenBy({ metadata, spec }: VirtualMachine, policy: Policy, called: string): Obstacle | undefined {
-  const { namespace } = spec.vmDiskImageRef;
-  if (namespace === metadata.namespace) return undefined;
-  if (!isValid(policy, 'imageNamespaces')) {
-    return waits('InvalidPolicy', "Waiting until the policy's imageNamespaces parses again.");
+function forbiddenBy({ metadata, spec }: VirtualMachine, policy: Policy): Obstacle | undefined {
+  const why = whyNotNamed(policy, metadata.namespace, spec.vmDiskImageRef);
+  if (!why) return undefined;
+  if (why.reason === 'InvalidPolicy') {
+    return waits(why.reason, "Waiting until the policy's imageNamespaces parses again.");
   }
-  const allowed = policy.values.imageNamespaces;
-  if (mayUse(metadata.namespace, namespace, allowed)) return undefined;
-  return final(
-    'ImageNamespaceNotAllowed',
-    `Expected an image in namespace ${metadata.namespace} or in one of the policy's imageNamespaces (${allowed.join(', ')}), found ${called}.`,
-  );
+  return final(why.reason, why.message);
 }
 
 /** What ensure-vmdi says of it where it has said anything: it alone knows why it makes no image. */

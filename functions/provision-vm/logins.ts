@@ -26,7 +26,7 @@ export function collision(machine: VirtualMachine): Obstacle | undefined {
     const names = sharing.map(({ user }) => JSON.stringify(user.name)).join(' and ');
     return final(
       'UserNamesCollide',
-      `Expected each user to have a login of its own, found ${names}, which both become ${login}.`,
+      `Expected each user to have a login of its own, found ${names}, which both become ${login}; rename one of them.`,
     );
   }
   return undefined;

@@ -61,7 +61,7 @@ export function addressFault(machine: VirtualMachine): Obstacle | undefined {
     }
     attachments.add(key);
     const why = faultOf(spec);
-    if (why) return final('AddressNotUsable', `${why} on network ${spec.network}.`);
+    if (why) return final('AddressNotUsable', `${why} on network ${spec.network}; correct it or take it out.`);
   }
   return undefined;
 }

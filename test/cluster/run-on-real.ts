@@ -15,6 +15,7 @@ import { stories as machineFailures } from '../journeys/machine-failures.ts';
 import { stories as machineImages } from '../journeys/machine-images.ts';
 import { stories as machinesLife, passwords } from '../journeys/machines-life.ts';
 import { postWithCurl, storiesWith } from '../journeys/preload.ts';
+import { stories as proposal } from '../journeys/proposal.ts';
 import { stories as pruning } from '../journeys/pruning.ts';
 import { stories as queue } from '../journeys/queue.ts';
 import { stories as references } from '../journeys/references.ts';
@@ -50,6 +51,7 @@ export const allStories = {
   references,
   pruning,
   'deletion of machines and images': machineDeletion,
+  'what was proposed and asked': proposal,
   scale,
   wakers,
 } satisfies Record<string, readonly Story[]>;

@@ -3,12 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { stringify } from 'yaml';
+import { NetworkAttachmentDefinition } from '../../deploy/local/kubevirt/kinds.ts';
+import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
+import { eventsAbout, untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
-import { createMachine, templateOf, untilResolved } from './machines.ts';
+import { createMachine, templateOf, untilMachine, untilResolved } from './machines.ts';
+import { untilCount } from './references.ts';
 import type { KubectlStory } from './run-locally.ts';
 import { calm } from './wakers.ts';
 import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
@@ -32,7 +37,7 @@ const manifest = (world: World, changes: Readonly<Record<string, unknown>>, name
   spec: { resources, vmDiskImageRef: { name: 'ubuntu', namespace: 'vmdi-farm' }, ...changes },
 });
 
-const on = (...interfaces: object[]) => ({ interfaces });
+const on = <T>(...interfaces: T[]) => ({ interfaces });
 const net = (network: string, ipAddress?: string, gateway?: string) => ({
   network,
   ...(ipAddress ? { ipAddress } : {}),
@@ -144,7 +149,10 @@ const refusalOf = (write: Promise<unknown>) =>
     },
   );
 
-/** A machine whose image is not made for a reason that goes away: it says which, and has its image once `mend` is done. */
+/**
+ * A machine whose image is not made for a reason that goes away: it says which, and has its image once `mend` is done. Where
+ * `phase` is not Failed the machine only waits, and nobody is warned.
+ */
 const heals = (
   name: string,
   reason: string,
@@ -152,14 +160,16 @@ const heals = (
     says,
     spec,
     mend,
+    phase = 'Failed',
     ...more
   }: Partial<Story> & {
     says: string;
+    phase?: 'Failed' | 'Provisioning';
     spec(world: World): Parameters<typeof createMachine>[3];
     mend(world: World): Promise<unknown>;
   },
 ): Story => ({
-  name: `${name}: the machine says ${reason} and what was expected, makes nothing, and heals when that is mended`,
+  name: `${name}: the machine says ${reason} and what was expected, ${phase === 'Failed' ? 'is Failed' : 'waits'}, makes nothing, and heals when that is mended`,
   ...more,
   run: async (world) => {
     const { kube, namespace } = world;
@@ -169,9 +179,14 @@ const heals = (
       const { status, message } = await untilResolved(world, 'vm', reason);
       expect(status).toBe('False');
       expect(message).toContain(says);
+      await untilMachine(world, 'vm', phase);
+      const warning = { type: 'Warning', message: expect.stringContaining(says) };
+      if (phase === 'Failed') expect(await untilEventAbout(world, 'vm', reason)).toMatchObject(warning);
+      else expect(await eventsAbout(world, 'vm', reason)).toEqual([]);
       expect(await kube.get(VMDiskImage, ref)).toBeUndefined();
       await mend(world);
       expect(await untilResolved(world, 'vm', 'ImageFound')).toMatchObject({ status: 'True' });
+      await untilMachine(world, 'vm', 'Provisioning');
       expect(await kube.get(VMDiskImage, ref)).toBeDefined();
     } finally {
       await kube.delete(VirtualMachine, { namespace, name: 'vm' });
@@ -183,14 +198,48 @@ const heals = (
 
 const farm = { name: 'lab-of-a-story', namespace: 'vmdi-farm' };
 
-/** Refuses the first writes of this kind as an admission webhook would, and takes all that come after. */
-function refusesFirst(times: number, path: string): NonNullable<NonNullable<Story['local']>['intercept']> {
-  let left = times;
-  return (request) =>
-    request.method === 'POST' && request.path.startsWith(path) && request.user.endsWith(':ensure-vmdi') && left-- > 0
+/** Refuses what ensure-vmdi makes there as an admission webhook would, until that is mended. */
+function refusesUntilMended(path: string) {
+  let refuses = true;
+  const intercept: NonNullable<NonNullable<Story['local']>['intercept']> = ({ method, path: asked, user }) =>
+    refuses && method === 'POST' && asked.startsWith(path) && user.endsWith(':ensure-vmdi')
       ? { status: 403 }
       : undefined;
+  return {
+    local: { intercept },
+    mend: async () => {
+      refuses = false;
+    },
+  };
 }
+
+/** What the schema takes and no machine can have: in what the spec is bad, what is said of it, and what mends it. */
+const unfit = ({ namespace }: World) => [
+  {
+    reason: 'UserNamesCollide',
+    spec: { users: [{ name: 'demo user' }, { name: 'demo-user' }] },
+    says: 'found "demo user" and "demo-user", which both become demo-user; rename one of them.',
+    mended: { users: [{ name: 'demo user' }, { name: 'ops' }] },
+  },
+  {
+    reason: 'AddressNotUsable',
+    spec: on(net('control-net', '10.10.0.0/24')),
+    says: 'found 10.10.0.0/24: that is the address of the network itself, on network control-net; correct it or take it out.',
+    mended: on(net('control-net', '10.10.0.1/24')),
+  },
+  {
+    reason: 'AddressNotUsable',
+    spec: on(net('control-net', '10.10.0.255/24')),
+    says: 'found 10.10.0.255/24: that is the broadcast address of the network, on network control-net; correct it or take it out.',
+    mended: on(net('control-net', '10.10.0.254/24')),
+  },
+  {
+    reason: 'NetworkNamedTwice',
+    spec: on(net('control-net'), net(`${namespace}/control-net`)),
+    says: `found ${namespace}/control-net twice; take one of the two out.`,
+    mended: on(net('control-net')),
+  },
+];
 
 export const stories: readonly Story[] = [
   {
@@ -270,12 +319,14 @@ export const stories: readonly Story[] = [
   }),
   heals('a policy whose imageNamespaces are none', 'InvalidPolicy', {
     policy: { concurrency: '0', imageNamespaces: ',' },
+    phase: 'Provisioning',
     spec: (world) => ({ vmDiskImageRef: farm, vmDiskImageTemplate: templateOf(world, 'lab') }),
     says: 'imageNamespaces: expected names of namespaces',
     mend: (world) => setPolicy(world, { imageNamespaces: 'vmdi-farm' }),
   }),
   heals('neither image nor template', 'ImageMissing', {
     policy: { concurrency: '0' },
+    phase: 'Provisioning',
     spec: () => ({}),
     says: 'found neither; give the machine one of them',
     mend: (world) =>
@@ -313,12 +364,71 @@ export const stories: readonly Story[] = [
   },
   heals('an image that the API server refuses', 'ImageRefused', {
     localOnly: 'a real API server refuses nothing on demand',
-    local: { intercept: refusesFirst(3, '/apis/pelotech.ot/v1alpha1/namespaces/lab/vmdiskimages') },
+    ...refusesUntilMended('/apis/pelotech.ot/v1alpha1/namespaces/lab/vmdiskimages'),
     policy: { concurrency: '0' },
     spec: (world) => ({ vmDiskImageTemplate: templateOf(world, 'lab') }),
     says: 'found a refusal: Unknown: refused on purpose with 403',
-    mend: async () => undefined,
   }),
+  {
+    name: 'an image that is there, in a namespace that the policy does not allow: its machine is Failed and clones nothing, and neither counts, until the policy lets it',
+    policy: { imageNamespaces: 'golden' },
+    run: async (world) => {
+      const { kube, namespace, history, store } = world;
+      const apart = { ...world, namespace: farm.namespace };
+      await putImage(world, 'lab', { bucket: 'public' });
+      await createImage(apart, farm.name, { sourceType: 'http', url: `${store.url}/public/lab.qcow2` });
+      try {
+        await untilPhase(apart, farm.name, 'Succeeded');
+        await createMachine(world, 'vm', farm.name, { vmDiskImageRef: farm });
+        const failed = await untilMachine(world, 'vm', 'Failed');
+        expect(conditionOf(failed.status?.conditions, 'Ready')).toMatchObject({
+          status: 'False',
+          reason: 'ImageNamespaceNotAllowed',
+          message: expect.stringContaining(
+            'found vmdi-farm; name an image there, or add vmdi-farm to imageNamespaces.',
+          ),
+        });
+        expect(await untilEventAbout(world, 'vm', 'ImageNamespaceNotAllowed')).toMatchObject({ type: 'Warning' });
+        await untilCount(apart, farm.name, 0);
+        expect(await kube.list(KubeVirtMachine, { namespace })).toEqual([]);
+        const { metadata: allowed } = await setPolicy(world, { imageNamespaces: 'golden\nvmdi-farm' });
+        await untilMachine(world, 'vm', 'Ready');
+        await history.caughtUp(await untilCount(apart, farm.name, 1));
+        const before = history
+          .changes()
+          .filter(({ object }) => Number(object.metadata.resourceVersion) < Number(allowed.resourceVersion));
+        expect(before.filter(({ object }) => object.metadata.name === 'vm-root')).toEqual([]);
+        expect(before.filter(({ object }) => (object as VMDiskImage).status?.references?.count)).toEqual([]);
+      } finally {
+        await kube.delete(VirtualMachine, { namespace, name: 'vm' });
+        await kube.delete(VMDiskImage, farm);
+        await untilGone(world, VMDiskImage, farm);
+      }
+    },
+  },
+  {
+    name: 'what the schema takes and no machine can have: Failed with what was expected, found and to be done; each is made once that is corrected',
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const config = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
+      await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'control-net', namespace }, spec: config });
+      await putImage(world, 'base');
+      await createImage(world, 'base');
+      await untilPhase(world, 'base', 'Succeeded');
+      const all = unfit(world).map((one, index) => ({ ...one, name: `vm-${index}` }));
+      for (const { name, spec } of all) await createMachine(world, name, 'base', spec);
+      for (const { name, reason, says } of all) {
+        const { status } = await untilMachine(world, name, 'Failed');
+        const message = expect.stringMatching(/^Expected /);
+        expect(conditionOf(status?.conditions, 'Ready')).toMatchObject({ status: 'False', reason, message });
+        expect(status?.message).toContain(says);
+        expect(await untilEventAbout(world, name, reason)).toMatchObject({ type: 'Warning', message: status?.message });
+      }
+      expect(await kube.list(KubeVirtMachine, { namespace })).toEqual([]);
+      for (const { name, mended } of all) await kube.patch(VirtualMachine, { namespace, name }, { spec: mended });
+      for (const { name } of all) await untilMachine(world, name, 'Ready');
+    },
+  },
   {
     name: 'an image that Failed stays the image of its machines: none is made beside it, and mended it serves them',
     policy: { retryLimit: '0' },

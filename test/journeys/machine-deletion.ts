@@ -9,7 +9,7 @@ import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
-import { createMachine, templateOf } from './machines.ts';
+import { createMachine, templateOf, untilMachine } from './machines.ts';
 import { deleteMachine, Namespace, namesOf, noAudit, untilCount } from './references.ts';
 import { dropsAllButTimers } from './wakers.ts';
 import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
@@ -74,6 +74,31 @@ export const stories: readonly Story[] = [
     localOnly: 'a real Broker drops nothing on demand',
     local: dropsAllButTimers,
     run: imageFirst,
+  },
+  {
+    name: 'the image while a disk is cloned of it and held up: it stays until the machine is Ready, and goes with that',
+    simulators: { cdi: { faults: [{ match: 'vm-root', mode: 'cloneError', forMs: 5000 }] } },
+    local: noAudit,
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const { metadata, status } = await inUse(world, []);
+      await createMachine(world, 'vm', 'image');
+      const isHeldUp = (disk: DataVolume | undefined) =>
+        disk?.status?.conditions.some(({ type, reason }) => type === 'Running' && reason === 'Error') === true;
+      await until(world, DataVolume, refOf(world, 'vm-root'), isHeldUp);
+      await deleteImage(world, 'image');
+      expect(isHeldUp(await kube.get(DataVolume, refOf(world, 'vm-root')))).toBe(true);
+      await untilHeld(world, 'image', `found 1 machine: ${namespace}/vm.`);
+      const ready = await untilMachine(world, 'vm', 'Ready');
+      expect(ready.status?.rootDisk?.image).toBe(metadata.uid);
+      expect((await untilHeld(world, 'image', `${namespace}/vm.`))?.metadata.uid).toBe(metadata.uid);
+      const snapshot = await kube.get(VolumeSnapshot, refOf(world, status?.snapshot?.name ?? ''));
+      expect(snapshot?.metadata).toMatchObject({ name: status?.snapshot?.name });
+      expect(snapshot?.metadata.deletionTimestamp).toBeUndefined();
+      await deleteMachine(world, 'vm');
+      await untilGone(world, VMDiskImage, refOf(world, 'image'));
+      await leavesNothing(world);
+    },
   },
   {
     name: 'the machines first: then nothing holds the image',

@@ -5,8 +5,10 @@ import {
   VirtualMachine,
 } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
-import { createMachine, templateOf, untilResolved } from './machines.ts';
+import { reasonOf } from './machine-conditions.ts';
+import { createMachine, templateOf, untilMachine, untilResolved } from './machines.ts';
 import { calm, dropsAllButTimers } from './wakers.ts';
 import { untilWarning, warningsOf } from './warnings.ts';
 import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
@@ -100,17 +102,23 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'FailIfNotExist makes no image, although there is a template, and heals when somebody makes it',
-    policy: { concurrency: '0' },
+    name: 'FailIfNotExist makes no image, although there is a template: the machine is Failed, and Ready after one download when somebody makes it',
     run: async (world) => {
+      await putImage(world, 'strict');
       const vmDiskImageTemplate = templateOf(world, 'strict');
       await createMachine(world, 'vm', 'strict', { mode: 'FailIfNotExist', vmDiskImageTemplate });
-      const { status, message } = await untilResolved(world, 'vm', 'ImageMissing');
-      expect(status).toBe('False');
-      expect(message).toContain(`Expected VMDiskImage ${world.namespace}/strict to be there (mode FailIfNotExist)`);
+      const failed = await untilMachine(world, 'vm', 'Failed');
+      expect(reasonOf(failed, 'Ready')).toBe('ImageMissing');
+      const message = expect.stringMatching(/^Expected .*\(mode FailIfNotExist\), found none; make it, or /);
+      expect(await untilEventAbout(world, 'vm', 'ImageMissing')).toMatchObject({ type: 'Warning', message });
+      expect(await untilResolved(world, 'vm', 'ImageMissing')).toMatchObject({ status: 'False', message });
       expect(await imageOf(world, 'strict')).toBeUndefined();
-      await createImage(world, 'strict');
+      const { metadata } = await createImage(world, 'strict');
+      await untilMachine(world, 'vm', 'Ready');
       expect(await untilResolved(world, 'vm', 'ImageFound')).toMatchObject({ status: 'True' });
+      const made = world.history.changes().filter(({ object }) => object.kind === VMDiskImage.kind);
+      expect(new Set(made.map(({ object }) => object.metadata.uid))).toEqual(new Set([metadata.uid]));
+      expect(world.history.starts()).toHaveLength(1);
     },
   },
   {

@@ -10,7 +10,7 @@ import { bytesOf } from './quantity.ts';
 import { classFor, waitsForConsumer } from './storage-profile.ts';
 import { grown, lost, provisioned } from './volume.ts';
 import type { Again } from './work-queue.ts';
-import { deletionOf, type EventText, statusOf, type Write, withoutFinalizer } from './write.ts';
+import { deletionOf, type EventText, patchOf, statusOf, type Write, withoutFinalizer } from './write.ts';
 
 /**
  * Plays driver and volume controller for one claim of a class whose driver is in the table of profiles: makes its
@@ -116,6 +116,14 @@ async function grow(context: CdiContext, claim: Claim): Promise<Again> {
   return { holdMs: context.timings.tickMs };
 }
 
+/** Kubernetes protects a bound volume, and calls its claim Bound again for as long as that is there. */
+const gone = (volume: PersistentVolume): Write[] => [
+  deletionOf(PersistentVolume, volume),
+  ...(volume.metadata.finalizers?.length
+    ? [patchOf(PersistentVolume, volume, { metadata: { finalizers: null } })]
+    : []),
+];
+
 async function loseByFault(context: CdiContext, claim: Claim): Promise<Again> {
   const { kube, faults } = context;
   const owner = controllerOf(claim);
@@ -130,6 +138,6 @@ async function loseByFault(context: CdiContext, claim: Claim): Promise<Again> {
   // That the DataVolume is done changes nothing on the claim, and so wakes nobody.
   if (!isDone) return { lookAgainMs: 50 };
   const volume = await kube.get(PersistentVolume, { name: claim.spec.volumeName ?? '' });
-  await context.perform([...(volume ? [deletionOf(PersistentVolume, volume)] : []), lost(claim)]);
+  await context.perform([...(volume ? gone(volume) : []), lost(claim)]);
   return undefined;
 }

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { allStories } from './cluster/run-on-real.ts';
+import { shown, stories } from './journeys/proposal.ts';
+
+const everyStory = Object.values(allStories).flat();
+
+test.each(shown)('%s %s: a story shows it, on every cluster', (_, __, name) => {
+  const found = everyStory.filter((story) => story.name === name);
+  expect(found).toHaveLength(1);
+  expect(found[0]?.localOnly).toBeUndefined();
+});
+
+test('every story of the proposal answers a branch or a question', () => {
+  const named = new Set(shown.map(([, , story]) => story));
+  expect(stories.map(({ name }) => name).filter((name) => !named.has(name))).toEqual([]);
+});
