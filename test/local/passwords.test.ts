@@ -110,10 +110,7 @@ test('what the API server quotes of a Secret while it is not well (500) is in no
 
 test('what the API server quotes of a Secret that it refuses (422) is in none of them, and the machine says that it was refused', async () => {
   const heard = await listening();
-  const { intercept, quoted } = quoting(
-    422,
-    Array.from({ length: 12 }, () => 'POST'),
-  );
+  const { intercept, quoted } = quoting(422, ['POST', 'POST']);
   await onLocalCluster({
     name: 'quoted with 422',
     local: { intercept },
@@ -126,7 +123,7 @@ test('what the API server quotes of a Secret that it refuses (422) is in none of
       expect(leaked(quoted.join('\n'), words)).toEqual([plain, hashed]);
       await nothingIsLeaked(world, heard);
       expect(leaked(message, words)).toEqual([]);
-      expect(message).toBe('Secret lab/vm-cloud-init was refused: Invalid');
+      expect(message).toContain('Secret lab/vm-cloud-init was refused: Invalid.');
     },
   });
 }, 120_000);
