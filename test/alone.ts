@@ -12,17 +12,22 @@ import { serve } from '../shared/runtime/serve.ts';
 import { telemetryOf } from '../shared/runtime/telemetry.ts';
 import type { DomainEvent } from '../shared/runtime/tell.ts';
 
-/** A function with nothing around it but an API server: an event in, its writes out. */
-export interface Alone {
-  /** A client of the administrator, for preparing and for looking. */
-  kube: Kube;
-  /** Each posts the event that Knative would; resolves with the answer's status once all that was begun is done. */
+/** An instance of a function: each call posts the event that Knative would, and resolves with the answer's status once all that was begun is done. */
+export interface Instance {
   changed(resource: Resource, ref: ObjectReference): Promise<number>;
   sweep(): Promise<number>;
   audit(): Promise<number>;
   message(type: string, data: unknown): Promise<number>;
+}
+
+/** A function with nothing around it but an API server: an event in, its writes out. */
+export interface Alone extends Instance {
+  /** A client of the administrator, for preparing and for looking. */
+  kube: Kube;
   /** The domain events it told. */
   told: DomainEvent[];
+  /** One more instance, whose requests go through what is made of its client: to happen late, or after somebody else's. */
+  another(through: (kube: Kube) => Kube): Instance;
   close(): Promise<void>;
 }
 
@@ -38,26 +43,48 @@ export async function serveAlone<Observed>(declaration: FunctionDeclaration<Obse
     permissionManifests([declaration as FunctionDeclaration]) as unknown as KubernetesObject[],
   );
   const told: DomainEvent[] = [];
-  const { app, drained } = serve(declaration, {
-    kube: clientOf(server, server.tokenFor({ namespace: operatorNamespace, name })),
-    telemetry: telemetryOf(name),
-    now: realClock.now,
-    pause: async () => undefined,
-    random: () => 0,
-    teller: { tell: (event) => void told.push(event), retell: () => undefined },
-    holdOffMs: 0,
-  });
-  let sent = 0;
-  const post = async (attributes: Record<string, string>, data: unknown = {}) => {
-    const all = { specversion: '1.0', id: String(++sent), source: '/test', ...attributes };
-    const headers = Object.entries(all).map(([key, value]): [string, string] => [`ce-${key}`, value]);
-    const request = { method: 'POST', headers: [...headers, ['content-type', 'application/json'] as [string, string]] };
-    const response = await app.request('/', { ...request, body: JSON.stringify(data) });
-    await drained();
-    return response.status;
+  const ends: (() => Promise<void>)[] = [];
+  const another: Alone['another'] = (through) => {
+    const { app, drained } = serve(declaration, {
+      kube: through(clientOf(server, server.tokenFor({ namespace: operatorNamespace, name }))),
+      telemetry: telemetryOf(name),
+      now: realClock.now,
+      pause: async () => undefined,
+      random: () => 0,
+      teller: { tell: (event) => void told.push(event), retell: () => undefined },
+      holdOffMs: 0,
+    });
+    ends.push(drained);
+    return posting(async (request) => {
+      const response = await app.request('/', request);
+      await drained();
+      return response.status;
+    });
   };
   return {
+    ...another((client) => client),
     kube,
+    told,
+    another,
+    close: async () => {
+      for (const end of ends) await end();
+      await server.close();
+    },
+  };
+}
+
+function posting(send: (request: RequestInit) => Promise<number>): Instance {
+  let sent = 0;
+  const post = (attributes: Record<string, string>, data: unknown = {}) => {
+    const all = { specversion: '1.0', id: String(++sent), source: '/test', ...attributes };
+    const headers = Object.entries(all).map(([key, value]): [string, string] => [`ce-${key}`, value]);
+    return send({
+      method: 'POST',
+      headers: [...headers, ['content-type', 'application/json']],
+      body: JSON.stringify(data),
+    });
+  };
+  return {
     changed: ({ apiVersion, kind }, ref) =>
       post({
         type: 'dev.knative.apiserver.ref.update',
@@ -69,10 +96,5 @@ export async function serveAlone<Observed>(declaration: FunctionDeclaration<Obse
     sweep: () => post(pingAttributes('sweep')),
     audit: () => post(pingAttributes('audit')),
     message: (type, data) => post({ type }, data),
-    told,
-    close: async () => {
-      await drained();
-      await server.close();
-    },
   };
 }

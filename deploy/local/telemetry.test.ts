@@ -10,16 +10,14 @@ import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { metrics } from '../../shared/runtime/metrics.ts';
 import { prometheusName } from '../../shared/runtime/metrics-prometheus.ts';
 import { spanContextOf } from '../../shared/runtime/telemetry.ts';
-import { startTelemetry, type TelemetryOptions } from '../../shared/runtime/telemetry-sdk.ts';
-import { createMachine, untilMachine } from '../../test/journeys/machines.ts';
+import { untilReason } from '../../test/journeys/machine-conditions.ts';
+import { createMachine, templateOf, untilMachine } from '../../test/journeys/machines.ts';
 import { postWithFetch } from '../../test/journeys/preload.ts';
 import { createImage, setPolicy, until, untilGone, untilPhase } from '../../test/journeys/world.ts';
+import { keptSpans, type ReadableSpan } from '../../test/spans.ts';
 import { startObjectStore } from './object-store/object-store.ts';
 import { qcow2Buffer } from './object-store/qcow2.ts';
 import { type LocalOptions, startLocal } from './start.ts';
-
-type SpanProcessor = NonNullable<TelemetryOptions['spanProcessors']>[number];
-type ReadableSpan = Parameters<SpanProcessor['onEnd']>[0];
 
 const signature = 'X-Amz-Signature-of-the-test';
 const password = 'a-password-of-the-telemetry-test';
@@ -176,17 +174,41 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
   });
 });
 
+async function spansFromNowOn(): Promise<ReadableSpan[]> {
+  const { spans, shutdown } = await keptSpans();
+  ends.push(shutdown);
+  return spans;
+}
+
+const tracesLinkedWith = ({ links }: ReadableSpan) => links.map(({ context }) => context.traceId);
+
+describe('a machine that waits for the image that is made from its template', { timeout: 60_000 }, () => {
+  test('has a trace from which one gets to the download it waits for', async () => {
+    const spans = await spansFromNowOn();
+    const { world } = await aWorld();
+    world.store.limitTo(0);
+    await createMachine(world, 'vm', 'one', { vmDiskImageTemplate: templateOf(world, 'one') });
+    await untilReason(world, 'vm', 'ImageReady', 'ImageSyncing');
+    const machine = await world.kube.get(VirtualMachine, { namespace: world.namespace, name: 'vm' });
+    const { traceId } = spanContextOf({ machine: { uid: machine?.metadata.uid ?? '' } });
+    const ofTraces = (ids: readonly string[]) => spans.filter((span) => ids.includes(span.spanContext().traceId));
+    const doneBy = ({ attributes, name }: ReadableSpan) => `${attributes['ot.function']}: ${name}`;
+    expect(ofTraces([traceId]).map(doneBy)).toContain('ensure-vmdi: create VMDiskImage');
+    // What is seen of a status is ahead of the span it is written in.
+    await vi.waitFor(() => {
+      const waits = ofTraces([traceId]).findLast((span) => doneBy(span) === 'provision-vm: patchStatus VirtualMachine');
+      expect(waits?.attributes['ot.machine.phase']).toBe('Provisioning');
+      const reached = ofTraces(waits ? tracesLinkedWith(waits) : []).map(doneBy);
+      expect(reached).toContain('start-sync: create DataVolume');
+    });
+    world.store.limitTo(undefined);
+    await untilMachine(world, 'vm', 'Ready', 30_000);
+  });
+});
+
 describe('the life of one image revision', { timeout: 60_000 }, () => {
   test('is one trace through start-sync, follow-sync and prune, linked with their passes, the pipeline and its machine', async () => {
-    const spans: ReadableSpan[] = [];
-    const keep: SpanProcessor = {
-      onStart: () => undefined,
-      onEnd: (span) => void spans.push(span),
-      forceFlush: async () => undefined,
-      shutdown: async () => undefined,
-    };
-    const telemetry = await startTelemetry({ serviceName: 'test', spanProcessors: [keep] });
-    ends.push(telemetry.shutdown);
+    const spans = await spansFromNowOn();
     const { world, close } = await aWorld();
     await setPolicy(world, {
       imageStorageClass: 'gp3',

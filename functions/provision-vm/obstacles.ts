@@ -101,7 +101,7 @@ export function refusedChild({ machine, refusals, kubeVirtMachine }: Observed): 
     const weight = machine.status?.rootDisk || kubeVirtMachine ? trouble : final;
     return weight(
       reason === 'Forbidden' || reason === 'NameTaken' ? reason : 'Rejected',
-      `${resource.kind} ${namespace}/${child} was refused: ${said}`,
+      `${resource.kind} ${namespace}/${child} was refused: ${said.replace(/\.?$/, '.')}`,
     );
   }
   return undefined;

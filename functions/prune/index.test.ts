@@ -8,11 +8,12 @@ import {
   managedBy,
   VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/resources/resource.ts';
+import { defineResource, type Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { policyName } from '../../shared/rules/policy.ts';
+import type { ApiError } from '../../shared/runtime/errors.ts';
 import { serveAlone } from '../../test/alone.ts';
 import { at, aVMDiskImage } from '../../test/builders.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';
@@ -154,5 +155,70 @@ describe('an image that nobody uses', () => {
     expect(await imageOf('goes')).toBeUndefined();
     expect(await eventsOf('goes')).toEqual(['Pruned']);
     expect(alone.told.at(-1)).toMatchObject({ subject: 'vmdi-farm/goes', data: { rule: 'WhenUnreferenced' } });
+  });
+});
+
+describe('between the look and the DELETE', () => {
+  const unused = { references: { count: 0, by: [] }, unreferencedSince: at(0) };
+  afterEach(() => setPolicy({ prune: null, pruneAfter: null }));
+
+  /** An instance right before whose first DELETE of that kind something else happens. */
+  function overtaken(kind: Resource, happens: () => Promise<unknown>) {
+    const answers: string[] = [];
+    const instance = alone.another((client) => ({
+      ...client,
+      delete: async (resource, ref, preconditions) => {
+        if (resource.kind !== kind.kind) return client.delete(resource, ref, preconditions);
+        if (answers.length === 0) await happens();
+        const answer = client.delete(resource, ref, preconditions);
+        await answer.then(
+          () => answers.push('deleted'),
+          (error: unknown) => answers.push((error as ApiError).reason),
+        );
+        return answer;
+      },
+    }));
+    return { ...instance, answers };
+  }
+
+  async function isTouched(name: string, touch: () => Promise<unknown>) {
+    await createImage(name, unused);
+    await setPolicy({ prune: 'WhenUnreferenced', pruneAfter: '1h' });
+    const instance = overtaken(VMDiskImage, touch);
+    expect(await instance.changed(ConfigMap, policy)).toBe(202);
+    expect(instance.answers).toEqual(['Conflict']);
+    expect((await imageOf(name))?.metadata.deletionTimestamp).toBeUndefined();
+    expect(await eventsOf(name)).toEqual([]);
+  }
+
+  test('an image that somebody asks to keep stays', () =>
+    isTouched('touched', () =>
+      alone.kube.patch(VMDiskImage, ofImage('touched'), { metadata: { annotations: { 'pelotech.ot/keep': '' } } }),
+    ));
+  test('an image that a machine comes to, and is counted for, stays', () =>
+    isTouched('wanted', async () => {
+      await createMachine('comes', 'wanted');
+      const status = { references: { count: 1, by: ['lab/comes'] }, unreferencedSince: null };
+      await alone.kube.patch(VMDiskImage, ofImage('wanted'), { status }, { subresource: 'status' });
+    }));
+  test('an image that was deleted and made anew under its name stays', () =>
+    isTouched('anew', async () => {
+      await alone.kube.patch(VMDiskImage, ofImage('anew'), { metadata: { finalizers: null } });
+      await alone.kube.delete(VMDiskImage, ofImage('anew'));
+      await alone.kube.delete(VolumeSnapshot, ofImage('anew-r1'));
+      await createImage('anew');
+    }));
+  test('a snapshot of somebody else’s, which took the name of the image’s, stays', async () => {
+    await createImage('gone');
+    await alone.kube.delete(VMDiskImage, ofImage('gone'));
+    const instance = overtaken(VolumeSnapshot, async () => {
+      await alone.kube.delete(VolumeSnapshot, ofImage('gone-r1'));
+      const source = { persistentVolumeClaimName: 'another' };
+      await alone.kube.create(VolumeSnapshot, { metadata: ofImage('gone-r1'), spec: { source } });
+    });
+    expect(await instance.changed(VMDiskImage, ofImage('gone'))).toBe(202);
+    expect(instance.answers).toEqual(['Conflict']);
+    expect(await imageOf('gone')).toBeUndefined();
+    expect((await alone.kube.get(VolumeSnapshot, ofImage('gone-r1')))?.metadata.deletionTimestamp).toBeUndefined();
   });
 });

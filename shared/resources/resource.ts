@@ -40,13 +40,15 @@ export interface Resource<T extends KubernetesObject = KubernetesObject> {
   kind: string;
   plural: string;
   namespaced: boolean;
+  /** Passwords may be in its objects: what the API server says of one is in no log. */
+  holdsPasswords?: boolean;
   /** Reads an object the API server sent; throws a ZodError when it is no object of this kind at all. */
   parse(value: unknown): T;
 }
 
 /** Declares a kind from the zod shape of its fields beside apiVersion, kind and metadata; unknown fields are kept. */
 export function defineResource<S extends z.ZodRawShape>(
-  where: { apiVersion: string; kind: string; plural: string; namespaced?: boolean },
+  where: { apiVersion: string; kind: string; plural: string; namespaced?: boolean; holdsPasswords?: true },
   shape: S,
 ) {
   const schema = z.looseObject({

@@ -1,12 +1,21 @@
-/** An answer of the API server other than success. `status` is HTTP's; `reason` Kubernetes' word for it. */
+/**
+ * An answer of the API server other than success. `status` is HTTP's; `reason` Kubernetes' word for it. `message` is for any
+ * log; `said` are the API server's very words, which may quote what was written.
+ */
 export class ApiError extends Error {
   readonly status: number;
   readonly reason: string;
-  constructor(status: number, reason: string, message: string) {
+  // Private, so that no log of the whole error has them.
+  readonly #said: string;
+  constructor(status: number, reason: string, message: string, said = message) {
     super(message);
     this.name = 'ApiError';
     this.status = status;
     this.reason = reason;
+    this.#said = said;
+  }
+  get said(): string {
+    return this.#said;
   }
 }
 

@@ -6,7 +6,10 @@ import { kubeClient } from './kube.ts';
 /** Nobody listens there: whoever asks gets an error. */
 const nowhere = () => {
   const config = new KubeConfig();
-  config.loadFromClusterAndUser({ name: 'nowhere', server: 'http://127.0.0.1:1', skipTLSVerify: false }, { name: 'nobody' });
+  config.loadFromClusterAndUser(
+    { name: 'nowhere', server: 'http://127.0.0.1:1', skipTLSVerify: false },
+    { name: 'nobody' },
+  );
   return kubeClient(config);
 };
 

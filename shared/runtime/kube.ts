@@ -111,6 +111,7 @@ export function kubeClient(config: KubeConfig, validation: FieldValidation = 'Wa
   };
 
   async function request(
+    resource: Resource,
     method: HttpMethod,
     path: string,
     query: Query = {},
@@ -129,15 +130,17 @@ export function kubeClient(config: KubeConfig, validation: FieldValidation = 'Wa
     if (dispatcher) context.setDispatcher(dispatcher);
     const response = await http.send(context).toPromise();
     const text = await response.body.text();
-    if (response.httpStatusCode < 300) return JSON.parse(text) as unknown;
-    throw apiError(response.httpStatusCode, text);
+    if (response.httpStatusCode >= 300) throw apiError(resource, response.httpStatusCode, text);
+    const answer = parsed(text);
+    if (answer !== undefined) return answer;
+    throw new Error(`expected JSON in answer to ${method} ${path}, found none`);
   }
 
   async function* pages<T extends KubernetesObject>(resource: Resource<T>, options: ListOptions = {}) {
     const { namespace, ...selectors } = options;
     let next: string | undefined;
     do {
-      const page = (await request(HttpMethod.GET, pathOf(resource, { namespace }), {
+      const page = (await request(resource, HttpMethod.GET, pathOf(resource, { namespace }), {
         ...selectors,
         limit: String(pageSize),
         continue: next,
@@ -152,7 +155,7 @@ export function kubeClient(config: KubeConfig, validation: FieldValidation = 'Wa
     async get(resource, ref) {
       if (!isInPath(ref.name) || (ref.namespace !== undefined && !isInPath(ref.namespace))) return undefined;
       try {
-        return resource.parse(await request(HttpMethod.GET, pathOf(resource, ref)));
+        return resource.parse(await request(resource, HttpMethod.GET, pathOf(resource, ref)));
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) return undefined;
         throw error;
@@ -167,6 +170,7 @@ export function kubeClient(config: KubeConfig, validation: FieldValidation = 'Wa
       const { namespace } = (object as { metadata: ObjectReference }).metadata;
       return resource.parse(
         await request(
+          resource,
           HttpMethod.POST,
           pathOf(resource, { namespace }),
           { fieldManager, fieldValidation },
@@ -176,24 +180,33 @@ export function kubeClient(config: KubeConfig, validation: FieldValidation = 'Wa
     },
     async replace(resource, object, fieldManager) {
       const path = pathOf(resource, object.metadata);
-      return resource.parse(await request(HttpMethod.PUT, path, { fieldManager, fieldValidation }, object));
+      return resource.parse(await request(resource, HttpMethod.PUT, path, { fieldManager, fieldValidation }, object));
     },
     async patch(resource, ref, patch, { subresource, fieldManager } = {}) {
       const path = pathOf(resource, ref, subresource);
       return resource.parse(
-        await request(HttpMethod.PATCH, path, { fieldManager, fieldValidation }, patch, 'application/merge-patch+json'),
+        await request(
+          resource,
+          HttpMethod.PATCH,
+          path,
+          { fieldManager, fieldValidation },
+          patch,
+          'application/merge-patch+json',
+        ),
       );
     },
     async apply(resource, object, { fieldManager, force, subresource }) {
       const query = { fieldManager, force: force ? 'true' : undefined, fieldValidation };
       const body = named(resource, object);
       const path = pathOf(resource, object.metadata, subresource);
-      return resource.parse(await request(HttpMethod.PATCH, path, query, body, 'application/apply-patch+yaml'));
+      return resource.parse(
+        await request(resource, HttpMethod.PATCH, path, query, body, 'application/apply-patch+yaml'),
+      );
     },
     async delete(resource, ref, preconditions) {
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions };
       try {
-        await request(HttpMethod.DELETE, pathOf(resource, ref), {}, body);
+        await request(resource, HttpMethod.DELETE, pathOf(resource, ref), {}, body);
       } catch (error) {
         if (!(error instanceof ApiError && error.status === 404)) throw error;
       }
@@ -205,7 +218,7 @@ export function kubeClient(config: KubeConfig, validation: FieldValidation = 'Wa
         pathOf(resource, { namespace }),
         query,
         (type: string, object: unknown) => {
-          if (type === 'ERROR') reject(apiError(410, JSON.stringify(object)));
+          if (type === 'ERROR') reject(apiError(resource, 410, JSON.stringify(object)));
           else if (type !== 'BOOKMARK') onEvent({ type: type as 'ADDED', object: resource.parse(object) });
         },
         (error) => (error && !signal.aborted && !isTimeout(error) ? reject(error) : resolve()),
@@ -220,11 +233,18 @@ export function kubeClient(config: KubeConfig, validation: FieldValidation = 'Wa
 /** The object with its kind said, as every body must. */
 const named = ({ apiVersion, kind }: Resource, object: unknown) => ({ apiVersion, kind, ...(object as object) });
 
-function apiError(httpStatus: number, text: string): ApiError {
+function apiError({ kind, holdsPasswords }: Resource, httpStatus: number, text: string): ApiError {
+  const status = parsed(text) as { code?: number; reason?: string; message?: string } | undefined;
+  const said = status ? (status.message ?? text) : text.slice(0, 1000);
+  const message = holdsPasswords ? `what the API server says of a ${kind} is not repeated` : said;
+  return new ApiError(status?.code ?? httpStatus, status?.reason ?? '', message, said);
+}
+
+/** Undefined for what is no JSON: the error of JSON.parse would quote it. */
+function parsed(text: string): unknown {
   try {
-    const status = JSON.parse(text) as { code?: number; reason?: string; message?: string };
-    return new ApiError(status.code ?? httpStatus, status.reason ?? '', status.message ?? text);
+    return JSON.parse(text);
   } catch {
-    return new ApiError(httpStatus, '', text.slice(0, 1000));
+    return undefined;
   }
 }

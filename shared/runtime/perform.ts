@@ -118,7 +118,7 @@ async function performOne(
         return wrote(await orConflict(kube.replace(action.resource, object, name)));
       } catch (error) {
         if (action.owner === undefined || !isRefusal(error)) throw error;
-        return refuse(outcome, action.resource, metadata, sayError(error));
+        return refuse(outcome, action.resource, metadata, wordsOf(error));
       }
     }
     case 'patchMetadata': {
@@ -138,7 +138,7 @@ async function performOne(
       } catch (error) {
         // 404: the namespace is not there, and applying again would not make it.
         if (!isRefusal(error) && !hasStatus(error, 409) && !hasStatus(error, 404)) throw error;
-        refuse(outcome, resource, object.metadata, sayError(error));
+        refuse(outcome, resource, object.metadata, wordsOf(error));
         return;
       }
     }
@@ -174,6 +174,10 @@ const ref = ({ metadata }: { metadata: ObjectReference }) => ({
 const sayError = (error: unknown) =>
   error instanceof ApiError ? `${error.reason || error.status}: ${error.message}` : String(error);
 
+/** What was said of a refused object, in full: the function that wrote it knows what of it may be repeated. */
+const wordsOf = (error: unknown) =>
+  error instanceof ApiError ? `${error.reason || error.status}: ${error.said}` : String(error);
+
 /** 409, and the object being gone: what was observed is no longer so. */
 async function orConflict<T>(request: Promise<T>): Promise<T> {
   try {
@@ -203,7 +207,7 @@ async function create(
         `NameTaken: ${resource.kind} ${object.metadata.name} is somebody else's`,
       );
     } else if (hasStatus(error, 404)) throw new Conflict(sayError(error));
-    else if (isRefusal(error)) refuse(outcome, resource, object.metadata, sayError(error));
+    else if (isRefusal(error)) refuse(outcome, resource, object.metadata, wordsOf(error));
     else throw error;
   }
 }

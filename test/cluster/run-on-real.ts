@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stories as adoption } from '../journeys/adoption.ts';
 import { stories as badInput, kubectlStories as badInputWithKubectl } from '../journeys/bad-input.ts';
 import { stories as deadLetters, kubectlStories as deadLettersWithKubectl } from '../journeys/dead-letters.ts';
 import { stories as deletion } from '../journeys/deletion.ts';
 import { stories as failures } from '../journeys/failures.ts';
 import { stories as personsDay } from '../journeys/kubectl.ts';
+import { leaked } from '../journeys/leaked.ts';
 import {
   stories as machineBadInput,
   kubectlStories as machineBadInputWithKubectl,
@@ -12,7 +13,7 @@ import {
 import { stories as machineDeletion } from '../journeys/machine-deletion.ts';
 import { stories as machineFailures } from '../journeys/machine-failures.ts';
 import { stories as machineImages } from '../journeys/machine-images.ts';
-import { stories as machinesLife } from '../journeys/machines-life.ts';
+import { stories as machinesLife, passwords } from '../journeys/machines-life.ts';
 import { postWithCurl, storiesWith } from '../journeys/preload.ts';
 import { stories as proposal } from '../journeys/proposal.ts';
 import { stories as pruning } from '../journeys/pruning.ts';
@@ -25,7 +26,7 @@ import { stories as takenNames } from '../journeys/taken-names.ts';
 import { stories as wakers } from '../journeys/wakers.ts';
 import type { Story } from '../journeys/world.ts';
 import { install, type Overlay, removeFunctions } from './installation.ts';
-import { kubectl, portForward } from './kubectl.ts';
+import { kubectl, kubectlOrFail, portForward } from './kubectl.ts';
 import { adminClient, onRealCluster } from './world.ts';
 
 const withKubectl = (stories: readonly KubectlStory[]): Story[] =>
@@ -76,4 +77,10 @@ export function runOnReal(overlay: Overlay, groups: Readonly<Record<string, read
       }
     });
   }
+  test(`no log of ours on a real cluster, ${overlay}, holds a password of the stories`, async () => {
+    const ours = ['--namespace', 'sync-operator', '--selector', 'app.kubernetes.io/part-of=ot-functions'];
+    // A pod that comes or goes at this moment has no log to read.
+    const logs = await kubectlOrFail('logs', ...ours, '--all-containers', '--tail=-1', '--ignore-errors');
+    expect(leaked(logs, passwords)).toEqual([]);
+  });
 }

@@ -133,11 +133,10 @@ async function serve(parts: Parts, request: IncomingMessage, response: ServerRes
     const sender = parts.tokens.userOf(request.headers.authorization, parts.state.clock.now());
     const user = impersonated(parts.state, sender, request.headers);
     said.user = user.name;
-    await meetFault(
-      parts.state.clock,
-      parts.intercept({ method: request.method ?? '', path, user: user.name }),
+    await meetFault(parts.state.clock, parts.intercept({ method: request.method ?? '', path, user: user.name }), {
+      request,
       response,
-    );
+    });
     const target = resourceTarget(path, parts.state.kinds);
     if (!target) return nonResource(parts.state, { path, request, response });
     const verb = verbOf(request.method ?? '', target, query);

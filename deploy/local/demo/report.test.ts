@@ -56,8 +56,9 @@ test('the report has a line for each image, why one failed, the totals, and what
     'centos-6 failed as NotFound: Not tried again: NoSuchKey: The',
     'specified key does not exist. status code: 404',
     '',
-    'All as expected in 15.1s: 1 succeeded, 1 failed, 2 at once,',
-    '5.7 MB for 2.0 MB.',
+    'All as expected: 1 succeeded, 1 failed, 2 at once, 5.7 MB',
+    'for 2.0 MB.',
+    'Took 15.1s of 30s.',
     'Try next: npm start (the same cluster, for kubectl)',
   ]);
 });
@@ -80,7 +81,5 @@ test('of the second act the totals say how many machines were Ready', () => {
   const late = { name: 'nixos', bytesDownloaded: 0, bytesNeeded: 0 };
   const machines = { machines: [], deletion, made: [], late, otherBytesDownloaded: 0, tooEarly: [], leftOver: [] };
   const lines = report({ ...result, machines }, { columns: 200, colour: false });
-  expect(lines).toContain(
-    'All as expected in 15.1s: 1 succeeded, 1 failed, 2 at once, 5.7 MB for 2.0 MB; 0 machines Ready.',
-  );
+  expect(lines).toContain('All as expected: 1 succeeded, 1 failed, 2 at once, 5.7 MB for 2.0 MB; 0 machines Ready.');
 });

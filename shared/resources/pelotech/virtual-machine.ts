@@ -282,7 +282,7 @@ export type VirtualMachineStatus = z.infer<typeof VirtualMachineStatus>;
 
 /** A machine of a lab; KubeVirt runs it once the snapshot of its image is there. */
 export const VirtualMachine = defineResource(
-  { apiVersion: 'pelotech.ot/v1alpha1', kind: 'VirtualMachine', plural: 'virtualmachines' },
+  { apiVersion: 'pelotech.ot/v1alpha1', kind: 'VirtualMachine', plural: 'virtualmachines', holdsPasswords: true },
   {
     spec: VirtualMachineSpec,
     // Garbage in a status is taken for none: it is written anew.
