@@ -4,7 +4,7 @@ import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
 import { putImage } from './images.ts';
 import { createMachine } from './machines.ts';
-import { dropsAllButTimers } from './wakers.ts';
+import { calm, dropsAllButTimers } from './wakers.ts';
 import { createImage, type Story, setPolicy, until, untilGone, type World } from './world.ts';
 
 export const Namespace = defineResource(
@@ -42,6 +42,8 @@ async function comeAndGo(world: World): Promise<void> {
   for (const machine of await kube.list(VirtualMachine, { namespace }))
     expect(machine.metadata.finalizers).toContain(imageReferenceFinalizer);
 
+  // Only the machine that goes is to wake anybody: nothing that was said of the image before.
+  await calm(world);
   await deleteMachine(world, 'b');
   const fewer = await untilCount(world, 'used', 2);
   expect(fewer.status?.references?.by).toEqual([`${namespace}/a`, `${namespace}/c`]);
