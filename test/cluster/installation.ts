@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { documents } from '../../deploy/local/manifests.ts';
-import { kubectl, kubectlOrFail } from './kubectl.ts';
+import { kubectlOrFail } from './kubectl.ts';
 
 /** How the functions run: as Knative Services that sleep, or as Deployments. */
 export type Overlay = 'serving' | 'deployments';
@@ -60,13 +60,30 @@ export async function prepare(): Promise<void> {
 
 /** The stories play CDI, snapshotter and KubeVirt themselves; two of them would fight over the same objects. */
 async function refuseReal(): Promise<void> {
-  const { out } = await kubectl('get', 'deployments', '--all-namespaces', '--output=name');
-  const found = out.split('\n').find((name) => played.test(name));
+  const [found] = await playedByReal();
   if (found)
     throw new Error(
       `expected a cluster without CDI, snapshotter and KubeVirt, for the stories bring simulated ones; found ${found}`,
     );
 }
+
+const playedByReal = async () =>
+  namesIn(await kubectlOrFail('get', 'deployments', '--all-namespaces', '--output=name')).filter((name) =>
+    played.test(name),
+  );
+
+/** What somebody else has on the cluster that the stories would use, and take away at their end. */
+export async function whatIsInTheWay(): Promise<string[]> {
+  const there = ['get', '--ignore-not-found', '--output=name'];
+  const definitions = ['customresourcedefinitions', 'vmdiskimages.pelotech.ot', 'virtualmachines.pelotech.ot'];
+  return [
+    ...(await playedByReal()),
+    ...namesIn(await kubectlOrFail(...there, 'namespaces', 'sync-operator', 'lab', 'vmdi-farm')),
+    ...namesIn(await kubectlOrFail(...there, ...definitions)),
+  ];
+}
+
+const namesIn = (out: string) => out.split('\n').filter(Boolean);
 
 const played = /\/(cdi-deployment|cdi-operator|snapshot-controller|virt-operator|virt-controller|virt-api)$/;
 
