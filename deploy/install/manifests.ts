@@ -15,7 +15,7 @@ const run = promisify(execFile);
 /** Everything that is to be there: CRDs, namespace and policy, and an overlay as `kubectl kustomize` renders it. */
 export async function readWanted(overlay: string, image?: string): Promise<AnyObject[]> {
   const own = await readShipped();
-  return [...own, ...(await rendered(overlay))].map((object) => withImage(object, image));
+  return withImage([...own, ...(await rendered(overlay))], image);
 }
 
 /** What every installation has, whatever its overlay: CRDs, namespace, policy. */
@@ -54,8 +54,11 @@ export const imagesIn = (object: AnyObject): string[] =>
 /** What our manifests call the image: where it really is only the admin knows. */
 export const placeholder = 'ot-functions';
 
-function withImage(object: AnyObject, image: string | undefined): AnyObject {
-  if (image === undefined) return object;
+/** The manifests with that image wherever they name none. */
+export const withImage = (objects: readonly AnyObject[], image: string | undefined): AnyObject[] =>
+  image === undefined ? [...objects] : objects.map((object) => imaged(object, image));
+
+function imaged(object: AnyObject, image: string): AnyObject {
   const copy = structuredClone(object);
   for (const container of containersOf(copy)) if (container.image === placeholder) container.image = image;
   return copy;

@@ -5,7 +5,7 @@ import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
 import { type AnyObject, KnativeService } from './kinds.ts';
 import { runnable } from './kubevirt.ts';
-import { imagesIn, placeholder, readShipped, readWanted } from './manifests.ts';
+import { imagesIn, placeholder, readShipped, readWanted, withImage } from './manifests.ts';
 import { requirementLines } from './report.ts';
 import { servedAt } from './requirement.ts';
 import { freeObjects, uninstall } from './uninstall.ts';
@@ -14,7 +14,9 @@ import { freeObjects, uninstall } from './uninstall.ts';
 export async function run(cluster: Cluster, options: Options): Promise<number> {
   if (options.command === 'uninstall') return takeDown(cluster, options);
   const overlay = options.overlay ?? (await overlayOf(cluster));
-  const whole = await readWanted(overlay, options.image ?? (await imageOf(cluster)));
+  const named = await readWanted(overlay);
+  if (options.image) assertUnnamed(named, options.image);
+  const whole = withImage(named, options.image ?? (await imageOf(cluster)));
   const requirements = await check(cluster, whole);
   const met = isMet(requirements);
   if (options.json) cluster.say(JSON.stringify({ overlay, isMet: met, requirements }, undefined, 2));
@@ -54,6 +56,15 @@ async function overlayOf(cluster: Cluster): Promise<string> {
 async function imageOf(cluster: Cluster): Promise<string | undefined> {
   const { functions } = await inventoryOf(cluster);
   return functions.flatMap(imagesIn).find((image) => image !== placeholder);
+}
+
+/** Where the overlay says where the image is, another that is told would change nothing. */
+function assertUnnamed(wanted: readonly AnyObject[], image: string): void {
+  const images = [...new Set(wanted.flatMap(imagesIn))];
+  if (images.length === 0 || images.includes(placeholder)) return;
+  throw new InstallError(
+    `expected an overlay that leaves the image to --image ${image}, found that the overlay names ${images.join(', ')}; leave out --image, or its \`images:\`. Nothing was installed.`,
+  );
 }
 
 function assertImage(wanted: readonly AnyObject[]): void {

@@ -1,0 +1,63 @@
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { hasKubectl } from '../../test/journeys/local-world.ts';
+import { type Options, readOptions } from './arguments.ts';
+import { Definition, Deployment } from './kinds.ts';
+import { run } from './run.ts';
+import { startTestCluster, type TestCluster } from './test-cluster.ts';
+
+const isKubectlThere = await hasKubectl();
+if (!isKubectlThere) console.warn('skipped: installing needs kubectl on the PATH, which renders the overlay');
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const operator = { namespace: 'sync-operator' };
+const image = ['--image', 'registry.example/f:1'];
+
+/** A folder with an overlay over knative/deployments, and with these manifests in it. */
+async function anOverlay(manifests = '', more = ''): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'overlay-')));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const resources = [relative(folder, join(root, 'knative/deployments')), ...(manifests ? ['more.yaml'] : [])];
+  await writeFile(join(folder, 'more.yaml'), manifests);
+  await writeFile(join(folder, 'kustomization.yaml'), `resources: [${resources.join(', ')}]\n${more}`);
+  return folder;
+}
+
+describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
+  let cluster: TestCluster;
+  beforeEach(async () => {
+    cluster = await startTestCluster();
+    // What this is about is the same without machines, and quicker.
+    for (const plural of ['virtualmachines', 'virtualmachineinstances'])
+      await cluster.kube.delete(Definition, { name: `${plural}.kubevirt.io` });
+  }, 60_000);
+  afterEach(() => cluster.close());
+  const command = (...args: string[]) => run(cluster, readOptions(args) as Options);
+  const imagesOf = async (name: string) => {
+    const found = await cluster.kube.get(Deployment, { ...operator, name });
+    return JSON.stringify(found?.spec).match(/"image":"[^"]*"/g);
+  };
+
+  describe('an image', () => {
+    const named = 'images: [{ name: ot-functions, newName: registry.example/own, newTag: "1" }]\n';
+
+    test('that is told to an overlay which names one itself is refused, and nothing is installed', async () => {
+      const overlay = await anOverlay('', named);
+      await expect(command('install', '--overlay', overlay, ...image)).rejects.toThrow(
+        /the overlay names registry\.example\/own:1; leave out --image, or its `images:`/,
+      );
+      expect(cluster.lines.filter((line) => / up$/.test(line))).toEqual([]);
+    });
+
+    test('that runs is kept by an upgrade that names none, and gives way to the overlay that does', async () => {
+      await command('install', '--overlay', await anOverlay(), ...image);
+      await command('upgrade');
+      expect(await imagesOf('start-sync')).toEqual(['"image":"registry.example/f:1"']);
+      await command('upgrade', '--overlay', await anOverlay('', named));
+      expect(await imagesOf('start-sync')).toEqual(['"image":"registry.example/own:1"']);
+    });
+  });
+});
