@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
@@ -9,7 +10,8 @@ import type { AnyObject } from './kinds.ts';
 /** What our generated objects carry: how they are found again. */
 export const partOf = { 'app.kubernetes.io/part-of': 'ot-functions' } as const;
 
-const root = new URL('../../', import.meta.url);
+/** The folder of this project. */
+export const projectFolder = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 
 /** Everything that is to be there: CRDs, namespace and policy, and an overlay as `kubectl kustomize` renders it. */
@@ -21,9 +23,12 @@ export async function readWanted(overlay: string, image?: string): Promise<AnyOb
 /** What every installation has, whatever its overlay: CRDs, namespace, policy. */
 export const readShipped = (): Promise<AnyObject[]> => readManifests('crds', 'deploy/base');
 
-/** The folder of an overlay: one of ours by its name (`serving`, `deployments`), or any kustomization's path. */
-const folderOf = (overlay: string) =>
-  /^[a-z]+$/.test(overlay) ? fileURLToPath(new URL(`knative/${overlay}`, root)) : overlay;
+/** The overlays that have a name; any other is the path of a kustomization. */
+export const builtIn = ['serving', 'deployments'] as const;
+
+export const isBuiltIn = (overlay: string) => /^[a-z]+$/.test(overlay);
+
+const folderOf = (overlay: string) => (isBuiltIn(overlay) ? join(projectFolder, 'knative', overlay) : overlay);
 
 /** kustomize itself and no imitation, so that an admin's own overlay (images, patches) is taken as it is meant. */
 async function rendered(overlay: string): Promise<KubernetesObject[]> {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { hasKubectl } from '../../test/journeys/local-world.ts';
 import { type Options, readOptions } from './arguments.ts';
-import { Definition, Deployment } from './kinds.ts';
+import { anyOf, Broker, Definition, Deployment } from './kinds.ts';
 import { run } from './run.ts';
 import { startTestCluster, type TestCluster } from './test-cluster.ts';
 
@@ -14,7 +14,11 @@ if (!isKubectlThere) console.warn('skipped: installing needs kubectl on the PATH
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const operator = { namespace: 'sync-operator' };
+const broker = { ...operator, name: 'default' };
 const image = ['--image', 'registry.example/f:1'];
+
+const rbac = 'rbac.authorization.k8s.io/v1';
+const ClusterRole = anyOf(rbac, 'ClusterRole', { namespaced: false });
 
 /** A folder with an overlay over knative/deployments, and with these manifests in it. */
 async function anOverlay(manifests = '', more = ''): Promise<string> {
@@ -58,6 +62,47 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       expect(await imagesOf('start-sync')).toEqual(['"image":"registry.example/f:1"']);
       await command('upgrade', '--overlay', await anOverlay('', named));
       expect(await imagesOf('start-sync')).toEqual(['"image":"registry.example/own:1"']);
+    });
+  });
+
+  describe('an upgrade without an overlay', () => {
+    const role = `{apiVersion: ${rbac}, kind: ClusterRole, metadata: {name: extra, labels: {app.kubernetes.io/part-of: ot-functions}}, rules: []}`;
+    const extra = () => cluster.kube.get(ClusterRole, { name: 'extra' });
+
+    test('takes the one that is installed, and so removes nothing', async () => {
+      const overlay = await anOverlay(role);
+      await command('install', '--overlay', overlay, ...image);
+      cluster.lines.length = 0;
+      await command('upgrade');
+      expect(cluster.lines).toContain(`overlay ${overlay}`);
+      expect(cluster.lines.filter((line) => / removed$/.test(line))).toEqual([]);
+      expect(await extra()).toBeDefined();
+    });
+
+    test('of an overlay of this project finds it again in another checkout', async () => {
+      const overlay = join(root, 'knative/deployments');
+      await command('install', '--overlay', overlay, ...image);
+      expect((await cluster.kube.get(Broker, broker))?.metadata.annotations).toMatchObject({
+        'pelotech.ot/overlay': './knative/deployments',
+      });
+      await command('upgrade');
+      expect(cluster.lines.filter((line) => line === `overlay ${overlay}`)).toHaveLength(2);
+    });
+
+    test('is refused where none is known and something is there that no overlay of ours has', async () => {
+      await command('install', '--overlay', await anOverlay(role), ...image);
+      await cluster.kube.patch(Broker, broker, { metadata: { annotations: { 'pelotech.ot/overlay': null } } });
+      await expect(command('upgrade')).rejects.toThrow(
+        /expected to know which overlay is installed, found ClusterRole extra.*name it with --overlay/,
+      );
+      expect(await extra()).toBeDefined();
+    });
+
+    test('takes ours where none is known and nothing else is there', async () => {
+      await command('install', '--overlay', 'deployments', ...image);
+      await cluster.kube.patch(Broker, broker, { metadata: { annotations: { 'pelotech.ot/overlay': null } } });
+      await command('upgrade');
+      expect(cluster.lines).toContain('overlay deployments');
     });
   });
 });

@@ -3,11 +3,11 @@ import { check, isMet } from './check.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
-import { type AnyObject, KnativeService } from './kinds.ts';
+import type { AnyObject } from './kinds.ts';
 import { runnable } from './kubevirt.ts';
 import { imagesIn, placeholder, readShipped, readWanted, withImage } from './manifests.ts';
+import { overlayOf, withOverlay } from './overlay.ts';
 import { requirementLines } from './report.ts';
-import { servedAt } from './requirement.ts';
 import { freeObjects, uninstall } from './uninstall.ts';
 
 /** Runs a command and returns its exit code. Throws an InstallError where something does not work. */
@@ -25,7 +25,7 @@ export async function run(cluster: Cluster, options: Options): Promise<number> {
   if (!met && !options.skipCheck) throw new InstallError('something is missing (above); nothing was installed');
   assertImage(whole);
   cluster.say(`overlay ${overlay}`);
-  await install(cluster, await runnable(cluster, whole));
+  await install(cluster, await runnable(cluster, withOverlay(whole, overlay)));
   cluster.say('done: kubectl get vmdi,otvm -A shows images and machines');
   return 0;
 }
@@ -42,14 +42,6 @@ async function takeDown(cluster: Cluster, options: Options): Promise<number> {
   }
   cluster.say('done');
   return 0;
-}
-
-/** The overlay that is installed; else the one that fits the cluster. */
-async function overlayOf(cluster: Cluster): Promise<string> {
-  const { functions } = await inventoryOf(cluster);
-  const isServing = functions.some(({ apiVersion }) => apiVersion === KnativeService.apiVersion);
-  if (functions.length > 0) return isServing ? 'serving' : 'deployments';
-  return (await servedAt(cluster, 'services.serving.knative.dev', 'v1')) ? 'serving' : 'deployments';
 }
 
 /** The image that runs, so that an upgrade without --image changes nothing about it. */
