@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
-import { inventoryOf, obsoleteOf } from './inventory.ts';
+import { fieldManager, inventoryOf, obsoleteOf } from './inventory.ts';
 import {
   type AnyObject,
   ConfigMap,
@@ -18,8 +18,6 @@ import { partOf } from './manifests.ts';
 import { untilUp } from './readiness.ts';
 import { removeAll, removeFunctions } from './remove.ts';
 import { removeTriggers, untilForgotten } from './triggers.ts';
-
-const fieldManager = 'ot-install';
 
 /**
  * Makes the cluster hold what is wanted, stage by stage, each up before the next; what we installed before and is wanted

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { hasKubectl } from '../../test/journeys/local-world.ts';
+import { documents } from '../local/manifests.ts';
 import { type Options, readOptions } from './arguments.ts';
 import { anyOf, Broker, Definition, Deployment } from './kinds.ts';
 import { run } from './run.ts';
@@ -104,5 +105,19 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       await command('upgrade');
       expect(cluster.lines).toContain('overlay deployments');
     });
+  });
+
+  test('an upgrade leaves alone what others applied beside it, whatever its labels', async () => {
+    await command('install', '--overlay', 'deployments', ...image);
+    const metadata = '{name: gateway, namespace: sync-operator, labels: {app.kubernetes.io/part-of: ot-functions}}';
+    const beside = documents(`
+{apiVersion: v1, kind: ServiceAccount, metadata: ${metadata}}
+---
+{apiVersion: v1, kind: Service, metadata: ${metadata}, spec: {ports: [{port: 443}]}}`);
+    const resourceOf = ({ apiVersion, kind }: (typeof beside)[number]) => anyOf(apiVersion, kind);
+    for (const object of beside) await cluster.kube.apply(resourceOf(object), object, { fieldManager: 'kubectl' });
+    await command('upgrade');
+    for (const object of beside)
+      expect(await cluster.kube.get(resourceOf(object), object.metadata), object.kind).toBeDefined();
   });
 });
