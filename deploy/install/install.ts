@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { fieldManager, inventoryOf, obsoleteOf } from './inventory.ts';
@@ -62,7 +63,8 @@ const namespacesFirst = (a: KubernetesObject, b: KubernetesObject) =>
   Number(b.kind === Namespace.kind) - Number(a.kind === Namespace.kind);
 
 /** The namespace and the policy are the admin's once they are there. */
-const isMadeOnce = ({ kind }: KubernetesObject) => kind === Namespace.kind || kind === ConfigMap.kind;
+const isMadeOnce = ({ kind, metadata }: KubernetesObject) =>
+  kind === Namespace.kind || (kind === ConfigMap.kind && metadata.name === policyName);
 
 async function createOnce({ kube, say }: Cluster, object: KubernetesObject): Promise<void> {
   const resource = resourceOf(object);

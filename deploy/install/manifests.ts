@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { documents, readManifests } from '../local/manifests.ts';
 import { InstallError } from './cluster.ts';
-import type { AnyObject } from './kinds.ts';
+import { type AnyObject, keyOf } from './kinds.ts';
 
 /** What our generated objects carry: how they are found again. */
 export const partOf = { 'app.kubernetes.io/part-of': 'ot-functions' } as const;
@@ -14,10 +14,15 @@ export const partOf = { 'app.kubernetes.io/part-of': 'ot-functions' } as const;
 export const projectFolder = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 
-/** Everything that is to be there: CRDs, namespace and policy, and an overlay as `kubectl kustomize` renders it. */
+/**
+ * Everything that is to be there: CRDs, namespace and policy, and an overlay as `kubectl kustomize` renders it. What an
+ * overlay has of the former, such as a policy of its own, takes the place of ours.
+ */
 export async function readWanted(overlay: string, image?: string): Promise<AnyObject[]> {
-  const own = await readShipped();
-  return withImage([...own, ...(await rendered(overlay))], image);
+  const theirs = await rendered(overlay);
+  const keys = new Set(theirs.map(keyOf));
+  const shipped = (await readShipped()).filter((object) => !keys.has(keyOf(object)));
+  return withImage([...shipped, ...theirs], image);
 }
 
 /** What every installation has, whatever its overlay: CRDs, namespace, policy. */

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { hasKubectl } from '../../test/journeys/local-world.ts';
 import { documents } from '../local/manifests.ts';
 import { type Options, readOptions } from './arguments.ts';
-import { anyOf, Broker, Definition, Deployment } from './kinds.ts';
+import { anyOf, Broker, ConfigMap, Definition, Deployment } from './kinds.ts';
 import { run } from './run.ts';
 import { startTestCluster, type TestCluster } from './test-cluster.ts';
 
@@ -15,6 +15,7 @@ if (!isKubectlThere) console.warn('skipped: installing needs kubectl on the PATH
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const operator = { namespace: 'sync-operator' };
+const policy = { ...operator, name: 'sync-operator-policy' };
 const broker = { ...operator, name: 'default' };
 const image = ['--image', 'registry.example/f:1'];
 
@@ -119,5 +120,29 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     await command('upgrade');
     for (const object of beside)
       expect(await cluster.kube.get(resourceOf(object), object.metadata), object.kind).toBeDefined();
+  });
+
+  describe('a ConfigMap of the overlay', () => {
+    test('that is the policy wins over ours where there is none yet, and is left as it is later', async () => {
+      await cluster.kube.delete(ConfigMap, policy);
+      const own = (concurrency: string) =>
+        anOverlay(
+          `{apiVersion: v1, kind: ConfigMap, metadata: {name: ${policy.name}, namespace: sync-operator}, data: {concurrency: "${concurrency}"}}`,
+        );
+      await command('install', '--overlay', await own('7'), ...image);
+      expect((await cluster.kube.get(ConfigMap, policy))?.data).toEqual({ concurrency: '7' });
+      await command('upgrade', '--overlay', await own('8'));
+      expect((await cluster.kube.get(ConfigMap, policy))?.data).toEqual({ concurrency: '7' });
+    });
+
+    test('that is another is changed with it', async () => {
+      const own = (text: string) =>
+        anOverlay(
+          `{apiVersion: v1, kind: ConfigMap, metadata: {name: own, namespace: sync-operator}, data: {text: ${text}}}`,
+        );
+      await command('install', '--overlay', await own('before'), ...image);
+      await command('upgrade', '--overlay', await own('after'));
+      expect((await cluster.kube.get(ConfigMap, { ...operator, name: 'own' }))?.data).toEqual({ text: 'after' });
+    });
   });
 });
