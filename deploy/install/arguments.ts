@@ -41,7 +41,7 @@ export const usage = `npm run cluster -- <command> [options]
   --kubeconfig <file>  --context <name>   which cluster; by default the one kubectl would take
   --overlay <name>     serving, deployments, or the folder of a kustomization of your own; by default the one that is
                        installed, else serving where Knative Serving is, else deployments
-  --image <name>       where the image of the functions is, e.g. registry.example/ot-functions:1.2.3
+  --image <name>       where the image of the functions is, e.g. registry.example/ot-functions:1.2.3, if no overlay says so
   --timeout <time>     how long anything is waited for (5m)
   --skip-check         install although something is missing
   --delete-machines    uninstall: first delete all machines, with their disks

@@ -1,8 +1,9 @@
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
-import { inventoryOf, obsoleteOf } from './inventory.ts';
+import { fieldManager, inventoryOf, obsoleteOf } from './inventory.ts';
 import {
   type AnyObject,
   ConfigMap,
@@ -18,8 +19,6 @@ import { partOf } from './manifests.ts';
 import { untilUp } from './readiness.ts';
 import { removeAll, removeFunctions } from './remove.ts';
 import { removeTriggers, untilForgotten } from './triggers.ts';
-
-const fieldManager = 'ot-install';
 
 /**
  * Makes the cluster hold what is wanted, stage by stage, each up before the next; what we installed before and is wanted
@@ -64,7 +63,8 @@ const namespacesFirst = (a: KubernetesObject, b: KubernetesObject) =>
   Number(b.kind === Namespace.kind) - Number(a.kind === Namespace.kind);
 
 /** The namespace and the policy are the admin's once they are there. */
-const isMadeOnce = ({ kind }: KubernetesObject) => kind === Namespace.kind || kind === ConfigMap.kind;
+const isMadeOnce = ({ kind, metadata }: KubernetesObject) =>
+  kind === Namespace.kind || (kind === ConfigMap.kind && metadata.name === policyName);
 
 async function createOnce({ kube, say }: Cluster, object: KubernetesObject): Promise<void> {
   const resource = resourceOf(object);

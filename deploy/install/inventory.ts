@@ -2,9 +2,12 @@ import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { labelSelector } from '../../shared/rules/selectors.ts';
 import type { Cluster } from './cluster.ts';
-import { type AnyObject, kindsOf, resourceOf } from './kinds.ts';
+import { type AnyObject, keyOf, kindsOf } from './kinds.ts';
 import { partOf } from './manifests.ts';
 import { listOf } from './wait.ts';
+
+/** Who the installer is to the API server. */
+export const fieldManager = 'ot-install';
 
 export type Inventory = Record<keyof typeof kindsOf, AnyObject[]>;
 
@@ -30,17 +33,17 @@ export async function inventoryOf({ kube }: Cluster): Promise<Inventory> {
 export const hasController = ({ metadata }: KubernetesObject) =>
   metadata.ownerReferences?.some(({ controller }) => controller === true) ?? false;
 
-/** What is there and no longer wanted. */
+/** What we applied and is no longer wanted; what others applied beside it is theirs, whatever its labels. */
 export function obsoleteOf(inventory: Inventory, wanted: readonly KubernetesObject[]): Inventory {
   const keys = new Set(wanted.map(keyOf));
   const left = Object.entries(inventory).map(([stage, objects]) => [
     stage,
-    objects.filter((object) => !keys.has(keyOf(object))),
+    objects.filter((object) => isApplied(object) && !keys.has(keyOf(object))),
   ]);
   return Object.fromEntries(left) as Inventory;
 }
 
-const keyOf = (object: KubernetesObject) => {
-  const { apiVersion, kind } = resourceOf(object);
-  return [apiVersion, kind, object.metadata.namespace ?? '', object.metadata.name].join(' ');
+const isApplied = ({ metadata }: KubernetesObject) => {
+  const { managedFields = [] } = metadata as { managedFields?: { manager?: string; operation?: string }[] };
+  return managedFields.some(({ manager, operation }) => manager === fieldManager && operation === 'Apply');
 };

@@ -22,6 +22,10 @@ export function anyOf(
 export const resourceOf = ({ apiVersion, kind, metadata }: KubernetesObject): Resource<AnyObject> =>
   anyOf(apiVersion, kind, { namespaced: metadata.namespace !== undefined });
 
+/** Says which object a manifest is of. */
+export const keyOf = ({ apiVersion, kind, metadata }: KubernetesObject) =>
+  [apiVersion, kind, metadata.namespace ?? '', metadata.name].join(' ');
+
 const rbac = 'rbac.authorization.k8s.io/v1';
 const clusterWide = { namespaced: false };
 

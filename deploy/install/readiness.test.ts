@@ -19,3 +19,29 @@ test.each([
 ])('a CRD %s is told from one that is up', (_, status, expected) => {
   expect(isUp(definition(status))).toBe(expected);
 });
+
+const deployment = (status: object, spec: object = { replicas: 2 }) =>
+  ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'start-sync', generation: 3 },
+    spec,
+    status: { conditions: [{ type: 'Available', status: 'True' }], ...status },
+  }) as unknown as AnyObject;
+const rolledOut = { observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
+
+test.each([
+  ['rolled out', rolledOut, true],
+  ['that nobody has looked at', { ...rolledOut, observedGeneration: undefined }, false],
+  ['of which the change was not seen', { ...rolledOut, observedGeneration: 2 }, false],
+  ['of which only some pods are new', { ...rolledOut, updatedReplicas: 1 }, false],
+  ['of which an old pod still runs', { ...rolledOut, replicas: 3 }, false],
+  ['of which a new pod does not serve yet', { ...rolledOut, availableReplicas: 1 }, false],
+  ['that is not Available', { ...rolledOut, conditions: [{ type: 'Available', status: 'False' }] }, false],
+])('a Deployment %s is told as `kubectl rollout status` does', (_, status, expected) => {
+  expect(isUp(deployment(status))).toBe(expected);
+});
+
+test('a Deployment without pods is up where none are wanted', () => {
+  expect(isUp(deployment({ observedGeneration: 3 }, { replicas: 0 }))).toBe(true);
+});

@@ -17,7 +17,9 @@ interface Status {
   /** `null` in a CRD that kube-apiserver has only just taken. */
   conditions?: Condition[] | null;
   observedGeneration?: number;
+  replicas?: number;
   updatedReplicas?: number;
+  availableReplicas?: number;
 }
 
 const statusOf = (object: AnyObject | undefined) => (object?.status ?? {}) as Status;
@@ -33,11 +35,19 @@ function awaited({ apiVersion, kind }: KubernetesObject): string | undefined {
 export function isUp(object: AnyObject): boolean {
   const type = awaited(object);
   if (!type) return true;
-  const { conditions, observedGeneration, updatedReplicas = 0 } = statusOf(object);
+  const { conditions, observedGeneration } = statusOf(object);
   const isSeen = observedGeneration === undefined || observedGeneration >= object.metadata.generation;
-  const { replicas = 1 } = (object.spec ?? {}) as { replicas?: number };
-  const isRolledOut = object.kind !== Deployment.kind || updatedReplicas >= replicas;
+  const isRolledOut = object.kind !== Deployment.kind || hasRolledOut(object);
   return isSeen && isRolledOut && !!conditions?.some((one) => one.type === type && one.status === 'True');
+}
+
+/** As `kubectl rollout status` judges it: every pod that is wanted is new and serves, and no old one is left. */
+function hasRolledOut(deployment: AnyObject): boolean {
+  const status = statusOf(deployment);
+  const { observedGeneration, replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = status;
+  const { replicas: wanted = 1 } = (deployment.spec ?? {}) as { replicas?: number };
+  const isComplete = updatedReplicas >= wanted && replicas === updatedReplicas && availableReplicas >= updatedReplicas;
+  return observedGeneration !== undefined && isComplete;
 }
 
 /** Waits until an object is up; throws an InstallError that says what keeps it. */

@@ -3,18 +3,20 @@ import { check, isMet } from './check.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
-import { type AnyObject, KnativeService } from './kinds.ts';
+import type { AnyObject } from './kinds.ts';
 import { runnable } from './kubevirt.ts';
-import { imagesIn, placeholder, readShipped, readWanted } from './manifests.ts';
+import { imagesIn, placeholder, readShipped, readWanted, withImage } from './manifests.ts';
+import { overlayOf, withOverlay } from './overlay.ts';
 import { requirementLines } from './report.ts';
-import { servedAt } from './requirement.ts';
 import { freeObjects, uninstall } from './uninstall.ts';
 
 /** Runs a command and returns its exit code. Throws an InstallError where something does not work. */
 export async function run(cluster: Cluster, options: Options): Promise<number> {
   if (options.command === 'uninstall') return takeDown(cluster, options);
   const overlay = options.overlay ?? (await overlayOf(cluster));
-  const whole = await readWanted(overlay, options.image ?? (await imageOf(cluster)));
+  const named = await readWanted(overlay);
+  if (options.image) assertUnnamed(named, options.image);
+  const whole = withImage(named, options.image ?? (await imageOf(cluster)));
   const requirements = await check(cluster, whole);
   const met = isMet(requirements);
   if (options.json) cluster.say(JSON.stringify({ overlay, isMet: met, requirements }, undefined, 2));
@@ -23,7 +25,7 @@ export async function run(cluster: Cluster, options: Options): Promise<number> {
   if (!met && !options.skipCheck) throw new InstallError('something is missing (above); nothing was installed');
   assertImage(whole);
   cluster.say(`overlay ${overlay}`);
-  await install(cluster, await runnable(cluster, whole));
+  await install(cluster, await runnable(cluster, withOverlay(whole, overlay)));
   cluster.say('done: kubectl get vmdi,otvm -A shows images and machines');
   return 0;
 }
@@ -42,18 +44,19 @@ async function takeDown(cluster: Cluster, options: Options): Promise<number> {
   return 0;
 }
 
-/** The overlay that is installed; else the one that fits the cluster. */
-async function overlayOf(cluster: Cluster): Promise<string> {
-  const { functions } = await inventoryOf(cluster);
-  const isServing = functions.some(({ apiVersion }) => apiVersion === KnativeService.apiVersion);
-  if (functions.length > 0) return isServing ? 'serving' : 'deployments';
-  return (await servedAt(cluster, 'services.serving.knative.dev', 'v1')) ? 'serving' : 'deployments';
-}
-
 /** The image that runs, so that an upgrade without --image changes nothing about it. */
 async function imageOf(cluster: Cluster): Promise<string | undefined> {
   const { functions } = await inventoryOf(cluster);
   return functions.flatMap(imagesIn).find((image) => image !== placeholder);
+}
+
+/** Where the overlay says where the image is, another that is told would change nothing. */
+function assertUnnamed(wanted: readonly AnyObject[], image: string): void {
+  const images = [...new Set(wanted.flatMap(imagesIn))];
+  if (images.length === 0 || images.includes(placeholder)) return;
+  throw new InstallError(
+    `expected an overlay that leaves the image to --image ${image}, found that the overlay names ${images.join(', ')}; leave out --image, or its \`images:\`. Nothing was installed.`,
+  );
 }
 
 function assertImage(wanted: readonly AnyObject[]): void {

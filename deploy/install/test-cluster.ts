@@ -37,6 +37,7 @@ export async function startTestCluster(): Promise<TestCluster> {
 /** As Kubernetes' controller would once the pods are ready. */
 async function bringUp(kube: Kube, { metadata }: AnyObject): Promise<void> {
   const conditions = [{ type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable', message: '' }];
-  const status = { observedGeneration: metadata.generation, replicas: 1, updatedReplicas: 1, conditions };
+  const replicas = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
+  const status = { observedGeneration: metadata.generation, ...replicas, conditions };
   await kube.patch(Deployment, metadata, { status }, { subresource: 'status' }).catch(() => undefined);
 }

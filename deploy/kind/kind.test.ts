@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { readManifests } from '../local/manifests.ts';
 import { CommandError, type Run } from './command.ts';
 import { applyRelease } from './releases.ts';
 import { cluster, steps } from './steps.ts';
@@ -65,6 +66,21 @@ describe('the steps', () => {
     });
     await take(machine);
     expect(machine.asked.filter((line) => /^kind create|^git clone/.test(line))).toEqual([]);
+  });
+
+  test('make the policy where there is none, and leave one that was edited as it is', async () => {
+    const applied = async (answers: Record<string, string>) => {
+      const machine = aMachine(answers);
+      await take(machine);
+      return machine.asked.filter((line) => line.includes('policy.yaml')).length;
+    };
+    const asked = `kubectl --context ${cluster.context} -n sync-operator get configmap sync-operator-policy`;
+    expect(await applied({})).toBe(1);
+    expect(await applied({ [asked]: 'configmap/sync-operator-policy' })).toBe(0);
+    const objects = await readManifests('deploy/kind');
+    const [policy] = objects.filter(({ kind }) => kind === 'ConfigMap');
+    expect(policy?.metadata.name).toBe('sync-operator-policy');
+    expect(await readFile(config.replace('cluster.yaml', 'storage.yaml'), 'utf8')).not.toContain('ConfigMap');
   });
 
   test('name their context in every call that changes something', async () => {

@@ -1,4 +1,6 @@
 import { fileURLToPath } from 'node:url';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
 import type { Run } from './command.ts';
 import { applyRelease, kubectlOf, waitForDeployments } from './releases.ts';
 import { hostpathDriver, nodeImage, releases } from './versions.ts';
@@ -28,7 +30,8 @@ export const steps = (temporary: string): Step[] => [
   { title: 'KubeVirt without hardware virtualisation', act: allowEmulation },
   { title: `${hostpathDriver.name} ${hostpathDriver.version}`, act: (run) => installDriver(run, temporary) },
   { title: 'image of the functions', act: loadImage },
-  { title: 'classes and policy', act: applyStorage },
+  { title: 'classes', act: applyStorage },
+  { title: 'policy', act: makePolicy },
   { title: 'functions', act: installFunctions },
 ];
 
@@ -77,6 +80,16 @@ async function loadImage(run: Run) {
 async function applyStorage(run: Run) {
   await kubectlOf(run, cluster.context)('apply', '--server-side', '-f', `${here}storage.yaml`);
   return undefined;
+}
+
+/** Only where there is none: applied again, one that was edited would be a conflict. */
+async function makePolicy(run: Run) {
+  const kubectl = kubectlOf(run, cluster.context);
+  const policy = ['-n', operatorNamespace, 'get', 'configmap', policyName];
+  const found = await kubectl(...policy, '--ignore-not-found', '-o', 'name');
+  if (found.trim()) return 'is there';
+  await kubectl('apply', '--server-side', '-f', `${here}policy.yaml`);
+  return 'made';
 }
 
 /** The installer waits until events would reach every function, and leaves machines out where KubeVirt does not serve its kinds yet. */

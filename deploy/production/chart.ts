@@ -79,7 +79,11 @@ const own = { namespace: 'sync-operator', labels: { 'app.kubernetes.io/part-of':
 const policy = {
   apiVersion: 'v1',
   kind: 'ConfigMap',
-  metadata: { name: 'sync-operator-policy', namespace: own.namespace },
+  metadata: {
+    name: 'sync-operator-policy',
+    namespace: own.namespace,
+    annotations: { 'helm.sh/resource-policy': 'keep' },
+  },
   data: '__policy__',
 };
 

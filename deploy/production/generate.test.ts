@@ -11,6 +11,7 @@ import { defineFunction, type FunctionDeclaration } from '../../shared/function.
 import { hasKubectl } from '../../test/journeys/local-world.ts';
 import { workersOn } from '../install/workers.ts';
 import { documents } from '../local/manifests.ts';
+import { chartFiles } from './chart.ts';
 import { productionFiles, productionFolder } from './generate.ts';
 import { networkPolicies, usualSurroundings } from './network-policies.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
@@ -30,6 +31,12 @@ test('a generated file that is not wanted any more is drift', async () => {
   const wanted = productionFiles(await loadFunctions());
   wanted.delete('roles/roles.yaml');
   expect(await drift(wanted, productionFolder)).toContain('roles/roles.yaml');
+});
+
+test("the chart's policy outlives its release: who uninstalls it keeps what was set", () => {
+  expect(chartFiles(functions).get('templates/policy.yaml')).toMatch(
+    /\n {2}annotations:\n {4}helm\.sh\/resource-policy: keep\ndata:/,
+  );
 });
 
 const isKubectlThere = await hasKubectl();

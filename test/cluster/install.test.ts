@@ -85,12 +85,13 @@ describe('npm run cluster', { timeout: 600_000 }, () => {
     await Promise.all(
       triggers.map((name) => kubectlOrFail('patch', name, ...operator, '--type=merge', `--patch=${patch}`)),
     );
-    await applyText(`
+    const ofBefore = `
 apiVersion: eventing.knative.dev/v1
 kind: Trigger
 metadata: { name: of-before, namespace: sync-operator, labels: { app.kubernetes.io/part-of: ot-functions } }
 spec: { broker: default, subscriber: { ref: { apiVersion: v1, kind: Service, name: prune } } }
-`);
+`;
+    await applyText(ofBefore, '--field-manager=ot-install');
     await kubectlOrFail(
       'patch',
       'configmap/sync-operator-policy',

@@ -95,11 +95,11 @@ const manifestsOf = async (folder: string) =>
   (await kubectlOrFail('kustomize', folder)).replaceAll('image: ot-functions', `image: ${imageUnderTest()}`);
 
 /** Applies the objects of a YAML text. */
-export async function applyText(text: string): Promise<void> {
+export async function applyText(text: string, ...more: string[]): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'ot-manifests-'));
   try {
     await writeFile(join(folder, 'all.yaml'), text);
-    await kubectlOrFail(...serverSide, '-f', join(folder, 'all.yaml'));
+    await kubectlOrFail(...serverSide, '-f', join(folder, 'all.yaml'), ...more);
   } finally {
     await rm(folder, { recursive: true });
   }

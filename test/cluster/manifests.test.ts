@@ -24,7 +24,7 @@ const mayLack: Record<string, string> = {
 
 const overlays = ['knative/serving', 'knative/deployments'];
 /** Plain manifests that no kustomization names. */
-const loose = ['crds/examples', 'deploy/base', 'deploy/kind/storage.yaml', 'deploy/production/oidc/features.yaml'];
+const loose = ['crds/examples', 'deploy/base', 'deploy/kind/policy.yaml', 'deploy/kind/storage.yaml'];
 const refused = 'vm-disk-image-illegal.yaml';
 
 const { kustomizations, components } = await kustomizationsIn('knative', 'deploy', 'crds');

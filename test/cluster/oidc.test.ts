@@ -26,6 +26,9 @@ const audience = `eventing.knative.dev/broker/${namespace}/default`;
 const features = ['configmap', 'config-features', '-n', 'knative-eventing'];
 const succeeded = 'ot.pelotech.disk-image.succeeded.v1';
 
+const switchFeature = (value: string | null) =>
+  kubectl('patch', ...features, '--type=merge', '-p', JSON.stringify({ data: { 'authentication-oidc': value } }));
+
 const freshId = () => crypto.randomUUID();
 const tokenOf = (account: string, of = namespace, forWhom = audience) =>
   kubectl('create', 'token', account, '-n', of, '--audience', forWhom);
@@ -88,7 +91,7 @@ describe.skipIf(!hasKnative)('a Broker with OIDC and our EventPolicies', () => {
     const node = await field('.items[0].status.addresses[?(@.type=="InternalIP")].address', 'nodes');
     broker = `http://${await field('.spec.clusterIP', 'service', 'broker-ingress', '-n', 'knative-eventing')}/${namespace}/default`;
     subscriber = await startSubscriber(node);
-    await kubectl('apply', '--server-side', '--force-conflicts', '-f', 'deploy/production/oidc/features.yaml');
+    await switchFeature('enabled');
     const config = new KubeConfig();
     config.loadFromDefault();
     const to = (path: string) => ({ uri: `${subscriber.url}${path}` });
@@ -126,8 +129,7 @@ describe.skipIf(!hasKnative)('a Broker with OIDC and our EventPolicies', () => {
       '-l',
       'app.kubernetes.io/part-of=ot-functions',
     );
-    const data = { 'authentication-oidc': before.feature || null };
-    await kubectl('patch', ...features, '--type=merge', '-p', JSON.stringify({ data }));
+    await switchFeature(before.feature || null);
     await until('the Broker to ask for no token', async () => (await post(undefined, imagePublished)) !== 401);
     for (const left of (await eventPolicies()).filter((one) => !before.policies.includes(one))) {
       const [of = '', name = ''] = left.split('/');

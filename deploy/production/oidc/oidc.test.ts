@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { facts, imagePublished } from '../../../shared/events.ts';
 import type { KubernetesObject } from '../../../shared/resources/resource.ts';
 import { readManifests } from '../../local/manifests.ts';
@@ -79,7 +78,13 @@ test.each(['broker-token.yaml', 'gateway/gateway.yaml', '../../pipelines/in-clus
   },
 );
 
-test('the feature is a ConfigMap of that one key', async () => {
-  const text = await readFile(new URL('features.yaml', import.meta.url), 'utf8');
-  expect(parse(text)).toMatchObject({ data: { 'authentication-oidc': 'enabled' } });
+test('the feature is switched by a patch of its one key: applied by whoever owns the others, a ConfigMap of ours would erase them', async () => {
+  const text = await readFile(new URL('README.md', import.meta.url), 'utf8');
+  const patches = [...text.matchAll(/^kubectl patch configmap config-features .*-p '(.*)'$/gm)];
+  expect(patches.map(([, patch = '']) => JSON.parse(patch))).toEqual(
+    ['enabled', 'disabled'].map((value) => ({ data: { 'authentication-oidc': value } })),
+  );
+  const objects = await readManifests('deploy/production/oidc', 'deploy/production/oidc/gateway');
+  const configMaps = objects.filter(({ kind }) => kind === 'ConfigMap');
+  expect(configMaps.map(({ metadata }) => metadata.name)).toEqual(['gateway']);
 });

@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { type Cluster, InstallError } from './cluster.ts';
+import { inventoryOf, obsoleteOf } from './inventory.ts';
+import { type AnyObject, Broker, KnativeService, sayObject } from './kinds.ts';
+import { builtIn, isBuiltIn, projectFolder, readWanted } from './manifests.ts';
+import { servedAt } from './requirement.ts';
+
+/** Which overlay was installed, on the Broker: an upgrade with another would remove what that one lacks. */
+const overlayAnnotation = 'pelotech.ot/overlay';
+
+/** The manifests of an overlay, which say in the cluster of which one they are. */
+export const withOverlay = (wanted: readonly AnyObject[], overlay: string): AnyObject[] =>
+  wanted.map((object) => {
+    if (object.kind !== Broker.kind) return object;
+    const annotations = { ...object.metadata.annotations, [overlayAnnotation]: lastingName(overlay) };
+    return { ...object, metadata: { ...object.metadata, annotations } };
+  });
+
+/** The overlay that is installed; else the one that fits the cluster. */
+export async function overlayOf(cluster: Cluster): Promise<string> {
+  const inventory = await inventoryOf(cluster);
+  const [recorded] = inventory.broker.flatMap(({ metadata }) => metadata.annotations?.[overlayAnnotation] ?? []);
+  if (recorded) return placeOf(recorded);
+  const wanted = Object.values(inventory).some((objects) => objects.length > 0)
+    ? (await Promise.all(builtIn.map((overlay) => readWanted(overlay)))).flat()
+    : [];
+  assertNoneOf(Object.values(obsoleteOf(inventory, wanted)).flat());
+  const isServing = inventory.functions.some(({ apiVersion }) => apiVersion === KnativeService.apiVersion);
+  if (inventory.functions.length > 0) return isServing ? 'serving' : 'deployments';
+  return (await servedAt(cluster, 'services.serving.knative.dev', 'v1')) ? 'serving' : 'deployments';
+}
+
+function assertNoneOf([first, ...more]: readonly AnyObject[]): void {
+  if (!first) return;
+  throw new InstallError(
+    `expected to know which overlay is installed, found ${sayObject(first)}${more.length > 0 ? ` and ${more.length} more` : ''}, which would be removed, for neither ${builtIn.join(' nor ')} has it; name it with --overlay. Nothing was changed.`,
+  );
+}
+
+/** A folder of this project is the same one in the next checkout, wherever that is. */
+function lastingName(overlay: string): string {
+  if (isBuiltIn(overlay) || !existsSync(overlay)) return overlay;
+  const inProject = relative(projectFolder, resolve(overlay));
+  return inProject.startsWith('..') ? resolve(overlay) : `./${inProject}`;
+}
+
+const placeOf = (name: string) => (name.startsWith('./') ? resolve(projectFolder, name) : name);

@@ -1,0 +1,148 @@
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { hasKubectl } from '../../test/journeys/local-world.ts';
+import { documents } from '../local/manifests.ts';
+import { type Options, readOptions } from './arguments.ts';
+import { anyOf, Broker, ConfigMap, Definition, Deployment } from './kinds.ts';
+import { run } from './run.ts';
+import { startTestCluster, type TestCluster } from './test-cluster.ts';
+
+const isKubectlThere = await hasKubectl();
+if (!isKubectlThere) console.warn('skipped: installing needs kubectl on the PATH, which renders the overlay');
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const operator = { namespace: 'sync-operator' };
+const policy = { ...operator, name: 'sync-operator-policy' };
+const broker = { ...operator, name: 'default' };
+const image = ['--image', 'registry.example/f:1'];
+
+const rbac = 'rbac.authorization.k8s.io/v1';
+const ClusterRole = anyOf(rbac, 'ClusterRole', { namespaced: false });
+
+/** A folder with an overlay over knative/deployments, and with these manifests in it. */
+async function anOverlay(manifests = '', more = ''): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'overlay-')));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const resources = [relative(folder, join(root, 'knative/deployments')), ...(manifests ? ['more.yaml'] : [])];
+  await writeFile(join(folder, 'more.yaml'), manifests);
+  await writeFile(join(folder, 'kustomization.yaml'), `resources: [${resources.join(', ')}]\n${more}`);
+  return folder;
+}
+
+describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
+  let cluster: TestCluster;
+  beforeEach(async () => {
+    cluster = await startTestCluster();
+    // What this is about is the same without machines, and quicker.
+    for (const plural of ['virtualmachines', 'virtualmachineinstances'])
+      await cluster.kube.delete(Definition, { name: `${plural}.kubevirt.io` });
+  }, 60_000);
+  afterEach(() => cluster.close());
+  const command = (...args: string[]) => run(cluster, readOptions(args) as Options);
+  const imagesOf = async (name: string) => {
+    const found = await cluster.kube.get(Deployment, { ...operator, name });
+    return JSON.stringify(found?.spec).match(/"image":"[^"]*"/g);
+  };
+
+  describe('an image', () => {
+    const named = 'images: [{ name: ot-functions, newName: registry.example/own, newTag: "1" }]\n';
+
+    test('that is told to an overlay which names one itself is refused, and nothing is installed', async () => {
+      const overlay = await anOverlay('', named);
+      await expect(command('install', '--overlay', overlay, ...image)).rejects.toThrow(
+        /the overlay names registry\.example\/own:1; leave out --image, or its `images:`/,
+      );
+      expect(cluster.lines.filter((line) => / up$/.test(line))).toEqual([]);
+    });
+
+    test('that runs is kept by an upgrade that names none, and gives way to the overlay that does', async () => {
+      await command('install', '--overlay', await anOverlay(), ...image);
+      await command('upgrade');
+      expect(await imagesOf('start-sync')).toEqual(['"image":"registry.example/f:1"']);
+      await command('upgrade', '--overlay', await anOverlay('', named));
+      expect(await imagesOf('start-sync')).toEqual(['"image":"registry.example/own:1"']);
+    });
+  });
+
+  describe('an upgrade without an overlay', () => {
+    const role = `{apiVersion: ${rbac}, kind: ClusterRole, metadata: {name: extra, labels: {app.kubernetes.io/part-of: ot-functions}}, rules: []}`;
+    const extra = () => cluster.kube.get(ClusterRole, { name: 'extra' });
+
+    test('takes the one that is installed, and so removes nothing', async () => {
+      const overlay = await anOverlay(role);
+      await command('install', '--overlay', overlay, ...image);
+      cluster.lines.length = 0;
+      await command('upgrade');
+      expect(cluster.lines).toContain(`overlay ${overlay}`);
+      expect(cluster.lines.filter((line) => / removed$/.test(line))).toEqual([]);
+      expect(await extra()).toBeDefined();
+    });
+
+    test('of an overlay of this project finds it again in another checkout', async () => {
+      const overlay = join(root, 'knative/deployments');
+      await command('install', '--overlay', overlay, ...image);
+      expect((await cluster.kube.get(Broker, broker))?.metadata.annotations).toMatchObject({
+        'pelotech.ot/overlay': './knative/deployments',
+      });
+      await command('upgrade');
+      expect(cluster.lines.filter((line) => line === `overlay ${overlay}`)).toHaveLength(2);
+    });
+
+    test('is refused where none is known and something is there that no overlay of ours has', async () => {
+      await command('install', '--overlay', await anOverlay(role), ...image);
+      await cluster.kube.patch(Broker, broker, { metadata: { annotations: { 'pelotech.ot/overlay': null } } });
+      await expect(command('upgrade')).rejects.toThrow(
+        /expected to know which overlay is installed, found ClusterRole extra.*name it with --overlay/,
+      );
+      expect(await extra()).toBeDefined();
+    });
+
+    test('takes ours where none is known and nothing else is there', async () => {
+      await command('install', '--overlay', 'deployments', ...image);
+      await cluster.kube.patch(Broker, broker, { metadata: { annotations: { 'pelotech.ot/overlay': null } } });
+      await command('upgrade');
+      expect(cluster.lines).toContain('overlay deployments');
+    });
+  });
+
+  test('an upgrade leaves alone what others applied beside it, whatever its labels', async () => {
+    await command('install', '--overlay', 'deployments', ...image);
+    const metadata = '{name: gateway, namespace: sync-operator, labels: {app.kubernetes.io/part-of: ot-functions}}';
+    const beside = documents(`
+{apiVersion: v1, kind: ServiceAccount, metadata: ${metadata}}
+---
+{apiVersion: v1, kind: Service, metadata: ${metadata}, spec: {ports: [{port: 443}]}}`);
+    const resourceOf = ({ apiVersion, kind }: (typeof beside)[number]) => anyOf(apiVersion, kind);
+    for (const object of beside) await cluster.kube.apply(resourceOf(object), object, { fieldManager: 'kubectl' });
+    await command('upgrade');
+    for (const object of beside)
+      expect(await cluster.kube.get(resourceOf(object), object.metadata), object.kind).toBeDefined();
+  });
+
+  describe('a ConfigMap of the overlay', () => {
+    test('that is the policy wins over ours where there is none yet, and is left as it is later', async () => {
+      await cluster.kube.delete(ConfigMap, policy);
+      const own = (concurrency: string) =>
+        anOverlay(
+          `{apiVersion: v1, kind: ConfigMap, metadata: {name: ${policy.name}, namespace: sync-operator}, data: {concurrency: "${concurrency}"}}`,
+        );
+      await command('install', '--overlay', await own('7'), ...image);
+      expect((await cluster.kube.get(ConfigMap, policy))?.data).toEqual({ concurrency: '7' });
+      await command('upgrade', '--overlay', await own('8'));
+      expect((await cluster.kube.get(ConfigMap, policy))?.data).toEqual({ concurrency: '7' });
+    });
+
+    test('that is another is changed with it', async () => {
+      const own = (text: string) =>
+        anOverlay(
+          `{apiVersion: v1, kind: ConfigMap, metadata: {name: own, namespace: sync-operator}, data: {text: ${text}}}`,
+        );
+      await command('install', '--overlay', await own('before'), ...image);
+      await command('upgrade', '--overlay', await own('after'));
+      expect((await cluster.kube.get(ConfigMap, { ...operator, name: 'own' }))?.data).toEqual({ text: 'after' });
+    });
+  });
+});
