@@ -236,10 +236,12 @@ test(
 const guestsOf = async (kube: Kube, names: readonly string[]) =>
   (await kube.list(KubeVirtInstance, { namespace }))
     .filter(({ metadata }) => names.includes(metadata.name))
-    .map(({ metadata, status }) => ({ name: metadata.name, uid: metadata.uid, interfaces: status?.interfaces }));
-
-const hasAgent = (instance: KubeVirtInstance | undefined) =>
-  (instance?.status?.interfaces ?? []).some(({ infoSource }) => String(infoSource).includes('guest-agent'));
+    .map(({ metadata, status }) => ({
+      name: metadata.name,
+      uid: metadata.uid,
+      // What else is said of them grows when the guest's agent has spoken.
+      addresses: status?.interfaces?.map(({ mac, ipAddress }) => ({ mac, ipAddress })),
+    }));
 
 test(
   'machines that are killed in the middle of their making are made once, and those that run go on running',
@@ -278,8 +280,6 @@ test(
     const image = await until({ kube }, VMDiskImage, { namespace, name: 'image-0' }, (found) => {
       return found?.status?.references?.count === crowd.length + 1;
     });
-    // Its agent tells of a guest last, and what it tells stays.
-    for (const name of all) await until({ kube }, KubeVirtInstance, { namespace, name }, hasAgent);
     const [stood, ran] = [await kube.list(VirtualMachine), await guestsOf(kube, all)];
     expect(await kill(command, 'SIGINT')).toBe(0);
     await start();
