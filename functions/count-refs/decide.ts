@@ -1,5 +1,6 @@
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import {
+  isFinished,
   type VMDiskImage,
   VMDiskImage as VMDiskImageKind,
   type VMDiskImageStatus,
@@ -81,8 +82,7 @@ function count({ image, machines, policy, nowMs }: Observed): Action[] {
   const { references: before, unreferencedSince: since, phase } = image.status ?? {};
   const isUnused = users.length === 0;
   // Its first count can wait where it says nothing: a crowd that is taken in is not written to once more each.
-  if (isUnused && !before && phase !== 'Succeeded' && phase !== 'Failed' && !image.metadata.deletionTimestamp)
-    return [];
+  if (isUnused && !before && !isFinished(phase) && !image.metadata.deletionTimestamp) return [];
   if (isSame(before, references) && isUnused === (since !== undefined)) return [];
   // Since now, not since its creation: who switches pruning on deletes nothing at once.
   const unreferencedSince = isUnused ? (since ?? toTime(nowMs)) : null;

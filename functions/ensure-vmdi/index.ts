@@ -7,6 +7,7 @@ import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { machinesOf } from '../../shared/rules/references.ts';
+import { inRows } from '../../shared/rules/rows.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 
@@ -48,16 +49,19 @@ async function observe(context: Context, wake: Wake): Promise<Observed[]> {
       const group = groups.get(key) ?? [];
       const image = await kube.get(VMDiskImage, ref);
       const namespace = image ? undefined : await kube.get(Namespace, { name: ref.namespace });
-      return inRows(group).map((row) => ({ nowMs, policy, ref, image, namespace, machines: row, refusals }));
+      return inRows(group, machinesInARow).map((row) => ({
+        nowMs,
+        policy,
+        ref,
+        image,
+        namespace,
+        machines: row,
+        refusals,
+      }));
     }),
   );
   return observed.flat();
 }
-
-const inRows = <T>(all: readonly T[]): T[][] =>
-  Array.from({ length: Math.ceil(all.length / machinesInARow) }, (_, row) =>
-    all.slice(row * machinesInARow, (row + 1) * machinesInARow),
-  );
 
 /** The machines that events are about, by name or by what they name; of an edited policy those that it may hold up. */
 async function machinesFor(kube: Context['kube'], wake: Wake): Promise<Machine[]> {

@@ -3,12 +3,13 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { isAdopting } from '../../shared/rules/adoption.ts';
 import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
 import { move } from '../../shared/rules/image-status.ts';
 import { isValid } from '../../shared/rules/policy.ts';
 import { toMicroTime, toTime } from '../../shared/rules/time.ts';
 import { adopting } from './adopting.ts';
-import { conditionOf, type Failure, failureOf } from './failure.ts';
+import { type Failure, failureOf } from './failure.ts';
 import { leftovers, remove } from './leftovers.ts';
 import { currentName, type Observed } from './observed.ts';
 import { progressOf } from './progress.ts';
@@ -37,7 +38,9 @@ function syncing(observed: Observed): Action[] {
   const { image, dataVolumes, nowMs } = observed;
   const dataVolume = dataVolumes.find(({ metadata }) => metadata.name === currentName(image));
   // CDI: a populated DataVolume is Succeeded before its claim is bound, and a snapshot cut in between fails for minutes.
-  const isDownloaded = dataVolume?.status?.phase === 'Succeeded' && conditionOf(dataVolume, 'Bound')?.status === 'True';
+  const isDownloaded =
+    dataVolume?.status?.phase === 'Succeeded' &&
+    conditionOf(dataVolume?.status?.conditions, 'Bound')?.status === 'True';
   // What is downloaded is paid for: no deadline, and no Pod that lingers, throws it away.
   const failure = isDownloaded ? undefined : failureOf({ ...observed, dataVolume, pods: podsOf(observed) });
   if (failure) return [...failed(observed, failure), ...(dataVolume ? [remove(image, dataVolume)] : [])];

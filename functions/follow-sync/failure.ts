@@ -1,6 +1,7 @@
 import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { Pod } from '../../shared/resources/core/pod.ts';
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
 
@@ -60,15 +61,15 @@ const isGone: Check = ({ dataVolume, image }) =>
 
 const isFailed: Check = ({ dataVolume }) => {
   if (dataVolume?.status?.phase !== 'Failed') return undefined;
-  const running = conditionOf(dataVolume, 'Running');
+  const running = conditionOf(dataVolume?.status?.conditions, 'Running');
   if (running?.reason === 'ChecksumError')
     return final('ChecksumMismatch', running.message || 'The checksum does not match.');
-  const bound = conditionOf(dataVolume, 'Bound');
+  const bound = conditionOf(dataVolume?.status?.conditions, 'Bound');
   return again('DataVolumeFailed', bound?.message || running?.message || 'CDI gave the DataVolume up.');
 };
 
 const hasError: Check = ({ dataVolume }) => {
-  const running = conditionOf(dataVolume, 'Running');
+  const running = conditionOf(dataVolume?.status?.conditions, 'Running');
   if (running?.status !== 'False' || !errorReasons.has(running.reason) || isScratch(running.message)) return undefined;
   return judge(running.reason, running.message);
 };
@@ -117,9 +118,12 @@ const hasNotStarted: Check = ({ nowMs, image, policy, dataVolume }) => {
   const isStarted =
     image.status?.importer ||
     dataVolume?.status?.phase === 'Succeeded' ||
-    conditionOf(dataVolume, 'Running')?.status === 'True';
+    conditionOf(dataVolume?.status?.conditions, 'Running')?.status === 'True';
   if (isStarted || elapsed(nowMs, image) < policy.values.startTimeout) return undefined;
-  const [bound, running] = [conditionOf(dataVolume, 'Bound'), conditionOf(dataVolume, 'Running')];
+  const [bound, running] = [
+    conditionOf(dataVolume?.status?.conditions, 'Bound'),
+    conditionOf(dataVolume?.status?.conditions, 'Running'),
+  ];
   const found = [running, bound]
     .map((condition) => [condition?.reason, condition?.message].filter(Boolean).join(': '))
     .find(Boolean);
@@ -165,12 +169,9 @@ const again = (reason: FailureReason, message: string): Failure => ({ reason, me
 
 const elapsed = (nowMs: number, { status }: VMDiskImage) => nowMs - Date.parse(status?.startedAt ?? '');
 
-export const conditionOf = (dataVolume: DataVolume | undefined, type: string) =>
-  dataVolume?.status?.conditions.find((condition) => condition.type === type);
-
 const isScratch = (message: string) => /scratch space required/i.test(message);
 const asksForScratch = (dataVolume: DataVolume | undefined) =>
-  isScratch(conditionOf(dataVolume, 'Running')?.message ?? '');
+  isScratch(conditionOf(dataVolume?.status?.conditions, 'Running')?.message ?? '');
 
 type Container = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
 const containers = (pod: Pod): readonly Container[] => pod.status?.containerStatuses ?? [];

@@ -2,8 +2,9 @@ import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { Pod } from '../../shared/resources/core/pod.ts';
 import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
 import { tellable, traceOf } from '../../shared/rules/image-status.ts';
-import { conditionOf, hasScratch } from './failure.ts';
+import { hasScratch } from './failure.ts';
 import { sentence } from './sentence.ts';
 
 /** A percentage is written again when it has moved by this much. */
@@ -33,7 +34,7 @@ export function progressOf(image: VMDiskImage, dataVolume: DataVolume, pods: rea
 /** What keeps an importer from starting (a Secret, a node, a quota), where CDI names it; written when it changes. */
 function waitsFor(image: VMDiskImage, dataVolume: DataVolume): Action[] {
   const found = ['Running', 'Bound']
-    .map((type) => conditionOf(dataVolume, type))
+    .map((type) => conditionOf(dataVolume?.status?.conditions, type))
     .find((one) => troubles.has(one?.reason ?? ''));
   if (!found) return [];
   const what = sentence([found.reason, found.message].filter(Boolean).join(': '));

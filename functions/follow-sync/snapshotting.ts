@@ -9,14 +9,13 @@ import {
   VolumeSnapshot as VolumeSnapshotKind,
 } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
-import { conditionOf as imageConditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
+import { conditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
 import { move, record, traceOf } from '../../shared/rules/image-status.ts';
 import { snapshotName } from '../../shared/rules/names.ts';
 import { isValid } from '../../shared/rules/policy.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { toTime } from '../../shared/rules/time.ts';
-import { conditionOf } from './failure.ts';
 import { currentName, type Observed } from './observed.ts';
 import { snapshotFor } from './snapshot.ts';
 
@@ -32,7 +31,7 @@ export function snapshotting(observed: Observed): Action[] {
   if (refusal) return snapshotFailed(observed, 'Rejected', `The VolumeSnapshot was refused: ${refusal}`);
   if (!dataVolume || dataVolume.status?.phase === 'Failed') {
     const found = dataVolume
-      ? conditionOf(dataVolume, 'Bound')?.message || 'its DataVolume Failed'
+      ? conditionOf(dataVolume?.status?.conditions, 'Bound')?.message || 'its DataVolume Failed'
       : 'its DataVolume is gone';
     return snapshotFailed(observed, 'VolumeLost', `The volume was lost before its snapshot was ready: ${found}.`);
   }
@@ -84,10 +83,10 @@ export function atRest({ image, snapshots, nowMs, isSnapshotGone }: Observed): A
   const isLeaving = image.metadata.deletionTimestamp !== undefined;
   if (!held || (image.status?.phase !== 'Succeeded' && !isLeaving)) return [];
   // prune deletes it, which is no loss.
-  if (imageConditionOf(image.status?.conditions, 'Ready')?.reason === takenDown) return [];
+  if (conditionOf(image.status?.conditions, 'Ready')?.reason === takenDown) return [];
   const snapshot = snapshots.find(({ metadata }) => metadata.name === held.name);
   const isLost = isSnapshotGone || /VolumeSnapshotContent is missing/.test(snapshot?.status?.error?.message ?? '');
-  const isSaid = imageConditionOf(image.status?.conditions, 'SnapshotLost')?.status === 'True';
+  const isSaid = conditionOf(image.status?.conditions, 'SnapshotLost')?.status === 'True';
   if (isLost === isSaid || (!isLost && !snapshot?.status?.readyToUse)) return [];
   const message = isLost
     ? `The snapshot ${held.name} is lost; ${isLeaving ? 'the image is being deleted' : 'a new sync starts when the image is used or asked for'}.`

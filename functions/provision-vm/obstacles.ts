@@ -96,7 +96,7 @@ export function refusedChild({ machine, refusals, kubeVirtMachine }: Observed): 
     const words = refusals.get(refusalKey(resource, { namespace, name: child }));
     if (words === undefined) continue;
     const [reason = ''] = words.split(':');
-    const said = resource.kind === Secret.kind && !isAboutNamespace(words) && reason !== 'NameTaken' ? reason : words;
+    const said = resource.holdsPasswords && !isAboutNamespace(words) && reason !== 'NameTaken' ? reason : words;
     // A machine that was made once has been accepted before: what is in the way now may go.
     const weight = machine.status?.rootDisk || kubeVirtMachine ? trouble : final;
     return weight(

@@ -1,4 +1,5 @@
 import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
 import type { ImageStanding } from './image-ready.ts';
 import { type Observed, type Obstacle, waits } from './observed.ts';
 import { isForFirstConsumer, isOfUsable, rootDiskOf } from './root-disk.ts';
@@ -19,7 +20,7 @@ export function outdatedDisk({ machine, dataVolume, instance }: Observed, image:
   const { namespace, name } = dataVolume.metadata;
   return waits(
     'DiskOutdated',
-    `DataVolume ${namespace}/${name} was not cloned yet from revision ${disk?.revision}, which has given way to revision ${image.image.status?.snapshot?.revision}; nothing is on it, and it is made anew.`,
+    `DataVolume ${namespace}/${name} was not cloned yet from revision ${disk.revision}, which has given way to revision ${image.image.status?.snapshot?.revision}; nothing is on it, and it is made anew.`,
   );
 }
 
@@ -28,10 +29,12 @@ export function outdatedDisk({ machine, dataVolume, instance }: Observed, image:
  * updateStatusPhase; pkg/controller/clone/planner.go looks for the source at every step). KubeVirt starts no machine from it.
  */
 const isUncloned = (disk: DataVolume) => {
-  const { phase = '', conditions = [], claimName } = disk.status ?? {};
+  const { phase = '', conditions, claimName } = disk.status ?? {};
   if (phase === 'Succeeded' || phase === 'Failed') return false;
-  const says = (what: string, why: string) =>
-    conditions.some(({ type, status, reason }) => type === what && status === 'False' && reason === why);
+  const says = (type: string, why: string) => {
+    const found = conditionOf(conditions, type);
+    return found?.status === 'False' && found.reason === why;
+  };
   const isToCome = claimName === undefined && (phase === '' || phase === 'Pending');
   return (
     isToCome ||

@@ -21,12 +21,15 @@ export function passwordAnnotations(machine: VirtualMachine): Record<string, str
  * very login and reference: once a machine is made, people may take the Secret with its first password away.
  */
 export function withKept({ machine, passwords }: Observed, secret: Secret): Observed['passwords'] {
-  const from = Sources.safeParse(secret.metadata.annotations?.[passwordsFrom]).data ?? {};
-  const users = Users.safeParse(secret.data?.userdata).data?.users ?? [];
-  const kept = loginsOf(machine).flatMap(({ login, user }) => {
+  const missing = loginsOf(machine).flatMap(({ login, user }) => {
     const key = user.passwordSecretRef && passwordKey(user.passwordSecretRef);
-    if (key === undefined || passwords.get(key) !== undefined || from[login] !== key) return [];
-    const plain = users.find((one) => one.name === login)?.plain_text_passwd;
+    return key === undefined || passwords.get(key) !== undefined ? [] : [{ login, key }];
+  });
+  if (missing.length === 0) return passwords;
+  const from = Sources.safeParse(secret.metadata.annotations?.[passwordsFrom]).data ?? {};
+  const users = Users.safeParse(secret.data?.userdata).data?.users.filter((one) => typeof one !== 'string') ?? [];
+  const kept = missing.flatMap(({ login, key }) => {
+    const plain = from[login] === key ? users.find((one) => one.name === login)?.plain_text_passwd : undefined;
     return plain === undefined ? [] : [[keptKey(login, key), plain] as const];
   });
   return new Map([...passwords, ...kept]);
@@ -70,6 +73,4 @@ const Users = z
   .string()
   .transform((base64, context) => parsed(Buffer.from(base64, 'base64').toString(), context))
   // The first of the list is the word "default".
-  .pipe(
-    z.object({ users: z.array(z.union([Login, z.string().transform(() => ({ name: '' }) as z.infer<typeof Login>)])) }),
-  );
+  .pipe(z.object({ users: z.array(z.union([Login, z.string()])) }));

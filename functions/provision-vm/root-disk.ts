@@ -2,6 +2,7 @@ import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/reso
 import type { VirtualMachine, VirtualMachineStatus } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { ObjectReference } from '../../shared/resources/resource.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
 import { bytesOf } from '../../shared/rules/quantity.ts';
 import { childMetadata, rootDiskName } from './children.ts';
 import { final, type Obstacle, trouble, waits } from './observed.ts';
@@ -88,7 +89,7 @@ export function diskObstacle(disk: DataVolume): Obstacle | undefined {
   const called = `DataVolume ${metadata.namespace}/${metadata.name}`;
   if (metadata.deletionTimestamp)
     return waits('DiskTerminating', `Waiting until ${called}, which is being deleted, is gone.`);
-  const [bound, running] = ['Bound', 'Running'].map((type) => status?.conditions.find((one) => one.type === type));
+  const [bound, running] = ['Bound', 'Running'].map((type) => conditionOf(status?.conditions, type));
   if (status?.phase === 'Succeeded') {
     // CDI looks for the source anew once the claim of a finished clone is gone, and says so in Bound only.
     return bound?.status === 'False' && bound.reason === 'CloneWithoutSource'

@@ -1,4 +1,4 @@
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { isFinished, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { adopteeOf, isAdopting } from '../../shared/rules/adoption.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { contentDigest } from '../../shared/rules/content-digest.ts';
@@ -29,8 +29,7 @@ export function newRevision(image: VMDiskImage): NewRevision | undefined {
 
 function isLostInUse(status: NonNullable<VMDiskImage['status']>): boolean {
   const isLost = conditionOf(status.conditions, 'SnapshotLost')?.status === 'True';
-  const isAtRest = status.phase === 'Succeeded' || status.phase === 'Failed';
   // One download for each snapshot that was lost: a revision that was made for it and failed asks for no other.
   const isLatest = status.snapshot?.revision === status.revision;
-  return isLost && isAtRest && isLatest && (status.references?.count ?? 0) > 0;
+  return isLost && isFinished(status.phase) && isLatest && (status.references?.count ?? 0) > 0;
 }

@@ -3,7 +3,8 @@ import type { Condition } from '../resources/pelotech/vm-disk-image.ts';
 /** Why an image that is taken down is not Ready: its snapshot goes because nobody holds it, and is not lost. */
 export const takenDown = 'TakenDown';
 
-export const conditionOf = (conditions: readonly Condition[] | undefined, type: string) =>
+/** The condition of that type, of whatever kind of object. */
+export const conditionOf = <C extends { type: string }>(conditions: readonly C[] | undefined, type: string) =>
   conditions?.find((condition) => condition.type === type);
 
 type Next = Omit<Condition, 'lastTransitionTime'>;

@@ -1,4 +1,5 @@
 import type { KubernetesObject, Resource } from '../resources/resource.ts';
+import { inRows } from '../rules/rows.ts';
 import { isIn } from '../rules/selectors.ts';
 import type { Kube } from './kube.ts';
 
@@ -12,9 +13,7 @@ export async function listLabelled<T extends KubernetesObject>(
   label: string,
   values: readonly string[],
 ): Promise<T[]> {
-  const chunks = Array.from({ length: Math.ceil(values.length / valuesPerList) }, (_, index) =>
-    values.slice(index * valuesPerList, (index + 1) * valuesPerList),
-  );
-  const found = await Promise.all(chunks.map((chunk) => kube.list(resource, { labelSelector: isIn(label, chunk) })));
+  const lists = inRows(values, valuesPerList).map((row) => kube.list(resource, { labelSelector: isIn(label, row) }));
+  const found = await Promise.all(lists);
   return found.flat();
 }

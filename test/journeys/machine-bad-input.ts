@@ -12,7 +12,7 @@ import { conditionOf } from '../../shared/rules/conditions.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { eventsAbout, untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
-import { createMachine, templateOf, untilMachine, untilResolved } from './machines.ts';
+import { createMachine, deleteWithImage, templateOf, untilMachine, untilResolved } from './machines.ts';
 import { untilCount } from './references.ts';
 import type { KubectlStory } from './run-locally.ts';
 import { calm } from './wakers.ts';
@@ -189,9 +189,7 @@ const heals = (
       await untilMachine(world, 'vm', 'Provisioning');
       expect(await kube.get(VMDiskImage, ref)).toBeDefined();
     } finally {
-      await kube.delete(VirtualMachine, { namespace, name: 'vm' });
-      await kube.delete(VMDiskImage, ref);
-      await untilGone(world, VMDiskImage, ref);
+      await deleteWithImage(world, 'vm', ref);
     }
   },
 });
@@ -400,9 +398,7 @@ export const stories: readonly Story[] = [
         expect(before.filter(({ object }) => object.metadata.name === 'vm-root')).toEqual([]);
         expect(before.filter(({ object }) => (object as VMDiskImage).status?.references?.count)).toEqual([]);
       } finally {
-        await kube.delete(VirtualMachine, { namespace, name: 'vm' });
-        await kube.delete(VMDiskImage, farm);
-        await untilGone(world, VMDiskImage, farm);
+        await deleteWithImage(world, 'vm', farm);
       }
     },
   },

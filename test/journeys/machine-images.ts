@@ -8,7 +8,7 @@ import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech
 import { untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
 import { reasonOf } from './machine-conditions.ts';
-import { createMachine, templateOf, untilMachine, untilResolved } from './machines.ts';
+import { createMachine, deleteWithImage, templateOf, untilMachine, untilResolved } from './machines.ts';
 import { calm, dropsAllButTimers } from './wakers.ts';
 import { untilWarning, warningsOf } from './warnings.ts';
 import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
@@ -181,9 +181,7 @@ export const stories: readonly Story[] = [
         expect(left?.metadata.uid).toBe(image?.metadata.uid);
         expect(left?.metadata.deletionTimestamp).toBeUndefined();
       } finally {
-        await kube.delete(VirtualMachine, { namespace, name: 'vm' });
-        await kube.delete(VMDiskImage, ref);
-        await untilGone(world, VMDiskImage, ref);
+        await deleteWithImage(world, 'vm', ref);
       }
     },
   },

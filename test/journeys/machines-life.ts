@@ -17,7 +17,7 @@ import { eventsAbout, untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
 import { leaked } from './leaked.ts';
 import { untilReason } from './machine-conditions.ts';
-import { createMachine, templateOf, untilMachine } from './machines.ts';
+import { createMachine, deleteWithImage, templateOf, untilMachine } from './machines.ts';
 import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
 
 type Spec = VirtualMachine['spec'];
@@ -137,7 +137,7 @@ export const stories: readonly Story[] = [
   {
     name: 'a disk is cloned from the namespace of images into that of the machine',
     run: async (world) => {
-      const { kube, namespace, store } = world;
+      const { store } = world;
       const ref = { namespace: 'vmdi-farm', name: 'golden-of-a-story' };
       await putImage(world, 'golden', { bucket: 'public' });
       const { secretRef: _, ...template } = templateOf(world, 'golden');
@@ -146,9 +146,7 @@ export const stories: readonly Story[] = [
       await untilMachine(world, 'vm', 'Ready');
       const disk = await find(world, DataVolume, diskOf('vm'));
       expect(disk?.spec).toMatchObject({ source: { snapshot: { namespace: 'vmdi-farm' } } });
-      await kube.delete(VirtualMachine, { namespace, name: 'vm' });
-      await kube.delete(VMDiskImage, ref);
-      await untilGone(world, VMDiskImage, ref);
+      await deleteWithImage(world, 'vm', ref);
     },
   },
   {

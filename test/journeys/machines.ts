@@ -1,7 +1,8 @@
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { Condition } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { type Condition, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { ObjectReference } from '../../shared/resources/resource.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
-import { until, type World } from './world.ts';
+import { until, untilGone, type World } from './world.ts';
 
 type Spec = VirtualMachine['spec'];
 type Where = Pick<World, 'kube' | 'namespace' | 'store'>;
@@ -62,4 +63,12 @@ export async function untilResolved(
   const resolvedOf = (machine: VirtualMachine | undefined) => conditionOf(machine?.status?.conditions, 'ImageResolved');
   const isSo = (machine: VirtualMachine | undefined) => resolvedOf(machine)?.reason === reason;
   return resolvedOf(await until(world, VirtualMachine, ref, isSo, withinMs)) as Condition;
+}
+
+/** Deletes a machine and its image, which is in any namespace, and waits until the image is gone. */
+export async function deleteWithImage(world: World, name: string, image: ObjectReference): Promise<void> {
+  const { kube, namespace } = world;
+  await kube.delete(VirtualMachine, { namespace, name });
+  await kube.delete(VMDiskImage, image);
+  await untilGone(world, VMDiskImage, image);
 }

@@ -60,6 +60,12 @@ function quoting(status: number, methods: readonly string[]) {
   return { intercept, quoted };
 }
 
+/** A machine with these passwords, on an image that is made for it. */
+async function makeMachine(world: World): Promise<void> {
+  await putImage(world, 'base');
+  await createMachine(world, 'vm', 'base', { users, vmDiskImageTemplate: templateOf(world, 'base') });
+}
+
 async function nothingIsLeaked(world: World, heard: Awaited<ReturnType<typeof listening>>) {
   const { kube, namespace, broker } = world;
   const machine = await kube.get(VirtualMachine, { namespace, name: 'vm' });
@@ -90,8 +96,7 @@ test('what the API server quotes of a Secret while it is not well (500) is in no
     name: 'quoted with 500',
     local: { intercept },
     run: async (world) => {
-      await putImage(world, 'base');
-      await createMachine(world, 'vm', 'base', { users, vmDiskImageTemplate: templateOf(world, 'base') });
+      await makeMachine(world);
       await untilMachine(world, 'vm', 'Ready');
       const { kube, namespace } = world;
       const changed = { users: [...users, { name: 'late', plain_text_passwd: later }] };
@@ -115,8 +120,7 @@ test('what the API server quotes of a Secret that it refuses (422) is in none of
     name: 'quoted with 422',
     local: { intercept },
     run: async (world) => {
-      await putImage(world, 'base');
-      await createMachine(world, 'vm', 'base', { users, vmDiskImageTemplate: templateOf(world, 'base') });
+      await makeMachine(world);
       const { message } = await untilReason(world, 'vm', 'Ready', 'Rejected');
       await untilEventAbout(world, 'vm', 'Rejected');
       await untilMachine(world, 'vm', 'Ready');

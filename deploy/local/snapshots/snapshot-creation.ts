@@ -1,3 +1,4 @@
+import { keyOf } from '../../../shared/resources/resource.ts';
 import { Claim } from '../cdi/kinds.ts';
 import { volumeHandleOf } from '../cdi/volume.ts';
 import { withFinalizer } from '../cdi/write.ts';
@@ -8,7 +9,7 @@ import {
   type VolumeSnapshotClass,
   VolumeSnapshotContent,
 } from './kinds.ts';
-import { failing, keyOf, type ObservedSnapshot, type SnapshotStep, says, unbound } from './snapshot-observed.ts';
+import { failing, type ObservedSnapshot, type SnapshotStep, says, unbound } from './snapshot-observed.ts';
 
 /** The steps to a content: the claim is held first, then the content is made, if the claim is bound. */
 export function creation(observed: ObservedSnapshot): SnapshotStep {
@@ -27,7 +28,7 @@ export function creation(observed: ObservedSnapshot): SnapshotStep {
   }
   const why = unbound(claim);
   if (why) return refused(`failed to get input parameters to create snapshot ${name}: "${why}"`);
-  const waiting = `Waiting for a snapshot ${keyOf(snapshot)} to be created by the CSI driver.`;
+  const waiting = `Waiting for a snapshot ${keyOf(snapshot.metadata)} to be created by the CSI driver.`;
   return {
     writes: [
       { do: 'create', resource: VolumeSnapshotContent, object: contentFor(snapshot, snapshotClass, claim) },

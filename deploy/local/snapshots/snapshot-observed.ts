@@ -39,8 +39,6 @@ export const says = (snapshot: VolumeSnapshot, type: 'Normal' | 'Warning', reaso
   message,
 });
 
-export const keyOf = ({ metadata }: VolumeSnapshot) => `${metadata.namespace}/${metadata.name}`;
-
 /** Says the error in the status; with `readyToUse: false` in `also` the snapshot is no longer, or not yet, to be used. */
 export function failing(
   snapshot: VolumeSnapshot,

@@ -1,10 +1,11 @@
+import { keyOf } from '../../../shared/resources/resource.ts';
 import { Claim } from '../cdi/kinds.ts';
 import { quantityOf } from '../cdi/quantity.ts';
 import { patchOf, statusOf, timestamp, type Write, withFinalizer, withoutFinalizer } from '../cdi/write.ts';
 import { finalizer, VolumeSnapshot, type VolumeSnapshotContent, type VolumeSnapshotStatus } from './kinds.ts';
 import { creation } from './snapshot-creation.ts';
 import { deletion } from './snapshot-deletion.ts';
-import { failing, keyOf, type ObservedSnapshot, type SnapshotStep, says, unbound } from './snapshot-observed.ts';
+import { failing, type ObservedSnapshot, type SnapshotStep, says, unbound } from './snapshot-observed.ts';
 
 const done: SnapshotStep = { writes: [] };
 const lostMessage = 'VolumeSnapshotContent is missing';
@@ -75,8 +76,8 @@ function statusStep(
   if (!changed) return readyToUse && !isClaimNeeded ? { writes: releaseOf(claim) } : done;
   const isCut = before.creationTime === undefined && next.creationTime !== undefined;
   const isReady = !before.readyToUse && readyToUse;
-  const created = `Snapshot ${keyOf(snapshot)} was successfully created by the CSI driver.`;
-  const ready = `Snapshot ${keyOf(snapshot)} is ready to use.`;
+  const created = `Snapshot ${keyOf(snapshot.metadata)} was successfully created by the CSI driver.`;
+  const ready = `Snapshot ${keyOf(snapshot.metadata)} is ready to use.`;
   return {
     writes: [
       statusOf(VolumeSnapshot, snapshot, { ...next, error: error ?? null }),

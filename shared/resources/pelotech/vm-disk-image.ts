@@ -222,6 +222,9 @@ export const arrows: readonly { from: Phase | ''; to: Phase; by: string; when: s
   { from: 'Snapshotting', to: 'Failed', by: 'follow-sync', when: 'snapshotTimeout, or the volume is lost' },
 ];
 
+/** An image in this phase has nothing more to do. */
+export const isFinished = (phase: Phase | undefined) => phase === 'Succeeded' || phase === 'Failed';
+
 /** Selects the images that still have something to do: neither Succeeded nor Failed. */
 export const unfinished = 'status.phase!=Succeeded,status.phase!=Failed';
 
