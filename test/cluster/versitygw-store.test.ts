@@ -62,7 +62,9 @@ describe.skipIf(!isThere)('an object store of versitygw', () => {
     const url = new URL(encodeURI(path), store.url);
     const scope = { region: regionOf(url.host), service: 's3', timeMs: Date.now() };
     const query = presignQuery({ method: 'GET', path: url.pathname, headers: { host: url.host } }, keys, scope, 60);
-    expect((await fetch(`${url}?${query}`)).status).toBe(200);
+    const response = await fetch(`${url}?${query}`);
+    // A body that is left unread when the connection ends kills the process (nodejs/undici#5360).
+    expect([response.status, (await response.arrayBuffer()).byteLength]).toEqual([200, size]);
   });
 
   test.each([
@@ -85,8 +87,9 @@ describe.skipIf(!isThere)('an object store of versitygw', () => {
   test('lets anyone read a public bucket, and no other', async () => {
     await store.put('public', 'a', 'words');
     expect(await (await get('/public/a')).text()).toBe('words');
-    expect((await get('/public/missing')).status).toBeGreaterThanOrEqual(403);
-    expect((await get(path)).status).toBe(403);
+    const [status] = await codeIn(await get('/public/missing'));
+    expect(status).toBeGreaterThanOrEqual(403);
+    expect(await codeIn(await get(path))).toEqual([403, 'AccessDenied']);
   });
 
   test('gives a range of the bytes, and none beyond the end', async () => {

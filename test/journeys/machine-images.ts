@@ -129,6 +129,8 @@ export const stories: readonly Story[] = [
       const vmDiskImageTemplate = templateOf(world, 'changed');
       await createMachine(world, 'vm', 'changed', { mode: 'FailIfNotExist', vmDiskImageTemplate });
       await untilResolved(world, 'vm', 'ImageMissing');
+      // Only the machine is to wake it: not its namespace, whose event comes when it likes.
+      await calm(world);
       await kube.patch(VirtualMachine, { namespace, name: 'vm' }, { spec: { mode: 'CreateIfNotExist' } });
       await untilResolved(world, 'vm', 'ImageFound');
       expect((await imageOf(world, 'changed'))?.metadata.labels?.[requestedByLabel]).toBe('vm');

@@ -50,6 +50,7 @@ const stories = [
     named(deadLetters, /has the Broker's/),
     named(machineImages, /comes before its image/),
     named(machineImages, /waits for its image, and goes on/),
+    named(machineImages, /^FailIfNotExist that is changed/),
     named(machineImages, /template and an image that is there differ/),
     named(machineBadInput, /^a namespace that is not there: /),
     named(references, /right after every machine/),
@@ -68,6 +69,7 @@ const stories = [
 
 /** What others of the stories use of these they mostly do not need. */
 const tellers = {
+  'ensure-vmdi': /^FailIfNotExist that is changed/,
   'count-refs': /^(an image says who uses it|with every event dropped the audit alone counts)/,
   'source-kubevirt': /whose node is lost/,
   'provision-vm':
