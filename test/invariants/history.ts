@@ -1,0 +1,37 @@
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import type { Preconditions } from '../../shared/runtime/kube.ts';
+
+/** One change of one object; what only some recorders know is absent with the others. */
+export interface Change {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  /** As it is after the change; of one that is gone its last state, under the resourceVersion of its end. */
+  object: KubernetesObject;
+  /** When the recorder learnt of it, milliseconds since 1970. */
+  atMs: number;
+  /** Who wrote it: a function by its name, else `user`, `cdi` or the like. */
+  by?: string;
+  /** The resourceVersion at which the pass that wrote it began to read. */
+  since?: number;
+  /** What the request for its deletion insisted on; only where this change is the answer to one. */
+  deletion?: Preconditions;
+}
+
+/** What happened to all objects of the kinds that were recorded: the evidence that invariants judge. */
+export interface History {
+  /** What was there when the record began. */
+  before: readonly KubernetesObject[];
+  /** In the order of their resourceVersions. */
+  changes: readonly Change[];
+  /** From when on nobody but the functions and the operators below them did anything, and no fault was at work; absent where that never was. */
+  stillFromMs?: number;
+  /** When the record ended. */
+  endMs: number;
+}
+
+/** What broke an invariant, and at which resourceVersion. */
+export interface Violation {
+  /** `S1` … `L5`, of the reliability reference. */
+  invariant: string;
+  revision: string;
+  says: string;
+}
