@@ -67,10 +67,10 @@ export const leaseEdits = ['delete', 'empty', 'garble', 'stranger', 'overfull'] 
 export interface Plan {
   operations: readonly Operation[];
   faults: readonly Fault[];
-  /** Which of the things that could happen next does, taken in turn; after the last the plain order. */
-  choices: readonly number[];
+  /** Which of the things that could happen next does: by chance in this share of the cases, else what has waited longest. */
+  order: { seed: number; share: number };
+  /** At the choice of that number another than what has waited longest: for few interleavings, exactly placed. */
+  overtakings: readonly { at: number; by: number }[];
   /** For uids and jitter. */
   seed: number;
 }
-
-export const countOf = (plan: Plan, fault: Fault['kind']) => plan.faults.filter(({ kind }) => kind === fault).length;

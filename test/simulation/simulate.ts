@@ -52,7 +52,7 @@ export interface Run {
  */
 export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run> {
   const random = chance(plan.seed);
-  const choose = chooser(plan.choices);
+  const choose = chooser(plan);
   const scheduler = new Scheduler(choose, startMs);
   const state = await startCluster(scheduler, uids(plan.seed));
   const faults = new Faults(plan.faults);
@@ -106,10 +106,15 @@ function userKube({ state, recorder }: { state: ConstructorParameters<typeof Han
   );
 }
 
-/** After the last of them the plain order: whatever has waited longest. */
-function chooser(choices: readonly number[]) {
+function chooser({ order, overtakings }: Plan) {
+  const random = chance(order.seed);
+  const placed = new Map(overtakings.map(({ at, by }) => [at, by]));
   let taken = 0;
-  return (among: number) => (choices[taken++] ?? 0) % among;
+  return (among: number) => {
+    const by = placed.get(taken++);
+    if (by !== undefined) return by % among;
+    return order.share > 0 && random() < order.share ? Math.floor(random() * among) : 0;
+  };
 }
 
 /** Until the user has done everything; what that set going may still be going on. */
