@@ -59,7 +59,7 @@ function stagesOf(hands: Hands, faults: Faults) {
     kind: 'PersistentVolumeClaim',
     metadata: {
       name: metadata.name,
-      namespace: metadata.namespace,
+      namespace: metadata.namespace ?? '',
       labels: metadata.labels ?? {},
       finalizers: [protection],
     },
@@ -83,7 +83,8 @@ function stagesOf(hands: Hands, faults: Faults) {
         ...(work.how === 'podLingers' ? { annotations: { lingers: 'true' } } : {}),
       },
       spec: {
-        volumes: work.how === 'scratch' && work.importers > 1 ? [{ persistentVolumeClaim: { claimName: 'x-scratch' } }] : [],
+        volumes:
+          work.how === 'scratch' && work.importers > 1 ? [{ persistentVolumeClaim: { claimName: 'x-scratch' } }] : [],
       },
       status: { phase: 'Running', containerStatuses: [{ restartCount: 0 }] },
     } as never);
@@ -133,7 +134,7 @@ function stagesOf(hands: Hands, faults: Faults) {
     return { next: bound };
   };
   const bound: Stage = (work) => {
-    hands.status(shelves.claims, { namespace: work.ref.namespace, name: work.ref.name }, { phase: "Bound" });
+    hands.status(shelves.claims, { namespace: work.ref.namespace, name: work.ref.name }, { phase: 'Bound' });
     return { next: succeeded };
   };
   const succeeded: Stage = (work) => {
@@ -165,7 +166,9 @@ function stagesOf(hands: Hands, faults: Faults) {
       containerStatuses: [
         {
           restartCount: 1,
-          lastState: { terminated: { exitCode: 1, reason: 'Error', message: 'Unable to process data: unexpected EOF' } },
+          lastState: {
+            terminated: { exitCode: 1, reason: 'Error', message: 'Unable to process data: unexpected EOF' },
+          },
         },
       ],
     });
@@ -213,7 +216,10 @@ function stagesOf(hands: Hands, faults: Faults) {
       if (work.importers > 1) return finished(work, undefined as never);
       podSays(work, {
         containerStatuses: [
-          { restartCount: 0, state: { terminated: { exitCode: 42, message: 'scratch space required and none found' } } },
+          {
+            restartCount: 0,
+            state: { terminated: { exitCode: 42, message: 'scratch space required and none found' } },
+          },
         ],
       });
       hands.soon(() => deletePod(work));

@@ -1,5 +1,5 @@
-import { createObject } from '../../deploy/local/api-server/create-object.ts';
 import type { ClusterState } from '../../deploy/local/api-server/cluster-state.ts';
+import { createObject } from '../../deploy/local/api-server/create-object.ts';
 import { customKinds } from '../../deploy/local/api-server/custom-kinds.ts';
 import { KindRegistry } from '../../deploy/local/api-server/kind.ts';
 import { builtInKinds } from '../../deploy/local/api-server/kinds.ts';
@@ -61,7 +61,12 @@ type Furniture = { apiVersion: string; plural: string; metadata: { name: string;
 const namespace = (name: string): Furniture => ({ apiVersion: 'v1', plural: 'namespaces', metadata: { name } });
 const furniture: readonly (Furniture & Record<string, unknown>)[] = [
   ...['default', operatorNamespace, imageNamespace, machineNamespace].map(namespace),
-  { apiVersion: 'storage.k8s.io/v1', plural: 'storageclasses', metadata: { name: 'gp3' }, provisioner: 'ebs.csi.aws.com' },
+  {
+    apiVersion: 'storage.k8s.io/v1',
+    plural: 'storageclasses',
+    metadata: { name: 'gp3' },
+    provisioner: 'ebs.csi.aws.com',
+  },
   {
     apiVersion: 'snapshot.storage.k8s.io/v1',
     plural: 'volumesnapshotclasses',

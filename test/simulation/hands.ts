@@ -79,7 +79,10 @@ export class Hands {
     const found = this.get(shelf, ref);
     const [group = '', plural = ''] = shelf.split('/');
     const kind = this.state.kinds.anyVersion(group, plural);
-    if (found && kind) await deleteObject(this.state, kind, found.metadata as ObjectReference & { namespace: string }, { user: this.#by });
+    if (found && kind)
+      await deleteObject(this.state, kind, found.metadata as ObjectReference & { namespace: string }, {
+        user: this.#by,
+      });
   }
 }
 

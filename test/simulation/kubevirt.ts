@@ -19,7 +19,11 @@ export function playKubevirt(hands: Hands, faults: Faults) {
       hands.change(shelves.kubeVirtMachines, ref, (machine) =>
         machine.metadata.deletionTimestamp
           ? machine
-          : { ...machine, metadata: { ...machine.metadata, finalizers: [finalizer] }, status: { printableStatus: 'Starting' } },
+          : {
+              ...machine,
+              metadata: { ...machine.metadata, finalizers: [finalizer] },
+              status: { printableStatus: 'Starting' },
+            },
       );
       start(hands, ref, how);
     });

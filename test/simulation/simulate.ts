@@ -56,7 +56,11 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   const scheduler = new Scheduler(choose, startMs);
   const state = await startCluster(scheduler, uids(plan.seed));
   const faults = new Faults(plan.faults);
-  const recorder = new Recorder(state.store, scheduler.now, everythingIn(state, shelves.policies) as KubernetesObject[]);
+  const recorder = new Recorder(
+    state.store,
+    scheduler.now,
+    everythingIn(state, shelves.policies) as KubernetesObject[],
+  );
   const around = { state, scheduler, faults, recorder };
   const functions = sabotage.declarations?.(declarations) ?? declarations;
   const workers: Workers = new Workers(functions, {

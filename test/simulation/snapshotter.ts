@@ -20,7 +20,11 @@ export function playSnapshotter(hands: Hands, faults: Faults) {
       hands.change(shelves.snapshots, ref, (snapshot) => {
         if (snapshot.metadata.deletionTimestamp) return snapshot;
         const metadata = { ...snapshot.metadata, finalizers: [protection] };
-        return { ...snapshot, metadata, status: { readyToUse: false, boundVolumeSnapshotContentName: `content-${uid}` } };
+        return {
+          ...snapshot,
+          metadata,
+          status: { readyToUse: false, boundVolumeSnapshotContentName: `content-${uid}` },
+        };
       });
       if (how === 'never') return;
       if (how === 'error') hands.soon(() => say({ error: { message: 'rate limited' } }));

@@ -93,7 +93,10 @@ class Instance {
   #carry<T>(request: Request, run: () => Promise<T>): Promise<T> {
     const { scheduler, faults, recorder } = this.#around;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const answer = (give: () => void) => scheduler.add(() => this.#isAlive && give());
+    const answer = (give: () => void) =>
+      scheduler.add(() => {
+        if (this.#isAlive) give();
+      });
     const arrive = async () => {
       if (!this.#isAlive) return;
       const isToWrite = isWrite(request);
