@@ -85,7 +85,7 @@ export class Broker {
 
   #attempt(name: string, wake: Wake, failed: number): void {
     const leftMs = this.#heldUntilMs - this.#scheduler.now();
-    if (leftMs > 0) return void this.#scheduler.after(leftMs, () => this.#attempt(name, wake, failed));
+    if (leftMs > 0) return void this.#scheduler.heldUp(leftMs, () => this.#attempt(name, wake, failed));
     // The pass takes many steps: this one is over when it has begun.
     this.#deliver(name, wake).catch(() => {
       if (failed >= retries) return;
@@ -94,7 +94,7 @@ export class Broker {
   }
 
   #in(delayMs: number, step: () => void) {
-    if (delayMs > 0) this.#scheduler.after(delayMs, step);
+    if (delayMs > 0) this.#scheduler.heldUp(delayMs, step);
     else this.#scheduler.add(step);
   }
 }

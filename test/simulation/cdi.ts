@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../deploy/local/api-server/objects.ts';
 import type { StoreEvent } from '../../deploy/local/api-server/watch-log.ts';
 import type { Faults } from './faults.ts';
-import { type Hands, ownedBy, type Shelf, shelves, withoutFinalizer } from './hands.ts';
+import { type Hands, ownedBy, shelves, withoutFinalizer } from './hands.ts';
 import type { DownloadFault } from './plan.ts';
 
 /** A DataVolume CDI is at work on, and how that goes. */
@@ -52,7 +52,7 @@ function leave(hands: Hands, faults: Faults, resource: string, { metadata }: Api
   }
 }
 
-function stagesOf(hands: Hands, faults: Faults) {
+function stagesOf(hands: Hands, _faults: Faults) {
   const say = (work: Work, status: object) => hands.status(shelves.dataVolumes, work.ref, status);
   const claimOf = ({ metadata }: ApiObject, isBound: boolean) => ({
     apiVersion: 'v1',
@@ -94,7 +94,7 @@ function stagesOf(hands: Hands, faults: Faults) {
   const deletePod = (work: Work) =>
     hands.delete(shelves.pods, { namespace: work.ref.namespace, name: importerName(work) });
 
-  const claim: Stage = (work, dataVolume) => {
+  const claim: Stage = (_work, dataVolume) => {
     makeClaim(dataVolume);
     return { next: scheduled };
   };
@@ -227,7 +227,7 @@ function stagesOf(hands: Hands, faults: Faults) {
     },
   };
 
-  const cloneClaim: Stage = (work, dataVolume) => {
+  const cloneClaim: Stage = (_work, dataVolume) => {
     makeClaim(dataVolume);
     return { next: cloneScheduled };
   };

@@ -8,10 +8,11 @@ export type Step = () => void | Promise<void>;
 
 interface Timer {
   atMs: number;
-  order: number;
   step: Step;
   /** Comes again and again by itself, and is nothing to wait for. */
   isRecurring: boolean;
+  /** Waits for nothing but the end of what goes wrong. */
+  isHeldUp?: boolean;
 }
 
 /**
@@ -23,7 +24,6 @@ export class Scheduler implements Clock {
   readonly #steps: Step[] = [];
   readonly #timers: Timer[] = [];
   #nowMs: number;
-  #order = 0;
   #taken = 0;
 
   constructor(choose: Choose, startMs: number) {
@@ -49,6 +49,16 @@ export class Scheduler implements Clock {
 
   after = (delayMs: number, step: Step) => this.#at(this.#nowMs + delayMs, step, false);
 
+  /** Later because something is wrong: at the latest when that is healed. */
+  heldUp = (delayMs: number, step: Step) => this.#at(this.#nowMs + delayMs, step, false, true);
+
+  /** What was held up comes now. */
+  heal() {
+    const held = this.#timers.filter(({ isHeldUp }) => isHeldUp);
+    for (const timer of held) this.#timers.splice(this.#timers.indexOf(timer), 1);
+    for (const { step } of held) this.#steps.push(step);
+  }
+
   /** Every so often, for ever. */
   every(periodMs: number, step: Step) {
     const again = () => {
@@ -70,8 +80,8 @@ export class Scheduler implements Clock {
     return true;
   }
 
-  #at(atMs: number, step: Step, isRecurring: boolean): () => void {
-    const timer = { atMs, order: this.#order++, step, isRecurring };
+  #at(atMs: number, step: Step, isRecurring: boolean, isHeldUp = false): () => void {
+    const timer = { atMs, step, isRecurring, isHeldUp };
     const place = this.#timers.findLastIndex((other) => other.atMs <= atMs);
     this.#timers.splice(place + 1, 0, timer);
     return () => {

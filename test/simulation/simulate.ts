@@ -86,6 +86,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   await live(plan, { scheduler, recorder, user });
   faults.heal();
   broker.heal();
+  scheduler.heal();
   await recorder.as({ by: 'user' }, () => user.mend());
   recorder.still();
   const isAtRest = await rest(scheduler, recorder);

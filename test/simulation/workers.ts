@@ -119,7 +119,7 @@ class Instance {
       answer(result);
     };
     const late = faults.at(faults.count('slow'), 'slow');
-    if (late) scheduler.after(late.seconds * 1000, arrive);
+    if (late) scheduler.heldUp(late.seconds * 1000, arrive);
     else scheduler.add(arrive);
     return promise;
   }
