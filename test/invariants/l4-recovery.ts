@@ -43,15 +43,13 @@ export const l4Recovery: Invariant = {
       lease: (step) => {
         if (step.slotsBefore) lost = step.slotsBefore;
         if (!step.state.slots) wasLost = true;
-        for (const [image, downloads] of state.downloads) {
-          for (const [uid, found] of downloads) {
-            if (step.state.slots?.has(image)) takenOut.delete(uid);
-            else if (isByHand(step.change) && isInFlight(found) && !done.isDone(found))
-              takenOut.set(uid, takenOut.get(uid) ?? step.change.atMs);
-          }
+        const isOpen = (found: Download) => isInFlight(found) && !done.isDone(found);
+        for (const [uid, hasSlot] of openDownloads(step.state, isOpen)) {
+          if (hasSlot) takenOut.delete(uid);
+          else if (isByHand(step.change) && !takenOut.has(uid)) takenOut.set(uid, step.change.atMs);
         }
         if (step.slotsBefore || !step.state.slots || !wasLost || !isByStartSync(step)) return undefined;
-        return rebuiltWrongly(step, step.state.slots, lost, (found) => isInFlight(found) && !done.isDone(found));
+        return rebuiltWrongly(step, step.state.slots, lost, isOpen);
       },
       image: ({ object, before, isGone }) => {
         if (!isGone && object.status?.phase === 'Succeeded' && before?.status?.phase !== 'Succeeded')
@@ -68,6 +66,12 @@ export const l4Recovery: Invariant = {
 };
 
 type Download = Parameters<typeof isInFlight>[0];
+
+/** Each download that goes on, and whether its image has a slot. */
+const openDownloads = ({ downloads, slots }: State, isOpen: (found: Download) => boolean) =>
+  [...downloads].flatMap(([image, found]) =>
+    [...found].filter(([, one]) => isOpen(one)).map(([uid]) => [uid, slots?.has(image) ?? false] as const),
+  );
 
 function rebuiltWrongly(step: Step, slots: Slots, lost: Slots | undefined, isOpen: (found: Download) => boolean) {
   const inFlight = [...step.state.downloads.values()].flatMap((found) => [...found.values()].filter(isOpen));

@@ -50,9 +50,10 @@ export class Recorder {
     this.#stillFromMs = this.#now();
   }
 
-  stop(): History {
+  stop(known: Pick<History, 'sweepMs' | 'auditMs' | 'skewMs'>): History {
     this.#stop();
     return {
+      ...known,
       before: this.#before,
       changes: this.#changes,
       endMs: this.#now(),

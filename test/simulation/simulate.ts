@@ -3,7 +3,7 @@ import type { FunctionDeclaration } from '../../shared/function.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { History } from '../invariants/history.ts';
-import { Broker } from './broker.ts';
+import { auditMs, Broker, sweepMs } from './broker.ts';
 import { playCdi } from './cdi.ts';
 import { chance, uids } from './chance.ts';
 import { everythingIn, startCluster } from './cluster.ts';
@@ -91,12 +91,18 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   recorder.still();
   const isAtRest = await rest(scheduler, recorder);
   return {
-    history: recorder.stop(),
+    history: recorder.stop({ sweepMs, auditMs, skewMs: skewOf(plan) }),
     isAtRest,
     writes: faults.count('write'),
     steps: scheduler.taken,
     struck: faults.struck,
   };
+}
+
+/** How far two of the functions' clocks are apart at most; a clock that is right shows whole seconds. */
+function skewOf({ faults }: Plan): number {
+  const seconds = faults.map((fault) => (fault.kind === 'skew' ? fault.seconds : 0));
+  return (Math.max(0, ...seconds) - Math.min(0, ...seconds)) * 1000 + 1000;
 }
 
 function userKube({ state, recorder }: { state: ConstructorParameters<typeof Hands>[1]['state']; recorder: Recorder }) {
