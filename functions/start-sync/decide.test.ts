@@ -303,6 +303,11 @@ describe('after a crash', () => {
     expect(pass([running, waiting], more)).toMatchObject({ holders: ['running'], started: [] });
   });
 
+  test('a slot that only an importer Pod tells of is said to be that of its image', () => {
+    const running = known({ name: 'running', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
+    expect(pass([running], { lease: aLease([]), pods: [anImporter(running)] })).toMatchObject({ holders: ['running'] });
+  });
+
   test('nothing is granted for ten seconds after the Lease was rebuilt', () => {
     expect(pass([queued('a', 1)], { lease: aLease([], 91) }).started).toEqual([]);
     expect(pass([queued('a', 1)], { lease: aLease([], 90) }).started).toEqual(['a']);
