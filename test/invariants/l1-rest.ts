@@ -41,11 +41,11 @@ export const l1Rest: Invariant = {
 
 const phaseOf = (object: unknown) => (object as { status?: { phase?: string } } | undefined)?.status?.phase;
 
-function isAtRest(image: VMDiskImage, { policies, slots }: State): boolean {
+function isAtRest(image: VMDiskImage, { policies }: State): boolean {
   const { phase, conditions } = image.status ?? {};
   if (phase === 'Succeeded' || phase === 'Failed' || isAdopting(image)) return true;
   if (image.metadata.deletionTimestamp) return conditionOf(conditions, 'DeletionHeld')?.status === 'True';
-  if (!givesSlots(policies.now) || slots === undefined) return true;
+  if (!givesSlots(policies.now)) return true;
   return isKeptFromStarting(image);
 }
 
