@@ -13,7 +13,7 @@ interface Work {
 }
 
 /** What CDI does next; the milliseconds until the step after it, or undefined where that was the last. */
-type Stage = (work: Work, dataVolume: ApiObject) => { next: Stage; inMs?: number } | undefined;
+type Stage = (work: Work, dataVolume: ApiObject) => { next: Stage; inMs?: number; waits?: boolean } | undefined;
 
 const protection = 'kubernetes.io/pvc-protection';
 
@@ -22,13 +22,16 @@ const protection = 'kubernetes.io/pvc-protection';
  * claim → importer Pod → progress → Succeeded, and every way in which that goes wrong. Each write is a step of its own.
  */
 export function playCdi(hands: Hands, faults: Faults) {
-  const go = (work: Work, stage: Stage, inMs: number) =>
-    hands.soon(() => {
+  const go = (work: Work, stage: Stage, inMs: number, waits = false) => {
+    const step = () => {
       const dataVolume = hands.get(shelves.dataVolumes, work.ref);
       if (!dataVolume || dataVolume.metadata.deletionTimestamp) return;
       const then = stage(work, dataVolume);
-      if (then) go(work, then.next, then.inMs ?? 0);
-    }, inMs);
+      if (then) go(work, then.next, then.inMs ?? 0, then.waits);
+    };
+    if (waits) hands.again(step, inMs);
+    else hands.soon(step, inMs);
+  };
   const stages = stagesOf(hands, faults);
   return ({ type, resource, object }: StoreEvent) => {
     const { namespace = '', name, uid, deletionTimestamp } = object.metadata;
@@ -245,7 +248,7 @@ function stagesOf(hands: Hands, _faults: Faults) {
         { type: 'Running', status: 'False', reason: '' },
       ],
     });
-    return isReady ? { next: cloneBound, inMs: 2000 } : { next: cloneScheduled, inMs: 5000 };
+    return isReady ? { next: cloneBound, inMs: 2000 } : { next: cloneScheduled, inMs: 5000, waits: true };
   };
   const cloneBound: Stage = (work) => {
     hands.status(shelves.claims, { namespace: work.ref.namespace, name: work.ref.name }, { phase: 'Bound' });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type ClusterState, timestamp } from '../../deploy/local/api-server/cluster-state.ts';
 import { deleteObject } from '../../deploy/local/api-server/delete-object.ts';
 import type { ApiObject, Metadata, OwnerReference } from '../../deploy/local/api-server/objects.ts';
@@ -42,6 +43,11 @@ export class Hands {
     else this.scheduler.add(own);
   }
 
+  /** Looks again somewhat later whether what it waits for is there. */
+  again(step: () => void | Promise<void>, delayMs: number) {
+    this.scheduler.look(delayMs, () => this.#recorder.as({ by: this.#by }, step));
+  }
+
   /** The object of that name, if it is still the one with that uid. */
   get(shelf: Shelf, { namespace, name, uid }: ObjectReference & { uid?: string }): ApiObject | undefined {
     const found = this.state.store.get(shelf, namespace, name);
@@ -66,8 +72,10 @@ export class Hands {
     else this.state.store.put(shelf, next);
   }
 
-  /** Changes fields of its status; one that is undefined goes. */
+  /** Changes fields of its status, where they differ; one that is undefined goes. */
   status(shelf: Shelf, ref: ObjectReference & { uid?: string }, status: object) {
+    const before = this.get(shelf, ref)?.status as Record<string, unknown> | undefined;
+    if (Object.entries(status).every(([key, value]) => isDeepStrictEqual(before?.[key], value))) return;
     this.change(shelf, ref, (object) => {
       const fields = Object.entries({ ...(object.status as object), ...status });
       return { ...object, status: Object.fromEntries(fields.filter(([, value]) => value !== undefined)) };

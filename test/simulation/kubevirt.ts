@@ -37,9 +37,8 @@ function start(hands: Hands, ref: Ref, how: MachineFault | undefined) {
   const machine = hands.get(shelves.kubeVirtMachines, ref);
   if (!machine || machine.metadata.deletionTimestamp) return;
   if (!isDiskThere(hands, machine)) {
-    const said = (machine.status as { printableStatus?: string } | undefined)?.printableStatus;
-    if (said !== 'Provisioning') say({ printableStatus: 'Provisioning' });
-    hands.soon(() => start(hands, ref, how), 2000);
+    say({ printableStatus: 'Provisioning' });
+    hands.again(() => start(hands, ref, how), 2000);
     return;
   }
   if (how === 'unschedulable' || how === 'crashLoop') {

@@ -9,7 +9,7 @@ export type Step = () => void | Promise<void>;
 interface Timer {
   atMs: number;
   step: Step;
-  /** Comes again and again by itself, and is nothing to wait for. */
+  /** Does nothing while nothing changes: it is nothing to wait for. */
   isRecurring: boolean;
   /** Waits for nothing but the end of what goes wrong. */
   isHeldUp?: boolean;
@@ -58,6 +58,9 @@ export class Scheduler implements Clock {
     for (const timer of held) this.#timers.splice(this.#timers.indexOf(timer), 1);
     for (const { step } of held) this.#steps.push(step);
   }
+
+  /** Later, and nothing to wait for: a look whether something has changed by then. */
+  look = (delayMs: number, step: Step) => this.#at(this.#nowMs + delayMs, step, true);
 
   /** Every so often, for ever. */
   every(periodMs: number, step: Step) {
