@@ -74,7 +74,15 @@ const request = fc.nat(400);
 const event = fc.nat(150);
 const few = fc.integer({ min: 1, max: 8 });
 const delay = fc.constantFrom(1, 5, 35, 130);
-const functionName = fc.constantFrom('start-sync', 'follow-sync', 'prune', 'count-refs', 'ensure-vmdi', 'provision-vm');
+const functionName = fc.constantFrom(
+  'start-sync',
+  'start-sync',
+  'follow-sync',
+  'prune',
+  'count-refs',
+  'ensure-vmdi',
+  'provision-vm',
+);
 
 /** Each kind of fault, and what its faults look like. */
 const faultOf: Record<Fault['kind'], fc.Arbitrary<Fault>> = {
@@ -103,10 +111,18 @@ const faultOf: Record<Fault['kind'], fc.Arbitrary<Fault>> = {
     function: functionName,
     count: fc.constantFrom(2, 3),
   }),
-  download: fc.record({ kind: fc.constant('download'), at: fc.nat(5), how: fc.constantFrom(...downloadFaults) }),
+  download: fc.record({
+    kind: fc.constant('download'),
+    at: fc.nat(5),
+    count: fc.constantFrom(1, 1, 2, 6),
+    how: fc.constantFrom(...downloadFaults),
+  }),
   snapshot: fc.record({ kind: fc.constant('snapshot'), at: fc.nat(3), how: fc.constantFrom(...snapshotFaults) }),
   machine: fc.record({ kind: fc.constant('machine'), at: fc.nat(2), how: fc.constantFrom(...machineFaults) }),
 };
+
+/** Kinds that are many in one. */
+const weights: Partial<Record<Fault['kind'], number>> = { download: 4, snapshot: 2, replicas: 2 };
 
 export const faultKinds = Object.keys(faultOf) as Fault['kind'][];
 
@@ -116,7 +132,10 @@ export function plans(size: Size = usual): fc.Arbitrary<Plan> {
   const faults = fc
     .subarray(faultKinds, { minLength: 1, maxLength: most })
     .chain((kinds) =>
-      fc.array<Fault>(fc.oneof(...kinds.map((kind) => faultOf[kind])), { maxLength: size.faults, size: 'max' }),
+      fc.array<Fault>(fc.oneof(...kinds.map((kind) => ({ weight: weights[kind] ?? 1, arbitrary: faultOf[kind] }))), {
+        maxLength: size.faults,
+        size: 'max',
+      }),
     );
   return fc.record({
     operations: fc

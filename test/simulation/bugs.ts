@@ -1,13 +1,13 @@
-import type { FunctionDeclaration } from '../../shared/function.ts';
+import { type FunctionDeclaration, subjectsOf } from '../../shared/function.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { type KubernetesObject, keyOf, type Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
-import { imageNameOf } from '../../shared/rules/names.ts';
 import { keepAnnotation } from '../../shared/rules/pruning.ts';
 import { holdersOf, slotsAnnotation } from '../../shared/rules/slots.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
@@ -88,6 +88,35 @@ const notWokenBy =
     on: declaration.on.filter((waker) => !timers.includes(waker.on)),
   });
 
+interface Counted {
+  image: VMDiskImage | undefined;
+  machines: readonly VirtualMachine[];
+  named: ReadonlySet<string>;
+}
+
+/** count-refs believes the events: one more for a machine that came, one less for one that went. */
+function countingByEvents(declaration: FunctionDeclaration): FunctionDeclaration {
+  if (declaration.name !== 'count-refs') return declaration;
+  const news = ({ image, named }: Counted, after: readonly string[]) => {
+    const { count = 0, by = [] } = image?.status?.references ?? {};
+    const came = after.filter((key) => named.has(key) && !by.includes(key)).length;
+    const went = by.filter((key) => named.has(key) && !after.includes(key)).length;
+    return { count: count + came - went, by: after };
+  };
+  return {
+    ...declaration,
+    observe: async (context, wake) => {
+      const named = new Set(subjectsOf(wake, VirtualMachine).map(keyOf));
+      return (await declaration.observe(context, wake)).map((one) => ({ ...(one as object), named }));
+    },
+    decide: (observed) =>
+      declaration.decide(observed).map((action) => {
+        const counted = status(action)?.references as { by: string[] } | undefined;
+        return counted ? withStatus(action, { references: news(observed as Counted, counted.by) }) : action;
+      }),
+  };
+}
+
 export const bugs: readonly Bug[] = [
   {
     name: 'the Lease is written without compare-and-swap',
@@ -118,34 +147,33 @@ export const bugs: readonly Bug[] = [
     })),
   },
   {
-    name: 'references are counted up and down by one',
-    sabotage: decides('count-refs', (actions) =>
-      actions.map((action) => {
-        const counted = status(action)?.references as { count: number; by: string[] } | undefined;
-        if (!counted || action.do !== 'patchStatus') return action;
-        const before = (action.of as VMDiskImage).status?.references?.count ?? 0;
-        return withStatus(action, { references: { ...counted, count: before + Math.sign(counted.count - before) } });
-      }),
-    ),
+    name: 'references are counted up and down by one, event by event',
+    sabotage: { declarations: (declarations) => declarations.map(countingByEvents) },
   },
   {
-    name: 'what was made for an image is found by its name',
-    sabotage: through('follow-sync', (kube) => ({
-      list: async (resource, options) => {
-        const isChild = [DataVolume.kind, VolumeSnapshot.kind].includes(resource.kind);
-        if (!isChild) return kube.list(resource, options);
-        const images = new Map((await kube.list(VMDiskImage)).map((image) => [keyOf(image.metadata), image]));
-        const found = await kube.list(resource, { labelSelector: 'app.kubernetes.io/managed-by=ot-functions' });
-        return found.map((object) => {
-          const { namespace, labels } = object.metadata;
-          const image = images.get(keyOf({ namespace, name: imageNameOf(object.metadata.name) ?? '' }));
-          const uid = image?.metadata.uid;
-          return uid
-            ? { ...object, metadata: { ...object.metadata, labels: { ...labels, [imageUidLabel]: uid } } }
-            : object;
-        });
-      },
-    })),
+    name: 'slots are held by name',
+    sabotage: through('start-sync', (kube) => {
+      const byName = <T>(object: T): T => {
+        const lease = object as unknown as Lease;
+        const holders = holdersOf(lease)?.map((holder) => ({ ...holder, uid: holder.image }));
+        const annotations = { ...lease.metadata.annotations, [slotsAnnotation]: JSON.stringify(holders) };
+        return { ...lease, metadata: { ...lease.metadata, annotations } } as T;
+      };
+      const byUid = async <T>(object: T): Promise<T> => {
+        const lease = object as unknown as Lease;
+        const uids = new Map((await kube.list(VMDiskImage)).map(({ metadata }) => [keyOf(metadata), metadata.uid]));
+        const holders = holdersOf(lease)?.map((holder) => ({ ...holder, uid: uids.get(holder.image) ?? holder.uid }));
+        const annotations = { ...lease.metadata.annotations, [slotsAnnotation]: JSON.stringify(holders) };
+        return holders ? ({ ...lease, metadata: { ...lease.metadata, annotations } } as T) : object;
+      };
+      return {
+        get: async (resource, ref) => {
+          const found = await kube.get(resource, ref);
+          return found && resource.kind === Lease.kind ? byUid(found) : found;
+        },
+        replace: (resource, object, fieldManager) => kube.replace(resource, byName(object), fieldManager),
+      };
+    }),
   },
   {
     name: 'an image is Succeeded before its snapshot is readyToUse',

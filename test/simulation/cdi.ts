@@ -8,8 +8,9 @@ import type { DownloadFault } from './plan.ts';
 interface Work {
   ref: { namespace: string; name: string; uid: string };
   how: DownloadFault | undefined;
-  /** How many importers it has had. */
+  /** How many importers it has had, and how often the last of them began again. */
   importers: number;
+  restarts: number;
 }
 
 /** What CDI does next; the milliseconds until the step after it, or undefined where that was the last. */
@@ -38,7 +39,11 @@ export function playCdi(hands: Hands, faults: Faults) {
     if (type === 'ADDED' && resource === shelves.dataVolumes) {
       const isClone = (object.spec as { source?: { snapshot?: object } }).source?.snapshot !== undefined;
       const how = isClone ? undefined : faults.at(faults.count('download'), 'download')?.how;
-      go({ ref: { namespace, name, uid }, how, importers: 0 }, isClone ? stages.cloneClaim : stages.claim, 0);
+      go(
+        { ref: { namespace, name, uid }, how, importers: 0, restarts: 0 },
+        isClone ? stages.cloneClaim : stages.claim,
+        0,
+      );
     }
     if (type === 'MODIFIED' && deletionTimestamp) leave(hands, faults, resource, object);
   };
@@ -165,10 +170,11 @@ function stagesOf(hands: Hands, _faults: Faults) {
   };
   /** CDI lets the importer begin again for ever, from the first byte. */
   const again: Stage = (work) => {
+    work.restarts++;
     podSays(work, {
       containerStatuses: [
         {
-          restartCount: 1,
+          restartCount: work.restarts,
           lastState: {
             terminated: { exitCode: 1, reason: 'Error', message: 'Unable to process data: unexpected EOF' },
           },
@@ -178,7 +184,8 @@ function stagesOf(hands: Hands, _faults: Faults) {
     return { next: restarted };
   };
   const restarted: Stage = (work) => {
-    say(work, { restartCount: 1 });
+    if (work.how === 'restartOnly') work.restarts++;
+    say(work, { restartCount: work.restarts });
     return { next: halfway, inMs: 5000 };
   };
   const broken =

@@ -21,7 +21,8 @@ export type Fault =
   | { kind: 'skew'; function: string; seconds: number }
   /** So many instances of a function at once. */
   | { kind: 'replicas'; function: string; count: number }
-  | { kind: 'download'; at: number; how: DownloadFault }
+  /** So many downloads in a row. */
+  | { kind: 'download'; at: number; count: number; how: DownloadFault }
   | { kind: 'snapshot'; at: number; how: SnapshotFault }
   | { kind: 'machine'; at: number; how: MachineFault };
 

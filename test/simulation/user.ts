@@ -5,7 +5,7 @@ import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.
 import { syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
+import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { keepAnnotation } from '../../shared/rules/pruning.ts';
 import { leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
@@ -46,9 +46,13 @@ export class User {
     }
   }
 
-  /** Puts the policy and the Lease in order, as whoever wants things to go on would. */
+  /** Puts right what keeps the policy from letting anything go on, as whoever wants that would; what it asks for stays. */
   async mend(): Promise<void> {
-    await this.#kube.patch(ConfigMap, { namespace: operatorNamespace, name: policyName }, { data: soundPolicy });
+    const ref = { namespace: operatorNamespace, name: policyName };
+    const { faults } = parsePolicy(await this.#kube.get(ConfigMap, ref));
+    const keys = [...faults.map(({ key }) => key), 'concurrency', 'allowedSources', 'imageNamespaces'];
+    const data = Object.fromEntries(keys.map((key) => [key, soundPolicy[key] ?? null]));
+    await this.#kube.patch(ConfigMap, ref, { data });
   }
 
   #carryOut(operation: Operation): Promise<unknown> | undefined {

@@ -83,7 +83,7 @@ class Instance {
       kube: through ? through(kube, name) : kube,
       telemetry: silent,
       now: () => scheduler.now() + (this.#around.faults.areOn ? this.#skewMs : 0),
-      pause: (milliseconds) => new Promise((resolve) => scheduler.after(milliseconds, resolve)),
+      pause: (milliseconds) => new Promise((resolve) => scheduler.after(Math.ceil(milliseconds), resolve)),
       random,
       teller: { tell: (event) => this.#isAlive && tell(event, name), retell: () => undefined },
     };
