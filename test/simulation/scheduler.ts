@@ -78,8 +78,8 @@ export class Scheduler implements Clock {
     const chosen = this.#steps.length > 1 ? this.#choose(this.#steps.length) : 0;
     const [step] = this.#steps.splice(chosen, 1);
     await step?.();
-    // Lets whatever that answer went to run until it asks for something again.
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    // Lets whatever that answer went to run until it asks for something again: ticks come after all that promises have to do.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
     return true;
   }
 

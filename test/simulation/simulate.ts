@@ -90,6 +90,8 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   await recorder.as({ by: 'user' }, () => user.mend());
   recorder.still();
   const isAtRest = await rest(scheduler, recorder);
+  // Steps leave no room for timers and signals of the process.
+  await new Promise<void>((resolve) => setImmediate(resolve));
   return {
     history: recorder.stop({ sweepMs, auditMs, skewMs: skewOf(plan) }),
     isAtRest,
@@ -166,4 +168,4 @@ async function rest(scheduler: Scheduler, recorder: Recorder): Promise<boolean> 
 }
 
 /** Two audits and some more. */
-const silenceMs = 250_000;
+const silenceMs = 2 * auditMs + 10_000;

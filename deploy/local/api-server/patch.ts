@@ -6,10 +6,13 @@ export { PatchError };
 
 type Fields = Record<string, unknown>;
 
-/** JSON merge patch (RFC 7386): null removes, objects merge, everything else replaces. */
+/**
+ * JSON merge patch (RFC 7386): null removes, objects merge, everything else replaces. What comes of it shares with `target` what
+ * `patch` does not name.
+ */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return structuredClone(patch);
-  const merged: Fields = isObject(target) ? structuredClone(target) : {};
+  const merged: Fields = isObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete merged[name];
     else setField(merged, name, mergePatch(merged[name], value));
