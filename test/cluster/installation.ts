@@ -58,6 +58,9 @@ export async function prepare(): Promise<void> {
   await kubectlOrFail(...serverSide, '-f', path('../../deploy/base'), '-f', path('../../deploy/local/base'));
 }
 
+/** The functions' ServiceAccounts with what they may do, and no function. */
+export const preparePermissions = () => kubectlOrFail(...serverSide, '-f', path('../../knative/base/permissions.yaml'));
+
 /** The stories play CDI, snapshotter and KubeVirt themselves; two of them would fight over the same objects. */
 async function refuseReal(): Promise<void> {
   const [found] = await playedByReal();
