@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { soak } from '../soak/soak.ts';
+
+/** What `npm run soak` does for as long as it is told. */
+const minutes = 2;
+
+test(`for ${minutes} minutes people work while everything they work with is killed, and no invariant is broken`, async () => {
+  const seed = Date.now() % 1_000_000;
+  const { signal } = new AbortController();
+  const result = await soak({ minutes, seed, say: (line) => console.log(`soak: ${line}`), signal });
+  console.log(JSON.stringify(result, undefined, 2));
+  expect(result).toMatchObject({ ok: true, notAtRest: [], violations: [] });
+}, 900_000);

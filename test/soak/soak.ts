@@ -1,0 +1,136 @@
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { readAudit, writesByAccount } from '../cluster/audit.ts';
+import { install, untilAvailable } from '../cluster/installation.ts';
+import { persistently } from '../cluster/persistently.ts';
+import { adminClient, onRealCluster } from '../cluster/world.ts';
+import { breachOf, type Change } from '../journeys/history.ts';
+import type { World } from '../journeys/world.ts';
+import { chanceOf } from './chance.ts';
+import { useImage } from './image-user.ts';
+import { killAll } from './killer.ts';
+import { useMachine } from './machine-user.ts';
+import type { Person, Tally } from './people.ts';
+import { editPolicy, policy, restorePolicy } from './policy-editor.ts';
+import type { SoakResult } from './report.ts';
+import { untilAtRest } from './rest.ts';
+import { cdiFaults, fillStore } from './sources.ts';
+
+export interface SoakOptions {
+  minutes: number;
+  /** The same seed makes the same people do the same, and kills in the same order; what comes of it is never the same. */
+  seed: number;
+  say(line: string): void;
+  /** Ends it before its time. */
+  signal: AbortSignal;
+}
+
+const images: readonly [string, ...string[]] = ['disk-0', 'disk-1', 'disk-2', 'disk-3', 'disk-4', 'disk-5'];
+const machines = ['vm-0', 'vm-1', 'vm-2', 'vm-3'];
+const ofMachines: readonly [string, ...string[]] = ['disk-0', 'disk-1', 'base-0', 'base-1'];
+
+/** With the timers of the tests: two audits, and a little more. */
+const quietMs = 45_000;
+const restWithinMs = 300_000;
+const sayEveryMs = 5000;
+
+/**
+ * Lets people work on the cluster of KUBECONFIG, with the functions as they are installed, while what they run on is killed;
+ * then stops both, waits until all is at rest, and judges all that happened.
+ */
+export async function soak(options: SoakOptions): Promise<SoakResult> {
+  const { seed, minutes, say } = options;
+  say(`${minutes} minutes with the seed ${seed}; installing the functions`);
+  await install('serving');
+  let result: SoakResult | undefined;
+  await onRealCluster(
+    {
+      name: 'soak',
+      policy,
+      simulators: { cdi: { faults: cdiFaults } },
+      run: async (world) => {
+        result = await run(world, options);
+      },
+    },
+    { kube: adminClient(), broker: '', goneWithinMs: 120_000 },
+  );
+  if (!result) throw new Error('expected a result of the soak, found none');
+  return result;
+}
+
+async function run(world: World, { minutes, seed, say, signal }: SoakOptions): Promise<SoakResult> {
+  const before = await writesSoFar();
+  const startedMs = Date.now();
+  await fillStore(world);
+  const tally: Tally = new Map();
+  const kills: Tally = new Map();
+  const stop = new AbortController();
+  const over = AbortSignal.any([signal, stop.signal, AbortSignal.timeout(minutes * 60_000)]);
+  const person = (number: number): Person => ({ world, chance: chanceOf(seed, number), signal: over, tally });
+  const progress = setInterval(() => say(sayProgress(startedMs, minutes, world.history.changes(), kills)), sayEveryMs);
+  const all = [
+    ...images.map((name, index) => useImage(person(index), name)),
+    ...machines.map((name, index) => useMachine(person(100 + index), name, ofMachines)),
+    editPolicy(person(200)),
+    killAll(chanceOf(seed, 300), kills, over),
+  ];
+  try {
+    // One that breaks ends the others, too.
+    await Promise.all(all);
+  } finally {
+    stop.abort();
+    await Promise.allSettled(all);
+    clearInterval(progress);
+  }
+  signal.throwIfAborted();
+  say('all faults are over');
+  world.store.faults.splice(0);
+  world.store.limitTo(undefined);
+  await persistently(() => restorePolicy({ world }));
+  await untilAvailable();
+  const restStartedMs = Date.now();
+  const changes = () => world.history.changes().length;
+  const notAtRest = await untilAtRest({ kube: world.kube, changes, quietMs, withinMs: restWithinMs, say, signal });
+  const seen = world.history.changes();
+  const breach = breachOf(seen);
+  return {
+    ok: breach === undefined && notAtRest.length === 0,
+    seed,
+    minutes,
+    kills: Object.fromEntries(kills),
+    done: { ...Object.fromEntries(tally), ...outcomesOf(seen) },
+    writes: added(before, await writesSoFar()),
+    changes: seen.length,
+    restAfterMs: Date.now() - restStartedMs,
+    notAtRest,
+    violations: breach ? [{ invariant: breach.slice(0, 2), revision: '', says: breach }] : [],
+  };
+}
+
+function sayProgress(startedMs: number, minutes: number, changes: readonly Change[], kills: Tally): string {
+  const seconds = Math.round((Date.now() - startedMs) / 1000);
+  const { 'images synced': synced, 'images failed': failed } = outcomesOf(changes);
+  const killed = [...kills.values()].reduce((sum, times) => sum + times, 0);
+  return `${seconds} of ${minutes * 60} s: ${synced} images synced, ${failed} failed, ${killed} kills, ${changes.length} changes`;
+}
+
+/** How often an image came to each end. */
+function outcomesOf(changes: readonly Change[]): Record<'images synced' | 'images failed', number> {
+  const phases = new Map<string, string | undefined>();
+  const ends = { Succeeded: 0, Failed: 0 };
+  for (const { object } of changes) {
+    if (object.kind !== 'VMDiskImage') continue;
+    const phase = (object as VMDiskImage).status?.phase;
+    if (phases.get(object.metadata.uid) !== phase && (phase === 'Succeeded' || phase === 'Failed')) ends[phase]++;
+    phases.set(object.metadata.uid, phase);
+  }
+  return { 'images synced': ends.Succeeded, 'images failed': ends.Failed };
+}
+
+/** Writes of each function since the audit log began; none where nobody keeps one. */
+async function writesSoFar(): Promise<ReadonlyMap<string, number>> {
+  const logFile = process.env.OT_AUDIT_LOG;
+  return logFile ? writesByAccount((await readAudit(logFile)).requests) : new Map();
+}
+
+const added = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>) =>
+  Object.fromEntries([...after].map(([account, count]) => [account, count - (before.get(account) ?? 0)]));
