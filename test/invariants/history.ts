@@ -12,7 +12,7 @@ export interface Change {
   by?: string;
   /** The resourceVersion at which the pass that wrote it began to read. */
   since?: number;
-  /** What the request for its deletion insisted on; only where this change is the answer to one. */
+  /** What the request for its deletion insisted on, `{}` where on nothing; only where this change is the answer to one. */
   deletion?: Preconditions;
 }
 
@@ -26,6 +26,20 @@ export interface History {
   stillFromMs?: number;
   /** When the record ended. */
   endMs: number;
+  /** How often the functions sweep, 30 s where nobody says otherwise. */
+  sweepMs?: number;
+  /** How often they walk through everything, 10 min where nobody says otherwise. */
+  auditMs?: number;
+  /** How far the clocks of the functions may be apart from the recorder's and from each other's, 5 s where nobody says otherwise. */
+  skewMs?: number;
+  /** Between these resourceVersions changes were missed: what came of them is taken as it is, and judged by nobody. */
+  gaps?: readonly Gap[];
+}
+
+/** A stretch of a history in which only the outcome is known. */
+export interface Gap {
+  after: number;
+  until: number;
 }
 
 /** What broke an invariant, and at which resourceVersion. */

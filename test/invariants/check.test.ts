@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { loadFunctions } from '../../knative/functions.ts';
+import { at, aVMDiskImage } from '../builders.ts';
+import { aHistory, by, download, expectKept, granted, snapshot } from './a-history.ts';
+import { check, invariants, sayViolation } from './check.ts';
+import { functionNames } from './writers.ts';
+
+const upTo = (letter: string, last: number) => Array.from({ length: last }, (_, index) => `${letter}${index + 1}`);
+
+test('every number of the reference is there once', () => {
+  expect(invariants.map(({ number }) => number)).toEqual([...upTo('S', 16), ...upTo('L', 5)]);
+});
+
+test('every function that there is, is known by its name', async () => {
+  const names = (await loadFunctions()).map(({ name }) => name);
+  expect([...names].sort()).toEqual([...functionNames].sort());
+});
+
+const queued = aVMDiskImage({ status: { phase: 'Queued', revision: 1, attempt: 0, queuedAt: at(0) } });
+const ready = (status: 'True' | 'False') => ({
+  conditions: [{ type: 'Ready', status, reason: 'Some', message: '', lastTransitionTime: at(0) }],
+});
+const syncing = aVMDiskImage({
+  status: { ...queued.status, phase: 'Syncing', attempt: 1, attempts: 1, ...ready('False') },
+});
+const snapshotting = aVMDiskImage({ status: { ...syncing.status, phase: 'Snapshotting' } });
+const made = snapshot(syncing, { ready: true });
+const succeeded = aVMDiskImage({
+  status: {
+    ...snapshotting.status,
+    phase: 'Succeeded',
+    snapshot: { name: made.metadata.name, revision: 1 },
+    ...ready('True'),
+  },
+});
+
+/** From nothing to Ready, each step by its owner. */
+const goodLife = [
+  by('user', aVMDiskImage()),
+  by('start-sync', queued, { since: 101 }),
+  by('start-sync', granted(), { since: 102 }),
+  by('start-sync', granted(syncing), { since: 103 }),
+  by('start-sync', syncing, { since: 103 }),
+  by('start-sync', download(syncing, { phase: '' }), { since: 103 }),
+  by('cdi', download(syncing, { phase: 'ImportInProgress' })),
+  by('cdi', download(syncing, { phase: 'Succeeded' })),
+  by('start-sync', granted(), { since: 108 }),
+  by('follow-sync', snapshotting, { since: 108 }),
+  by('follow-sync', snapshot(syncing)),
+  by('snapshotter', made),
+  by('follow-sync', succeeded, { since: 112 }),
+  by('follow-sync', download(syncing, { phase: 'Succeeded' }), { since: 112, isGone: true }),
+];
+
+test('the life of an image as it is meant to be breaks nothing, still or not', () => {
+  expectKept(aHistory(goodLife));
+  expectKept(aHistory(goodLife, { stillFromMs: 0 }));
+});
+
+test('three hundred changes are judged in a millisecond or two, for a simulation asks of thousands of histories', () => {
+  const lives = Array.from({ length: 22 }, () => goodLife).flat();
+  const history = aHistory(lives, { stillFromMs: 0 });
+  const ofOne = () => {
+    const begun = performance.now();
+    check(history);
+    return performance.now() - begun;
+  };
+  // The fastest: on a machine that does other work besides the others say little.
+  expect(Math.min(...Array.from({ length: 200 }, ofOne))).toBeLessThan(2);
+});
+
+test('a violation is said in a line', () => {
+  const [violation] = check(aHistory([by('start-sync', granted()), download(syncing)]));
+  expect(violation && sayViolation(violation)).toMatch(/^S2 at revision 102: DataVolume ubuntu-/);
+});

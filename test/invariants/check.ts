@@ -1,0 +1,72 @@
+import { differences, replayed, violationsAtEnd } from './differential.ts';
+import { follow, type Invariant } from './follow.ts';
+import type { History, Violation } from './history.ts';
+import { l1Rest } from './l1-rest.ts';
+import { l2WorkConserving } from './l2-work-conserving.ts';
+import { l3Bound } from './l3-bound.ts';
+import { l4Recovery } from './l4-recovery.ts';
+import { s1Capacity } from './s1-capacity.ts';
+import { s2SlotHeld } from './s2-slot-held.ts';
+import { s3Identity } from './s3-identity.ts';
+import { s4Fifo } from './s4-fifo.ts';
+import { s5OneDataVolume } from './s5-one-data-volume.ts';
+import { s6Attempts } from './s6-attempts.ts';
+import { s7Backoff } from './s7-backoff.ts';
+import { s8Evidence } from './s8-evidence.ts';
+import { s9Phases } from './s9-phases.ts';
+import { s10Finalizer } from './s10-finalizer.ts';
+import { s11NoOrphan } from './s11-no-orphan.ts';
+import { s12Prune } from './s12-prune.ts';
+import { s13Counts } from './s13-counts.ts';
+import { s14HandsOff } from './s14-hands-off.ts';
+import { s15SlotLeak } from './s15-slot-leak.ts';
+
+/** S16 and L5 take two histories: `compare`. */
+const s16ReplayIsFree: Invariant = { number: 'S16', says: 'an event that is delivered again changes nothing' };
+const l5Differential: Invariant = { number: 'L5', says: 'what happens in between leaves no trace in the end' };
+
+/** All that is always true, by the numbers of the reliability reference. */
+export const invariants: readonly Invariant[] = [
+  s1Capacity,
+  s2SlotHeld,
+  s3Identity,
+  s4Fifo,
+  s5OneDataVolume,
+  s6Attempts,
+  s7Backoff,
+  s8Evidence,
+  s9Phases,
+  s10Finalizer,
+  s11NoOrphan,
+  s12Prune,
+  s13Counts,
+  s14HandsOff,
+  s15SlotLeak,
+  s16ReplayIsFree,
+  l1Rest,
+  l2WorkConserving,
+  l3Bound,
+  l4Recovery,
+  l5Differential,
+];
+
+/** What a history breaks, in the order of its changes: Safety all along, what holds at rest only where it came to rest. */
+export const check = (history: History, which: readonly Invariant[] = invariants): Violation[] =>
+  follow(history, which);
+
+/**
+ * What a history with faults breaks beside one without, of the same declarations (L5); where nothing but events delivered again
+ * sets them apart, the stricter S16.
+ */
+export const compare = (
+  reference: History,
+  history: History,
+  { isReplay = false }: { isReplay?: boolean } = {},
+): Violation[] =>
+  isReplay
+    ? violationsAtEnd(s16ReplayIsFree.number, history, replayed(reference, history))
+    : violationsAtEnd(l5Differential.number, history, differences(reference, history));
+
+/** A violation in a line. */
+export const sayViolation = ({ invariant, revision, says }: Violation) =>
+  `${invariant} at revision ${revision}: ${says}`;

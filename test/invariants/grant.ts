@@ -1,0 +1,34 @@
+import type { Lease } from '../../shared/resources/coordination/lease.ts';
+import type { Holder } from '../../shared/rules/slots.ts';
+import type { Step } from './follow.ts';
+import { beganAt } from './pass.ts';
+import { addedTo, type Slots } from './slots-of.ts';
+
+/** start-sync wrote it, and no hand: it puts the time of its pass into each write. */
+export const isByStartSync = ({ change, object, before, isGone }: Step<Lease>) => {
+  if (isGone) return false;
+  if (change.by !== undefined) return change.by === 'start-sync';
+  return object.spec?.renewTime !== undefined && object.spec.renewTime !== before?.spec?.renewTime;
+};
+
+/** A write of the Lease by start-sync that gave slots. */
+export interface Grant {
+  slots: Slots;
+  added: readonly Holder[];
+  /** When its pass began to read. */
+  began: { revision?: number | undefined; ms: number };
+}
+
+/**
+ * What a write of the Lease gave; undefined where it gave nothing, or where it restored a Lease that was lost: then it says
+ * who downloads, whatever the limit and the queue.
+ */
+export function grantOf(step: Step<Lease>): Grant | undefined {
+  const { slots } = step.state;
+  if (!slots || !step.slotsBefore || !isByStartSync(step)) return undefined;
+  const added = addedTo(step.slotsBefore, slots);
+  if (added.length === 0) return undefined;
+  const renewed = Date.parse(step.object.spec?.renewTime ?? '');
+  const { revision, ms } = beganAt(step);
+  return { slots, added, began: { revision, ms: Number.isFinite(renewed) ? Math.min(renewed, step.change.atMs) : ms } };
+}

@@ -1,0 +1,20 @@
+import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import type { Step } from './follow.ts';
+
+/**
+ * Remembers which DataVolumes were ever Succeeded: CDI takes that word back now and then (no phase while CDIConfig cannot
+ * be read, Pending in a restore), and downloads nothing anew for it.
+ */
+export function rememberDone() {
+  const done = new Set<string>();
+  return {
+    note: ({ object }: Step<DataVolume>) => {
+      if (object.status?.phase === 'Succeeded') done.add(object.metadata.uid);
+    },
+    isDone: ({ metadata }: DataVolume) => done.has(metadata.uid),
+  };
+}
+
+/** A download that somebody may still be paying for. */
+export const isInFlight = ({ metadata, status }: DataVolume) =>
+  metadata.deletionTimestamp === undefined && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';

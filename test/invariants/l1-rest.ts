@@ -1,0 +1,57 @@
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { isAdopting } from '../../shared/rules/adoption.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+import type { Invariant, State } from './follow.ts';
+import { isFunction } from './writers.ts';
+
+/**
+ * L1, every image comes to rest: at the end each is Succeeded or Failed, and two sweeps and an audit after the last of them came to
+ * that (or anybody but a function did anything) no function writes any more. Exempt is what rightly waits: for a slot where the
+ * policy gives none, for a snapshot to adopt, for what keeps an attempt from starting, for whoever holds a deleted image
+ * (reliability §2; DESIGN §5).
+ */
+export const l1Rest: Invariant = {
+  number: 'L1',
+  says: 'once all is still every image comes to its end, and nobody writes any more',
+  judge: (state, { stillFromMs, sweepMs = 30_000, auditMs = 600_000 }) => {
+    let movedMs = stillFromMs ?? Number.POSITIVE_INFINITY;
+    const restless = new Set<string>();
+    return {
+      every: ({ change, object, before }) => {
+        if (stillFromMs === undefined || change.atMs < stillFromMs) return undefined;
+        const { by, atMs } = change;
+        const isStep = by === undefined || !isFunction(by) || phaseOf(before) !== phaseOf(object);
+        if (isStep) movedMs = Math.max(movedMs, atMs);
+        else if (atMs > movedMs + 2 * sweepMs + auditMs && !restless.has(`${by} ${object.metadata.uid}`)) {
+          restless.add(`${by} ${object.metadata.uid}`);
+          return `${by} still writes ${object.kind} ${object.metadata.name} ${atMs - movedMs} ms after the last move`;
+        }
+        return undefined;
+      },
+      end: () =>
+        stillFromMs === undefined
+          ? []
+          : [...state.images.values()]
+              .filter((image) => !isAtRest(image, state))
+              .map(({ metadata, status }) => `${metadata.name} ends ${status?.phase ?? 'unseen'}`),
+    };
+  },
+};
+
+const phaseOf = (object: unknown) => (object as { status?: { phase?: string } } | undefined)?.status?.phase;
+
+function isAtRest(image: VMDiskImage, { policies, slots }: State): boolean {
+  const { phase, conditions } = image.status ?? {};
+  if (phase === 'Succeeded' || phase === 'Failed' || isAdopting(image)) return true;
+  if (image.metadata.deletionTimestamp) return conditionOf(conditions, 'DeletionHeld')?.status === 'True';
+  if (!givesSlots(policies.now) || slots === undefined) return true;
+  return isKeptFromStarting(image);
+}
+
+/** Nothing starts anew while a key of the policy cannot be read, and nobody while there is no slot at all. */
+const givesSlots = ({ values, faults }: Policy) => values.concurrency > 0 && faults.length === 0;
+
+/** An attempt that never started is not counted, so that it is tried again for as long as what is in its way. */
+const isKeptFromStarting = ({ status }: VMDiskImage) =>
+  (status?.attempt ?? 0) > (status?.attempts ?? 0) || conditionOf(status?.conditions, 'Ready')?.reason === 'NotStarted';

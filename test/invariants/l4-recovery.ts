@@ -1,0 +1,67 @@
+import { imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { contentDigest } from '../../shared/rules/content-digest.ts';
+import type { Invariant, State, Step } from './follow.ts';
+import { isByStartSync } from './grant.ts';
+import { isInFlight, rememberDone } from './in-flight.ts';
+import { wasThere } from './pass.ts';
+import { addedTo, type Slots } from './slots-of.ts';
+
+/**
+ * L4, recovery: a Lease that was lost is rebuilt with every image whose DataVolume was in flight when the rebuilding pass began,
+ * and with nobody who neither held a slot nor downloads; once all is still it can be read. An image whose earlier spec is back
+ * is not refused under the policy that once took it (reliability §2, after Acto).
+ */
+export const l4Recovery: Invariant = {
+  number: 'L4',
+  says: 'what was spoilt and mended is as it was before',
+  judge: (state, { stillFromMs }) => {
+    const done = rememberDone();
+    const taken = new Set<string>();
+    let lost: Slots | undefined;
+    let wasLost = false;
+    return {
+      download: (step) => {
+        done.note(step);
+        return undefined;
+      },
+      lease: (step) => {
+        if (step.slotsBefore) lost = step.slotsBefore;
+        if (!step.state.slots) wasLost = true;
+        if (step.slotsBefore || !step.state.slots || !wasLost || !isByStartSync(step)) return undefined;
+        return rebuiltWrongly(step, step.state.slots, lost, (found) => isInFlight(found) && !done.isDone(found));
+      },
+      image: ({ object, before, isGone }) => {
+        if (!isGone && object.status?.phase === 'Succeeded' && before?.status?.phase !== 'Succeeded')
+          taken.add(`${object.metadata.uid} ${contentDigest(object)}`);
+        return undefined;
+      },
+      end: () => {
+        if (stillFromMs === undefined) return [];
+        const unread = wasLost && !state.slots ? ['the Lease was lost and is not rebuilt'] : [];
+        return [...unread, ...refusedAgain(state, taken)];
+      },
+    };
+  },
+};
+
+type Download = Parameters<typeof isInFlight>[0];
+
+function rebuiltWrongly(step: Step, slots: Slots, lost: Slots | undefined, isOpen: (found: Download) => boolean) {
+  const inFlight = [...step.state.downloads.values()].flatMap((found) => [...found.values()].filter(isOpen));
+  const missing = inFlight.find(
+    ({ metadata }) => !slots.has(metadata.labels?.[imageUidLabel] ?? '') && wasThere(step, metadata.uid),
+  );
+  if (missing) return `the Lease was rebuilt without the image of ${missing.metadata.name}, which is in flight`;
+  const stranger = addedTo(lost, slots).find(({ uid }) => !step.state.downloads.has(uid) && !step.state.pods.has(uid));
+  return stranger && `the Lease was rebuilt with ${stranger.image}, of which nothing was ever downloaded`;
+}
+
+const refusedAgain = ({ images, policies }: State, taken: ReadonlySet<string>): string[] =>
+  policies.edits.length > 0
+    ? []
+    : [...images.values()]
+        .filter(({ status }) => status?.phase === 'Failed')
+        .filter(({ status }) => conditionOf(status?.conditions, 'Ready')?.reason === 'SourceNotAllowed')
+        .filter((image) => taken.has(`${image.metadata.uid} ${contentDigest(image)}`))
+        .map(({ metadata }) => `${metadata.name} was Succeeded by the same spec and is refused now`);

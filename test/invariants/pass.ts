@@ -1,0 +1,28 @@
+import type { Policy } from '../../shared/rules/policy.ts';
+import type { Step } from './follow.ts';
+import { readableFrom } from './policies.ts';
+
+/** So long a pass takes at most, where nobody recorded at which resourceVersion it began. */
+const longestPassMs = 5000;
+
+/** When the pass behind a change began to read, by its resourceVersion where that is known, else by the clock. */
+export const beganAt = ({ change }: Step) => ({ revision: change.since, ms: change.atMs - longestPassMs });
+
+/** The pass that wrote this found the object: it was there when the pass began. */
+export const wasThere = (step: Step, uid: string) => {
+  const times = step.state.times.get(uid);
+  if (!times) return false;
+  const { revision, ms } = beganAt(step);
+  return revision === undefined ? times.bornMs <= ms : times.bornRevision <= revision;
+};
+
+/** The pass that wrote this found the object as it still is. */
+export const wasSo = (step: Step, uid: string) => {
+  const times = step.state.times.get(uid);
+  if (!times) return false;
+  const { revision, ms } = beganAt(step);
+  return revision === undefined ? times.ms <= ms : times.revision <= revision;
+};
+
+/** Every policy that the pass behind a change may have read. */
+export const policiesOf = (step: Step): Policy[] => readableFrom(step.state.policies, beganAt(step));

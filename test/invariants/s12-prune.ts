@@ -1,0 +1,42 @@
+import { ruleOf } from '../../functions/prune/unused.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { dueAtMs } from '../../shared/rules/pruning.ts';
+import { sayReference } from '../../shared/rules/references.ts';
+import type { Invariant, Step } from './follow.ts';
+import { policiesOf } from './pass.ts';
+import { usualSkewMs } from './s7-backoff.ts';
+import { usersFoundBy } from './using.ts';
+
+/**
+ * S12, prune: what prune deletes is used by no machine that was there when its pass began, was unused for pruneAfter (by any
+ * policy that the pass may have read, less the skew of the clocks), and the request insisted on uid and resourceVersion, where
+ * that was recorded. Where it is not known who deleted an image, its annotation tells that prune was about to (DESIGN §10).
+ */
+export const s12Prune: Invariant = {
+  number: 'S12',
+  says: 'only what nobody has used for pruneAfter is pruned, as it was when that was found out',
+  judge: () => ({
+    image: (step) => {
+      const { before, change } = step;
+      if (!before || !isPruned(step, before)) return undefined;
+      const why = wrongly(step, before, change.deletion);
+      return why && `${before.metadata.name} was pruned ${why}`;
+    },
+  }),
+};
+
+function isPruned({ object, change, isGone }: Step<VMDiskImage>, before: VMDiskImage): boolean {
+  if (before.metadata.deletionTimestamp || !(isGone || object.metadata.deletionTimestamp)) return false;
+  return change.by === undefined ? ruleOf(before) === 'WhenUnreferenced' : change.by === 'prune';
+}
+
+function wrongly(step: Step, image: VMDiskImage, deletion: Step['change']['deletion']): string | undefined {
+  if (deletion && !(deletion.uid && deletion.resourceVersion)) return 'without insisting on uid and resourceVersion';
+  const user = usersFoundBy(step, image)[0];
+  if (user) return `while ${sayReference(user)} uses it`;
+  const policies = policiesOf(step).filter(({ values }) => values.prune === 'WhenUnreferenced');
+  if (policies.length === 0) return 'by no policy';
+  const dueMs = Math.min(...policies.map((policy) => dueAtMs(image, policy) ?? Number.POSITIVE_INFINITY));
+  const { skewMs = usualSkewMs } = step.history;
+  return dueMs - skewMs <= step.change.atMs ? undefined : 'before it was due';
+}

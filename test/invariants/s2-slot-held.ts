@@ -1,0 +1,37 @@
+import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Invariant, State } from './follow.ts';
+import { isInFlight, rememberDone } from './in-flight.ts';
+
+/**
+ * S2, a DataVolume in flight has a slot: neither Succeeded nor Failed nor being deleted. Nobody is judged while the Lease is
+ * missing or cannot be read, which only a hand brings about; as soon as it is there again everybody is (reliability §2, L4).
+ */
+export const s2SlotHeld: Invariant = {
+  number: 'S2',
+  says: 'a DataVolume in flight has a slot',
+  judge: (state) => {
+    const done = rememberDone();
+    const said = new Set<string>();
+    const find = (dataVolume: DataVolume, { slots }: State) => {
+      const { uid, name, labels } = dataVolume.metadata;
+      if (!slots || slots.has(labels?.[imageUidLabel] ?? '') || said.has(uid)) return undefined;
+      if (!isInFlight(dataVolume) || done.isDone(dataVolume)) return undefined;
+      said.add(uid);
+      return `DataVolume ${name} is in flight without a slot`;
+    };
+    for (const [, downloads] of state.downloads) for (const [, object] of downloads) said.add(object.metadata.uid);
+    return {
+      download: (step) => {
+        done.note(step);
+        return step.isGone ? undefined : find(step.object, step.state);
+      },
+      lease: ({ state: after }) => {
+        const found = [...after.downloads.values()].flatMap((downloads) =>
+          [...downloads.values()].map((dataVolume) => find(dataVolume, after)).filter((one) => one !== undefined),
+        );
+        return found.length > 0 ? found.join('; ') : undefined;
+      },
+    };
+  },
+};

@@ -1,0 +1,58 @@
+import { attemptLabel, imageUidLabel, revisionLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { isValid } from '../../shared/rules/policy.ts';
+import type { Invariant } from './follow.ts';
+import { readableFrom } from './policies.ts';
+
+interface Attempts {
+  made: number;
+  /** Those that never downloaded anything: they do not count against retryLimit. */
+  uncounted: number;
+  sinceRevision: number;
+}
+
+/**
+ * S6, attempts: an image has at most retryLimit + 1 DataVolumes of a revision, over crashes and replays, by the highest
+ * limit since the first of them. Not counted are attempts that the status counts back (they never started), a DataVolume
+ * made again that nobody had seen at work before it vanished, and what was before somebody wiped the status. Of the bytes
+ * no object tells (reliability §2; ARCHITECTURE, "Evidence that a DataVolume existed").
+ */
+export const s6Attempts: Invariant = {
+  number: 'S6',
+  says: 'a revision is downloaded at most retryLimit + 1 times',
+  judge: () => {
+    const all = new Map<string, Attempts>();
+    const ofRevision = (uid: string, revision: string, sinceRevision: number) => {
+      const key = `${uid} ${revision}`;
+      const found = all.get(key) ?? { made: 0, uncounted: 0, sinceRevision };
+      all.set(key, found);
+      return found;
+    };
+    const names = new Set<string>();
+    return {
+      download: ({ object: { metadata }, before, isGone, state, revision }) => {
+        const { [imageUidLabel]: uid = '', [revisionLabel]: of = '', [attemptLabel]: attempt } = metadata.labels ?? {};
+        if (before || isGone || attempt === undefined) return undefined;
+        const attempts = ofRevision(uid, of, revision);
+        const status = state.images.get(uid)?.status;
+        const isWanted = status?.phase === 'Syncing' && String(status.attempt) === attempt && !status.dataVolume;
+        if (names.has(`${uid} ${metadata.name}`) && isWanted) return undefined;
+        names.add(`${uid} ${metadata.name}`);
+        attempts.made += 1;
+        const limits = readableFrom(state.policies, { revision: attempts.sinceRevision - 1, ms: 0 })
+          .filter((policy) => isValid(policy, 'retryLimit'))
+          .map(({ values }) => values.retryLimit);
+        const allowed = Math.max(0, ...limits) + 1 + attempts.uncounted;
+        if (attempts.made <= allowed) return undefined;
+        return `DataVolume ${metadata.name} is number ${attempts.made} of its revision, allowed were ${allowed}`;
+      },
+      image: ({ object: { metadata, status }, before, revision }) => {
+        const { phase, attempts = 0, revision: of } = before?.status ?? {};
+        if (phase && !status?.phase) {
+          for (const [key, attempt] of all) if (key.startsWith(`${metadata.uid} `)) attempt.made = 0;
+        } else if (phase === 'Syncing' && status?.revision === of && (status?.attempts ?? 0) < attempts)
+          ofRevision(metadata.uid, String(of), revision).uncounted += 1;
+        return undefined;
+      },
+    };
+  },
+};

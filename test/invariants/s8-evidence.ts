@@ -1,0 +1,69 @@
+import {
+  imageUidLabel,
+  revisionLabel,
+  type VMDiskImage,
+  type VMDiskImageStatus,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { type KubernetesObject, keyOf } from '../../shared/resources/resource.ts';
+import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import type { Invariant } from './follow.ts';
+
+/**
+ * S8, Ready has evidence: phase Succeeded of a revision comes after a DataVolume of that uid and revision was Succeeded and
+ * a snapshot of them readyToUse; one that is adopted needs no DataVolume. Condition Ready turns True only with a snapshot that
+ * was once readyToUse. DataVolumes are not asked for where changes were missed (reliability §2; DESIGN §10).
+ */
+export const s8Evidence: Invariant = {
+  number: 'S8',
+  says: 'an image is Ready of what was seen to be there',
+  judge: (state, { gaps }) => {
+    const ready = new Map<string, VolumeSnapshot>();
+    const downloaded = new Set<string>();
+    const noteSnapshot = (snapshot: VolumeSnapshot) => {
+      if (snapshot.status?.readyToUse) ready.set(keyOf(snapshot.metadata), snapshot);
+    };
+    for (const [, snapshot] of state.snapshots) noteSnapshot(snapshot);
+    for (const [, downloads] of state.downloads)
+      for (const [, dataVolume] of downloads)
+        if (dataVolume.status?.phase === 'Succeeded') downloaded.add(revisionOf(dataVolume));
+    const missing = (image: VMDiskImage, status: VMDiskImageStatus) => {
+      const name = status.snapshot?.name;
+      const snapshot = name === undefined ? undefined : ready.get(keyOf({ ...image.metadata, name }));
+      if (!snapshot) return `with snapshot ${name ?? 'none'}, which was never readyToUse`;
+      if (status.phase !== 'Succeeded') return undefined;
+      const wanted = `${image.metadata.uid} ${status.revision}`;
+      if (status.adoption?.revision === status.revision)
+        return status.adoption?.snapshot === name ? undefined : `with ${name}, not the snapshot it adopts`;
+      if (revisionOf(snapshot) !== wanted) return `with ${name}, which is not of its revision ${status.revision}`;
+      return downloaded.has(wanted) || gaps?.length ? undefined : `without a DataVolume of revision ${status.revision}`;
+    };
+    return {
+      snapshot: ({ object }) => {
+        noteSnapshot(object);
+        return undefined;
+      },
+      download: ({ object }) => {
+        if (object.status?.phase === 'Succeeded') downloaded.add(revisionOf(object));
+        return undefined;
+      },
+      image: ({ object, before, isGone }) => {
+        const { status } = object;
+        if (isGone || !status || (!isNewlySucceeded(status, before?.status) && !isNewlyReady(object, before)))
+          return undefined;
+        const why = missing(object, status);
+        return why && `${object.metadata.name} is ${status.phase} ${why}`;
+      },
+    };
+  },
+};
+
+const isNewlySucceeded = (status: VMDiskImageStatus, before: VMDiskImageStatus | undefined) =>
+  status.phase === 'Succeeded' && before?.phase !== 'Succeeded';
+
+const isNewlyReady = (image: VMDiskImage, before: VMDiskImage | undefined) => isReady(image) && !isReady(before);
+
+const isReady = (image: VMDiskImage | undefined) => conditionOf(image?.status?.conditions, 'Ready')?.status === 'True';
+
+const revisionOf = ({ metadata: { labels } }: KubernetesObject) =>
+  `${labels?.[imageUidLabel]} ${labels?.[revisionLabel]}`;

@@ -1,0 +1,86 @@
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { arrows, type Condition, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { conditionOf, takenDown } from '../../shared/rules/conditions.ts';
+import type { Invariant, Step } from './follow.ts';
+import { usualSkewMs } from './s7-backoff.ts';
+import { isByHand } from './writers.ts';
+
+const declared = new Set(arrows.map(({ from, to }) => `${from} ${to}`));
+const owned = new Set(arrows.map(({ from, to, by }) => `${from} ${to} ${by}`));
+
+/**
+ * S9, phases: they move along the declared arrows only, each by its owner where it is known who wrote; observedGeneration
+ * and revision never fall, within a revision neither do the attempts (but by the one that never started, as it ends);
+ * no lastTransitionTime goes back by more than the skew of the clocks; phase and conditions never contradict. Ready may stay
+ * True of the last snapshot (DESIGN §10). A status that was wiped begins anew, and what a hand writes into one is nobody's arrow.
+ */
+export const s9Phases: Invariant = {
+  number: 'S9',
+  says: 'phases move along their arrows, and what only rises never falls',
+  judge: (_, { skewMs = usualSkewMs }) => ({
+    image: ({ object: { metadata, status }, before: previous, change, isGone }) => {
+      if (isGone || !status?.phase || status === previous?.status || isByHand(change)) return undefined;
+      const { name } = metadata;
+      const before = previous?.status?.phase ? previous.status : undefined;
+      const says =
+        contradiction(status) ??
+        strayed(before?.phase ?? '', status.phase, change.by) ??
+        (before && (fallen(before, status) ?? goneBack(before.conditions, status.conditions, skewMs)));
+      return says && `${name}: ${says}`;
+    },
+    machine: ({ object: { metadata, status }, before, isGone }: Step<VirtualMachine>) => {
+      if (isGone || !status?.phase || !before?.status?.phase || status === before.status) return undefined;
+      const says =
+        falls('observedGeneration', before.status, status) ??
+        goneBack(before.status.conditions, status.conditions, skewMs);
+      return says && `${metadata.name}: ${says}`;
+    },
+  }),
+};
+
+function strayed(from: string, to: string, by: string | undefined): string | undefined {
+  if (from === to) return undefined;
+  const arrow = `${from} ${to}`;
+  if (!declared.has(arrow)) return `no arrow leads from "${from}" to ${to}`;
+  return by === undefined || owned.has(`${arrow} ${by}`)
+    ? undefined
+    : `the arrow from "${from}" to ${to} is not ${by}'s`;
+}
+
+function fallen(before: VMDiskImageStatus, status: VMDiskImageStatus): string | undefined {
+  const found = falls('observedGeneration', before, status) ?? falls('revision', before, status);
+  if (found || before.revision !== status.revision) return found;
+  const isUnstarted = before.phase === 'Syncing' && (status.phase === 'Retrying' || status.phase === 'Failed');
+  const [was = 0, is = 0] = [before.attempts, status.attempts];
+  if (is < was - (isUnstarted ? 1 : 0)) return `attempts fell from ${was} to ${is}`;
+  return falls('attempt', before, status);
+}
+
+function falls<K extends string>(field: K, before: { [F in K]?: number | undefined }, after: typeof before) {
+  const [was = 0, is = 0] = [before[field], after[field]];
+  return is < was ? `${field} fell from ${was} to ${is}` : undefined;
+}
+
+function goneBack(
+  before: readonly Condition[] | undefined,
+  after: readonly Condition[] | undefined,
+  skewMs: number,
+): string | undefined {
+  if (before === after) return undefined;
+  for (const { type, lastTransitionTime: is } of after ?? []) {
+    const was = conditionOf(before, type)?.lastTransitionTime;
+    if (was !== undefined && was !== is && Date.parse(is) < Date.parse(was) - skewMs)
+      return `lastTransitionTime of ${type} went back from ${was} to ${is}`;
+  }
+  return undefined;
+}
+
+function contradiction({ phase, conditions, snapshot }: VMDiskImageStatus): string | undefined {
+  const ready = conditionOf(conditions, 'Ready');
+  const isLost = conditionOf(conditions, 'SnapshotLost')?.status === 'True';
+  if (ready?.status === 'True' && isLost) return 'Ready and SnapshotLost at once';
+  if (ready?.status === 'True' && !snapshot) return 'Ready without a snapshot';
+  if (phase === 'Succeeded' && ready?.status !== 'True' && !isLost && ready?.reason !== takenDown)
+    return 'Succeeded and not Ready';
+  return undefined;
+}

@@ -1,0 +1,22 @@
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+import { referencesAmong } from '../../shared/rules/references.ts';
+import type { State, Step } from './follow.ts';
+import { policiesOf, wasSo } from './pass.ts';
+
+/** The machines that name the image, whatever their state. */
+export const naming = ({ machines }: State, { metadata }: VMDiskImage): VirtualMachine[] =>
+  [...machines.values()].filter(
+    ({ spec: { vmDiskImageRef: ref } }) => ref.name === metadata.name && ref.namespace === metadata.namespace,
+  );
+
+/** The machines that use the image by every policy that the deciding pass may have read, and were so when it began. */
+export function usersFoundBy(step: Step, image: VMDiskImage): VirtualMachine[] {
+  const found = naming(step.state, image).filter(({ metadata }) => wasSo(step, metadata.uid));
+  return policiesOf(step).reduce<VirtualMachine[]>((users, policy) => referencesAmong(users, policy), found);
+}
+
+/** The machines that use the image now. */
+export const usersOf = (state: State, image: VMDiskImage, policy: Policy) =>
+  referencesAmong(naming(state, image), policy);
