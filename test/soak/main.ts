@@ -4,8 +4,6 @@ import { parseArgs } from 'node:util';
 import { UsageError } from '../../deploy/local/terminal/arguments.ts';
 import { endWithReader, lookOf } from '../../deploy/local/terminal/output.ts';
 import { stopSignals } from '../../deploy/local/terminal/stop-signals.ts';
-import { report } from './report.ts';
-import { soak } from './soak.ts';
 
 const help = `npm run soak [-- [minutes] [options]]
 
@@ -84,6 +82,7 @@ function wholeNumber(what: string, text: string, least: number, most: number): n
 /** On the cluster of the environment. */
 async function here({ minutes, seed, isJson }: Wanted): Promise<number> {
   endWithReader(process.stdout);
+  const [{ soak }, { report }] = await Promise.all([import('./soak.ts'), import('./report.ts')]);
   const { signal, exitCode, off } = stopSignals();
   try {
     const result = await soak({ minutes, seed, say, signal });

@@ -1,6 +1,7 @@
 import { type Look, lineOf, styled } from '../../deploy/local/terminal/paint.ts';
 import { saySeconds } from '../../deploy/local/terminal/quantities.ts';
 import { tableLines } from '../../deploy/local/terminal/table.ts';
+import { sayViolation } from '../invariants/check.ts';
 import type { Violation } from '../invariants/history.ts';
 
 /** What came of a soak. */
@@ -32,7 +33,7 @@ export function report(result: SoakResult, look: Look): string[] {
     ...counts('KILLED', kills, look),
     ...counts('DONE', done, look),
     ...counts('WRITES OF', writes, look),
-    ...violations.slice(0, mostShown).map(({ invariant, revision, says }) => `${invariant} at ${revision}: ${says}`),
+    ...violations.slice(0, mostShown).map(sayViolation),
     ...(violations.length > mostShown ? [`and ${violations.length - mostShown} violations more`] : []),
     ...notAtRest.map((what) => `not at rest: ${what}`),
     lineOf([styled(result.ok ? 'green' : 'red', lastLine(result))], look),

@@ -1,15 +1,16 @@
 import { Lease } from '../../shared/resources/coordination/lease.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { leaseName } from '../../shared/rules/slots.ts';
-import { breachOf, type Change, recordHistory } from '../journeys/history.ts';
+import { check, compare, sayViolation } from '../invariants/check.ts';
+import type { History } from '../invariants/history.ts';
+import { recordHistory } from '../journeys/history.ts';
 import { type WriteFault, type WritePoint, writeFaults } from './fault-proxy.ts';
 import { makeImage, removeImage } from './journey.ts';
-import type { SetUp } from './set-up.ts';
+import { auditMs, type SetUp, sweepMs } from './set-up.ts';
 
 /** What came of letting every write of a journey go wrong in every way, one in each run. */
 export interface Enumeration {
-  /** The writes of the run in which nothing went wrong. */
+  /** The writes of the runs in which nothing went wrong. */
   points: readonly WritePoint[];
   runs: number;
   /** Faults whose write did not come, however often it was tried: two passes may share what they do. */
@@ -35,11 +36,11 @@ export async function enumerateWritePoints(
 ): Promise<Enumeration> {
   const first = await runOnce(parts, { withoutLease: true });
   const reference = await runOnce(parts, {});
+  const findings = [first, reference].flatMap((run) => judge(run).map((finding) => `no fault: ${finding}`));
   const onlyFirst = first.points.filter((point) => isOfLease(point) && !reference.points.includes(point));
   const points = [...onlyFirst, ...reference.points];
   const faults = points.flatMap((at) => writeFaults.map((what): Fault => ({ at, what })));
   const unmet: string[] = [];
-  const findings: string[] = [];
   let runs = 0;
   for (const fault of faults) {
     const words = `${fault.what} at ${fault.at}`;
@@ -50,9 +51,10 @@ export async function enumerateWritePoints(
       const run = await runOnce(parts, { fault, withoutLease }).catch((error: unknown) => failed(error, parts, words));
       runs++;
       hasStruck = run.hasStruck;
-      const found = differences(reference, run);
+      const found = judge(run, withoutLease ? first : reference);
       findings.push(...found.map((finding) => `${words}: ${finding}`));
-      say(`${words}: ${found.length} findings, ${Math.round(performance.now() - startedMs)} ms`);
+      const ms = Math.round(performance.now() - startedMs);
+      say(`${hasStruck ? words : `${words} came to nothing`}: ${found.length} findings, ${ms} ms`);
     }
     if (!hasStruck) unmet.push(words);
   }
@@ -62,8 +64,8 @@ export async function enumerateWritePoints(
 interface Run {
   points: readonly WritePoint[];
   hasStruck: boolean;
-  changes: readonly Change[];
-  image: VMDiskImage;
+  /** Up to where the image is ready and all rests; and all of it. */
+  histories: readonly [History, History];
 }
 
 const isOfLease = (point: WritePoint) => point.includes('leases');
@@ -73,10 +75,14 @@ async function runOnce(parts: SetUp, { fault, withoutLease }: { fault?: Fault; w
   const history = await recordHistory(parts.kube);
   try {
     parts.proxy.begin(fault);
-    const image = await makeImage(parts);
+    const timers = { sweepMs, auditMs };
+    const madeMs = Date.now();
+    await makeImage(parts);
+    const ready = { ...(await history.evidence()), ...timers, stillFromMs: madeMs };
+    const removedMs = Date.now();
     await removeImage(parts);
-    const changes = history.changes();
-    return { points: [...parts.proxy.points()], hasStruck: parts.proxy.hasStruck(), changes, image };
+    const whole = { ...(await history.evidence()), ...timers, stillFromMs: removedMs };
+    return { points: [...parts.proxy.points()], hasStruck: parts.proxy.hasStruck(), histories: [ready, whole] };
   } finally {
     await history.stop();
   }
@@ -93,36 +99,14 @@ async function failed(error: unknown, { processes }: SetUp, words: string): Prom
   );
 }
 
-function differences(reference: Run, run: Run): string[] {
-  const breach = breachOf(run.changes);
-  return [
-    ...(breach ? [breach] : []),
-    ...unequal('made and deleted', madeAndDeleted(reference.changes), madeAndDeleted(run.changes)),
-    ...unequal('the image in the end', lasting(reference.image), lasting(run.image)),
+/** What the run breaks by itself, and beside one in which nothing went wrong. */
+function judge({ histories: [ready, whole] }: Run, reference?: Run): string[] {
+  const [wantedReady, wantedWhole] = reference?.histories ?? [];
+  const violations = [
+    ...check(ready),
+    ...check(whole),
+    ...(wantedReady ? compare(wantedReady, ready) : []),
+    ...(wantedWhole ? compare(wantedWhole, whole) : []),
   ];
+  return [...new Set(violations.map(sayViolation))];
 }
-
-function unequal(what: string, expected: unknown, found: unknown): string[] {
-  const [wanted, got] = [JSON.stringify(expected), JSON.stringify(found)];
-  return wanted === got ? [] : [`L5: ${what}: expected ${wanted}, found ${got}`];
-}
-
-/** How many objects of each kind came and went, but for the one Lease of all journeys. */
-function madeAndDeleted(changes: readonly Change[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { type, object } of changes) {
-    if (type === 'MODIFIED' || object.kind === Lease.kind) continue;
-    const key = `${object.kind} ${type}`;
-    counts[key] = (counts[key] ?? 0) + 1;
-  }
-  return Object.fromEntries(Object.entries(counts).sort(([a], [b]) => a.localeCompare(b)));
-}
-
-/** What an image says at rest that is the same in every run. */
-const lasting = ({ status }: VMDiskImage) => ({
-  phase: status?.phase,
-  revision: status?.revision,
-  attempts: status?.attempts,
-  references: status?.references,
-  conditions: status?.conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`).sort(),
-});

@@ -8,6 +8,10 @@ import { type FunctionProcesses, startFunctionProcesses } from './function-proce
 /** The functions that meet in an image; the others write nothing where no machine is. */
 const names = ['start-sync', 'follow-sync', 'count-refs', 'prune'] as const;
 
+/** How often the timers tick. */
+export const sweepMs = 1000;
+export const auditMs = 2000;
+
 /** An API server with CDI and snapshotter at work on it, and no function. */
 export interface Bare {
   /** The API server, for the proxy. */
