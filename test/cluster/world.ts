@@ -24,6 +24,7 @@ import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { policyName } from '../../shared/rules/policy.ts';
 import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
 import { recordHistory } from '../journeys/history.ts';
+import { expectUnbroken } from '../journeys/unbroken.ts';
 import { type Story, setPolicy, untilGone, type World } from '../journeys/world.ts';
 import { kubectl } from './kubectl.ts';
 import { findVersitygw } from './versitygw.ts';
@@ -63,6 +64,7 @@ export async function onRealCluster(story: Story, { kube, broker, goneWithinMs }
   try {
     await setPolicy(world, { concurrency: '2', retryLimit: '2', retryBackoffDuration: '200ms', ...story.policy });
     await story.run(world);
+    await expectUnbroken(story, history);
   } catch (error) {
     if (error instanceof Error) error.message += `\n\nWhat happened to the images:\n${await toldBy(kube)}`;
     throw error;

@@ -1,17 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
-import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { imageUidLabel, managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
-import type { Kube, WatchEvent } from '../../shared/runtime/kube.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { labelSelector } from '../../shared/rules/selectors.ts';
+import type { Kube, ListOptions, WatchEvent } from '../../shared/runtime/kube.ts';
+import type { History as Evidence, Gap, Change as Recorded } from '../invariants/history.ts';
 
 /** One change, as a watch saw it. */
 export type Change = WatchEvent<KubernetesObject>;
 
-/** All changes of the kinds a story is about, in the order of their resourceVersions. */
+/** What happens to the objects of a story, in the order of their resourceVersions. */
 export interface History {
+  /** The changes of images and of what downloads and snapshots them; machines are not among them, for theirs are passwords. */
   changes(): Change[];
   /** Downloads in the order of their beginning, by the image they belong to. */
   starts(): { image: string; name: string }[];
@@ -21,38 +28,78 @@ export interface History {
   caughtUp(object: KubernetesObject): Promise<void>;
   /** The most downloads that were there and not Succeeded at one moment. */
   mostAtOnce(): number;
+  /** All that happened up to now, to be judged by the invariants: as soon as every watch has got as far. */
+  evidence(): Promise<Evidence>;
   stop(): Promise<void>;
 }
 
-const kinds: readonly Resource[] = [VMDiskImage, DataVolume, VolumeSnapshot, Lease];
+/** A kind that is recorded, and which of its objects. */
+interface Recording {
+  resource: Resource;
+  only: ListOptions;
+}
+
+const own = { namespace: operatorNamespace };
+const recordings: readonly Recording[] = [
+  { resource: VMDiskImage, only: {} },
+  { resource: DataVolume, only: {} },
+  { resource: VolumeSnapshot, only: {} },
+  { resource: Lease, only: own },
+  { resource: VirtualMachine, only: {} },
+  { resource: PersistentVolumeClaim, only: {} },
+  { resource: Pod, only: { labelSelector: labelSelector(managedBy) } },
+  { resource: ConfigMap, only: own },
+];
+
+/** What stories look at themselves. */
+const told: ReadonlySet<string> = new Set([VMDiskImage, DataVolume, VolumeSnapshot, Lease].map(({ kind }) => kind));
+
+/** So long a watch may lag behind a list at most. */
+const catchUpWithinMs = 30_000;
 
 /** Records from now on what happens to the objects that matter. */
 export async function recordHistory(kube: Kube): Promise<History> {
   const abort = new AbortController();
-  const seen: Change[] = [];
+  const seen: Recorded[] = [];
+  const before: KubernetesObject[] = [];
+  const gaps: Gap[] = [];
   const newest = new Map<string, number>();
   const waiting = new Set<() => void>();
-  const hasSeen = ({ metadata }: KubernetesObject) =>
-    (newest.get(metadata.uid) ?? 0) >= Number(metadata.resourceVersion);
-  const learn = ({ metadata }: KubernetesObject) => newest.set(metadata.uid, Number(metadata.resourceVersion));
+  const hasSeen = ({ metadata }: KubernetesObject) => (newest.get(metadata.uid) ?? 0) >= versionOf({ metadata });
+  const learn = ({ metadata }: KubernetesObject) => newest.set(metadata.uid, versionOf({ metadata }));
   const watches = await Promise.all(
-    kinds.map(async (resource) => {
+    recordings.map(async (recording) => {
       const known = new Map<string, KubernetesObject>();
-      const resourceVersion = await lookAround(kube, resource, known);
-      for (const object of known.values()) learn(object);
+      const resourceVersion = await lookAround(kube, recording, known);
+      for (const object of known.values()) {
+        learn(object);
+        before.push(object);
+      }
       const note = (change: Change) => {
         learn(change.object);
         const { uid } = change.object.metadata;
         if (change.type === 'DELETED') known.delete(uid);
         else known.set(uid, change.object);
-        seen.push(change);
+        seen.push({ ...change, atMs: Date.now() });
         for (const look of waiting) look();
       };
-      return { done: watchOn({ kube, resource, known, note, signal: abort.signal }, resourceVersion) };
+      const watching = { kube, recording, known, note, gaps, signal: abort.signal };
+      return { recording, known, done: watchOn(watching, resourceVersion) };
     }),
   );
-  const changes = () =>
-    [...seen].sort((a, b) => Number(a.object.metadata.resourceVersion) - Number(b.object.metadata.resourceVersion));
+  const when = (isSo: () => boolean, signal?: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => {
+        if (!isSo()) return;
+        waiting.delete(look);
+        resolve();
+      };
+      signal?.addEventListener('abort', () => reject(signal.reason));
+      waiting.add(look);
+      look();
+    });
+  const inOrder = () => seen.toSorted((a, b) => versionOf(a.object) - versionOf(b.object));
+  const changes = () => inOrder().filter(({ object }) => told.has(object.kind));
   return {
     changes,
     starts: () =>
@@ -65,16 +112,23 @@ export async function recordHistory(kube: Kube): Promise<History> {
         .map(({ object }) => (object as VMDiskImage).status?.phase ?? '')
         .filter((phase, index, all) => phase !== '' && phase !== all[index - 1]),
     mostAtOnce: () => mostAtOnce(changes()),
-    caughtUp: (object) =>
-      new Promise((resolve) => {
-        const look = () => {
-          if (!hasSeen(object)) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-      }),
+    caughtUp: (object) => when(() => hasSeen(object)),
+    evidence: async () => {
+      const late = AbortSignal.timeout(catchUpWithinMs);
+      const reached = await Promise.all(
+        watches.map(async ({ recording, known }) => {
+          const there = new Map<string, KubernetesObject>();
+          const listed = Number(await lookAround(kube, recording, there));
+          const isGone = (object: KubernetesObject) => !there.has(object.metadata.uid) && versionOf(object) <= listed;
+          await when(() => [...there.values()].every(hasSeen) && ![...known.values()].some(isGone), late);
+          return listed;
+        }),
+      );
+      // Of what came later some watches may have told and others not.
+      const until = Math.min(...reached);
+      const all = inOrder().filter(({ object }) => versionOf(object) <= until);
+      return { before, changes: all, gaps, endMs: Date.now() };
+    },
     stop: async () => {
       abort.abort();
       await Promise.all(watches.map(({ done }) => done));
@@ -82,19 +136,27 @@ export async function recordHistory(kube: Kube): Promise<History> {
   };
 }
 
+const versionOf = ({ metadata }: Pick<KubernetesObject, 'metadata'>) => Number(metadata.resourceVersion);
+
 interface Watching {
   kube: Kube;
-  resource: Resource;
+  recording: Recording;
   /** The objects as they were seen last, by uid. */
   known: ReadonlyMap<string, KubernetesObject>;
   note(change: Change): void;
+  /** Where changes were missed. */
+  gaps: Gap[];
   signal: AbortSignal;
 }
 
 /** Notes what there is without calling it a change; returns the resourceVersion from which a watch goes on. */
-async function lookAround(kube: Kube, resource: Resource, known: Map<string, KubernetesObject>): Promise<string> {
+async function lookAround(
+  kube: Kube,
+  { resource, only }: Recording,
+  known: Map<string, KubernetesObject>,
+): Promise<string> {
   let found = '';
-  for await (const { items, resourceVersion } of kube.pages(resource)) {
+  for await (const { items, resourceVersion } of kube.pages(resource, only)) {
     for (const object of items) known.set(object.metadata.uid, object);
     found = resourceVersion;
   }
@@ -106,27 +168,32 @@ async function lookAround(kube: Kube, resource: Resource, known: Map<string, Kub
  * where it was; after one that broke, the changes in between are those between two lists.
  */
 async function watchOn(watching: Watching, from: string): Promise<void> {
-  const { kube, resource, note, signal } = watching;
+  const { kube, recording, note, gaps, signal } = watching;
   let resourceVersion = from;
   while (!signal.aborted) {
     try {
-      await kube.watch(resource, { resourceVersion, signal }, (change) => {
+      await kube.watch(recording.resource, { ...recording.only, resourceVersion, signal }, (change) => {
         resourceVersion = change.object.metadata.resourceVersion;
         note(change);
       });
     } catch {
+      const after = Number(resourceVersion);
       resourceVersion = await catchUp(watching);
+      gaps.push({ after, until: Number(resourceVersion) });
     }
   }
 }
 
 /** Notes what changed while nobody watched; asks until the API server answers, or the signal. */
-async function catchUp({ kube, resource, known, note, signal }: Watching): Promise<string> {
+async function catchUp({ kube, recording, known, note, signal }: Watching): Promise<string> {
   while (!signal.aborted) {
     const now = new Map<string, KubernetesObject>();
     try {
-      const resourceVersion = await lookAround(kube, resource, now);
-      for (const object of known.values()) if (!now.has(object.metadata.uid)) note({ type: 'DELETED', object });
+      const resourceVersion = await lookAround(kube, recording, now);
+      for (const object of known.values()) {
+        if (now.has(object.metadata.uid)) continue;
+        note({ type: 'DELETED', object: { ...object, metadata: { ...object.metadata, resourceVersion } } });
+      }
       for (const object of now.values()) {
         const before = known.get(object.metadata.uid)?.metadata.resourceVersion;
         if (before !== object.metadata.resourceVersion) note({ type: before ? 'MODIFIED' : 'ADDED', object });
@@ -156,40 +223,4 @@ function mostAtOnce(changes: readonly Change[]): number {
     most = Math.max(most, active.size);
   }
   return most;
-}
-
-/** The first breach of what must always hold (reliability invariants S2, S3, S5), or undefined. */
-export function breachOf(changes: readonly Change[]): string | undefined {
-  let holders: readonly string[] = [];
-  const active = new Map<string, string>();
-  for (const change of changes) {
-    holders = holdersAfter(change) ?? holders;
-    const breach = follow(active, change) ?? twice(holders) ?? orphan(active, holders);
-    if (breach) return `${breach} at resourceVersion ${change.object.metadata.resourceVersion}`;
-  }
-  return undefined;
-}
-
-const holdersAfter = ({ type, object }: Change) =>
-  object.kind === Lease.kind && object.metadata.name === leaseName && type !== 'DELETED'
-    ? holdersOf(object as Lease)?.map(({ uid }) => uid)
-    : undefined;
-
-/** Keeps the DataVolumes in flight by their images' uids; says where an image has two. */
-function follow(active: Map<string, string>, { type, object }: Change): string | undefined {
-  if (!isDownload(object)) return undefined;
-  const uid = object.metadata.labels?.[imageUidLabel] ?? '';
-  const isOver = type === 'DELETED' || (object as DataVolume).status?.phase === 'Succeeded';
-  const isSecond = type === 'ADDED' && [...active.values()].includes(uid);
-  if (isOver) active.delete(object.metadata.uid);
-  else active.set(object.metadata.uid, uid);
-  return isSecond ? `S5: a second DataVolume of ${uid}` : undefined;
-}
-
-const twice = (holders: readonly string[]) =>
-  new Set(holders).size === holders.length ? undefined : 'S3: a uid holds two slots';
-
-function orphan(active: ReadonlyMap<string, string>, holders: readonly string[]) {
-  const found = [...active.values()].find((uid) => !holders.includes(uid));
-  return found === undefined ? undefined : `S2: a DataVolume in flight of ${found} without a slot`;
 }

@@ -7,6 +7,7 @@ import { startObjectStore } from '../../deploy/local/object-store/object-store.t
 import { type LocalCluster, startLocal } from '../../deploy/local/start.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
 import { recordHistory } from './history.ts';
+import { expectUnbroken } from './unbroken.ts';
 import { type Story, setPolicy, type World } from './world.ts';
 
 const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-tests' };
@@ -53,6 +54,7 @@ export async function onLocalCluster(
     await before?.(cluster);
     await setPolicy(world, { concurrency: '2', retryLimit: '2', retryBackoffDuration: '200ms', ...story.policy });
     await story.run(world);
+    await expectUnbroken(story, history);
   } finally {
     await history.stop();
     await cluster.close();

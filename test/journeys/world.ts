@@ -33,6 +33,8 @@ export interface Story {
   local?: Pick<LocalOptions, 'faults' | 'holdOffMs' | 'intercept' | 'replicas' | 'schedules'>;
   /** The policy at its beginning. */
   policy?: Record<string, string>;
+  /** The invariants that a person breaks in it, by their numbers: all others are judged at its end. */
+  allows?: readonly string[];
   run(world: World): Promise<void>;
 }
 
