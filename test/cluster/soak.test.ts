@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { report, summary } from '../soak/report.ts';
 import { soak } from '../soak/soak.ts';
 
 /** What `npm run soak` does for as long as it is told. */
@@ -8,6 +9,7 @@ test(`for ${minutes} minutes people work while everything they work with is kill
   const seed = Date.now() % 1_000_000;
   const { signal } = new AbortController();
   const result = await soak({ minutes, seed, say: (line) => console.log(`soak: ${line}`), signal });
-  console.log(JSON.stringify(result, undefined, 2));
+  console.log(report(result, { columns: Number.POSITIVE_INFINITY, colour: false }).join('\n'));
+  console.log(`result: soak: ${summary(result)}`);
   expect(result).toMatchObject({ ok: true, notAtRest: [], violations: [] });
 }, 900_000);

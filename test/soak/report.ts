@@ -36,7 +36,7 @@ export function report(result: SoakResult, look: Look): string[] {
     ...violations.slice(0, mostShown).map(sayViolation),
     ...(violations.length > mostShown ? [`and ${violations.length - mostShown} violations more`] : []),
     ...notAtRest.map((what) => `not at rest: ${what}`),
-    lineOf([styled(result.ok ? 'green' : 'red', lastLine(result))], look),
+    lineOf([styled(result.ok ? 'green' : 'red', summary(result))], look),
   ];
 }
 
@@ -48,7 +48,18 @@ function counts(title: string, of: Readonly<Record<string, number>>, look: Look)
 
 const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0);
 
-function lastLine({ minutes, seed, kills, done, writes, changes, restAfterMs, notAtRest, violations }: SoakResult) {
+/** It all in one line. */
+export function summary({
+  minutes,
+  seed,
+  kills,
+  done,
+  writes,
+  changes,
+  restAfterMs,
+  notAtRest,
+  violations,
+}: SoakResult): string {
   return [
     `${minutes} min, seed ${seed}`,
     `${sum(kills)} kills`,
