@@ -40,7 +40,8 @@ export function aHistory(
     const { object, isGone, ...more }: Written = 'object' in one ? (one as Written) : { object: one };
     const metadata = { ...object.metadata, resourceVersion: String(101 + index) };
     const type = isGone ? 'DELETED' : known.has(metadata.uid) ? 'MODIFIED' : 'ADDED';
-    known.add(metadata.uid);
+    if (isGone) known.delete(metadata.uid);
+    else known.add(metadata.uid);
     return { type, object: { ...object, metadata }, atMs: start + index * 1000, ...more };
   });
   return { before: [], endMs: changes.at(-1)?.atMs ?? start, ...options, changes };

@@ -42,6 +42,7 @@ export interface State {
   /** Undefined while the Lease is missing or cannot be read. */
   slots: Slots | undefined;
   policies: Policies;
+  policyMap: ConfigMap | undefined;
   /** When each object came and was changed last. */
   times: Map<string, Times>;
 }
@@ -162,6 +163,7 @@ function stateOf(before: readonly KubernetesObject[]): State {
     lease: undefined,
     slots: undefined,
     policies: policiesFrom(undefined),
+    policyMap: undefined,
     times: new Map(),
   };
   for (const object of before) {
@@ -203,7 +205,11 @@ function put(state: State, kind: Kind, object: KubernetesObject, isGone: boolean
     state.slots = slotsOf(state.lease);
     return before;
   }
-  if (kind === 'policy') return undefined;
+  if (kind === 'policy') {
+    const before = state.policyMap;
+    state.policyMap = isGone ? undefined : (object as ConfigMap);
+    return before;
+  }
   const objects = placeOf(state, kind, object);
   const { uid } = object.metadata;
   const before = objects.get(uid);

@@ -8,13 +8,13 @@ import { isFunction } from './writers.ts';
 /**
  * L1, every image comes to rest: at the end each is Succeeded or Failed, and two sweeps and an audit after the last of them came to
  * that (or anybody but a function did anything) no function writes any more. Exempt is what rightly waits: for a slot where the
- * policy gives none, for a snapshot to adopt, for what keeps an attempt from starting, for whoever holds a deleted image
+ * policy gives none, for a snapshot to adopt, for its back-off, for what keeps an attempt from starting, for whoever holds a deleted image
  * (reliability §2; DESIGN §5).
  */
 export const l1Rest: Invariant = {
   number: 'L1',
   says: 'once all is still every image comes to its end, and nobody writes any more',
-  judge: (state, { stillFromMs, sweepMs = 30_000, auditMs = 600_000 }) => {
+  judge: (state, { stillFromMs, endMs, sweepMs = 30_000, auditMs = 600_000 }) => {
     let movedMs = stillFromMs ?? Number.POSITIVE_INFINITY;
     const restless = new Set<string>();
     return {
@@ -33,7 +33,7 @@ export const l1Rest: Invariant = {
         stillFromMs === undefined
           ? []
           : [...state.images.values()]
-              .filter((image) => !isAtRest(image, state))
+              .filter((image) => !isAtRest(image, state) && !waitsBeyond(image, endMs - sweepMs))
               .map(({ metadata, status }) => `${metadata.name} ends ${status?.phase ?? 'unseen'}`),
     };
   },
@@ -41,13 +41,17 @@ export const l1Rest: Invariant = {
 
 const phaseOf = (object: unknown) => (object as { status?: { phase?: string } } | undefined)?.status?.phase;
 
-function isAtRest(image: VMDiskImage, { policies, slots }: State): boolean {
+function isAtRest(image: VMDiskImage, { policies }: State): boolean {
   const { phase, conditions } = image.status ?? {};
   if (phase === 'Succeeded' || phase === 'Failed' || isAdopting(image)) return true;
   if (image.metadata.deletionTimestamp) return conditionOf(conditions, 'DeletionHeld')?.status === 'True';
-  if (!givesSlots(policies.now) || slots === undefined) return true;
+  if (!givesSlots(policies.now)) return true;
   return isKeptFromStarting(image);
 }
+
+/** Its back-off is not over. */
+const waitsBeyond = ({ status }: VMDiskImage, ms: number) =>
+  status?.phase === 'Retrying' && Date.parse(status.nextAttemptAt ?? '') > ms;
 
 /** Nothing starts anew while a key of the policy cannot be read, and nobody while there is no slot at all. */
 const givesSlots = ({ values, faults }: Policy) => values.concurrency > 0 && faults.length === 0;

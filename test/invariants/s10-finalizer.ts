@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { conditionOf, takenDown } from '../../shared/rules/conditions.ts';
 import { isHeldBy, sayReference } from '../../shared/rules/references.ts';
 import type { Invariant, Step } from './follow.ts';
-import { wasThere } from './pass.ts';
+import { wasSo, wasThere } from './pass.ts';
 import { usersFoundBy } from './using.ts';
 
 /**
@@ -37,7 +37,7 @@ const isDown = ({ status }: VMDiskImage) => conditionOf(status?.conditions, 'Rea
 function leftOf(step: Step<VMDiskImage>): string | undefined {
   const { state, object } = step;
   const { uid } = object.metadata;
-  if (state.slots?.has(uid) && step.state.lease && wasHeld(step)) return 'slot';
+  if (state.slots?.has(uid) && wasSo(step, state.lease?.metadata.uid ?? '')) return 'slot';
   const stays = ({ metadata }: KubernetesObject) =>
     metadata.labels?.[imageUidLabel] === uid &&
     metadata.deletionTimestamp === undefined &&
@@ -47,16 +47,3 @@ function leftOf(step: Step<VMDiskImage>): string | undefined {
   }
   return undefined;
 }
-
-/** The Lease gives it the slot since before the pass began: only a holder's own time tells, and it has a grain of a second. */
-function wasHeld(step: Step<VMDiskImage>): boolean {
-  const { lease } = step.state;
-  return lease !== undefined && wasThereSince(step, lease.metadata.uid);
-}
-
-const wasThereSince = (step: Step, uid: string) => {
-  const times = step.state.times.get(uid);
-  const { since, atMs } = step.change;
-  if (!times) return false;
-  return since === undefined ? times.ms <= atMs - 5000 : times.revision <= since;
-};

@@ -110,7 +110,7 @@ function managed(before: KubernetesObject, after: KubernetesObject, kind: 'image
 }
 
 function grabbed(fields: Fields, before: Fields | undefined, own: Owned): string | undefined {
-  if (!own.spec && fields['f:spec'] && !isSame(fields['f:spec'], before?.['f:spec'])) return 'the spec';
+  if (!own.spec && hasMore(fields['f:spec'], before?.['f:spec'])) return 'the spec';
   for (const field of ['labels', 'annotations', 'finalizers'] as const) {
     const [is, was] = [fields, before].map((one) => one?.['f:metadata']?.[`f:${field}`] ?? {});
     for (const key in is) {
@@ -120,3 +120,7 @@ function grabbed(fields: Fields, before: Fields | undefined, own: Owned): string
   }
   return undefined;
 }
+
+/** Fields that somebody else has taken since are fewer. */
+const hasMore = (fields: Fields | undefined, before: Fields | undefined): boolean =>
+  Object.entries(fields ?? {}).some(([key, inner]) => !before?.[key] || hasMore(inner, before[key]));

@@ -1,4 +1,4 @@
-import { attemptLabel, imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { attemptLabel, imageUidLabel, revisionLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import type { Holder } from '../../shared/rules/slots.ts';
 import type { Invariant, State } from './follow.ts';
@@ -76,6 +76,9 @@ function isNeeded({ uid, revision, attempt }: Holder, { images, downloads, pods 
   if ([...(pods.get(uid)?.values() ?? [])].some((pod) => isAtWork(pod.status?.phase))) return true;
   if (!metadata || metadata.deletionTimestamp || status?.revision !== revision) return false;
   const { phase, attempt: newest = 0 } = status;
-  const isDownloaded = mine.some(({ metadata: { labels } }) => labels?.[attemptLabel] === String(attempt));
+  const isDownloaded = mine.some(
+    ({ metadata: { labels } }) =>
+      labels?.[revisionLabel] === String(revision) && labels[attemptLabel] === String(attempt),
+  );
   return (phase === 'Syncing' && newest === attempt && !isDownloaded) || (phase === 'Queued' && newest < attempt);
 }

@@ -13,7 +13,7 @@ interface Attempts {
 /**
  * S6, attempts: an image has at most retryLimit + 1 DataVolumes of a revision, over crashes and replays, by the highest
  * limit since the first of them. Not counted are attempts that the status counts back (they never started), a DataVolume
- * made again that nobody had seen at work before it vanished, and what was before somebody wiped the status. Of the bytes
+ * made again that nobody had seen at work before it vanished, and what was before a hand wiped or reset the status. Of the bytes
  * no object tells (reliability §2; ARCHITECTURE, "Evidence that a DataVolume existed").
  */
 export const s6Attempts: Invariant = {
@@ -47,10 +47,11 @@ export const s6Attempts: Invariant = {
       },
       image: ({ object: { metadata, status }, before, revision }) => {
         const { phase, attempts = 0, revision: of } = before?.status ?? {};
-        if (phase && !status?.phase) {
-          for (const [key, attempt] of all) if (key.startsWith(`${metadata.uid} `)) attempt.made = 0;
-        } else if (phase === 'Syncing' && status?.revision === of && (status?.attempts ?? 0) < attempts)
-          ofRevision(metadata.uid, String(of), revision).uncounted += 1;
+        if (!phase || (status?.phase && status.revision !== of) || (status?.attempts ?? 0) >= attempts)
+          return undefined;
+        const found = ofRevision(metadata.uid, String(of), revision);
+        if (phase === 'Syncing' && status?.phase) found.uncounted += 1;
+        else found.made = 0;
         return undefined;
       },
     };

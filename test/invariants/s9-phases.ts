@@ -23,7 +23,7 @@ export const s9Phases: Invariant = {
       const { name } = metadata;
       const before = previous?.status?.phase ? previous.status : undefined;
       const says =
-        contradiction(status) ??
+        contradictionAfter(before, status) ??
         strayed(before?.phase ?? '', status.phase, change.by) ??
         (before && (fallen(before, status) ?? goneBack(before.conditions, status.conditions, skewMs)));
       return says && `${name}: ${says}`;
@@ -73,6 +73,12 @@ function goneBack(
       return `lastTransitionTime of ${type} went back from ${was} to ${is}`;
   }
   return undefined;
+}
+
+/** Whoever writes beside what a hand left contradicts nothing. */
+function contradictionAfter(before: VMDiskImageStatus | undefined, status: VMDiskImageStatus): string | undefined {
+  const says = contradiction(status);
+  return says && before && contradiction(before) === says ? undefined : says;
 }
 
 function contradiction({ phase, conditions, snapshot }: VMDiskImageStatus): string | undefined {
