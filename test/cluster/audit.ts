@@ -127,6 +127,19 @@ export function writesByAccount(requests: readonly AuditedRequest[]): Map<string
   return new Map([...counts].sort(([a], [b]) => a.localeCompare(b)));
 }
 
+/** Writes of each ServiceAccount since the log of the environment began; none where nobody keeps one. */
+export async function writesSoFar(): Promise<ReadonlyMap<string, number>> {
+  const logFile = process.env.OT_AUDIT_LOG;
+  return logFile ? writesByAccount((await readAudit(logFile)).requests) : new Map();
+}
+
+/** What came to such counts in the meantime. */
+export const added = (
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+): Record<string, number> =>
+  Object.fromEntries([...after].map(([account, count]) => [account, count - (before.get(account) ?? 0)]));
+
 /** A line of the log (audit.k8s.io/v1 Event), as far as it is read here. */
 interface AuditEvent {
   auditID: string;

@@ -1,10 +1,8 @@
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { readAudit, writesByAccount } from '../cluster/audit.ts';
+import { added, writesSoFar } from '../cluster/audit.ts';
 import { install, untilAvailable } from '../cluster/installation.ts';
 import { persistently } from '../cluster/persistently.ts';
 import { adminClient, onRealCluster } from '../cluster/world.ts';
 import { check, invariants } from '../invariants/check.ts';
-import type { Change } from '../journeys/history.ts';
 import type { World } from '../journeys/world.ts';
 import { chanceOf } from './chance.ts';
 import { useImage } from './image-user.ts';
@@ -12,6 +10,7 @@ import { killAll } from './killer.ts';
 import { useMachine } from './machine-user.ts';
 import type { Person, Tally } from './people.ts';
 import { editPolicy, policy, restorePolicy } from './policy-editor.ts';
+import { outcomesOf, sayProgress } from './progress.ts';
 import type { SoakResult } from './report.ts';
 import { untilAtRest } from './rest.ts';
 import { cdiFaults, fillStore } from './sources.ts';
@@ -113,32 +112,3 @@ async function run(world: World, { minutes, seed, say, signal }: SoakOptions): P
     violations,
   };
 }
-
-function sayProgress(startedMs: number, minutes: number, changes: readonly Change[], kills: Tally): string {
-  const seconds = Math.round((Date.now() - startedMs) / 1000);
-  const { 'images synced': synced, 'images failed': failed } = outcomesOf(changes);
-  const killed = [...kills.values()].reduce((sum, times) => sum + times, 0);
-  return `${seconds} of ${minutes * 60} s: ${synced} images synced, ${failed} failed, ${killed} kills, ${changes.length} changes`;
-}
-
-/** How often an image came to each end. */
-function outcomesOf(changes: readonly Change[]): Record<'images synced' | 'images failed', number> {
-  const phases = new Map<string, string | undefined>();
-  const ends = { Succeeded: 0, Failed: 0 };
-  for (const { object } of changes) {
-    if (object.kind !== 'VMDiskImage') continue;
-    const phase = (object as VMDiskImage).status?.phase;
-    if (phases.get(object.metadata.uid) !== phase && (phase === 'Succeeded' || phase === 'Failed')) ends[phase]++;
-    phases.set(object.metadata.uid, phase);
-  }
-  return { 'images synced': ends.Succeeded, 'images failed': ends.Failed };
-}
-
-/** Writes of each function since the audit log began; none where nobody keeps one. */
-async function writesSoFar(): Promise<ReadonlyMap<string, number>> {
-  const logFile = process.env.OT_AUDIT_LOG;
-  return logFile ? writesByAccount((await readAudit(logFile)).requests) : new Map();
-}
-
-const added = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>) =>
-  Object.fromEntries([...after].map(([account, count]) => [account, count - (before.get(account) ?? 0)]));
