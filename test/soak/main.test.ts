@@ -18,7 +18,7 @@ test('--help says what it does, with examples, and brings nothing up', async () 
 });
 
 test.each([
-  [['0'], 'minutes: expected a whole number from 1 to 1440, found "0"'],
+  [['0'], 'minutes: expected a whole number from 1 to 240, found "0"'],
   [['2', '3'], 'expected minutes and nothing else, found 3'],
   [['--seed', 'x'], '--seed: expected a whole number from 0 to 999999999, found "x"'],
   [['--minutes', '2'], "Unknown option '--minutes'; expected minutes, --seed, --json, --help"],

@@ -13,7 +13,7 @@ that time pods of the functions, of the Broker, of the sources and timers, and t
 faults stop, everything has to come to rest, and the history of all objects is judged by the invariants (test/invariants).
 
 Options
-  minutes    how long people work and things are killed, 1 to 1440; 30 by default
+  minutes    how long people work and things are killed, 1 to 240; 30 by default
   --seed N   the same people and the same order of kills as in the run that printed this seed
   --json     print the result as one JSON document
   --help     print this
@@ -53,7 +53,7 @@ function wantedOf(args: string[]): Wanted | 'help' {
   const [minutes = '30', ...others] = positionals;
   if (others.length > 0) throw new UsageError(`expected minutes and nothing else, found ${others.join(' ')}`);
   return {
-    minutes: wholeNumber('minutes', minutes, 1, 1440),
+    minutes: wholeNumber('minutes', minutes, 1, 240),
     seed: wholeNumber('--seed', values.seed ?? `${Date.now() % 1_000_000}`, 0, 999_999_999),
     isJson: values.json === true,
   };
