@@ -42,4 +42,4 @@ test('every write of one image, from its creation to its deletion, may go wrong 
     },
     { kube: adminClient(), broker: '' },
   );
-}, 600_000);
+}, 900_000);

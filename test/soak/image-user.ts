@@ -3,8 +3,8 @@ import { createImage, type Spec, until, untilGone } from '../journeys/world.ts';
 import { attempt, count, type Person, think, untilStopped, wait } from './people.ts';
 import { sources } from './sources.ts';
 
-const mostDeeds = 3;
-const endsWithinMs = 20_000;
+const mostDeeds = 2;
+const endsWithinMs = 45_000;
 const goneWithinMs = 15_000;
 
 /** Makes an image, asks for it anew, changes it, deletes it and makes another under the same name, again and again. */
@@ -12,11 +12,11 @@ export const useImage = (person: Person, name: string): Promise<void> =>
   untilStopped(person, async () => {
     await create(person, name);
     for (let deeds = person.chance.below(mostDeeds + 1); deeds > 0; deeds--) {
-      if (person.chance.percent(70)) await ends(person, name);
+      if (person.chance.percent(80)) await ends(person, name);
       else await think(person, 100, 2000);
       await change(person, name);
     }
-    if (person.chance.percent(70)) await ends(person, name);
+    if (person.chance.percent(80)) await ends(person, name);
     await remove(person, name);
   });
 

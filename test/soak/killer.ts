@@ -3,7 +3,7 @@ import { victims } from '../cluster/victims.ts';
 import type { Chance } from './chance.ts';
 import { count, type Tally } from './people.ts';
 
-const pauseMs = { least: 4000, most: 10_000 };
+const pauseMs = { least: 3000, most: 18_000 };
 
 /** Kills one of the victims after the other, each as often as any other, until the signal; the last one is back when it resolves. */
 export async function killAll(chance: Chance, kills: Tally, signal: AbortSignal): Promise<void> {

@@ -2,7 +2,7 @@ import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.
 import { createMachine, templateOf, untilMachine } from '../journeys/machines.ts';
 import { attempt, count, type Person, think, untilStopped, wait } from './people.ts';
 
-const readyWithinMs = 25_000;
+const readyWithinMs = 45_000;
 
 /** Makes a machine on one of these images, lets it run for a while, and deletes it, again and again. */
 export const useMachine = (person: Person, name: string, images: readonly [string, ...string[]]): Promise<void> =>

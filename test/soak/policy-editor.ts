@@ -41,7 +41,7 @@ const garbage: readonly [Data, ...Data[]] = [
 export const editPolicy = (person: Person): Promise<void> =>
   untilStopped(person, async () => {
     const { chance, tally } = person;
-    await think(person, 2000, 8000);
+    await think(person, 4000, 15_000);
     const isBad = chance.percent(40);
     const change = chance.oneOf(isBad ? garbage : edits);
     if (chance.percent(10)) {
@@ -51,7 +51,7 @@ export const editPolicy = (person: Person): Promise<void> =>
       await attempt(person, () => setPolicy(person.world, change));
       count(tally, isBad ? 'policies made garbage' : 'policies edited');
     }
-    await think(person, 1000, 6000);
+    await think(person, 1000, 4000);
     await attempt(person, () => restorePolicy(person));
   });
 

@@ -24,7 +24,7 @@ export interface SoakOptions {
   signal: AbortSignal;
 }
 
-const images: readonly [string, ...string[]] = ['disk-0', 'disk-1', 'disk-2', 'disk-3', 'disk-4', 'disk-5'];
+const images = Array.from({ length: 6 }, (_, index) => `disk-${index}`);
 const machines = ['vm-0', 'vm-1', 'vm-2', 'vm-3'];
 const ofMachines: readonly [string, ...string[]] = ['disk-0', 'disk-1', 'base-0', 'base-1'];
 

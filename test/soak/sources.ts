@@ -10,6 +10,8 @@ export const sources: readonly [Source, ...Source[]] = [
   { key: 'good.qcow2' },
   { key: 'good-too.qcow2' },
   { key: 'good-again.qcow2' },
+  { key: 'good-as-ever.qcow2' },
+  { key: 'good-to-go.qcow2' },
   { key: 'flaps.qcow2' },
   { key: 'missing.qcow2' },
   { key: 'refused.qcow2' },
