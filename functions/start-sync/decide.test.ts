@@ -296,6 +296,18 @@ describe('after a crash', () => {
     const written = actions.find(({ do: verb }) => verb === (lease ? 'replace' : 'create')) as { object: unknown };
     expect(holdersOf(Lease.parse(written.object))?.map(({ uid }) => uid)).toEqual(['uid-a']);
   });
+  test('a download that somebody took out of the Lease has its slot again before anybody else gets one', () => {
+    const running = known({ name: 'running', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
+    const waiting = queued('waiting', 0);
+    const more = { data: { concurrency: '1' }, lease: aLease([]), dataVolumes: [aDataVolume(running)] };
+    expect(pass([running, waiting], more)).toMatchObject({ holders: ['running'], started: [] });
+  });
+
+  test('a slot that only an importer Pod tells of is said to be that of its image', () => {
+    const running = known({ name: 'running', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
+    expect(pass([running], { lease: aLease([]), pods: [anImporter(running)] })).toMatchObject({ holders: ['running'] });
+  });
+
   test('nothing is granted for ten seconds after the Lease was rebuilt', () => {
     expect(pass([queued('a', 1)], { lease: aLease([], 91) }).started).toEqual([]);
     expect(pass([queued('a', 1)], { lease: aLease([], 90) }).started).toEqual(['a']);

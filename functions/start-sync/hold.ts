@@ -44,13 +44,15 @@ export const stuckPods = (holder: Holder, { nowMs, pods }: Seen) =>
   pods.filter((pod) => pod.metadata.labels?.[imageUidLabel] === holder.uid && isAtWork(pod) && isStuck(pod, nowMs));
 
 /** Who must be holding a slot, by what is downloading: for a Lease that was lost. */
-export function rebuild({ nowMs, dataVolumes, pods }: Seen): Holder[] {
+export function rebuild({ nowMs, images, dataVolumes, pods }: Seen): Holder[] {
   const holders = new Map<string, Holder>();
   const busy = [...dataVolumes.filter(({ status }) => status?.phase !== 'Succeeded'), ...pods.filter(isAtWork)];
   for (const { kind, metadata } of busy) {
     const uid = metadata.labels?.[imageUidLabel];
     if (!uid || holders.has(uid)) continue;
-    const name = kind === DataVolumeKind.kind ? (imageNameOf(metadata.name) ?? metadata.name) : metadata.name;
+    // A Pod has a name of CDI's own making.
+    const made = kind === DataVolumeKind.kind ? imageNameOf(metadata.name) : undefined;
+    const name = images.get(uid)?.metadata.name ?? made ?? metadata.name;
     holders.set(uid, {
       uid,
       image: `${metadata.namespace}/${name}`,

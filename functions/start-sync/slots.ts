@@ -16,13 +16,13 @@ export function slots(observed: Observed, images: readonly VMDiskImage[], firstU
   const { lease, nowMs } = observed;
   const seen: Seen = { ...observed, images: new Map(images.map((image) => [image.metadata.uid, image])) };
   const held = holdersOf(lease);
-  const before = held ?? rebuild(seen);
+  const before = [...(held ?? []), ...unlisted(held ?? [], seen)];
   const kept = before.filter((holder) => keptBy(holder, seen) !== undefined);
   const granted = held && mayGrant(observed) ? grants(observed, images, kept, firstUnseen) : [];
   const warnings = before
     .filter((holder) => !kept.includes(holder))
     .flatMap((holder) => stuckPods(holder, seen).map((pod) => stuckWarning(pod)));
-  const isChanged = !held || kept.length !== before.length || granted.length > 0;
+  const isChanged = !held || kept.length !== held.length || kept.length !== before.length || granted.length > 0;
   const holders = [...kept, ...granted];
   return [
     ...warnings,
@@ -30,6 +30,15 @@ export function slots(observed: Observed, images: readonly VMDiskImage[], firstU
     ...(held ? [] : [rebuiltEvent(observed, holders)]),
     ...holders.flatMap((holder) => begin(holder, seen, nowMs)),
   ];
+}
+
+/**
+ * What downloads and is not among the holders: all of it where the Lease was lost; else what somebody took out by hand,
+ * and what CDI takes back to an earlier phase (invariant S2, L4 of the reliability reference).
+ */
+function unlisted(held: readonly Holder[], seen: Seen): Holder[] {
+  const listed = new Set(held.map(({ uid }) => uid));
+  return rebuild(seen).filter(({ uid }) => !listed.has(uid));
 }
 
 /** Nothing starts anew while a key it depends on does not parse, or too soon after the Lease was lost. */

@@ -9,11 +9,17 @@ export const conditionOf = <C extends { type: string }>(conditions: readonly C[]
 
 type Next = Omit<Condition, 'lastTransitionTime'>;
 
-/** The condition after what was there before; lastTransitionTime moves only with the status (Kubernetes API conventions). */
+/**
+ * The condition after what was there before; lastTransitionTime moves only with the status (Kubernetes API conventions), and
+ * never back, be the clocks of those who write it as they may (invariant S9).
+ */
 export const conditionAfter = <N extends Next>(before: Condition | undefined, next: N, now: string) => ({
   ...next,
-  lastTransitionTime: before?.status === next.status ? before.lastTransitionTime : now,
+  lastTransitionTime:
+    before && (before.status === next.status || isLater(before, now)) ? before.lastTransitionTime : now,
 });
+
+const isLater = ({ lastTransitionTime }: Condition, now: string) => Date.parse(lastTransitionTime) > Date.parse(now);
 
 /** The list with this condition in it. */
 export function withCondition(conditions: readonly Condition[] | undefined, next: Next, now: string): Condition[] {

@@ -42,7 +42,8 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
   return { app, drained };
 }
 
-async function runPass<Observed>(
+/** One pass of a function over what its events named. Throws Conflict or Again where the same events are wanted again. */
+export async function runPass<Observed>(
   declaration: FunctionDeclaration<Observed>,
   ports: Ports,
   wake: Wake,

@@ -1,6 +1,7 @@
 import type { Lease } from '../../shared/resources/coordination/lease.ts';
 import type { Holder } from '../../shared/rules/slots.ts';
 import type { Step } from './follow.ts';
+import { isInFlight } from './in-flight.ts';
 import { beganAt } from './pass.ts';
 import { addedTo, type Slots } from './slots-of.ts';
 
@@ -19,6 +20,10 @@ export interface Grant {
   began: { revision?: number | undefined; ms: number };
 }
 
+/** It takes its slot back, which somebody took out of the Lease or CDI's second thoughts cost it: that lets nobody in. */
+const isDownloading = ({ state }: Step<Lease>, uid: string) =>
+  [...(state.downloads.get(uid)?.values() ?? [])].some(isInFlight) || (state.pods.get(uid)?.size ?? 0) > 0;
+
 /**
  * What a write of the Lease gave; undefined where it gave nothing, or where it restored a Lease that was lost: then it says
  * who downloads, whatever the limit and the queue.
@@ -26,7 +31,7 @@ export interface Grant {
 export function grantOf(step: Step<Lease>): Grant | undefined {
   const { slots } = step.state;
   if (!slots || !step.slotsBefore || !isByStartSync(step)) return undefined;
-  const added = addedTo(step.slotsBefore, slots);
+  const added = addedTo(step.slotsBefore, slots).filter(({ uid }) => !isDownloading(step, uid));
   if (added.length === 0) return undefined;
   const renewed = Date.parse(step.object.spec?.renewTime ?? '');
   const { revision, ms } = beganAt(step);

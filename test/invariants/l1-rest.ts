@@ -1,3 +1,4 @@
+import { imageReferenceFinalizer } from '../../shared/resources/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { isAdopting } from '../../shared/rules/adoption.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
@@ -7,7 +8,7 @@ import { isFunction } from './writers.ts';
 
 /**
  * L1, every image comes to rest: at the end each is Succeeded or Failed, and two sweeps and an audit after the last of them came to
- * that (or anybody but a function did anything) no function writes any more. Exempt is what rightly waits: for a slot where the
+ * that (or anybody but a function did anything) no function writes any more. A machine that is deleted goes. Exempt is what rightly waits: for a slot where the
  * policy gives none, for a snapshot to adopt, for its back-off, for what keeps an attempt from starting, for whoever holds a deleted image
  * (reliability §2; DESIGN §5).
  */
@@ -29,15 +30,22 @@ export const l1Rest: Invariant = {
         }
         return undefined;
       },
-      end: () =>
-        stillFromMs === undefined
-          ? []
-          : [...state.images.values()]
-              .filter((image) => !isAtRest(image, state) && !waitsBeyond(image, endMs - sweepMs))
-              .map(({ metadata, status }) => `${metadata.name} ends ${status?.phase ?? 'unseen'}`),
+      end: () => {
+        if (stillFromMs === undefined) return [];
+        const images = [...state.images.values()]
+          .filter((image) => !isAtRest(image, state) && !waitsBeyond(image, endMs - sweepMs))
+          .map(({ metadata, status }) => `${metadata.name} ends ${status?.phase ?? 'unseen'}`);
+        const machines = [...state.machines.values()]
+          .filter(({ metadata: { deletionTimestamp, finalizers } }) => deletionTimestamp && isOursAlone(finalizers))
+          .map(({ metadata }) => `machine ${metadata.name} is deleted and never goes`);
+        return [...images, ...machines];
+      },
     };
   },
 };
+
+const isOursAlone = (finalizers: readonly string[] | undefined) =>
+  finalizers?.every((finalizer) => finalizer === imageReferenceFinalizer) ?? false;
 
 const phaseOf = (object: unknown) => (object as { status?: { phase?: string } } | undefined)?.status?.phase;
 

@@ -6,30 +6,50 @@ import { isByStartSync } from './grant.ts';
 import { isInFlight, rememberDone } from './in-flight.ts';
 import { wasThere } from './pass.ts';
 import { addedTo, type Slots } from './slots-of.ts';
+import { isByHand } from './writers.ts';
+
+const passMs = 5000;
 
 /**
  * L4, recovery: a Lease that was lost is rebuilt with every image whose DataVolume was in flight when the rebuilding pass began,
- * and with nobody who neither held a slot nor downloads; once all is still it can be read. An image whose earlier spec is back
+ * and with nobody who neither held a slot nor downloads; once all is still it can be read. A download that a hand took out of the
+ * Lease has its slot back within a sweep and a pass. An image whose earlier spec is back
  * is not refused under the policy that once took it (reliability §2, after Acto).
  */
 export const l4Recovery: Invariant = {
   number: 'L4',
   says: 'what was spoilt and mended is as it was before',
-  judge: (state, { stillFromMs }) => {
+  judge: (state, { stillFromMs, sweepMs = 30_000 }) => {
     const done = rememberDone();
     const taken = new Set<string>();
     let lost: Slots | undefined;
     let wasLost = false;
+    const takenOut = new Map<string, number>();
     return {
       download: (step) => {
         done.note(step);
+        const { uid } = step.object.metadata;
+        if (step.isGone || !isInFlight(step.object) || done.isDone(step.object)) takenOut.delete(uid);
+        return undefined;
+      },
+      every: ({ change }) => {
+        for (const [uid, sinceMs] of takenOut) {
+          if (stillFromMs === undefined || change.atMs < Math.max(sinceMs, stillFromMs) + sweepMs + passMs) continue;
+          takenOut.delete(uid);
+          return `a download (${uid}) that was taken out of the Lease has no slot again`;
+        }
         return undefined;
       },
       lease: (step) => {
         if (step.slotsBefore) lost = step.slotsBefore;
         if (!step.state.slots) wasLost = true;
+        const isOpen = (found: Download) => isInFlight(found) && !done.isDone(found);
+        for (const [uid, hasSlot] of openDownloads(step.state, isOpen)) {
+          if (hasSlot) takenOut.delete(uid);
+          else if (isByHand(step.change) && !takenOut.has(uid)) takenOut.set(uid, step.change.atMs);
+        }
         if (step.slotsBefore || !step.state.slots || !wasLost || !isByStartSync(step)) return undefined;
-        return rebuiltWrongly(step, step.state.slots, lost, (found) => isInFlight(found) && !done.isDone(found));
+        return rebuiltWrongly(step, step.state.slots, lost, isOpen);
       },
       image: ({ object, before, isGone }) => {
         if (!isGone && object.status?.phase === 'Succeeded' && before?.status?.phase !== 'Succeeded')
@@ -46,6 +66,12 @@ export const l4Recovery: Invariant = {
 };
 
 type Download = Parameters<typeof isInFlight>[0];
+
+/** Each download that goes on, and whether its image has a slot. */
+const openDownloads = ({ downloads, slots }: State, isOpen: (found: Download) => boolean) =>
+  [...downloads].flatMap(([image, found]) =>
+    [...found].filter(([, one]) => isOpen(one)).map(([uid]) => [uid, slots?.has(image) ?? false] as const),
+  );
 
 function rebuiltWrongly(step: Step, slots: Slots, lost: Slots | undefined, isOpen: (found: Download) => boolean) {
   const inFlight = [...step.state.downloads.values()].flatMap((found) => [...found.values()].filter(isOpen));

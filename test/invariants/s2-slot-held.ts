@@ -2,10 +2,12 @@ import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Invariant, State } from './follow.ts';
 import { isInFlight, rememberDone } from './in-flight.ts';
+import { isByHand } from './writers.ts';
 
 /**
  * S2, a DataVolume in flight has a slot: neither Succeeded nor Failed nor being deleted. Nobody is judged while the Lease is
  * missing or cannot be read, which only a hand brings about; as soon as it is there again everybody is (reliability §2, L4).
+ * What a hand takes out of a Lease that can be read is L4's.
  */
 export const s2SlotHeld: Invariant = {
   number: 'S2',
@@ -26,11 +28,11 @@ export const s2SlotHeld: Invariant = {
         done.note(step);
         return step.isGone ? undefined : find(step.object, step.state);
       },
-      lease: ({ state: after }) => {
+      lease: ({ state: after, change }) => {
         const found = [...after.downloads.values()].flatMap((downloads) =>
           [...downloads.values()].map((dataVolume) => find(dataVolume, after)).filter((one) => one !== undefined),
         );
-        return found.length > 0 ? found.join('; ') : undefined;
+        return found.length > 0 && !isByHand(change) ? found.join('; ') : undefined;
       },
     };
   },

@@ -10,16 +10,31 @@ interface Attempts {
   sinceRevision: number;
 }
 
+const passMs = 5000;
+
 /**
  * S6, attempts: an image has at most retryLimit + 1 DataVolumes of a revision, over crashes and replays, by the highest
- * limit since the first of them. Not counted are attempts that the status counts back (they never started), a DataVolume
+ * limit since the first of them; and once all is still no importer begins a third time longer after its second than a sweep and a
+ * pass, for each time is paid for. Not counted are attempts that the status counts back (they never started), a DataVolume
  * made again that nobody had seen at work before it vanished, and what was before a hand wiped or reset the status. Of the bytes
  * no object tells (reliability §2; ARCHITECTURE, "Evidence that a DataVolume existed").
  */
 export const s6Attempts: Invariant = {
   number: 'S6',
   says: 'a revision is downloaded at most retryLimit + 1 times',
-  judge: () => {
+  judge: (_, { stillFromMs = Number.POSITIVE_INFINITY, sweepMs = 30_000 }) => {
+    const restarts = new Map<string, { count: number; sinceMs: number }>();
+    /** Says so where an importer began again although that it did was to be seen for long enough. */
+    const countRestarts = (uid: string, count: number, atMs: number) => {
+      const before = restarts.get(uid);
+      if (count <= (before?.count ?? 0)) return undefined;
+      const sinceMs = before?.sinceMs ?? atMs;
+      restarts.set(uid, { count, sinceMs });
+      const seenForMs = atMs - Math.max(sinceMs, stillFromMs);
+      return before && seenForMs > sweepMs + passMs
+        ? `an importer began again ${seenForMs} ms after the first time that it did`
+        : undefined;
+    };
     const all = new Map<string, Attempts>();
     const ofRevision = (uid: string, revision: string, sinceRevision: number) => {
       const key = `${uid} ${revision}`;
@@ -29,9 +44,16 @@ export const s6Attempts: Invariant = {
     };
     const names = new Set<string>();
     return {
-      download: ({ object: { metadata }, before, isGone, state, revision }) => {
+      pod: ({ object: { metadata, status }, change }) =>
+        countRestarts(
+          metadata.uid,
+          Math.max(0, ...(status?.containerStatuses ?? []).map((one) => one.restartCount)),
+          change.atMs,
+        ),
+      download: ({ object: { metadata, status: said }, before, isGone, state, revision, change }) => {
+        if (before) return countRestarts(metadata.uid, said?.restartCount ?? 0, change.atMs);
         const { [imageUidLabel]: uid = '', [revisionLabel]: of = '', [attemptLabel]: attempt } = metadata.labels ?? {};
-        if (before || isGone || attempt === undefined) return undefined;
+        if (isGone || attempt === undefined) return undefined;
         const attempts = ofRevision(uid, of, revision);
         const status = state.images.get(uid)?.status;
         const isWanted = status?.phase === 'Syncing' && String(status.attempt) === attempt && !status.dataVolume;

@@ -20,6 +20,8 @@ export const s7Backoff: Invariant = {
       image: (step) => {
         const { uid } = step.object.metadata;
         const [before, status] = [step.before?.status, step.object.status];
+        // Of a status that somebody wiped nobody knows how long to wait.
+        if (step.isGone || !status?.phase) waits.delete(uid);
         if (step.isGone || !before?.phase || !status) return undefined;
         if (status.revision !== before.revision || status.phase === 'Snapshotting') waits.delete(uid);
         else if (before.phase === 'Syncing' && status.phase === 'Retrying') {

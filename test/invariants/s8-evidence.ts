@@ -1,4 +1,5 @@
 import {
+  attemptLabel,
   imageUidLabel,
   revisionLabel,
   type VMDiskImage,
@@ -12,7 +13,8 @@ import type { Invariant } from './follow.ts';
 /**
  * S8, Ready has evidence: phase Succeeded of a revision comes after a DataVolume of that uid and revision was Succeeded and
  * a snapshot of them readyToUse; one that is adopted needs no DataVolume. Condition Ready turns True only with a snapshot that
- * was once readyToUse. DataVolumes are not asked for where changes were missed (reliability §2; DESIGN §10).
+ * was once readyToUse. DataVolumes are not asked for where changes were missed. And no evidence is destroyed before what it tells is
+ * written down: follow-sync deletes no DataVolume of the attempt that the status says goes on (reliability §2; DESIGN §4, §10).
  */
 export const s8Evidence: Invariant = {
   number: 'S8',
@@ -43,9 +45,11 @@ export const s8Evidence: Invariant = {
         noteSnapshot(object);
         return undefined;
       },
-      download: ({ object }) => {
+      download: ({ object, isGone, change }) => {
         if (object.status?.phase === 'Succeeded') downloaded.add(revisionOf(object));
-        return undefined;
+        if (!isGone || change.by !== 'follow-sync' || !goesOn(state.images.get(imageUidOf(object)), object))
+          return undefined;
+        return `DataVolume ${object.metadata.name} was deleted before it was written down what became of it`;
       },
       image: ({ object, before, isGone }) => {
         const { status } = object;
@@ -64,6 +68,14 @@ const isNewlySucceeded = (status: VMDiskImageStatus, before: VMDiskImageStatus |
 const isNewlyReady = (image: VMDiskImage, before: VMDiskImage | undefined) => isReady(image) && !isReady(before);
 
 const isReady = (image: VMDiskImage | undefined) => conditionOf(image?.status?.conditions, 'Ready')?.status === 'True';
+
+const imageUidOf = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel] ?? '';
+
+/** The status says that this very attempt is under way. */
+const goesOn = (image: VMDiskImage | undefined, { metadata: { labels } }: KubernetesObject) =>
+  image?.status?.phase === 'Syncing' &&
+  String(image.status.revision) === labels?.[revisionLabel] &&
+  String(image.status.attempt) === labels?.[attemptLabel];
 
 const revisionOf = ({ metadata: { labels } }: KubernetesObject) =>
   `${labels?.[imageUidLabel]} ${labels?.[revisionLabel]}`;

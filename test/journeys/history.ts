@@ -120,7 +120,9 @@ export async function recordHistory(kube: Kube): Promise<History> {
           const there = new Map<string, KubernetesObject>();
           const listed = Number(await lookAround(kube, recording, there));
           const isGone = (object: KubernetesObject) => !there.has(object.metadata.uid) && versionOf(object) <= listed;
-          await when(() => [...there.values()].every(hasSeen) && ![...known.values()].some(isGone), late);
+          await when(() => [...there.values()].every(hasSeen) && ![...known.values()].some(isGone), late).catch(() => {
+            throw new Error(`the watch of ${recording.resource.kind} is ${catchUpWithinMs} ms behind`);
+          });
           return listed;
         }),
       );

@@ -9,6 +9,8 @@ export interface ClusterState {
   kinds: KindRegistry;
   clock: Clock;
   admission: AdmissionHook[];
+  /** The uid of the next object, for whoever has to have the same again; else by chance, as the real server does. */
+  newUid?(): string;
 }
 
 /** Names one object on the wire. */

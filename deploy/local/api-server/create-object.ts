@@ -63,7 +63,7 @@ function setSystemFields(state: ClusterState, kind: Kind, object: ApiObject) {
     delete metadata[field];
   }
   if (!metadata.name && metadata.generateName) metadata.name = `${metadata.generateName.slice(0, 58)}${suffix()}`;
-  metadata.uid = randomUUID();
+  metadata.uid = state.newUid?.() ?? randomUUID();
   metadata.creationTimestamp = timestamp(state.clock);
   if (kind.hasGeneration) metadata.generation = 1;
   if (kind.statusSubresource) delete object.status;

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { at } from '../../test/builders.ts';
+import { conditionAfter } from './conditions.ts';
+
+const ready = (status: 'True' | 'False') => ({ type: 'Ready', status, reason: 'Word', message: '' });
+const before = { ...ready('True'), lastTransitionTime: at(10) };
+
+test('the time of a transition is that of the change of the status', () => {
+  expect(conditionAfter(undefined, ready('True'), at(10))).toEqual(before);
+  expect(conditionAfter(before, ready('True'), at(20)).lastTransitionTime).toBe(at(10));
+  expect(conditionAfter(before, ready('False'), at(20)).lastTransitionTime).toBe(at(20));
+});
+
+test('it never goes back, although the clock of who writes it is behind', () => {
+  expect(conditionAfter(before, ready('False'), at(3)).lastTransitionTime).toBe(at(10));
+});

@@ -1,0 +1,154 @@
+import * as fc from 'fast-check';
+import {
+  downloadFaults,
+  type Fault,
+  leaseEdits,
+  machineFaults,
+  type Operation,
+  type Plan,
+  snapshotFaults,
+} from './plan.ts';
+
+/** How large runs are: how many operations and faults at most, and how many choices may be placed exactly. */
+export interface Size {
+  operations: number;
+  faults: number;
+  overtakings: number;
+}
+
+export const usual: Size = { operations: 8, faults: 5, overtakings: 6 };
+
+const image = fc.constantFrom('a', 'b', 'c');
+const machine = fc.constantFrom('m', 'n');
+const seconds = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(0) },
+  { weight: 2, arbitrary: fc.constantFrom(1, 5, 40, 130) },
+);
+const of = <D extends Operation['do']>(does: D) => ({ seconds, do: fc.constant(does) });
+
+/** Good values and garbage, as users type them. */
+const policies = fc.constantFrom<readonly [string, string]>(
+  ['concurrency', '0'],
+  ['concurrency', '1'],
+  ['concurrency', '3'],
+  ['concurrency', '-1'],
+  ['concurrency', ''],
+  ['concurrency', '4x'],
+  ['concurrency', '1e9'],
+  ['retryLimit', '0'],
+  ['retryLimit', 'many'],
+  ['retryBackoffDuration', '1s'],
+  ['allowedSources', 'https://elsewhere.example.com/*'],
+  ['prune', 'WhenUnreferenced'],
+  ['prune', 'DryRun'],
+  ['prune', 'yes'],
+  ['pruneAfter', '1s'],
+  ['imageNamespaces', 'elsewhere'],
+  ['retainSourceVolume', 'true'],
+);
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ ...of('createImage'), image }) },
+  { weight: 4, arbitrary: fc.record({ ...of('deleteImage'), image }) },
+  { weight: 4, arbitrary: fc.record({ ...of('createMachine'), machine, image, hasTemplate: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ ...of('deleteMachine'), machine }) },
+  { weight: 1, arbitrary: fc.record({ ...of('changeMachine'), machine }) },
+  { weight: 2, arbitrary: fc.record({ ...of('requestSync'), image }) },
+  { weight: 2, arbitrary: fc.record({ ...of('changeUrl'), image }) },
+  { weight: 1, arbitrary: fc.record({ ...of('keep'), image }) },
+  { weight: 1, arbitrary: fc.record({ ...of('loseSnapshot'), image }) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(seconds, policies)
+      .map(([wait, [key, value]]) => ({ seconds: wait, do: 'policy', key, value }) as const),
+  },
+  { weight: 2, arbitrary: fc.record({ ...of('lease'), how: fc.constantFrom(...leaseEdits) }) },
+  { weight: 1, arbitrary: fc.record({ ...of('wipeStatus'), image }) },
+  { weight: 1, arbitrary: fc.record({ ...of('garbleStatus'), image }) },
+  { weight: 2, arbitrary: fc.record({ ...of('publish'), image, digest: fc.constantFrom('sha256:1', 'sha256:2') }) },
+);
+
+const write = fc.nat(80);
+const request = fc.nat(400);
+const event = fc.nat(150);
+const few = fc.integer({ min: 1, max: 8 });
+const delay = fc.constantFrom(1, 5, 35, 130);
+const functionName = fc.constantFrom(
+  'start-sync',
+  'start-sync',
+  'follow-sync',
+  'prune',
+  'count-refs',
+  'ensure-vmdi',
+  'provision-vm',
+);
+
+/** Each kind of fault, and what its faults look like. */
+const faultOf: Record<Fault['kind'], fc.Arbitrary<Fault>> = {
+  crashBefore: fc.record({ kind: fc.constant('crashBefore'), at: write }),
+  crashAfter: fc.record({ kind: fc.constant('crashAfter'), at: write }),
+  answerLost: fc.record({ kind: fc.constant('answerLost'), at: write }),
+  conflicts: fc.record({ kind: fc.constant('conflicts'), at: write, count: few }),
+  busy: fc.record({ kind: fc.constant('busy'), at: request, count: few }),
+  away: fc.record({ kind: fc.constant('away'), at: request, count: fc.constantFrom(1, 20, 100) }),
+  forbidden: fc.record({ kind: fc.constant('forbidden'), at: write }),
+  invalid: fc.record({ kind: fc.constant('invalid'), at: write }),
+  slow: fc.record({ kind: fc.constant('slow'), at: request, seconds: delay }),
+  listExpired: fc.record({ kind: fc.constant('listExpired'), at: fc.nat(20) }),
+  eventDropped: fc.record({ kind: fc.constant('eventDropped'), at: event, count: fc.constantFrom(1, 3, 30, 1000) }),
+  eventDoubled: fc.record({ kind: fc.constant('eventDoubled'), at: event, seconds: fc.constantFrom(0, 5, 130) }),
+  eventDelayed: fc.record({ kind: fc.constant('eventDelayed'), at: event, seconds: delay }),
+  brokerOutage: fc.record({
+    kind: fc.constant('brokerOutage'),
+    at: event,
+    seconds: fc.constantFrom(1, 10, 600),
+    loses: fc.boolean(),
+  }),
+  skew: fc.record({ kind: fc.constant('skew'), function: functionName, seconds: fc.constantFrom(-10, 10) }),
+  replicas: fc.record({
+    kind: fc.constant('replicas'),
+    function: functionName,
+    count: fc.constantFrom(2, 3),
+  }),
+  download: fc.record({
+    kind: fc.constant('download'),
+    at: fc.nat(5),
+    count: fc.constantFrom(1, 1, 2, 6),
+    how: fc.constantFrom(...downloadFaults),
+  }),
+  snapshot: fc.record({ kind: fc.constant('snapshot'), at: fc.nat(3), how: fc.constantFrom(...snapshotFaults) }),
+  machine: fc.record({ kind: fc.constant('machine'), at: fc.nat(2), how: fc.constantFrom(...machineFaults) }),
+};
+
+/** Kinds that are many in one. */
+const weights: Partial<Record<Fault['kind'], number>> = { download: 4, snapshot: 2, replicas: 2 };
+
+export const faultKinds = Object.keys(faultOf) as Fault['kind'][];
+
+/** Runs of that size. Each has some of the kinds of faults only, so that no kind always hides another. */
+export function plans(size: Size = usual): fc.Arbitrary<Plan> {
+  const most = Math.ceil(faultKinds.length / 2);
+  const faults = fc
+    .subarray(faultKinds, { minLength: 1, maxLength: most })
+    .chain((kinds) =>
+      fc.array<Fault>(fc.oneof(...kinds.map((kind) => ({ weight: weights[kind] ?? 1, arbitrary: faultOf[kind] }))), {
+        maxLength: size.faults,
+        size: 'max',
+      }),
+    );
+  return fc.record({
+    operations: fc
+      .tuple(
+        fc.record({ seconds: fc.constant(0), do: fc.constant('createImage' as const), image }),
+        fc.array(operation, { maxLength: size.operations - 1, size: 'max' }),
+      )
+      .map(([first, rest]) => [first, ...rest]),
+    faults,
+    order: fc.record({ seed: fc.nat(), share: fc.constantFrom(0, 0.1, 0.5, 1) }),
+    overtakings: fc.array(fc.record({ at: fc.nat(1500), by: fc.integer({ min: 1, max: 20 }) }), {
+      maxLength: size.overtakings,
+    }),
+    seed: fc.nat(),
+  });
+}

@@ -1,0 +1,116 @@
+import type { StoreEvent } from '../../deploy/local/api-server/watch-log.ts';
+import type { FunctionDeclaration, Message, Subject, Wake, Waker } from '../../shared/function.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import type { DomainEvent } from '../../shared/runtime/tell.ts';
+import type { Faults } from './faults.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** Takes an event to a function; rejects where it is to be brought again. */
+export type Deliver = (functionName: string, wake: Wake) => Promise<void>;
+
+const none: Wake = { subjects: [], messages: [], sweep: false, audit: false };
+
+/** Knative's default: ten retries, the first after 0.2 s, each further one after twice as long (pkg/kncloudevents). */
+const retries = 10;
+const firstRetryMs = 200;
+
+export const sweepMs = 30_000;
+export const auditMs = 120_000;
+
+/**
+ * Sources, timers, Broker and Triggers: tells functions of changes at least once, in any order, or not at all. What it
+ * gives up on is lost, as after a dead letter.
+ */
+export class Broker {
+  readonly #wakers: readonly { name: string; waker: Waker }[];
+  readonly #scheduler: Scheduler;
+  readonly #faults: Faults;
+  readonly #deliver: Deliver;
+  #heldUntilMs = 0;
+  #losesUntilMs = 0;
+
+  constructor(
+    declarations: readonly FunctionDeclaration[],
+    { scheduler, faults, deliver }: { scheduler: Scheduler; faults: Faults; deliver: Deliver },
+  ) {
+    this.#wakers = declarations.flatMap(({ name, on }) => on.map((waker) => ({ name, waker })));
+    this.#scheduler = scheduler;
+    this.#faults = faults;
+    this.#deliver = deliver;
+    scheduler.every(sweepMs, () => this.#time('sweep'));
+    scheduler.every(auditMs, () => this.#time('audit'));
+  }
+
+  /** An object has changed: an event of its source, in Reference mode. */
+  changed({ type, object }: Pick<StoreEvent, 'type' | 'object'>) {
+    const verb = ({ ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' } as const)[type];
+    const { apiVersion, kind, metadata } = object;
+    const subject: Subject = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
+    const woken = this.#wakers.filter(({ waker }) => isWokenBy(waker, subject, { verb, labels: metadata.labels }));
+    if (woken.length > 0) this.#bring(namesOf(woken), { ...none, subjects: [subject] });
+  }
+
+  /** Somebody posted an event: a function its domain event, a pipeline its own. */
+  posted(event: DomainEvent, from: string) {
+    const { type, id, data } = event;
+    const woken = this.#wakers.filter(({ waker }) => waker.on === 'event' && waker.type === type);
+    const message: Message = { id, type, source: from, time: new Date(this.#scheduler.now()).toISOString(), data };
+    if (woken.length > 0) this.#bring(namesOf(woken), { ...none, messages: [message] });
+  }
+
+  heal() {
+    this.#heldUntilMs = 0;
+    this.#losesUntilMs = 0;
+  }
+
+  #time(timer: 'sweep' | 'audit') {
+    const woken = this.#wakers.filter(({ waker }) => waker.on === timer);
+    this.#bring(namesOf(woken), { ...none, [timer]: true });
+  }
+
+  #bring(names: readonly string[], wake: Wake) {
+    const number = this.#faults.count('event');
+    const now = this.#scheduler.now();
+    const outage = this.#faults.at(number, 'brokerOutage');
+    if (outage) this.#heldUntilMs = now + outage.seconds * 1000;
+    if (outage?.loses) this.#losesUntilMs = this.#heldUntilMs;
+    if (now < this.#losesUntilMs || this.#faults.at(number, 'eventDropped')) return;
+    const late = this.#faults.at(number, 'eventDelayed');
+    const twice = this.#faults.at(number, 'eventDoubled');
+    for (const name of names) {
+      this.#in(late ? late.seconds * 1000 : 0, () => this.#attempt(name, wake, 0));
+      if (twice) this.#in(twice.seconds * 1000, () => this.#attempt(name, wake, 0));
+    }
+  }
+
+  #attempt(name: string, wake: Wake, failed: number): void {
+    const leftMs = this.#heldUntilMs - this.#scheduler.now();
+    if (leftMs > 0) return void this.#scheduler.heldUp(leftMs, () => this.#attempt(name, wake, failed));
+    // The pass takes many steps: this one is over when it has begun.
+    this.#deliver(name, wake).catch(() => {
+      if (failed >= retries) return;
+      this.#scheduler.after(firstRetryMs * 2 ** failed, () => this.#attempt(name, wake, failed + 1));
+    });
+  }
+
+  #in(delayMs: number, step: () => void) {
+    if (delayMs > 0) this.#scheduler.heldUp(delayMs, step);
+    else this.#scheduler.add(step);
+  }
+}
+
+const namesOf = (woken: readonly { name: string }[]) => [...new Set(woken.map(({ name }) => name))];
+
+function isWokenBy(
+  waker: Waker,
+  subject: Subject,
+  { verb, labels = {} }: { verb: 'add' | 'update' | 'delete'; labels: Record<string, string> | undefined },
+): boolean {
+  if (waker.on !== 'changed') return false;
+  const { resource, name, verbs, source } = waker;
+  if (resource.kind !== subject.kind || resource.apiVersion !== subject.apiVersion) return false;
+  if (name !== undefined && name !== subject.name) return false;
+  if (verbs && !(verbs as readonly string[]).includes(verb)) return false;
+  if (source === 'own' && subject.namespace !== operatorNamespace) return false;
+  return Object.entries(waker.labels ?? {}).every(([key, value]) => labels[key] === value);
+}

@@ -1,0 +1,334 @@
+import { type FunctionDeclaration, subjectsOf } from '../../shared/function.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { Lease } from '../../shared/resources/coordination/lease.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { type KubernetesObject, keyOf, type Resource } from '../../shared/resources/resource.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { keepAnnotation } from '../../shared/rules/pruning.ts';
+import { holdersOf, slotsAnnotation } from '../../shared/rules/slots.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import type { Sabotage } from './simulate.ts';
+
+/** A mistake that somebody could have made, and how it is put in from outside the functions. */
+export interface Bug {
+  name: string;
+  sabotage: Sabotage;
+}
+
+type Name = 'start-sync' | 'follow-sync' | 'prune' | 'count-refs' | 'ensure-vmdi' | 'provision-vm';
+type Anything = KubernetesObject & { status?: Record<string, unknown>; spec?: Record<string, unknown> };
+
+const through = (name: Name, changed: (kube: Kube) => Partial<Kube>): Sabotage => ({
+  through: (kube, functionName) => (functionName === name ? { ...kube, ...changed(kube) } : kube),
+});
+
+/** The function reads objects of a kind otherwise than they are. */
+const misreads = (name: Name, resource: Resource, changed: (object: Anything) => object | undefined): Sabotage =>
+  through(name, (kube) => {
+    const seen = <T>(of: Resource, object: T): T | undefined =>
+      of.kind === resource.kind && of.apiVersion === resource.apiVersion ? (changed(object as Anything) as T) : object;
+    const all = <T>(of: Resource, objects: readonly T[]) =>
+      objects.map((object) => seen(of, object)).filter((object) => object !== undefined);
+    return {
+      get: async (of, ref) => {
+        const found = await kube.get(of, ref);
+        return found && seen(of, found);
+      },
+      list: async (of, options) => all(of, await kube.list(of, options)),
+      async *pages(of, options) {
+        for await (const page of kube.pages(of, options)) yield { ...page, items: all(of, page.items) };
+      },
+    };
+  });
+
+/** The function decides otherwise on what it saw. */
+const decides = (
+  name: Name,
+  changed: (actions: readonly Action[], observed: never) => readonly Action[],
+): Sabotage => ({
+  declarations: (declarations) =>
+    declarations.map((declaration) =>
+      declaration.name === name
+        ? { ...declaration, decide: (observed) => changed(declaration.decide(observed), observed as never) }
+        : declaration,
+    ),
+});
+
+/** The function sees something else than what it read. */
+const observes = (name: Name, changed: (observed: Record<string, unknown>) => object): Sabotage => ({
+  declarations: (declarations) =>
+    declarations.map((declaration) =>
+      declaration.name === name
+        ? {
+            ...declaration,
+            observe: async (context, wake) =>
+              (await declaration.observe(context, wake)).map((one) => changed(one as Record<string, unknown>)),
+          }
+        : declaration,
+    ),
+});
+
+const status = (action: Action) => (action.do === 'patchStatus' ? action.status : undefined);
+const withStatus = (action: Action, fields: object): Action =>
+  action.do === 'patchStatus' ? { ...action, status: { ...action.status, ...fields } } : action;
+
+const withPolicy = (object: Anything, data: Record<string, string>) => ({
+  ...object,
+  data: { ...(object as { data?: object }).data, ...data },
+});
+
+const notWokenBy =
+  (...timers: readonly string[]) =>
+  (declaration: FunctionDeclaration): FunctionDeclaration => ({
+    ...declaration,
+    on: declaration.on.filter((waker) => !timers.includes(waker.on)),
+  });
+
+interface Counted {
+  image: VMDiskImage | undefined;
+  machines: readonly VirtualMachine[];
+  named: ReadonlySet<string>;
+}
+
+/** count-refs believes the events: one more for a machine that came, one less for one that went. */
+function countingByEvents(declaration: FunctionDeclaration): FunctionDeclaration {
+  if (declaration.name !== 'count-refs') return declaration;
+  const news = ({ image, named }: Counted, after: readonly string[]) => {
+    const { count = 0, by = [] } = image?.status?.references ?? {};
+    const came = after.filter((key) => named.has(key) && !by.includes(key)).length;
+    const went = by.filter((key) => named.has(key) && !after.includes(key)).length;
+    return { count: count + came - went, by: after };
+  };
+  return {
+    ...declaration,
+    observe: async (context, wake) => {
+      const named = new Set(subjectsOf(wake, VirtualMachine).map(keyOf));
+      return (await declaration.observe(context, wake)).map((one) => ({ ...(one as object), named }));
+    },
+    decide: (observed) =>
+      declaration.decide(observed).map((action) => {
+        const counted = status(action)?.references as { by: string[] } | undefined;
+        return counted ? withStatus(action, { references: news(observed as Counted, counted.by) }) : action;
+      }),
+  };
+}
+
+export const bugs: readonly Bug[] = [
+  {
+    name: 'the Lease is written without compare-and-swap',
+    sabotage: through('start-sync', (kube) => ({
+      replace: async (resource, object, fieldManager) => {
+        const newest = await kube.get(resource, object.metadata);
+        const { resourceVersion = '' } = newest?.metadata ?? {};
+        return kube.replace(resource, { ...object, metadata: { ...object.metadata, resourceVersion } }, fieldManager);
+      },
+    })),
+  },
+  {
+    name: 'a slot is freed before the DataVolume of its failed attempt is deleted',
+    sabotage: observes('start-sync', (observed) => {
+      const { images, dataVolumes } = observed as { images: VMDiskImage[]; dataVolumes: DataVolume[] };
+      const syncing = new Set(
+        images.filter((image) => image.status?.phase === 'Syncing').map(({ metadata }) => metadata.uid),
+      );
+      const kept = dataVolumes.filter(({ metadata }) => syncing.has(metadata.labels?.[imageUidLabel] ?? ''));
+      return { ...observed, dataVolumes: kept, pods: [] };
+    }),
+  },
+  {
+    name: 'an empty list of DataVolumes is believed when the Lease is rebuilt',
+    sabotage: through('start-sync', (kube) => ({
+      list: async (resource, options) =>
+        resource.kind === DataVolume.kind || resource.kind === Pod.kind ? [] : kube.list(resource, options),
+    })),
+  },
+  {
+    name: 'references are counted up and down by one, event by event',
+    sabotage: { declarations: (declarations) => declarations.map(countingByEvents) },
+  },
+  {
+    name: 'slots are held by name',
+    sabotage: through('start-sync', (kube) => {
+      const byName = <T>(object: T): T => {
+        const lease = object as unknown as Lease;
+        const holders = holdersOf(lease)?.map((holder) => ({ ...holder, uid: holder.image }));
+        const annotations = { ...lease.metadata.annotations, [slotsAnnotation]: JSON.stringify(holders) };
+        return { ...lease, metadata: { ...lease.metadata, annotations } } as T;
+      };
+      const byUid = async <T>(object: T): Promise<T> => {
+        const lease = object as unknown as Lease;
+        const uids = new Map((await kube.list(VMDiskImage)).map(({ metadata }) => [keyOf(metadata), metadata.uid]));
+        const holders = holdersOf(lease)?.map((holder) => ({ ...holder, uid: uids.get(holder.image) ?? holder.uid }));
+        const annotations = { ...lease.metadata.annotations, [slotsAnnotation]: JSON.stringify(holders) };
+        return holders ? ({ ...lease, metadata: { ...lease.metadata, annotations } } as T) : object;
+      };
+      return {
+        get: async (resource, ref) => {
+          const found = await kube.get(resource, ref);
+          return found && resource.kind === Lease.kind ? byUid(found) : found;
+        },
+        replace: (resource, object, fieldManager) => kube.replace(resource, byName(object), fieldManager),
+      };
+    }),
+  },
+  {
+    name: 'an image is Succeeded before its snapshot is readyToUse',
+    sabotage: misreads('follow-sync', VolumeSnapshot, (snapshot) => ({
+      ...snapshot,
+      status: { ...snapshot.status, readyToUse: true },
+    })),
+  },
+  {
+    name: 'a failed DataVolume is deleted before the cause is written',
+    sabotage: decides('follow-sync', (actions) => {
+      const deletions = actions.filter((action) => action.do === 'delete' && action.resource.kind === DataVolume.kind);
+      return [...deletions, ...actions.filter((action) => !deletions.includes(action))];
+    }),
+  },
+  {
+    name: 'restartCount is ignored',
+    sabotage: {
+      through: (kube, name) => {
+        if (name !== 'follow-sync') return kube;
+        const withoutRestarts = misreads('follow-sync', Pod, (pod) => ({
+          ...pod,
+          status: { ...pod.status, containerStatuses: [] },
+        })).through?.(kube, name);
+        return (
+          misreads('follow-sync', DataVolume, (dataVolume) => ({
+            ...dataVolume,
+            status: { ...dataVolume.status, restartCount: 0 },
+          })).through?.(withoutRestarts ?? kube, name) ?? kube
+        );
+      },
+    },
+  },
+  {
+    name: 'one more is let in than the policy says',
+    sabotage: misreads('start-sync', ConfigMap, (map) => {
+      const { concurrency = '4' } = (map as { data?: Record<string, string> }).data ?? {};
+      return withPolicy(map, { concurrency: String(Number(concurrency) + 1) });
+    }),
+  },
+  {
+    name: 'the newest image is let in first',
+    sabotage: misreads('start-sync', VMDiskImage, (image) => {
+      const at = Date.parse(String(image.status?.queuedAt ?? ''));
+      return Number.isNaN(at)
+        ? image
+        : { ...image, status: { ...image.status, queuedAt: new Date(3.6e12 - at).toISOString() } };
+    }),
+  },
+  {
+    name: 'an attempt is not waited for (no back-off)',
+    sabotage: decides('follow-sync', (actions, observed) =>
+      actions.map((action) =>
+        status(action)?.nextAttemptAt
+          ? withStatus(action, { nextAttemptAt: new Date((observed as { nowMs: number }).nowMs).toISOString() })
+          : action,
+      ),
+    ),
+  },
+  {
+    name: 'one attempt more is made than retryLimit allows',
+    sabotage: misreads('follow-sync', ConfigMap, (map) => {
+      const { retryLimit = '2' } = (map as { data?: Record<string, string> }).data ?? {};
+      return withPolicy(map, { retryLimit: String(Number(retryLimit) + 1) });
+    }),
+  },
+  {
+    name: 'attempts are forgotten',
+    sabotage: decides('start-sync', (actions) =>
+      actions.map((action) => (status(action)?.phase === 'Syncing' ? withStatus(action, { attempts: 1 }) : action)),
+    ),
+  },
+  {
+    name: 'the finalizer goes before what was made for the image',
+    sabotage: observes('prune', (observed) => ({
+      ...observed,
+      ...(observed.left ? { left: { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false } } : {}),
+    })),
+  },
+  {
+    name: 'an image goes although machines use it',
+    sabotage: observes('prune', (observed) => ({ ...observed, machines: [] })),
+  },
+  {
+    name: 'an unused image is deleted without preconditions',
+    sabotage: through('prune', (kube) => ({ delete: (resource, ref) => kube.delete(resource, ref) })),
+  },
+  {
+    name: 'machines are never let go',
+    sabotage: decides('count-refs', (actions) => actions.filter((action) => action.do !== 'patchMetadata')),
+  },
+  {
+    name: 'a status is written although nothing changed',
+    sabotage: decides('follow-sync', (actions, observed) => {
+      const { image, nowMs } = observed as { image: VMDiskImage; nowMs: number };
+      const message = `Looked at ${new Date(nowMs).toISOString()}.`;
+      return actions.length > 0 || image.status?.phase !== 'Succeeded'
+        ? actions
+        : [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { message } }];
+    }),
+  },
+  {
+    name: 'a DataVolume has another name at each try',
+    sabotage: decides('start-sync', (actions, observed) =>
+      actions.map((action) => {
+        if (action.do !== 'create' || action.resource.kind !== DataVolume.kind) return action;
+        const { metadata } = action.object;
+        const name = `${metadata.name}-${(observed as { nowMs: number }).nowMs}`;
+        return { ...action, object: { ...(action.object as object), metadata: { ...metadata, name } } } as Action;
+      }),
+    ),
+  },
+  {
+    name: 'a failed attempt goes straight back to the queue',
+    sabotage: decides('follow-sync', (actions) =>
+      actions.map((action) =>
+        status(action)?.phase === 'Retrying' ? withStatus(action, { phase: 'Queued' }) : action,
+      ),
+    ),
+  },
+  {
+    name: "a user's annotation is taken away",
+    sabotage: decides('start-sync', (actions, observed) => {
+      const kept = (observed as { images: VMDiskImage[] }).images.filter(
+        ({ metadata }) => metadata.annotations?.[keepAnnotation] !== undefined && !metadata.deletionTimestamp,
+      );
+      const metadata = { annotations: { [keepAnnotation]: null } };
+      const writes = kept.map(
+        (of) => ({ do: 'patchMetadata', resource: VMDiskImage, of, metadata }) as unknown as Action,
+      );
+      return [...writes, ...actions];
+    }),
+  },
+  {
+    name: 'a slot is never given back',
+    sabotage: through('start-sync', (kube) => ({
+      replace: async (resource, object, fieldManager) => {
+        const before = holdersOf((await kube.get(resource, object.metadata)) as Lease | undefined) ?? [];
+        const after = holdersOf(object as unknown as Lease) ?? [];
+        const lost = before.filter(({ uid }) => !after.some((holder) => holder.uid === uid));
+        const annotations = { ...object.metadata.annotations, [slotsAnnotation]: JSON.stringify([...after, ...lost]) };
+        return kube.replace(resource, { ...object, metadata: { ...object.metadata, annotations } }, fieldManager);
+      },
+    })),
+  },
+  {
+    name: 'nobody looks again where events are lost',
+    sabotage: { declarations: (declarations) => declarations.map(notWokenBy('sweep', 'audit')) },
+  },
+  {
+    name: 'a Lease that cannot be read is taken for an empty one',
+    sabotage: misreads('start-sync', Lease, (lease) =>
+      holdersOf(lease as unknown as Lease)
+        ? lease
+        : { ...lease, metadata: { ...lease.metadata, annotations: { [slotsAnnotation]: '[]' } } },
+    ),
+  },
+];

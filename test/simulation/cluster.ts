@@ -1,0 +1,87 @@
+import type { ClusterState } from '../../deploy/local/api-server/cluster-state.ts';
+import { createObject } from '../../deploy/local/api-server/create-object.ts';
+import { customKinds } from '../../deploy/local/api-server/custom-kinds.ts';
+import { KindRegistry } from '../../deploy/local/api-server/kind.ts';
+import { builtInKinds } from '../../deploy/local/api-server/kinds.ts';
+import type { ApiObject } from '../../deploy/local/api-server/objects.ts';
+import { Store } from '../../deploy/local/api-server/store.ts';
+import { systemWrite } from '../../deploy/local/api-server/system-change.ts';
+import type { Clock } from '../../deploy/local/clock.ts';
+import { readManifests } from '../../deploy/local/manifests.ts';
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
+
+/** Where images and machines are. */
+export const imageNamespace = 'vmdi-farm';
+export const machineNamespace = 'lab';
+
+const definitions = await readManifests('crds', 'deploy/local/crds');
+/** Compiled once: kinds keep nothing of what is done with them. */
+const kinds = new KindRegistry([
+  ...builtInKinds(),
+  ...definitions.flatMap((definition) => customKinds(definition as unknown as ApiObject)),
+]);
+
+/** Short times, so that a run has few sweeps to wait through. */
+export const soundPolicy: Readonly<Record<string, string>> = {
+  concurrency: '2',
+  retryLimit: '2',
+  retryBackoffDuration: '10s',
+  maxRetryBackoffDuration: '40s',
+  startTimeout: '60s',
+  syncTimeout: '2m',
+  snapshotTimeout: '90s',
+  imageNamespaces: imageNamespace,
+  imageStorageClass: 'gp3',
+  imageSnapshotClass: 'ebs-snapshot',
+  imageSecretRef: 's3-reader',
+  imageDiskSize: '64Mi',
+  prune: 'Never',
+  pruneAfter: '60s',
+  machineFailedAfter: '1m',
+  machineUnschedulableAfter: '2m',
+};
+
+/** The local cluster's own API server without its door: its store, kinds and rules, with what every cluster of ours has. */
+export async function startCluster(clock: Clock, newUid: () => string): Promise<ClusterState> {
+  const state: ClusterState = { store: new Store(100_000), kinds, clock, admission: [], newUid };
+  const write = { ...systemWrite('system:admin'), fieldManager: 'admin' };
+  for (const { apiVersion, plural, ...object } of furniture) {
+    const [version = '', group = ''] = apiVersion.split('/').reverse();
+    const kind = kinds.find(group, version, plural);
+    if (!kind) throw new Error(`expected the kind of ${plural} to be served, found none`);
+    const body = { apiVersion, kind: kind.kind, ...object };
+    await createObject(state, kind, object.metadata.namespace, body, write);
+  }
+  return state;
+}
+
+type Furniture = { apiVersion: string; plural: string; metadata: { name: string; namespace?: string } };
+const namespace = (name: string): Furniture => ({ apiVersion: 'v1', plural: 'namespaces', metadata: { name } });
+const furniture: readonly (Furniture & Record<string, unknown>)[] = [
+  ...['default', operatorNamespace, imageNamespace, machineNamespace].map(namespace),
+  {
+    apiVersion: 'storage.k8s.io/v1',
+    plural: 'storageclasses',
+    metadata: { name: 'gp3' },
+    provisioner: 'ebs.csi.aws.com',
+  },
+  {
+    apiVersion: 'snapshot.storage.k8s.io/v1',
+    plural: 'volumesnapshotclasses',
+    metadata: { name: 'ebs-snapshot' },
+    driver: 'ebs.csi.aws.com',
+    deletionPolicy: 'Delete',
+  },
+  {
+    apiVersion: 'v1',
+    plural: 'configmaps',
+    metadata: { name: policyName, namespace: operatorNamespace },
+    data: { ...soundPolicy },
+  },
+];
+
+/** Everything that is in the store, as clients see it. */
+export const everythingIn = ({ store }: ClusterState, ...shelves: readonly string[]) =>
+  shelves.flatMap((shelf) => store.list(shelf)) as unknown as KubernetesObject[];

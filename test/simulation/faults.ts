@@ -1,0 +1,58 @@
+import type { Fault } from './plan.ts';
+
+type Kind = Fault['kind'];
+type Of<K extends Kind> = Extract<Fault, { kind: K }>;
+
+/** What a run's faults say to what happens: each counter goes up by one with each thing of its sort that happens. */
+export class Faults {
+  readonly #faults: readonly Fault[];
+  readonly #counts = new Map<string, number>();
+  readonly #struck = new Map<Fault, number>();
+  #areOn = true;
+
+  constructor(faults: readonly Fault[]) {
+    this.#faults = faults;
+  }
+
+  /** From now on nothing goes wrong any more. */
+  heal() {
+    this.#areOn = false;
+  }
+
+  get areOn() {
+    return this.#areOn;
+  }
+
+  /** How many times each fault struck. */
+  get struck(): ReadonlyMap<Fault, number> {
+    return this.#struck;
+  }
+
+  /** The number of this thing among those of its sort, from 0. */
+  count(sort: string): number {
+    const number = this.#counts.get(sort) ?? 0;
+    this.#counts.set(sort, number + 1);
+    return number;
+  }
+
+  /** The fault of one of these kinds that strikes thing number `number`, if any does. */
+  at<K extends Kind>(number: number, ...kinds: readonly K[]): Of<K> | undefined {
+    if (!this.#areOn) return undefined;
+    const found = this.#faults.find(
+      (fault) =>
+        kinds.includes(fault.kind as K) &&
+        'at' in fault &&
+        number >= fault.at &&
+        number < fault.at + ('count' in fault ? fault.count : 1),
+    );
+    if (found) this.#struck.set(found, (this.#struck.get(found) ?? 0) + 1);
+    return found as Of<K> | undefined;
+  }
+
+  /** What is so for the whole of the run's first part. */
+  standing<K extends 'skew' | 'replicas'>(kind: K, of: string): Of<K> | undefined {
+    const found = this.#faults.find((fault) => fault.kind === kind && 'function' in fault && fault.function === of);
+    if (found && this.#areOn) this.#struck.set(found, 1);
+    return this.#areOn ? (found as Of<K> | undefined) : undefined;
+  }
+}

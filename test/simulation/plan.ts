@@ -1,0 +1,77 @@
+/** What goes wrong, as data. `at` counts what it strikes (writes, requests, events, downloads …) from the beginning of the run. */
+export type Fault =
+  /** The function's process ends before or after its write, or the write is done and its answer lost. */
+  | { kind: 'crashBefore' | 'crashAfter' | 'answerLost'; at: number }
+  /** So many writes in a row meet a rival's (409). */
+  | { kind: 'conflicts'; at: number; count: number }
+  /** So many requests in a row are not served (429, 503). */
+  | { kind: 'busy' | 'away'; at: number; count: number }
+  /** The API server refuses what a function writes, once (403, 422). */
+  | { kind: 'forbidden' | 'invalid'; at: number }
+  /** A request, or its answer, takes so many seconds. */
+  | { kind: 'slow'; at: number; seconds: number }
+  /** A list of several pages breaks off after the first (410). */
+  | { kind: 'listExpired'; at: number }
+  | { kind: 'eventDropped'; at: number; count: number }
+  | { kind: 'eventDoubled'; at: number; seconds: number }
+  | { kind: 'eventDelayed'; at: number; seconds: number }
+  /** From that event on the Broker brings nothing for so many seconds; what comes in the meantime is kept, or lost. */
+  | { kind: 'brokerOutage'; at: number; seconds: number; loses: boolean }
+  /** A function's clock is so many seconds off. */
+  | { kind: 'skew'; function: string; seconds: number }
+  /** So many instances of a function at once. */
+  | { kind: 'replicas'; function: string; count: number }
+  /** So many downloads in a row. */
+  | { kind: 'download'; at: number; count: number; how: DownloadFault }
+  | { kind: 'snapshot'; at: number; how: SnapshotFault }
+  | { kind: 'machine'; at: number; how: MachineFault };
+
+/** How CDI and its importers misbehave (cdi-kubevirt reference, §7.3). */
+export const downloadFaults = [
+  'cut',
+  'notFound',
+  'failed',
+  'restartOnly',
+  'evicted',
+  'neverStarts',
+  'stalls',
+  'deleted',
+  'podDeleted',
+  'scratch',
+  'claimLost',
+  'podLingers',
+] as const;
+export type DownloadFault = (typeof downloadFaults)[number];
+
+/** How the snapshotter misbehaves (cdi-kubevirt reference, §7.6). */
+export const snapshotFaults = ['error', 'never', 'deleted', 'contentMissing'] as const;
+export type SnapshotFault = (typeof snapshotFaults)[number];
+
+/** How KubeVirt misbehaves (cdi-kubevirt reference, §7.5). */
+export const machineFaults = ['unschedulable', 'crashLoop', 'deleted', 'diskDeleted'] as const;
+export type MachineFault = (typeof machineFaults)[number];
+
+/** What a user does, one thing after the other; `seconds` before it nothing is done. */
+export type Operation = { seconds: number } & (
+  | { do: 'createImage' | 'deleteImage' | 'requestSync' | 'changeUrl' | 'keep' | 'loseSnapshot'; image: string }
+  | { do: 'createMachine'; machine: string; image: string; hasTemplate: boolean }
+  | { do: 'deleteMachine' | 'changeMachine'; machine: string }
+  | { do: 'policy'; key: string; value: string }
+  | { do: 'lease'; how: (typeof leaseEdits)[number] }
+  | { do: 'wipeStatus' | 'garbleStatus'; image: string }
+  | { do: 'publish'; image: string; digest: string }
+);
+
+export const leaseEdits = ['delete', 'empty', 'garble', 'stranger', 'overfull'] as const;
+
+/** One run of the simulation: the same plan is the same run, write for write. */
+export interface Plan {
+  operations: readonly Operation[];
+  faults: readonly Fault[];
+  /** Which of the things that could happen next does: by chance in this share of the cases, else what has waited longest. */
+  order: { seed: number; share: number };
+  /** At the choice of that number another than what has waited longest: for few interleavings, exactly placed. */
+  overtakings: readonly { at: number; by: number }[];
+  /** For uids and jitter. */
+  seed: number;
+}

@@ -1,0 +1,165 @@
+import { loadFunctions } from '../../knative/functions.ts';
+import type { FunctionDeclaration } from '../../shared/function.ts';
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import type { History } from '../invariants/history.ts';
+import { auditMs, Broker, sweepMs } from './broker.ts';
+import { playCdi } from './cdi.ts';
+import { chance, uids } from './chance.ts';
+import { everythingIn, startCluster } from './cluster.ts';
+import { Faults } from './faults.ts';
+import { collectGarbage } from './garbage-collector.ts';
+import { Hands, shelves } from './hands.ts';
+import { playKubevirt } from './kubevirt.ts';
+import type { Fault, Plan } from './plan.ts';
+import { Recorder } from './recorder.ts';
+import { asSeenByClient, kubeOf } from './requests.ts';
+import { Scheduler } from './scheduler.ts';
+import { playSnapshotter } from './snapshotter.ts';
+import { User } from './user.ts';
+import { Workers } from './workers.ts';
+
+/** All functions but the one that only tells of lost events, which the models do not play. */
+const declarations = (await loadFunctions()).filter(({ name }) => name !== 'dead-letters');
+
+const startMs = Date.parse('2026-01-01T00:00:00Z');
+
+/** Whoever has not come to rest by then never will. */
+const longestRestMs = 2 * 3600_000;
+const mostSteps = 200_000;
+
+/** What a test changes about the functions to prove that it would be noticed. */
+export interface Sabotage {
+  declarations?(declarations: readonly FunctionDeclaration[]): readonly FunctionDeclaration[];
+  through?(kube: Kube, functionName: string): Kube;
+}
+
+/** How a run went. */
+export interface Run {
+  history: History;
+  /** False where functions were still writing when the time was over. */
+  isAtRest: boolean;
+  /** How many writes functions made, refused ones included. */
+  writes: number;
+  steps: number;
+  /** How many times each fault struck. */
+  struck: ReadonlyMap<Fault, number>;
+}
+
+/**
+ * One run: the plan's operations with its faults, then all is healed and the run goes on until nothing is written any
+ * more, through two audits. The same plan is the same run.
+ */
+export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run> {
+  const random = chance(plan.seed);
+  const choose = chooser(plan);
+  const scheduler = new Scheduler(choose, startMs);
+  const state = await startCluster(scheduler, uids(plan.seed));
+  const faults = new Faults(plan.faults);
+  const recorder = new Recorder(
+    state.store,
+    scheduler.now,
+    everythingIn(state, shelves.policies) as KubernetesObject[],
+  );
+  const around = { state, scheduler, faults, recorder };
+  const functions = sabotage.declarations?.(declarations) ?? declarations;
+  const workers: Workers = new Workers(functions, {
+    ...around,
+    random,
+    choose,
+    tell: (event, from) => broker.posted(event, from),
+    ...(sabotage.through ? { through: sabotage.through } : {}),
+  });
+  const broker = new Broker(functions, { scheduler, faults, deliver: workers.deliver });
+  const listeners = [
+    collectGarbage(new Hands('garbage-collector', around)),
+    playCdi(new Hands('cdi', around), faults),
+    playSnapshotter(new Hands('snapshotter', around), faults),
+    playKubevirt(new Hands('kubevirt', around), faults),
+    (event: Parameters<Broker['changed']>[0]) => broker.changed(event),
+  ];
+  state.store.observe((event) => {
+    for (const listen of listeners) listen(event);
+  });
+  const user = new User(userKube(around), (event) => broker.posted(event, '/pipeline'));
+
+  await live(plan, { scheduler, recorder, user });
+  faults.heal();
+  broker.heal();
+  scheduler.heal();
+  await recorder.as({ by: 'user' }, () => user.mend());
+  recorder.still();
+  const isAtRest = await rest(scheduler, recorder);
+  return {
+    history: recorder.stop({ sweepMs, auditMs, skewMs: skewOf(plan) }),
+    isAtRest,
+    writes: faults.count('write'),
+    steps: scheduler.taken,
+    struck: faults.struck,
+  };
+}
+
+/** How far two of the functions' clocks are apart at most; a clock that is right shows whole seconds. */
+function skewOf({ faults }: Plan): number {
+  const seconds = faults.map((fault) => (fault.kind === 'skew' ? fault.seconds : 0));
+  return (Math.max(0, ...seconds) - Math.min(0, ...seconds)) * 1000 + 1000;
+}
+
+function userKube({ state, recorder }: { state: ConstructorParameters<typeof Hands>[1]['state']; recorder: Recorder }) {
+  return kubeOf(state, 'user', (_request, run) =>
+    recorder.as({ by: 'user' }, async () => {
+      try {
+        return await run();
+      } catch (error) {
+        throw asSeenByClient(error);
+      }
+    }),
+  );
+}
+
+function chooser({ order, overtakings }: Plan) {
+  const random = chance(order.seed);
+  const placed = new Map(overtakings.map(({ at, by }) => [at, by]));
+  let taken = 0;
+  return (among: number) => {
+    const by = placed.get(taken++);
+    if (by !== undefined) return by % among;
+    return order.share > 0 && random() < order.share ? Math.floor(random() * among) : 0;
+  };
+}
+
+/** Until the user has done everything; what that set going may still be going on. */
+async function live(
+  { operations }: Plan,
+  { scheduler, recorder, user }: { scheduler: Scheduler; recorder: Recorder; user: User },
+): Promise<void> {
+  let left = operations.length;
+  const next = (index: number) => {
+    const operation = operations[index];
+    if (!operation) return;
+    const carryOut = async () => {
+      await recorder.as({ by: 'user' }, () => user.carryOut(operation));
+      left--;
+      next(index + 1);
+    };
+    if (operation.seconds > 0) scheduler.after(operation.seconds * 1000, carryOut);
+    else scheduler.add(carryOut);
+  };
+  next(0);
+  while (left > 0 && scheduler.taken < mostSteps) await scheduler.next();
+}
+
+/** Until two audits have found nothing to write; false where that never comes. */
+async function rest(scheduler: Scheduler, recorder: Recorder): Promise<boolean> {
+  const fromMs = scheduler.now();
+  let [written, writtenMs] = [recorder.length, fromMs];
+  while (scheduler.taken < mostSteps && scheduler.now() - fromMs < longestRestMs) {
+    await scheduler.next();
+    if (recorder.length !== written) [written, writtenMs] = [recorder.length, scheduler.now()];
+    if (scheduler.isIdle && scheduler.now() - writtenMs > silenceMs) return true;
+  }
+  return false;
+}
+
+/** Two audits and some more. */
+const silenceMs = 250_000;

@@ -1,0 +1,179 @@
+import type { ClusterState } from '../../deploy/local/api-server/cluster-state.ts';
+import type { FunctionDeclaration, Wake } from '../../shared/function.ts';
+import { ApiError } from '../../shared/runtime/errors.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import { sharedPasses } from '../../shared/runtime/passes.ts';
+import { type Ports, runPass } from '../../shared/runtime/serve.ts';
+import type { Telemetry } from '../../shared/runtime/telemetry.ts';
+import type { DomainEvent } from '../../shared/runtime/tell.ts';
+import type { Faults } from './faults.ts';
+import type { Recorder } from './recorder.ts';
+import { asSeenByClient, isWrite, kubeOf, type Request } from './requests.ts';
+import type { Choose, Scheduler } from './scheduler.ts';
+
+/** What all instances of all functions have around them. */
+export interface Surroundings {
+  state: ClusterState;
+  scheduler: Scheduler;
+  faults: Faults;
+  recorder: Recorder;
+  random(): number;
+  /** Which of several instances takes an event. */
+  choose: Choose;
+  tell(event: DomainEvent, from: string): void;
+  /** What a test puts between a function and its API server. */
+  through?(kube: Kube, functionName: string): Kube;
+}
+
+/** So long after the end of a process its events are brought again. */
+const redeliveredAfterMs = 1000;
+
+/** A function's process: it runs passes until it ends, and then nothing that it was about to do is done. */
+class Instance {
+  readonly #declaration: FunctionDeclaration;
+  readonly #around: Surroundings;
+  readonly #skewMs: number;
+  readonly #pass: (wake: Wake) => Promise<void>;
+  readonly #unanswered = new Set<(error: Error) => void>();
+  #isAlive = true;
+  #passBegan = 0;
+
+  constructor(declaration: FunctionDeclaration, around: Surroundings) {
+    this.#around = around;
+    this.#skewMs = (around.faults.standing('skew', declaration.name)?.seconds ?? 0) * 1000;
+    this.#declaration = {
+      ...declaration,
+      observe: (context, wake) => {
+        this.#passBegan = around.recorder.revision;
+        return declaration.observe(context, wake);
+      },
+    };
+    const ports = this.#ports();
+    const background = new Set<Promise<unknown>>();
+    this.#pass = sharedPasses((wake) => runPass(this.#declaration, ports, wake, [], background));
+  }
+
+  get isAlive() {
+    return this.#isAlive;
+  }
+
+  /** Hands it an event; rejects also where the process ends before it has answered. */
+  take(wake: Wake): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#unanswered.add(reject);
+    const settled = this.#pass(wake).finally(() => this.#unanswered.delete(reject));
+    settled.then(resolve, reject);
+    return promise;
+  }
+
+  end() {
+    this.#isAlive = false;
+    const { scheduler } = this.#around;
+    for (const reject of this.#unanswered) {
+      scheduler.after(redeliveredAfterMs, () => reject(new Error('the process ended')));
+    }
+    this.#unanswered.clear();
+  }
+
+  #ports(): Ports {
+    const { state, scheduler, random, tell, through } = this.#around;
+    const { name } = this.#declaration;
+    const kube = kubeOf(state, name, (request, run) => this.#carry(request, run));
+    return {
+      kube: through ? through(kube, name) : kube,
+      telemetry: silent,
+      now: () => scheduler.now() + (this.#around.faults.areOn ? this.#skewMs : 0),
+      pause: (milliseconds) => new Promise((resolve) => scheduler.after(Math.ceil(milliseconds), resolve)),
+      random,
+      teller: { tell: (event) => this.#isAlive && tell(event, name), retell: () => undefined },
+    };
+  }
+
+  /** A request arrives in one step and is answered in another, so that any two can overtake each other. */
+  #carry<T>(request: Request, run: () => Promise<T>): Promise<T> {
+    const { scheduler, faults, recorder } = this.#around;
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const answer = (give: () => void) =>
+      scheduler.add(() => {
+        if (this.#isAlive) give();
+      });
+    const arrive = async () => {
+      if (!this.#isAlive) return;
+      const isToWrite = isWrite(request);
+      const write = isToWrite ? faults.count('write') : -1;
+      const refusal = this.#refusal(request, write);
+      if (refusal) return answer(() => reject(refusal));
+      if (faults.at(write, 'crashBefore')) return this.end();
+      const author = {
+        by: this.#declaration.name,
+        since: this.#passBegan,
+        ...(request.verb === 'delete' ? { deletion: request.preconditions ?? {} } : {}),
+      };
+      const done = recorder.as(author, run);
+      const result = await done.then(
+        (value) => () => resolve(value),
+        (error: unknown) => () => reject(asSeenByClient(error)),
+      );
+      if (faults.at(write, 'crashAfter')) return this.end();
+      if (faults.at(write, 'answerLost')) return answer(() => reject(new Error('socket hang up')));
+      answer(result);
+    };
+    const late = faults.at(faults.count('slow'), 'slow');
+    if (late) scheduler.heldUp(late.seconds * 1000, arrive);
+    else scheduler.add(arrive);
+    return promise;
+  }
+
+  #refusal({ verb, page = 0 }: Request, write: number): ApiError | undefined {
+    const { faults } = this.#around;
+    const request = faults.count('request');
+    if (faults.at(request, 'busy')) return new ApiError(429, 'TooManyRequests', 'too many requests');
+    if (faults.at(request, 'away')) return new ApiError(503, 'ServiceUnavailable', 'the server is not there');
+    if (page > 0 && faults.at(faults.count('page'), 'listExpired'))
+      return new ApiError(410, 'Expired', 'the continue token is too old');
+    if (write < 0) return undefined;
+    // An apply names no version, and what is created has none.
+    const isConditional = verb !== 'apply' && verb !== 'create';
+    if (isConditional && faults.at(write, 'conflicts')) return new ApiError(409, 'Conflict', 'somebody else wrote');
+    if (faults.at(write, 'forbidden')) return new ApiError(403, 'Forbidden', 'exceeded quota: lab');
+    if (faults.at(write, 'invalid')) return new ApiError(422, 'Invalid', 'a webhook says no');
+    return undefined;
+  }
+}
+
+/** All instances of all functions. One that ends is followed by another at once, which knows nothing of it. */
+export class Workers {
+  readonly #around: Surroundings;
+  readonly #declarations: ReadonlyMap<string, FunctionDeclaration>;
+  readonly #instances = new Map<string, Instance[]>();
+
+  constructor(declarations: readonly FunctionDeclaration[], around: Surroundings) {
+    this.#around = around;
+    this.#declarations = new Map(declarations.map((declaration) => [declaration.name, declaration]));
+    for (const { name } of declarations) {
+      const count = around.faults.standing('replicas', name)?.count ?? 1;
+      this.#instances.set(
+        name,
+        Array.from({ length: count }, () => this.#start(name)),
+      );
+    }
+  }
+
+  deliver = (name: string, wake: Wake): Promise<void> => {
+    const instances = this.#instances.get(name) ?? [];
+    const chosen = instances.length > 1 ? this.#around.choose(instances.length) : 0;
+    const instance = instances[chosen];
+    if (instance?.isAlive) return instance.take(wake);
+    const next = this.#start(name);
+    instances[chosen] = next;
+    return next.take(wake);
+  };
+
+  #start(name: string): Instance {
+    const declaration = this.#declarations.get(name);
+    if (!declaration) throw new Error(`expected a function ${name}, found none`);
+    return new Instance(declaration, this.#around);
+  }
+}
+
+const silent: Telemetry = { measure: () => undefined, span: (_name, _of, _attributes, run) => run() };
