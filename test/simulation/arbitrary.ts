@@ -129,14 +129,12 @@ export const faultKinds = Object.keys(faultOf) as Fault['kind'][];
 /** Runs of that size. Each has some of the kinds of faults only, so that no kind always hides another. */
 export function plans(size: Size = usual): fc.Arbitrary<Plan> {
   const most = Math.ceil(faultKinds.length / 2);
-  const faults = fc
-    .subarray(faultKinds, { minLength: 1, maxLength: most })
-    .chain((kinds) =>
-      fc.array<Fault>(fc.oneof(...kinds.map((kind) => ({ weight: weights[kind] ?? 1, arbitrary: faultOf[kind] }))), {
-        maxLength: size.faults,
-        size: 'max',
-      }),
-    );
+  const faults = fc.subarray(faultKinds, { minLength: 1, maxLength: most }).chain((kinds) =>
+    fc.array<Fault>(fc.oneof(...kinds.map((kind) => ({ weight: weights[kind] ?? 1, arbitrary: faultOf[kind] }))), {
+      maxLength: size.faults,
+      size: 'max',
+    }),
+  );
   return fc.record({
     operations: fc
       .tuple(

@@ -20,11 +20,15 @@ export const useImage = (person: Person, name: string): Promise<void> =>
     await remove(person, name);
   });
 
-/** Its old namesake may still be going. */
+/** Its old namesake may still be going; one that is there already was made for a machine, and will do as well. */
 async function create(person: Person, name: string): Promise<void> {
   const { world, chance, tally } = person;
   const spec = specOf(person);
-  while (!(await attempt(person, () => createImage(world, name, spec)))) await think(person, 100, 500);
+  while (!(await attempt(person, () => createImage(world, name, spec)))) {
+    const found = await attempt(person, () => world.kube.get(VMDiskImage, { namespace: world.namespace, name }));
+    if (found && found.metadata.deletionTimestamp === undefined) return;
+    await think(person, 100, 500);
+  }
   count(tally, 'images made');
   if (chance.percent(15))
     world.store.faults.push({ match: `${spec.url?.split('/').pop()}`, mode: 'cutAt', fraction: 0.5, times: 1 });

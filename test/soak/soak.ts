@@ -1,4 +1,5 @@
 import { added, writesSoFar } from '../cluster/audit.ts';
+import { restartControllerManager } from '../cluster/control-plane.ts';
 import { install, untilAvailable } from '../cluster/installation.ts';
 import { persistently } from '../cluster/persistently.ts';
 import { adminClient, onRealCluster } from '../cluster/world.ts';
@@ -92,6 +93,7 @@ async function run(world: World, { minutes, seed, say, signal }: SoakOptions): P
   world.store.faults.splice(0);
   world.store.limitTo(undefined);
   await persistently(() => restorePolicy({ world }));
+  await restartControllerManager();
   await untilAvailable();
   const stillFromMs = Date.now();
   const changes = () => world.history.changes().length;
