@@ -303,6 +303,13 @@ describe('after a crash', () => {
     expect(pass([running, waiting], more)).toMatchObject({ holders: ['running'], started: [] });
   });
 
+  test('an image gets no second slot while its last attempt still downloads, although no Lease says so', () => {
+    const before = known({ name: 'anew', status: { phase: 'Syncing', attempt: 1 } });
+    const anew = queued('anew', 0, { status: { revision: 2 } });
+    const more = { lease: aLease([]), dataVolumes: [aDataVolume(before)] };
+    expect(pass([anew], more)).toMatchObject({ holders: ['anew'], started: [] });
+  });
+
   test('a slot that only an importer Pod tells of is said to be that of its image', () => {
     const running = known({ name: 'running', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
     expect(pass([running], { lease: aLease([]), pods: [anImporter(running)] })).toMatchObject({ holders: ['running'] });

@@ -69,15 +69,10 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
     atWork(kube, held),
   ]);
   const known = new Set(held);
-  const others = open.filter((image) => isAttempted(image) && !known.has(image.metadata.uid));
+  const others = open.filter((image) => mayHaveBegun(image) && !known.has(image.metadata.uid));
   const [rest, busyOthers, classesOfOpen] = await Promise.all([
     atRest(kube, wake, open),
-    held
-      ? atWork(
-          kube,
-          others.map(({ metadata }) => metadata.uid),
-        )
-      : nobody,
+    held ? atWork(kube, others.length > mostUids ? undefined : others.map(({ metadata }) => metadata.uid)) : nobody,
     open.length > 0 ? classesOf(kube) : undefined,
   ]);
   const images = [...open, ...rest];
@@ -124,9 +119,17 @@ async function atRest(kube: Reader, wake: Wake, open: readonly Image[]): Promise
 const mayMove = (image: Image) =>
   image.status?.phase === 'Failed' || newRevision(image) !== undefined || !image.status?.phase;
 
-/** It holds or may hold a DataVolume; one whose status was wiped shows it by its finalizer. */
-const isAttempted = ({ status, metadata }: Image) =>
-  status?.phase === 'Syncing' || (!status?.phase && (metadata.finalizers?.length ?? 0) > 0);
+/** Of more images all DataVolumes are listed rather than theirs. */
+const mostUids = 100;
+
+/**
+ * A DataVolume of it may be downloading: of its attempt, or of one before that is not deleted yet. One whose status was wiped
+ * shows by its finalizer that there may be.
+ */
+const mayHaveBegun = ({ status, metadata }: Image) => {
+  if (!status?.phase) return (metadata.finalizers?.length ?? 0) > 0;
+  return status.phase !== 'Snapshotting' && ((status.attempt ?? 0) > 0 || (status.revision ?? 1) > 1);
+};
 
 const nobody = { dataVolumes: [], pods: [] };
 

@@ -147,6 +147,7 @@ export function plans(size: Size = usual): fc.Arbitrary<Plan> {
     overtakings: fc.array(fc.record({ at: fc.nat(1500), by: fc.integer({ min: 1, max: 20 }) }), {
       maxLength: size.overtakings,
     }),
+    troubleSeconds: fc.constantFrom(0, 10, 60, 200),
     seed: fc.nat(),
   });
 }

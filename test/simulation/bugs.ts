@@ -235,10 +235,16 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'one attempt more is made than retryLimit allows',
-    sabotage: misreads('follow-sync', ConfigMap, (map) => {
-      const { retryLimit = '2' } = (map as { data?: Record<string, string> }).data ?? {};
-      return withPolicy(map, { retryLimit: String(Number(retryLimit) + 1) });
-    }),
+    sabotage: {
+      through: (kube, name) => {
+        const more = (map: Anything) => {
+          const { retryLimit = '2' } = (map as { data?: Record<string, string> }).data ?? {};
+          return withPolicy(map, { retryLimit: String(Number(retryLimit) + 1) });
+        };
+        const isOf = name === 'start-sync' || name === 'follow-sync';
+        return (isOf && misreads(name, ConfigMap, more).through?.(kube, name)) || kube;
+      },
+    },
   },
   {
     name: 'attempts are forgotten',

@@ -11,6 +11,7 @@ import { readManifests } from '../../deploy/local/manifests.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { policyName } from '../../shared/rules/policy.ts';
+import { leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
 
 /** Where images and machines are. */
 export const imageNamespace = 'vmdi-farm';
@@ -57,7 +58,11 @@ export async function startCluster(clock: Clock, newUid: () => string): Promise<
   return state;
 }
 
-type Furniture = { apiVersion: string; plural: string; metadata: { name: string; namespace?: string } };
+type Furniture = {
+  apiVersion: string;
+  plural: string;
+  metadata: { name: string; namespace?: string; annotations?: Record<string, string> };
+};
 const namespace = (name: string): Furniture => ({ apiVersion: 'v1', plural: 'namespaces', metadata: { name } });
 const furniture: readonly (Furniture & Record<string, unknown>)[] = [
   ...['default', operatorNamespace, imageNamespace, machineNamespace].map(namespace),
@@ -79,6 +84,13 @@ const furniture: readonly (Furniture & Record<string, unknown>)[] = [
     plural: 'configmaps',
     metadata: { name: policyName, namespace: operatorNamespace },
     data: { ...soundPolicy },
+  },
+  {
+    apiVersion: 'coordination.k8s.io/v1',
+    plural: 'leases',
+    metadata: { name: leaseName, namespace: operatorNamespace, annotations: { [slotsAnnotation]: '[]' } },
+    // Taken long ago: nothing is held off.
+    spec: { holderIdentity: 'start-sync', acquireTime: '2025-01-01T00:00:00.000000Z' },
   },
 ];
 

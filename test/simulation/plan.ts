@@ -72,6 +72,8 @@ export interface Plan {
   order: { seed: number; share: number };
   /** At the choice of that number another than what has waited longest: for few interleavings, exactly placed. */
   overtakings: readonly { at: number; by: number }[];
+  /** How long things go on going wrong after the last operation. */
+  troubleSeconds: number;
   /** For uids and jitter. */
   seed: number;
 }

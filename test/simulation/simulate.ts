@@ -59,7 +59,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   const recorder = new Recorder(
     state.store,
     scheduler.now,
-    everythingIn(state, shelves.policies) as KubernetesObject[],
+    everythingIn(state, shelves.policies, shelves.leases) as KubernetesObject[],
   );
   const around = { state, scheduler, faults, recorder };
   const functions = sabotage.declarations?.(declarations) ?? declarations;
@@ -128,25 +128,29 @@ function chooser({ order, overtakings }: Plan) {
   };
 }
 
-/** Until the user has done everything; what that set going may still be going on. */
+/** Until the user has done everything and it has gone wrong for long enough; what that set going may still be going on. */
 async function live(
-  { operations }: Plan,
+  { operations, troubleSeconds }: Plan,
   { scheduler, recorder, user }: { scheduler: Scheduler; recorder: Recorder; user: User },
 ): Promise<void> {
-  let left = operations.length;
+  let isOver = false;
   const next = (index: number) => {
     const operation = operations[index];
-    if (!operation) return;
+    if (!operation) {
+      scheduler.after(troubleSeconds * 1000, () => {
+        isOver = true;
+      });
+      return;
+    }
     const carryOut = async () => {
       await recorder.as({ by: 'user' }, () => user.carryOut(operation));
-      left--;
       next(index + 1);
     };
     if (operation.seconds > 0) scheduler.after(operation.seconds * 1000, carryOut);
     else scheduler.add(carryOut);
   };
   next(0);
-  while (left > 0 && scheduler.taken < mostSteps) await scheduler.next();
+  while (!isOver && scheduler.taken < mostSteps) await scheduler.next();
 }
 
 /** Until two audits have found nothing to write; false where that never comes. */

@@ -1,0 +1,110 @@
+import { sayViolation } from '../invariants/check.ts';
+import { faultKinds, type Size, usual } from './arbitrary.ts';
+import { bugs } from './bugs.ts';
+import { enumerate } from './enumerate.ts';
+import { type Caught, findBug } from './find-bug.ts';
+import { journeys } from './journeys.ts';
+import type { Plan } from './plan.ts';
+import { search } from './search.ts';
+
+export interface CampaignOptions {
+  minutes: number;
+  seed: number;
+  /** Leaves out the enumeration and the mistakes. */
+  onlyRuns: boolean;
+  say(line: string): void;
+  signal: AbortSignal;
+}
+
+/** What a campaign came to. */
+export interface CampaignResult {
+  ok: boolean;
+  seed: number;
+  seconds: number;
+  runs: number;
+  runsPerSecond: number;
+  /** Of how many runs each kind of fault struck, and how many of those broke something. */
+  faults: Record<string, { runs: number; violations: number }>;
+  enumerated: Record<string, { writes: number; runs: number; violations: string[] }>;
+  mistakes: { name: string; caught: Caught | undefined }[];
+  violations: { says: string[]; plan: Plan; seed: number; path: string }[];
+}
+
+/** Sizes in turn, so that small runs and crowded ones get their share. */
+const sizes: readonly Size[] = [
+  usual,
+  { operations: 12, faults: 8, overtakings: 6 },
+  { operations: 20, faults: 14, overtakings: 10 },
+];
+
+const runsPerSeed = 500;
+const mostRunsPerBug = 600;
+const sayEveryMs = 10_000;
+
+/** Strikes every write of the small journeys, looks for each mistake, then runs by chance until the time is over. */
+export async function campaign({ minutes, seed, onlyRuns, say, signal }: CampaignOptions): Promise<CampaignResult> {
+  const enumerated = onlyRuns ? {} : await enumerateAll(say, signal);
+  const mistakes = onlyRuns ? [] : await findAll(say, signal);
+  const fromMs = performance.now();
+  const untilMs = fromMs + minutes * 60_000;
+  const faults = Object.fromEntries(faultKinds.map((kind) => [kind, { runs: 0, violations: 0 }]));
+  const violations: CampaignResult['violations'] = [];
+  let [runs, saidMs] = [0, fromMs];
+  for (let turn = 0; performance.now() < untilMs && violations.length === 0 && !signal.aborted; turn++) {
+    const from = seed + turn;
+    const { counterexample } = await search({
+      seed: from,
+      runs: runsPerSeed,
+      size: sizes[turn % sizes.length] ?? usual,
+      untilMs,
+      onRun: (_, { run, violations: found }) => {
+        runs++;
+        for (const kind of new Set([...run.struck.keys()].map((fault) => fault.kind))) {
+          const row = faults[kind];
+          if (row) row.runs++;
+          if (row && found.length > 0) row.violations++;
+        }
+        if (performance.now() - saidMs < sayEveryMs) return;
+        saidMs = performance.now();
+        say(`${runs} runs in ${Math.round((saidMs - fromMs) / 1000)} s, ${violations.length} violations`);
+      },
+    });
+    if (!counterexample) continue;
+    const { plan, path } = counterexample;
+    violations.push({ says: counterexample.violations.map(sayViolation), plan, seed: from, path });
+  }
+  const seconds = (performance.now() - fromMs) / 1000;
+  const isAllFound = mistakes.every(({ caught }) => caught !== undefined);
+  const isAllSound = Object.values(enumerated).every(({ violations: found }) => found.length === 0);
+  return {
+    ok: violations.length === 0 && isAllFound && isAllSound && !signal.aborted,
+    seed,
+    seconds,
+    runs,
+    runsPerSecond: runs / seconds,
+    faults,
+    enumerated,
+    mistakes,
+    violations,
+  };
+}
+
+async function enumerateAll(say: (line: string) => void, signal: AbortSignal): Promise<CampaignResult['enumerated']> {
+  const found: CampaignResult['enumerated'] = {};
+  for (const [name, plan] of Object.entries(journeys)) {
+    if (signal.aborted) break;
+    say(`striking every write: ${name}`);
+    found[name] = await enumerate(plan);
+  }
+  return found;
+}
+
+async function findAll(say: (line: string) => void, signal: AbortSignal): Promise<CampaignResult['mistakes']> {
+  const found: CampaignResult['mistakes'] = [];
+  for (const bug of bugs) {
+    if (signal.aborted) break;
+    say(`looking for a mistake: ${bug.name}`);
+    found.push({ name: bug.name, caught: await findBug(bug, mostRunsPerBug) });
+  }
+  return found;
+}

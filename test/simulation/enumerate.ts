@@ -1,0 +1,33 @@
+import { compare, sayViolation } from '../invariants/check.ts';
+import { judge } from './judge.ts';
+import type { Fault, Plan } from './plan.ts';
+
+/** What can happen to a write. */
+export const strikes = ['crashBefore', 'crashAfter', 'answerLost'] as const satisfies readonly Fault['kind'][];
+
+/** What came of striking every write of a journey. */
+export interface Enumeration {
+  /** Writes of the run in which nothing is struck. */
+  writes: number;
+  runs: number;
+  /** In words, with the write and what happened to it. */
+  violations: string[];
+}
+
+/**
+ * The plan as it is, then once for each of its writes and each thing that can happen to it: every invariant holds, and all
+ * comes to the same end (reliability reference §4.4, after Sieve).
+ */
+export async function enumerate(plan: Plan): Promise<Enumeration> {
+  const reference = await judge(plan);
+  const violations = reference.violations.map((found) => `with nothing struck: ${sayViolation(found)}`);
+  const { writes } = reference.run;
+  for (let at = 0; at < writes; at++) {
+    for (const kind of strikes) {
+      const struck = await judge({ ...plan, faults: [...plan.faults, { kind, at }] });
+      const found = [...struck.violations, ...compare(reference.run.history, struck.run.history)];
+      violations.push(...found.map((one) => `${kind} write ${at}: ${sayViolation(one)}`));
+    }
+  }
+  return { writes, runs: 1 + writes * strikes.length, violations };
+}

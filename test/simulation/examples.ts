@@ -1,0 +1,43 @@
+import type { Fault, Operation, Plan } from './plan.ts';
+
+/** In the plain order, but for what goes wrong. */
+export const plainly = (operations: readonly Operation[], faults: readonly Fault[] = []): Plan => ({
+  operations,
+  faults,
+  order: { seed: 0, share: 0 },
+  overtakings: [],
+  troubleSeconds: 60,
+  seed: 0,
+});
+
+/** What the simulation once found, as it was shrunk, and which invariant it broke. Each is fixed, and stays so. */
+export const examples: readonly { invariant: string; what: string; plan: Plan }[] = [
+  {
+    invariant: 'S2',
+    what: 'a Lease edited by hand let more downloads in than the policy allows',
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 1, do: 'lease', how: 'overfull' },
+    ]),
+  },
+  {
+    invariant: 'S3',
+    what: 'a slot rebuilt from an importer Pod was said to be that of an image with the name of the Pod',
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 1, do: 'deleteImage', image: 'a' },
+      { seconds: 0, do: 'lease', how: 'overfull' },
+    ]),
+  },
+  {
+    invariant: 'S9',
+    what: 'the time of a transition went back where the clock of its writer was behind',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 40, do: 'deleteImage', image: 'a' },
+      ],
+      [{ kind: 'skew', function: 'follow-sync', seconds: 10 }],
+    ),
+  },
+];

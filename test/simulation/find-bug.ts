@@ -1,0 +1,31 @@
+import * as fc from 'fast-check';
+import { plans } from './arbitrary.ts';
+import type { Bug } from './bugs.ts';
+import { judge } from './judge.ts';
+
+/** Runs of this size have room for what a mistake needs to show. */
+const size = { operations: 12, faults: 8, overtakings: 6 };
+
+/** How a mistake was found. */
+export interface Caught {
+  /** The invariants that its first breach broke. */
+  invariants: readonly string[];
+  says: string;
+  runs: number;
+  milliseconds: number;
+}
+
+/** Runs plans with the mistake in until one breaks an invariant; undefined where none of so many does. */
+export async function findBug({ sabotage }: Bug, mostRuns: number, seed = 1): Promise<Caught | undefined> {
+  const fromMs = performance.now();
+  let runs = 0;
+  for (const plan of fc.sample(plans(size), { seed, numRuns: mostRuns })) {
+    runs++;
+    const { violations } = await judge(plan, sabotage);
+    const [first] = violations;
+    if (!first) continue;
+    const invariants = [...new Set(violations.map(({ invariant }) => invariant))];
+    return { invariants, says: first.says, runs, milliseconds: performance.now() - fromMs };
+  }
+  return undefined;
+}

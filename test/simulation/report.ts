@@ -1,0 +1,36 @@
+import type { CampaignResult } from './campaign.ts';
+
+/** The result for people: what was struck, which mistakes were found by what, and how often each fault was met. */
+export function report(result: CampaignResult): string[] {
+  const { seed, seconds, runs, runsPerSecond, faults, enumerated, mistakes, violations } = result;
+  return [
+    ...titled('Every write of these journeys, struck before, after, and its answer lost:', [
+      ...Object.entries(enumerated).map(
+        ([name, { writes, runs: struck, violations: found }]) =>
+          `  ${name}: ${writes} writes, ${struck} runs, ${found.length} violations`,
+      ),
+      ...Object.values(enumerated).flatMap(({ violations: found }) => found.map((says) => `    ${says}`)),
+    ]),
+    ...titled(
+      'Mistakes put in on purpose, and which invariant found them:',
+      mistakes.map(({ name, caught }) =>
+        caught
+          ? `  ${name}: ${caught.invariants.join(', ')}, run ${caught.runs}, ${(caught.milliseconds / 1000).toFixed(1)} s`
+          : `  ${name}: NOT FOUND`,
+      ),
+    ),
+    ...violations.flatMap(({ says, plan, seed: of, path }) => [
+      `Broken, by the plans of seed ${of}, path ${path}:`,
+      ...says.map((line) => `  ${line}`),
+      `  ${JSON.stringify(plan)}`,
+      '',
+    ]),
+    'fault          runs  violations',
+    ...Object.entries(faults).map(
+      ([kind, { runs: met, violations: found }]) => `${kind.padEnd(12)} ${`${met}`.padStart(6)}  ${found}`,
+    ),
+    `${runs} runs in ${Math.round(seconds)} s (${runsPerSecond.toFixed(1)} a second), seed ${seed}: ${violations.length} violations`,
+  ];
+}
+
+const titled = (title: string, lines: readonly string[]) => (lines.length > 0 ? [title, ...lines, ''] : []);

@@ -1,0 +1,44 @@
+import * as fc from 'fast-check';
+import type { Violation } from '../invariants/history.ts';
+import { plans, type Size, usual } from './arbitrary.ts';
+import { judge, type Verdict } from './judge.ts';
+import type { Plan } from './plan.ts';
+import type { Sabotage } from './simulate.ts';
+
+export interface Search {
+  /** The same seed is the same plans. */
+  seed: number;
+  runs: number;
+  size?: Size;
+  sabotage?: Sabotage;
+  /** No plan is begun after that time. */
+  untilMs?: number;
+  /** Hears of each run. */
+  onRun?(plan: Plan, verdict: Verdict): void;
+}
+
+/** What a search came to. */
+export interface Found {
+  runs: number;
+  /** The first plan that broke something, as small as it could be made, and what it broke; absent where none did. */
+  counterexample?: { plan: Plan; violations: readonly Violation[]; path: string };
+}
+
+/** Runs plans by chance until one breaks an invariant, and then makes that one smaller for as long as it does. */
+export async function search({ seed, runs, size = usual, sabotage, untilMs, onRun }: Search): Promise<Found> {
+  let ran = 0;
+  let broken: { plan: Plan; violations: readonly Violation[] } | undefined;
+  const property = fc.asyncProperty(plans(size), async (plan) => {
+    const verdict = await judge(plan, sabotage);
+    if (!broken) {
+      ran++;
+      onRun?.(plan, verdict);
+    }
+    if (verdict.violations.length === 0) return true;
+    broken = { plan, violations: verdict.violations };
+    return false;
+  });
+  const left = untilMs === undefined ? {} : { interruptAfterTimeLimit: Math.max(1, untilMs - performance.now()) };
+  const { counterexamplePath: path } = await fc.check(property, { seed, numRuns: runs, ...left });
+  return { runs: ran, ...(broken ? { counterexample: { ...broken, path: path ?? '' } } : {}) };
+}

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { sayViolation } from '../invariants/check.ts';
+import { enumerate } from './enumerate.ts';
+import { examples } from './examples.ts';
+import { journeys } from './journeys.ts';
+import { judge } from './judge.ts';
+import { search } from './search.ts';
+import { simulate } from './simulate.ts';
+
+const patience = 120_000;
+
+describe('a run', () => {
+  test('is the same, write for write, as often as its plan is run', async () => {
+    const [plan] = Object.values(journeys);
+    if (!plan) throw new Error('expected a journey, found none');
+    const disorderly = { ...plan, order: { seed: 7, share: 1 }, seed: 7 };
+    const [first, second] = [await simulate(disorderly), await simulate(disorderly)];
+    expect(first.history.changes.length).toBeGreaterThan(20);
+    expect(second.history).toEqual(first.history);
+  });
+
+  test('of another order is another', async () => {
+    const [plan] = Object.values(journeys);
+    if (!plan) throw new Error('expected a journey, found none');
+    const histories = await Promise.all([1, 2].map((seed) => simulate({ ...plan, order: { seed, share: 1 } })));
+    expect(histories[1]?.history.changes).not.toEqual(histories[0]?.history.changes);
+  });
+
+  test('comes to its end: images are Succeeded, and nobody writes any more', async () => {
+    const { history, isAtRest } = await simulate(journeys['two images, one slot'] ?? never());
+    expect(isAtRest).toBe(true);
+    const phases = new Map(
+      history.changes
+        .filter(({ object }) => object.kind === 'VMDiskImage')
+        .map(({ object }) => [object.metadata.name, (object as { status?: { phase?: string } }).status?.phase]),
+    );
+    expect(Object.fromEntries(phases)).toEqual({ a: 'Succeeded', b: 'Succeeded' });
+  });
+});
+
+describe('what the simulation once found', () => {
+  test.each(examples)('$invariant: $what', async ({ plan }) => {
+    const { violations } = await judge(plan);
+    expect(violations.map(sayViolation)).toEqual([]);
+  });
+});
+
+describe('every write, struck once in each way', () => {
+  test.each(Object.entries(journeys))(
+    '%s',
+    async (_, plan) => {
+      const { writes, violations } = await enumerate(plan);
+      expect(writes).toBeGreaterThan(5);
+      expect(violations).toEqual([]);
+    },
+    patience,
+  );
+});
+
+test(
+  'two hundred runs by chance break no invariant',
+  async () => {
+    const { runs, counterexample } = await search({ seed: 1, runs: 200 });
+    expect(counterexample).toBeUndefined();
+    expect(runs).toBe(200);
+  },
+  patience,
+);
+
+function never(): never {
+  throw new Error('expected the journey, found none');
+}
