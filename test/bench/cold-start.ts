@@ -1,6 +1,5 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +9,7 @@ import { startLocal } from '../../deploy/local/start.ts';
 import { nodeOptions } from '../../deploy/node-options.ts';
 import { loadFunctions } from '../../knative/functions.ts';
 import { pingAttributes } from '../../knative/pings.ts';
+import { firstAnswer, freePort } from '../first-answer.ts';
 
 /** What starting a process costs: from its start to its first answer, and what memory it holds when it has nothing to do. */
 export interface StartCost {
@@ -101,28 +101,6 @@ const sweepHeaders = (count: number) =>
       value,
     ]),
   );
-
-/** Asks again as soon as a connection is refused: nobody tells when a port opens. */
-async function firstAnswer(url: string, child: ChildProcess): Promise<void> {
-  while (child.exitCode === null) {
-    try {
-      await (await fetch(url)).text();
-      return;
-    } catch {
-      await sleep(2);
-    }
-  }
-  throw new Error(`expected an answer at ${url}, found that the process ended with ${child.exitCode}`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await new Promise<number>((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
-  });
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 async function memoryOf(pid: number) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');

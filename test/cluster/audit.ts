@@ -1,4 +1,6 @@
+import { createReadStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { inWords, type Rule } from '../permissions/granted.ts';
@@ -126,6 +128,27 @@ export function writesByAccount(requests: readonly AuditedRequest[]): Map<string
   }
   return new Map([...counts].sort(([a], [b]) => a.localeCompare(b)));
 }
+
+/** Writes of each ServiceAccount since the log of the environment began; none where nobody keeps one. */
+export async function writesSoFar(): Promise<ReadonlyMap<string, number>> {
+  const logFile = process.env.OT_AUDIT_LOG;
+  if (!logFile) return new Map();
+  const requests: AuditedRequest[] = [];
+  // Line by line: after hours it is too long for one text.
+  for await (const line of createInterface({ input: createReadStream(logFile) })) {
+    if (isOfWrite.test(line) && line.endsWith('}}')) requests.push(...auditOf(`${line}\n`).requests);
+  }
+  return writesByAccount(requests);
+}
+
+const isOfWrite = /"verb":"(create|update|patch|delete)/;
+
+/** What came to such counts in the meantime. */
+export const added = (
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+): Record<string, number> =>
+  Object.fromEntries([...after].map(([account, count]) => [account, count - (before.get(account) ?? 0)]));
 
 /** A line of the log (audit.k8s.io/v1 Event), as far as it is read here. */
 interface AuditEvent {

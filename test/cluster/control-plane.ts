@@ -4,6 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kubectl } from './kubectl.ts';
 
+type Program = 'kube-apiserver' | 'kube-controller-manager';
+type Signal = 'SIGTERM' | 'SIGKILL';
+const apiServer: Program = 'kube-apiserver';
+
 /** How the API server is started beside how the cluster's own script does it. */
 export interface ApiServerStart {
   /** More flags for kube-apiserver; those of its last start where nobody says. */
@@ -22,23 +26,40 @@ export const killApiServer = (): Promise<void> => end('SIGKILL', 10_000);
 
 /** Starts the kube-apiserver that was killed; resolves when /readyz answers. Throws where one runs, or none gets ready. */
 export async function startApiServer({ extraArguments }: ApiServerStart = {}): Promise<void> {
-  const pid = await pidOf();
-  if (await isAlive(pid)) throw new Error(`expected no kube-apiserver, found the process ${pid}: kill or restart it`);
+  const pid = await pidOf(apiServer);
+  if (await isAlive(apiServer, pid))
+    throw new Error(`expected no kube-apiserver, found the process ${pid}: kill or restart it`);
   const started = await lastStart();
   const now = { ...started, extraArguments: extraArguments ?? started.extraArguments };
   await writeFile(inState('kube-apiserver.json'), JSON.stringify(now));
-  const log = await open(inState('log/kube-apiserver.log'), 'a');
+  await untilReady(await start(apiServer, [...now.command, ...now.extraArguments]));
+}
+
+/** Starts a program of the control plane in the cluster's network; resolves with its process. */
+async function start(name: Program, command: readonly string[]): Promise<number> {
+  const log = await open(inState(`log/${name}.log`), 'a');
   try {
     const inside = [`--net=/run/netns/${fromEnvironment('OT_CLUSTER_NETNS')}`, '--'];
-    const command = [...inside, ...now.command, ...now.extraArguments];
-    // nsenter becomes the program, so that its process is the API server's own, and outlives the tests.
-    const child = spawn('nsenter', command, { detached: true, stdio: ['ignore', log.fd, log.fd] });
+    // nsenter becomes the program, so that its process is the program's own, and outlives the tests.
+    const child = spawn('nsenter', [...inside, ...command], { detached: true, stdio: ['ignore', log.fd, log.fd] });
     child.unref();
-    await writeFile(inState('pid/kube-apiserver'), `${child.pid}\n`);
-    await untilReady(Number(child.pid));
+    await writeFile(inState(`pid/${name}`), `${child.pid}\n`);
+    return Number(child.pid);
   } finally {
     await log.close();
   }
+}
+
+/**
+ * Ends the cluster's kube-controller-manager and starts it anew, so that its garbage collector forgets the back-offs of up
+ * to 1,000 s that it came to while the API server was away.
+ */
+export async function restartControllerManager(): Promise<void> {
+  const name = 'kube-controller-manager';
+  const pid = await pidOf(name);
+  const command = await commandOf(pid);
+  await kill(name, 'SIGTERM', 3_000);
+  await start(name, command);
 }
 
 const everyMs = 200;
@@ -48,20 +69,26 @@ async function untilReady(pid: number): Promise<void> {
   const overMs = Date.now() + readyWithinMs;
   while ((await kubectl('get', '--raw=/readyz', '--request-timeout=5s')).code !== 0) {
     const log = inState('log/kube-apiserver.log');
-    if (!(await isAlive(pid))) throw new Error(`kube-apiserver ended at its start, see ${log}`);
+    if (!(await isAlive(apiServer, pid))) throw new Error(`kube-apiserver ended at its start, see ${log}`);
     if (Date.now() > overMs) throw new Error(`kube-apiserver is not ready after ${readyWithinMs} ms, see ${log}`);
     await sleep(everyMs);
   }
 }
 
-async function end(signal: 'SIGTERM' | 'SIGKILL', withinMs: number): Promise<void> {
-  const pid = await pidOf();
-  if (!(await isAlive(pid))) return;
+async function end(signal: Signal, withinMs: number): Promise<void> {
+  if (!(await isAlive(apiServer, await pidOf(apiServer)))) return;
   // What `down` and the next start need to know of it is gone with the process.
   await writeFile(inState('kube-apiserver.json'), JSON.stringify(await lastStart()));
+  await kill(apiServer, signal, withinMs);
+}
+
+/** Resolves when its process is gone. */
+async function kill(name: Program, signal: Signal, withinMs: number): Promise<void> {
+  const pid = await pidOf(name);
+  if (!(await isAlive(name, pid))) return;
   process.kill(pid, signal);
   const overMs = Date.now() + withinMs;
-  while (await isAlive(pid)) {
+  while (await isAlive(name, pid)) {
     if (Date.now() > overMs) process.kill(pid, 'SIGKILL');
     await sleep(everyMs);
   }
@@ -77,18 +104,18 @@ interface Started {
 async function lastStart(): Promise<Started> {
   const written = await readFile(inState('kube-apiserver.json'), 'utf8').catch(() => undefined);
   if (written) return JSON.parse(written) as Started;
-  return { command: await commandOf(await pidOf()), extraArguments: [] };
+  return { command: await commandOf(await pidOf(apiServer)), extraArguments: [] };
 }
 
-const pidOf = async () => Number(await readFile(inState('pid/kube-apiserver'), 'utf8'));
+const pidOf = async (name: Program) => Number(await readFile(inState(`pid/${name}`), 'utf8'));
 
 const commandOf = async (pid: number) => (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').filter(Boolean);
 
-/** Whether any thread of that kube-apiserver is left, which would hold its port: a zombie alone holds nothing. */
-async function isAlive(pid: number): Promise<boolean> {
+/** Whether any thread of that program is left, which would hold its port: a zombie alone holds nothing. */
+async function isAlive(name: Program, pid: number): Promise<boolean> {
   const [command] = await commandOf(pid).catch(() => []);
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
-  return command?.endsWith('/kube-apiserver') || threads.length > 1;
+  return command?.endsWith(`/${name}`) || threads.length > 1;
 }
 
 const inState = (path: string) => join(fromEnvironment('OT_CLUSTER_STATE'), path);

@@ -29,6 +29,14 @@ export async function install(
   await Promise.all([...['brokers', 'apiserversources', 'pingsources'].map((kinds) => ready(kinds)), triggersReady()]);
 }
 
+/** Resolves when everything that runs for us, and Knative, is up; what sleeps counts as such. */
+export async function untilAvailable(): Promise<void> {
+  for (const namespace of ['sync-operator', 'knative-eventing', 'knative-serving']) {
+    const available = ['--for=condition=Available', 'deployments', '--all', '--timeout=180s'];
+    await kubectlOrFail('wait', '--namespace', namespace, ...available);
+  }
+}
+
 const ready = (kinds: string, condition = 'Ready', timeout = '180s') =>
   kubectlOrFail('wait', ...operator, `--for=condition=${condition}`, kinds, '--all', `--timeout=${timeout}`);
 
@@ -57,6 +65,9 @@ export async function prepare(): Promise<void> {
   await kubectlOrFail('wait', '--for=condition=Established', 'customresourcedefinitions', '--all', '--timeout=60s');
   await kubectlOrFail(...serverSide, '-f', path('../../deploy/base'), '-f', path('../../deploy/local/base'));
 }
+
+/** The functions' ServiceAccounts with what they may do, and no function. */
+export const preparePermissions = () => kubectlOrFail(...serverSide, '-f', path('../../knative/base/permissions.yaml'));
 
 /** The stories play CDI, snapshotter and KubeVirt themselves; two of them would fight over the same objects. */
 async function refuseReal(): Promise<void> {

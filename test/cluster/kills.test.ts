@@ -3,35 +3,14 @@ import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { putImage } from '../journeys/images.ts';
 import { createImage, type Story, until, type World } from '../journeys/world.ts';
-import { killApiServer, startApiServer } from './control-plane.ts';
 import { install } from './installation.ts';
-import { kubectlOrFail, portForward } from './kubectl.ts';
+import { portForward } from './kubectl.ts';
+import { persistently } from './persistently.ts';
+import { victims } from './victims.ts';
 import { adminClient, onRealCluster } from './world.ts';
 
 const limit = 4;
 const names = Array.from({ length: 20 }, (_, index) => `image-${String(index).padStart(2, '0')}`);
-
-/** Kills at once, as a node that dies would, the pods that a selector finds. */
-const killPods = (namespace: string, selector: string) => async () => {
-  await kubectlOrFail('delete', 'pods', '-n', namespace, '-l', selector, '--force', '--grace-period=0', '--wait=false');
-};
-
-const functionPod = (name: string) => killPods('sync-operator', `app.kubernetes.io/name=${name}`);
-
-const victims: Record<string, () => Promise<void>> = {
-  'start-sync': functionPod('start-sync'),
-  'follow-sync': functionPod('follow-sync'),
-  'all functions': killPods('sync-operator', 'app.kubernetes.io/part-of=ot-functions'),
-  'the adapters of all sources': killPods('sync-operator', 'eventing.knative.dev/source=apiserver-source-controller'),
-  "the Broker's filter": killPods('knative-eventing', 'eventing.knative.dev/brokerRole=filter'),
-  "the Broker's ingress": killPods('knative-eventing', 'eventing.knative.dev/brokerRole=ingress'),
-  "the channel's dispatcher": killPods('knative-eventing', 'messaging.knative.dev/role=dispatcher'),
-  'the timers': killPods('knative-eventing', 'eventing.knative.dev/source=ping-source-controller'),
-  'the API server': async () => {
-    await killApiServer();
-    await startApiServer();
-  },
-};
 
 /** Twenty images, and one kill each time so many more are done, so that every kill falls into the middle of syncs. */
 const story = (name: string, kill: () => Promise<void>, kills = 2): Story => ({
@@ -57,23 +36,6 @@ async function doneAtLeast({ kube, namespace }: World, count: number): Promise<v
     await persistently(() => until({ kube }, VMDiskImage, { namespace, name }, isReady, 120_000));
   }
 }
-
-/** Asks again where the API server was away in the middle of it. */
-async function persistently<T>(ask: () => Promise<T>): Promise<T> {
-  const overMs = Date.now() + 180_000;
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (Date.now() > overMs || !isAway(error)) throw error;
-    }
-  }
-}
-
-const isAway = (error: unknown) =>
-  /ECONNREFUSED|ECONNRESET|socket|fetch failed|terminated|other side closed/i.test(
-    `${error} ${(error as Error).cause}`,
-  );
 
 let kube: Kube;
 let broker: Awaited<ReturnType<typeof portForward>>;

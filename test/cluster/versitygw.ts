@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { access, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyPair } from '../../deploy/local/object-store/sigv4.ts';
+import { freePort } from '../first-answer.ts';
 
 /** A running versitygw, an S3 server, over a folder of its own. */
 export interface Versitygw {
@@ -55,14 +56,6 @@ export async function startVersitygw({ keys, region }: { keys: KeyPair; region: 
   if (isUp) return { port, folder, stop };
   await stop();
   throw new Error(`expected versitygw to listen on port ${port}, found that it ended: ${said.trim()}`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 const patienceMs = 20_000;

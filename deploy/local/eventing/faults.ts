@@ -1,3 +1,4 @@
+import { seeded } from '../seeded.ts';
 import type { Event } from './event.ts';
 
 /** One event on its way to one Trigger. */
@@ -37,14 +38,3 @@ export function perturb(faults: Faults): Perturb {
 
 const applies = (fault: 'all' | ((passage: Passage) => boolean) | undefined, passage: Passage) =>
   typeof fault === 'function' ? fault(passage) : fault === 'all';
-
-/** Mulberry32: small, and good enough to shuffle. */
-function seeded(seed: number) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

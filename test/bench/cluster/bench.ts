@@ -4,7 +4,7 @@ import { endWithReader, lookOf } from '../../../deploy/local/terminal/output.ts'
 import { Lease } from '../../../shared/resources/coordination/lease.ts';
 import { operatorNamespace } from '../../../shared/rules/operator.ts';
 import { defaultHoldOffMs, leaseName } from '../../../shared/rules/slots.ts';
-import { readAudit, writesByAccount } from '../../cluster/audit.ts';
+import { added, writesSoFar } from '../../cluster/audit.ts';
 import { applyText, install, type Overlay, prepare, removeFunctions } from '../../cluster/installation.ts';
 import { kubectlOrFail } from '../../cluster/kubectl.ts';
 import { adminClient } from '../../cluster/world.ts';
@@ -129,15 +129,6 @@ async function untilSlotsAreGiven(): Promise<void> {
   const over = Date.parse(lease?.spec?.acquireTime ?? '') + defaultHoldOffMs - Date.now();
   if (over > 0) await setTimeout(over);
 }
-
-/** Writes of each function since the audit log began; none where nobody keeps one. */
-async function writesSoFar(): Promise<ReadonlyMap<string, number>> {
-  const logFile = process.env.OT_AUDIT_LOG;
-  return logFile ? writesByAccount((await readAudit(logFile)).requests) : new Map();
-}
-
-const added = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>) =>
-  Object.fromEntries([...after].map(([account, count]) => [account, count - (before.get(account) ?? 0)]));
 
 async function driveFloor(who: string, runs: readonly DriverRun[]): Promise<Driven[]> {
   const driven: Driven[] = [];

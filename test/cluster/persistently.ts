@@ -1,0 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const giveUpAfterMs = 180_000;
+const pauseMs = 200;
+
+/** Asks again where the API server was away in the middle of it. */
+export async function persistently<T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const overMs = Date.now() + giveUpAfterMs;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (Date.now() > overMs || !isAway(error)) throw error;
+      await sleep(pauseMs, undefined, signal ? { signal } : {});
+    }
+  }
+}
+
+/** Nobody answered, or what was asked broke off; or the API server is there and not ready for anybody yet. */
+const isAway = (error: unknown) =>
+  /ECONNREFUSED|ECONNRESET|socket|fetch failed|terminated|other side closed|premature close/i.test(
+    `${error} ${(error as Error).cause}`,
+  ) || notReady.has((error as { status?: number }).status ?? 0);
+
+const notReady = new Set([429, 500, 503, 504]);
