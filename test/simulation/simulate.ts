@@ -1,3 +1,4 @@
+import { seeded } from '../../deploy/local/seeded.ts';
 import { loadFunctions } from '../../knative/functions.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
@@ -5,7 +6,6 @@ import type { Kube } from '../../shared/runtime/kube.ts';
 import type { History } from '../invariants/history.ts';
 import { auditMs, Broker, sweepMs } from './broker.ts';
 import { playCdi } from './cdi.ts';
-import { chance, uids } from './chance.ts';
 import { everythingIn, startCluster } from './cluster.ts';
 import { Faults } from './faults.ts';
 import { collectGarbage } from './garbage-collector.ts';
@@ -16,6 +16,7 @@ import { Recorder } from './recorder.ts';
 import { asSeenByClient, kubeOf } from './requests.ts';
 import { Scheduler } from './scheduler.ts';
 import { playSnapshotter } from './snapshotter.ts';
+import { uids } from './uids.ts';
 import { User } from './user.ts';
 import { Workers } from './workers.ts';
 
@@ -51,7 +52,7 @@ export interface Run {
  * more, through two audits. The same plan is the same run.
  */
 export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run> {
-  const random = chance(plan.seed);
+  const random = seeded(plan.seed);
   const choose = chooser(plan);
   const scheduler = new Scheduler(choose, startMs);
   const state = await startCluster(scheduler, uids(plan.seed));
@@ -120,7 +121,7 @@ function userKube({ state, recorder }: { state: ConstructorParameters<typeof Han
 }
 
 function chooser({ order, overtakings }: Plan) {
-  const random = chance(order.seed);
+  const random = seeded(order.seed);
   const placed = new Map(overtakings.map(({ at, by }) => [at, by]));
   let taken = 0;
   return (among: number) => {
