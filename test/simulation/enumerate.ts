@@ -31,3 +31,16 @@ export async function enumerate(plan: Plan): Promise<Enumeration> {
   }
   return { writes, runs: 1 + writes * strikes.length, violations };
 }
+
+/** The plan as it is, then once for each of its events with that one brought again somewhat later, which is to change nothing (S16). */
+export async function replay(plan: Plan, seconds: number): Promise<Omit<Enumeration, 'writes'> & { events: number }> {
+  const reference = await judge(plan);
+  const violations = reference.violations.map((found) => `with nothing brought again: ${sayViolation(found)}`);
+  const { events } = reference.run;
+  for (let at = 0; at < events; at++) {
+    const again = await judge({ ...plan, faults: [...plan.faults, { kind: 'eventDoubled', at, seconds }] });
+    const found = [...again.violations, ...compare(reference.run.history, again.run.history, { isReplay: true })];
+    violations.push(...found.map((one) => `event ${at} again after ${seconds} s: ${sayViolation(one)}`));
+  }
+  return { events, runs: 1 + events, violations };
+}

@@ -42,6 +42,8 @@ export interface Run {
   isAtRest: boolean;
   /** How many writes functions made, refused ones included. */
   writes: number;
+  /** How many events were brought to whoever waits for them. */
+  events: number;
   steps: number;
   /** How many times each fault struck. */
   struck: ReadonlyMap<Fault, number>;
@@ -97,6 +99,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
     history: recorder.stop({ sweepMs, auditMs, skewMs: skewOf(plan) }),
     isAtRest,
     writes: faults.count('write'),
+    events: faults.count('event'),
     steps: scheduler.taken,
     struck: faults.struck,
   };
