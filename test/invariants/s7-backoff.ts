@@ -26,7 +26,7 @@ export const s7Backoff: Invariant = {
         if (status.revision !== before.revision || status.phase === 'Snapshotting') waits.delete(uid);
         else if (before.phase === 'Syncing' && status.phase === 'Retrying') {
           const waitMs = leastWaitOf(step, status);
-          waits.set(uid, { failedMs: step.change.atMs, waitMs });
+          waits.set(uid, { failedMs: Math.min(step.change.atMs, saidMs(status)), waitMs });
           return tooSoon(status, waitMs);
         } else if (before.phase === 'Retrying' && status.phase === 'Queued') return early(before, status);
         return undefined;
@@ -51,10 +51,11 @@ const leastWaitOf = (step: Step, { attempt = 1 }: VMDiskImageStatus) =>
     ),
   );
 
-/** The time of the newest fact is that of the pass, in whole seconds. */
+/** The time of the newest fact is that of the pass, in whole seconds: the write itself may have taken its time. */
+const saidMs = ({ history }: Pick<VMDiskImageStatus, 'history'>) => Date.parse(history?.at(-1)?.time ?? '');
+
 function tooSoon({ nextAttemptAt = '', history }: VMDiskImageStatus, waitMs: number) {
-  const failedMs = Date.parse(history?.at(-1)?.time ?? '');
-  const plannedMs = Date.parse(nextAttemptAt) - failedMs;
+  const plannedMs = Date.parse(nextAttemptAt) - saidMs({ history });
   if (!(plannedMs < waitMs)) return undefined;
   return `the next attempt is planned ${plannedMs} ms after the failure, expected ${waitMs} ms`;
 }

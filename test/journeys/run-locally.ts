@@ -5,7 +5,7 @@ import type { Story, World } from './world.ts';
 /** Declares a test for each story, each on a local cluster of its own; several run at once. */
 export function runLocally(group: string, stories: readonly Story[]): void {
   describe(`on the local cluster: ${group}`, () => {
-    for (const story of stories) test.concurrent(story.name, () => onLocalCluster(story), 60_000);
+    for (const story of stories) test.concurrent(story.name, () => onLocalCluster(story), 120_000);
   });
 }
 
@@ -24,7 +24,7 @@ export async function runLocallyWithKubectl(group: string, stories: readonly Kub
         const { kubectl } = world;
         if (kubectl) await story.run({ ...world, kubectl });
       };
-      test.concurrent(story.name, () => onLocalCluster({ ...story, run }), 60_000);
+      test.concurrent(story.name, () => onLocalCluster({ ...story, run }), 120_000);
     }
   });
 }

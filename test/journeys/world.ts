@@ -78,7 +78,7 @@ export async function until<T extends KubernetesObject>(
   resource: Resource<T>,
   ref: ObjectReference,
   isSo: (object: T | undefined) => boolean,
-  withinMs = 40_000,
+  withinMs = 60_000,
 ): Promise<T | undefined> {
   const over = AbortSignal.timeout(withinMs);
   const only = {
