@@ -26,7 +26,7 @@ export const s7Backoff: Invariant = {
         if (status.revision !== before.revision || status.phase === 'Snapshotting') waits.delete(uid);
         else if (before.phase === 'Syncing' && status.phase === 'Retrying') {
           const waitMs = leastWaitOf(step, status);
-          waits.set(uid, { failedMs: Math.min(step.change.atMs, saidMs(status)), waitMs });
+          waits.set(uid, { failedMs: Math.min(step.change.atMs, saidMs(status) || step.change.atMs), waitMs });
           return tooSoon(status, waitMs);
         } else if (before.phase === 'Retrying' && status.phase === 'Queued') return early(before, status);
         return undefined;

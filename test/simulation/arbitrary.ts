@@ -18,7 +18,7 @@ export interface Size {
 
 export const usual: Size = { operations: 8, faults: 5, overtakings: 6 };
 
-const image = fc.constantFrom('a', 'b', 'c');
+const image = fc.constantFrom('a', 'b', 'c', 'd');
 const machine = fc.constantFrom('m', 'n');
 const seconds = fc.oneof(
   { weight: 3, arbitrary: fc.constant(0) },
@@ -39,6 +39,7 @@ const policies = fc.constantFrom<readonly [string, string]>(
   ['retryLimit', 'many'],
   ['retryBackoffDuration', '1s'],
   ['allowedSources', 'https://elsewhere.example.com/*'],
+  ['prune', 'WhenUnreferenced'],
   ['prune', 'WhenUnreferenced'],
   ['prune', 'DryRun'],
   ['prune', 'yes'],
@@ -148,6 +149,7 @@ export function plans(size: Size = usual): fc.Arbitrary<Plan> {
       maxLength: size.overtakings,
     }),
     troubleSeconds: fc.constantFrom(0, 10, 60, 200),
+    isDeaf: fc.oneof({ weight: 19, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
     seed: fc.nat(),
   });
 }

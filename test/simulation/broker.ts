@@ -10,9 +10,10 @@ export type Deliver = (functionName: string, wake: Wake) => Promise<void>;
 
 const none: Wake = { subjects: [], messages: [], sweep: false, audit: false };
 
-/** Knative's default: ten retries, the first after 0.2 s, each further one after twice as long (pkg/kncloudevents). */
-const retries = 10;
+/** As our Triggers say (knative/broker.ts): each retry after twice as long as the one before, also where no answer comes in time. */
+const retries = 8;
 const firstRetryMs = 200;
+const timeoutMs = 10_000;
 
 export const sweepMs = 30_000;
 /** Ten times as often as a cluster of ours does, so that a run has few sweeps to wait through. */
@@ -27,17 +28,19 @@ export class Broker {
   readonly #scheduler: Scheduler;
   readonly #faults: Faults;
   readonly #deliver: Deliver;
+  readonly #isDeaf: boolean;
   #heldUntilMs = 0;
   #losesUntilMs = 0;
 
   constructor(
     declarations: readonly FunctionDeclaration[],
-    { scheduler, faults, deliver }: { scheduler: Scheduler; faults: Faults; deliver: Deliver },
+    { scheduler, faults, deliver, isDeaf }: { scheduler: Scheduler; faults: Faults; deliver: Deliver; isDeaf: boolean },
   ) {
     this.#wakers = declarations.flatMap(({ name, on }) => on.map((waker) => ({ name, waker })));
     this.#scheduler = scheduler;
     this.#faults = faults;
     this.#deliver = deliver;
+    this.#isDeaf = isDeaf;
     scheduler.every(sweepMs, () => this.#time('sweep'));
     scheduler.every(auditMs, () => this.#time('audit'));
   }
@@ -48,7 +51,7 @@ export class Broker {
     const { apiVersion, kind, metadata } = object;
     const subject: Subject = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
     const woken = this.#wakers.filter(({ waker }) => isWokenBy(waker, subject, { verb, labels: metadata.labels }));
-    if (woken.length > 0) this.#bring(namesOf(woken), { ...none, subjects: [subject] });
+    if (woken.length > 0 && !this.#isDeaf) this.#bring(namesOf(woken), { ...none, subjects: [subject] });
   }
 
   /** Somebody posted an event: a function its domain event, a pipeline its own. */
@@ -56,7 +59,7 @@ export class Broker {
     const { type, id, data } = event;
     const woken = this.#wakers.filter(({ waker }) => waker.on === 'event' && waker.type === type);
     const message: Message = { id, type, source: from, time: new Date(this.#scheduler.now()).toISOString(), data };
-    if (woken.length > 0) this.#bring(namesOf(woken), { ...none, messages: [message] });
+    if (woken.length > 0 && !this.#isDeaf) this.#bring(namesOf(woken), { ...none, messages: [message] });
   }
 
   heal() {
@@ -87,11 +90,20 @@ export class Broker {
   #attempt(name: string, wake: Wake, failed: number): void {
     const leftMs = this.#heldUntilMs - this.#scheduler.now();
     if (leftMs > 0) return void this.#scheduler.heldUp(leftMs, () => this.#attempt(name, wake, failed));
+    let isOver = false;
+    const end = (isTaken: boolean) => {
+      if (isOver) return;
+      isOver = true;
+      giveUp();
+      if (!isTaken && failed < retries)
+        this.#scheduler.after(firstRetryMs * 2 ** failed, () => this.#attempt(name, wake, failed + 1));
+    };
+    const giveUp = this.#scheduler.after(timeoutMs, () => end(false));
     // The pass takes many steps: this one is over when it has begun.
-    this.#deliver(name, wake).catch(() => {
-      if (failed >= retries) return;
-      this.#scheduler.after(firstRetryMs * 2 ** failed, () => this.#attempt(name, wake, failed + 1));
-    });
+    this.#deliver(name, wake).then(
+      () => end(true),
+      () => end(false),
+    );
   }
 
   #in(delayMs: number, step: () => void) {

@@ -55,7 +55,7 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
     const { counterexample } = await search({
       seed: from,
       runs: runsPerSeed,
-      size: sizes[turn % sizes.length] ?? usual,
+      size: sizes[from % sizes.length] ?? usual,
       untilMs,
       onRun: (_, { run, violations: found }) => {
         runs++;

@@ -56,7 +56,10 @@ function leave(hands: Hands, faults: Faults, resource: string, { metadata }: Api
     hands.soon(() => hands.change(shelves.claims, ref, (claim) => withoutFinalizer(claim, protection)));
   if (resource === shelves.pods) {
     const lingers = faults.areOn && metadata.annotations?.lingers !== undefined;
-    hands.soon(() => void hands.state.store.remove(shelves.pods, ref.namespace, ref.name), lingers ? 45_000 : 1000);
+    const end = () => {
+      if (hands.get(shelves.pods, ref)) hands.state.store.remove(shelves.pods, ref.namespace, ref.name);
+    };
+    hands.soon(end, lingers ? 45_000 : 1000);
   }
 }
 
@@ -91,6 +94,8 @@ function stagesOf(hands: Hands, _faults: Faults) {
         ...(work.how === 'podLingers' ? { annotations: { lingers: 'true' } } : {}),
       },
       spec: {
+        // Only what is on a node has a kubelet to wait for when it is deleted.
+        nodeName: 'node-1',
         volumes:
           work.how === 'scratch' && work.importers > 1 ? [{ persistentVolumeClaim: { claimName: 'x-scratch' } }] : [],
       },

@@ -24,7 +24,9 @@ export async function enumerate(plan: Plan): Promise<Enumeration> {
   const { writes } = reference.run;
   for (let at = 0; at < writes; at++) {
     for (const kind of strikes) {
-      const struck = await judge({ ...plan, faults: [...plan.faults, { kind, at }] });
+      const fault: Fault = { kind, at };
+      const struck = await judge({ ...plan, faults: [...plan.faults, fault] });
+      if (!struck.run.struck.has(fault)) violations.push(`${kind} write ${at} struck nothing`);
       const found = [...struck.violations, ...compare(reference.run.history, struck.run.history)];
       violations.push(...found.map((one) => `${kind} write ${at}: ${sayViolation(one)}`));
     }
@@ -38,7 +40,9 @@ export async function replay(plan: Plan, seconds: number): Promise<Omit<Enumerat
   const violations = reference.violations.map((found) => `with nothing brought again: ${sayViolation(found)}`);
   const { events } = reference.run;
   for (let at = 0; at < events; at++) {
-    const again = await judge({ ...plan, faults: [...plan.faults, { kind: 'eventDoubled', at, seconds }] });
+    const fault: Fault = { kind: 'eventDoubled', at, seconds };
+    const again = await judge({ ...plan, faults: [...plan.faults, fault] });
+    if (!again.run.struck.has(fault)) violations.push(`event ${at} was not brought again`);
     const found = [...again.violations, ...compare(reference.run.history, again.run.history, { isReplay: true })];
     violations.push(...found.map((one) => `event ${at} again after ${seconds} s: ${sayViolation(one)}`));
   }

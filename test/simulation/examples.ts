@@ -7,6 +7,7 @@ export const plainly = (operations: readonly Operation[], faults: readonly Fault
   order: { seed: 0, share: 0 },
   overtakings: [],
   troubleSeconds: 60,
+  isDeaf: false,
   seed: 0,
 });
 

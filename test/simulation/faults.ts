@@ -28,11 +28,21 @@ export class Faults {
     return this.#struck;
   }
 
+  /** How many things of that sort have happened. */
+  countOf(sort: string): number {
+    return this.#counts.get(sort) ?? 0;
+  }
+
   /** The number of this thing among those of its sort, from 0. */
   count(sort: string): number {
     const number = this.#counts.get(sort) ?? 0;
     this.#counts.set(sort, number + 1);
     return number;
+  }
+
+  /** What is so for a whole run has come to something. */
+  strike(fault: Fault) {
+    if (this.#areOn) this.#struck.set(fault, (this.#struck.get(fault) ?? 0) + 1);
   }
 
   /** The fault of one of these kinds that strikes thing number `number`, if any does. */
@@ -52,7 +62,6 @@ export class Faults {
   /** What is so for the whole of the run's first part. */
   standing<K extends 'skew' | 'replicas'>(kind: K, of: string): Of<K> | undefined {
     const found = this.#faults.find((fault) => fault.kind === kind && 'function' in fault && fault.function === of);
-    if (found && this.#areOn) this.#struck.set(found, 1);
     return this.#areOn ? (found as Of<K> | undefined) : undefined;
   }
 }

@@ -38,10 +38,14 @@ export const journeys: Readonly<Record<string, Plan>> = {
     { seconds: 60, do: 'deleteImage', image: 'a' },
     { seconds: 10, do: 'deleteMachine', machine: 'm' },
   ]),
-  'an image that nobody uses is pruned': plainly([
-    { seconds: 0, do: 'policy', key: 'prune', value: 'WhenUnreferenced' },
-    { seconds: 0, do: 'createImage', image: 'a' },
-  ]),
+  'an image that nobody uses is pruned': {
+    ...plainly([
+      { seconds: 0, do: 'policy', key: 'prune', value: 'WhenUnreferenced' },
+      { seconds: 0, do: 'createImage', image: 'a' },
+    ]),
+    // Until it is due, and gone.
+    troubleSeconds: 200,
+  },
   'a Lease that is deleted while an image downloads': plainly([
     { seconds: 0, do: 'createImage', image: 'a' },
     { seconds: 3, do: 'lease', how: 'delete' },

@@ -74,6 +74,8 @@ export interface Plan {
   overtakings: readonly { at: number; by: number }[];
   /** How long things go on going wrong after the last operation. */
   troubleSeconds: number;
+  /** Changes and facts are told to nobody, to the very end: timers alone wake functions. */
+  isDeaf: boolean;
   /** For uids and jitter. */
   seed: number;
 }

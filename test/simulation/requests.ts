@@ -27,7 +27,7 @@ export const isWrite = ({ verb }: Request) => verb !== 'get' && verb !== 'list';
 export type Carry = <T>(request: Request, run: () => Promise<T>) => Promise<T>;
 
 /** So few objects are a page, that lists have more than one. */
-const pageSize = 3;
+const pageSize = 2;
 
 /** The API server as `fieldManager` sees it, without a network: every request goes by way of `carry`. */
 export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry): Kube {

@@ -40,9 +40,9 @@ export interface Run {
   history: History;
   /** False where functions were still writing when the time was over. */
   isAtRest: boolean;
-  /** How many writes functions made, refused ones included. */
+  /** How many writes functions made before all was healed, refused ones included. */
   writes: number;
-  /** How many events were brought to whoever waits for them. */
+  /** How many events were brought to whoever waits for them before that. */
   events: number;
   steps: number;
   /** How many times each fault struck. */
@@ -69,11 +69,10 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   const workers: Workers = new Workers(functions, {
     ...around,
     random,
-    choose,
     tell: (event, from) => broker.posted(event, from),
     ...(sabotage.through ? { through: sabotage.through } : {}),
   });
-  const broker = new Broker(functions, { scheduler, faults, deliver: workers.deliver });
+  const broker = new Broker(functions, { scheduler, faults, deliver: workers.deliver, isDeaf: plan.isDeaf });
   const listeners = [
     collectGarbage(new Hands('garbage-collector', around)),
     playCdi(new Hands('cdi', around), faults),
@@ -87,6 +86,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   const user = new User(userKube(around), (event) => broker.posted(event, '/pipeline'));
 
   await live(plan, { scheduler, recorder, user });
+  const [writes, events] = [faults.countOf('write'), faults.countOf('event')];
   faults.heal();
   broker.heal();
   scheduler.heal();
@@ -98,8 +98,8 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   return {
     history: recorder.stop({ sweepMs, auditMs, skewMs: skewOf(plan) }),
     isAtRest,
-    writes: faults.count('write'),
-    events: faults.count('event'),
+    writes,
+    events,
     steps: scheduler.taken,
     struck: faults.struck,
   };

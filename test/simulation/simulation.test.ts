@@ -57,6 +57,12 @@ describe('every write, struck once in each way', () => {
   );
 });
 
+test.each(Object.entries(journeys))('with every event lost timers alone bring it to its end: %s', async (_, plan) => {
+  const { violations, run } = await judge({ ...plan, isDeaf: true });
+  expect(violations.map(sayViolation)).toEqual([]);
+  expect(run.isAtRest).toBe(true);
+});
+
 test(
   'two hundred runs by chance break no invariant',
   async () => {

@@ -8,7 +8,7 @@ import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { keepAnnotation } from '../../shared/rules/pruning.ts';
 import { leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
-import { ApiError } from '../../shared/runtime/errors.ts';
+import { ApiError, isRefusal } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { DomainEvent } from '../../shared/runtime/tell.ts';
 import { imageNamespace, machineNamespace, soundPolicy } from './cluster.ts';
@@ -41,8 +41,8 @@ export class User {
     try {
       await this.#carryOut(operation);
     } catch (error) {
-      // What they name may be there already, or gone.
-      if (!(error instanceof ApiError)) throw error;
+      // What they name may be there already, or gone; what the API server does not take is a fault of the plan.
+      if (!(error instanceof ApiError) || isRefusal(error)) throw error;
     }
   }
 
@@ -89,7 +89,7 @@ export class User {
         return this.#kube.patch(
           VMDiskImage,
           imageRef(operation.image),
-          { status: { queuedAt: 'garbage', history: [], startedAt: null } },
+          { status: { message: 'nothing', queuedAt: null, nextAttemptAt: null, startedAt: null, snapshottingAt: null } },
           { subresource: 'status' },
         );
       case 'lease':

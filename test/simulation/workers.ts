@@ -9,7 +9,7 @@ import type { DomainEvent } from '../../shared/runtime/tell.ts';
 import type { Faults } from './faults.ts';
 import type { Recorder } from './recorder.ts';
 import { asSeenByClient, isWrite, kubeOf, type Request } from './requests.ts';
-import type { Choose, Scheduler } from './scheduler.ts';
+import type { Scheduler } from './scheduler.ts';
 
 /** What all instances of all functions have around them. */
 export interface Surroundings {
@@ -18,8 +18,6 @@ export interface Surroundings {
   faults: Faults;
   recorder: Recorder;
   random(): number;
-  /** Which of several instances takes an event. */
-  choose: Choose;
   tell(event: DomainEvent, from: string): void;
   /** What a test puts between a function and its API server. */
   through?(kube: Kube, functionName: string): Kube;
@@ -161,7 +159,13 @@ export class Workers {
 
   deliver = (name: string, wake: Wake): Promise<void> => {
     const instances = this.#instances.get(name) ?? [];
-    const chosen = instances.length > 1 ? this.#around.choose(instances.length) : 0;
+    const chosen = Math.floor(this.#around.random() * instances.length);
+    const [replicas, skew] = [
+      this.#around.faults.standing('replicas', name),
+      this.#around.faults.standing('skew', name),
+    ];
+    if (replicas && chosen > 0) this.#around.faults.strike(replicas);
+    if (skew) this.#around.faults.strike(skew);
     const instance = instances[chosen];
     if (instance?.isAlive) return instance.take(wake);
     const next = this.#start(name);
