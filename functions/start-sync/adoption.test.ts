@@ -81,7 +81,18 @@ describe('an image that names a snapshot to adopt', () => {
         attributes: { result: 'superseded', reason: 'Adopting' },
       }),
     );
-    expect(pass(syncing, { lease }).verbs).toEqual(['patchStatus', 'replace']);
+    const adopting = known({
+      annotations: golden,
+      status: {
+        ...syncing.status,
+        phase: 'Snapshotting',
+        revision: 2,
+        attempt: 0,
+        adoption: { snapshot: 'golden', revision: 2 },
+      },
+    });
+    expect(pass(adopting, { lease, pods: [anImporter(syncing)] }).verbs).toEqual([]);
+    expect(pass(adopting, { lease }).verbs).toEqual(['replace']);
   });
   test('that has DataVolumes under a status that was wiped leaves them for an earlier revision', () => {
     const before = aVMDiskImage({ status: { revision: 1, attempt: 2 } });

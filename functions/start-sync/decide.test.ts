@@ -443,7 +443,15 @@ describe('what is refused', () => {
     });
     expect(reasonOf(result)).toEqual([['Failed', 'Rejected']]);
     expect(result.of('patchStatus')[0]?.status.attempts).toBe(0);
-    expect(result.holders).toEqual([]);
+  });
+  test('an attempt that ends in this pass keeps its slot until the next: a rival may just have begun it', () => {
+    const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
+    const lease = aLease([aHolder(image)]);
+    const refusals = new Map([[`DataVolume vmdi-farm/${aDataVolume(image).metadata.name}`, 'Invalid: no']]);
+    expect(pass([image], { lease, refusals }).holders).toBeUndefined();
+    const ended = known({ name: 'a', status: { phase: 'Failed', attempt: 1 } });
+    expect(pass([ended], { lease }).holders).toEqual([]);
+    expect(pass([ended], { lease, dataVolumes: [aDataVolume(image)] }).holders).toBeUndefined();
   });
   test.each(['concurrency', 'retryLimit', 'retryBackoffDuration', 'allowedSources', 'syncTimeout'])(
     'a policy whose %s does not parse starts nothing',

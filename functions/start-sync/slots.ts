@@ -17,7 +17,9 @@ export function slots(observed: Observed, images: readonly VMDiskImage[], firstU
   const seen: Seen = { ...observed, images: new Map(images.map((image) => [image.metadata.uid, image])) };
   const held = holdersOf(lease);
   const before = [...(held ?? []), ...unlisted(held ?? [], seen)];
-  const kept = before.filter((holder) => keptBy(holder, seen) !== undefined);
+  const found: Seen = { ...observed, images: new Map(observed.images.map((image) => [image.metadata.uid, image])) };
+  // An attempt that this very pass ends keeps its slot until the next: a rival may have begun it since its DataVolumes were listed.
+  const kept = before.filter((holder) => keptBy(holder, seen) !== undefined || keptBy(holder, found) === 'status');
   const granted = held && mayGrant(observed) ? grants(observed, images, kept, firstUnseen) : [];
   const warnings = before
     .filter((holder) => !kept.includes(holder))

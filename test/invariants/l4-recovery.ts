@@ -6,14 +6,13 @@ import { isByStartSync } from './grant.ts';
 import { isInFlight, rememberDone } from './in-flight.ts';
 import { wasThere } from './pass.ts';
 import { addedTo, type Slots } from './slots-of.ts';
-import { isByHand } from './writers.ts';
 
 const passMs = 5000;
 
 /**
  * L4, recovery: a Lease that was lost is rebuilt with every image whose DataVolume was in flight when the rebuilding pass began,
- * and with nobody who neither held a slot nor downloads; once all is still it can be read. A download that a hand took out of the
- * Lease has its slot back within a sweep and a pass. An image whose earlier spec is back
+ * and with nobody who neither held a slot nor downloads; once all is still it can be read. A download without a slot is over, or
+ * has one again, within a sweep and a pass. An image whose earlier spec is back
  * is not refused under the policy that once took it (reliability §2, after Acto).
  */
 export const l4Recovery: Invariant = {
@@ -36,7 +35,7 @@ export const l4Recovery: Invariant = {
         for (const [uid, sinceMs] of takenOut) {
           if (stillFromMs === undefined || change.atMs < Math.max(sinceMs, stillFromMs) + sweepMs + passMs) continue;
           takenOut.delete(uid);
-          return `a download (${uid}) that was taken out of the Lease has no slot again`;
+          return `a download (${uid}) still has no slot again`;
         }
         return undefined;
       },
@@ -46,7 +45,7 @@ export const l4Recovery: Invariant = {
         const isOpen = (found: Download) => isInFlight(found) && !done.isDone(found);
         for (const [uid, hasSlot] of openDownloads(step.state, isOpen)) {
           if (hasSlot) takenOut.delete(uid);
-          else if (isByHand(step.change) && !takenOut.has(uid)) takenOut.set(uid, step.change.atMs);
+          else if (step.state.slots && !takenOut.has(uid)) takenOut.set(uid, step.change.atMs);
         }
         if (step.slotsBefore || !step.state.slots || !wasLost || !isByStartSync(step)) return undefined;
         return rebuiltWrongly(step, step.state.slots, lost, isOpen);

@@ -2,12 +2,14 @@ import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Invariant, State } from './follow.ts';
 import { isInFlight, rememberDone } from './in-flight.ts';
+import { wasThere } from './pass.ts';
 import { isByHand } from './writers.ts';
 
 /**
  * S2, a DataVolume in flight has a slot: neither Succeeded nor Failed nor being deleted. Nobody is judged while the Lease is
  * missing or cannot be read, which only a hand brings about; as soon as it is there again everybody is (reliability §2, L4).
- * What a hand takes out of a Lease that can be read is L4's.
+ * A write of the Lease is judged by what its pass could see, and a DataVolume by the Lease that its own pass saw: of what a rival or
+ * a hand did meanwhile L4 asks that it is put right (DESIGN §10). Where nobody knows when a pass began all is judged at once.
  */
 export const s2SlotHeld: Invariant = {
   number: 'S2',
@@ -15,7 +17,7 @@ export const s2SlotHeld: Invariant = {
   judge: (state) => {
     const done = rememberDone();
     const said = new Set<string>();
-    /** Whose slot a hand took away, until start-sync writes the Lease again: its compare-and-swap has seen the edit. */
+    /** Those that the pass behind the newest Lease did not see. */
     const excused = new Set<string>();
     const find = (dataVolume: DataVolume, { slots }: State) => {
       const { uid, name, labels } = dataVolume.metadata;
@@ -25,20 +27,27 @@ export const s2SlotHeld: Invariant = {
       return `DataVolume ${name} is in flight without a slot`;
     };
     for (const [, downloads] of state.downloads) for (const [, object] of downloads) said.add(object.metadata.uid);
+    let leaseRevision = 0;
     return {
       download: (step) => {
         done.note(step);
-        return step.isGone ? undefined : find(step.object, step.state);
+        if (step.isGone) return undefined;
+        // No write of the Lease stops a pass that is about to begin what it was granted before.
+        if (!step.before && (step.change.since ?? step.revision) < leaseRevision) excused.add(step.object.metadata.uid);
+        return find(step.object, step.state);
       },
-      lease: ({ state: after, change }) => {
-        if (isByHand(change)) {
-          for (const downloads of after.downloads.values()) for (const uid of downloads.keys()) excused.add(uid);
+      lease: (step) => {
+        const all = [...step.state.downloads.values()].flatMap((downloads) => [...downloads.values()]);
+        leaseRevision = step.revision;
+        if (isByHand(step.change)) {
+          for (const { metadata } of all) excused.add(metadata.uid);
           return undefined;
         }
-        excused.clear();
-        const found = [...after.downloads.values()].flatMap((downloads) =>
-          [...downloads.values()].map((dataVolume) => find(dataVolume, after)).filter((one) => one !== undefined),
-        );
+        for (const { metadata } of all) {
+          if (step.change.since === undefined || wasThere(step, metadata.uid)) excused.delete(metadata.uid);
+          else excused.add(metadata.uid);
+        }
+        const found = all.map((dataVolume) => find(dataVolume, step.state)).filter((one) => one !== undefined);
         return found.length > 0 ? found.join('; ') : undefined;
       },
     };
