@@ -141,10 +141,20 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'an empty list of DataVolumes is believed when the Lease is rebuilt',
-    sabotage: through('start-sync', (kube) => ({
-      list: async (resource, options) =>
-        resource.kind === DataVolume.kind || resource.kind === Pod.kind ? [] : kube.list(resource, options),
-    })),
+    sabotage: through('start-sync', (kube) => {
+      let isLost = false;
+      return {
+        get: async (resource, ref) => {
+          const found = await kube.get(resource, ref);
+          if (resource.kind === Lease.kind) isLost = holdersOf(found as Lease | undefined) === undefined;
+          return found;
+        },
+        list: async (resource, options) =>
+          isLost && (resource.kind === DataVolume.kind || resource.kind === Pod.kind)
+            ? []
+            : kube.list(resource, options),
+      };
+    }),
   },
   {
     name: 'references are counted up and down by one, event by event',

@@ -89,7 +89,9 @@ export class User {
         return this.#kube.patch(
           VMDiskImage,
           imageRef(operation.image),
-          { status: { message: 'nothing', queuedAt: null, nextAttemptAt: null, startedAt: null, snapshottingAt: null } },
+          {
+            status: { message: 'nothing', queuedAt: null, nextAttemptAt: null, startedAt: null, snapshottingAt: null },
+          },
           { subresource: 'status' },
         );
       case 'lease':
