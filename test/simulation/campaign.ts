@@ -38,7 +38,7 @@ const sizes: readonly Size[] = [
 ];
 
 const runsPerSeed = 500;
-const mostRunsPerBug = 600;
+const mostRunsPerBug = 1200;
 const sayEveryMs = 10_000;
 
 /** Strikes every write of the small journeys, looks for each mistake, then runs by chance until the time is over. */

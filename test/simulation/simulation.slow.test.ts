@@ -1,7 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { replay } from './enumerate.ts';
 import { journeys } from './journeys.ts';
 import { search } from './search.ts';
+
+// What functions log of faults that were put in is no news.
+const log = vi.spyOn(console, 'error');
+beforeAll(() => void log.mockImplementation(() => undefined));
+afterAll(() => log.mockRestore());
 
 /** The size at which mistakes are looked for (find-bug.ts): what finds them is silent where there is none. */
 const size = { operations: 12, faults: 8, overtakings: 6 };

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { sayViolation } from '../invariants/check.ts';
 import { enumerate } from './enumerate.ts';
 import { examples } from './examples.ts';
@@ -6,6 +6,11 @@ import { journeys } from './journeys.ts';
 import { judge } from './judge.ts';
 import { search } from './search.ts';
 import { simulate } from './simulate.ts';
+
+// What functions log of faults that were put in is no news.
+const log = vi.spyOn(console, 'error');
+beforeAll(() => void log.mockImplementation(() => undefined));
+afterAll(() => log.mockRestore());
 
 const patience = 120_000;
 
