@@ -187,6 +187,15 @@ describe('a snapshot', () => {
     const snapshots = [aSnapshot(snapshotting, { ready: true, error: 'earlier' })];
     expect(pass({ image: snapshotting, dataVolumes: [volume], snapshots }).status?.phase).toBe('Succeeded');
   });
+  test('is waited for no longer where somebody took out of the status since when', () => {
+    const { snapshottingAt: _, startedAt: __, ...status } = snapshotting.status ?? {};
+    const observed = {
+      image: { ...snapshotting, status },
+      dataVolumes: [volume],
+      snapshots: [aSnapshot(snapshotting)],
+    };
+    expect(pass({ ...observed, nowMs: start + 14_400_000 }).status?.phase).toBe('Failed');
+  });
   test('that shows an error is waited for until snapshotTimeout; then the image fails and the volume is kept', () => {
     const snapshots = [aSnapshot(snapshotting, { error: 'throttled' })];
     const observed = { image: snapshotting, dataVolumes: [volume], snapshots };

@@ -22,7 +22,7 @@ import { snapshotFor } from './snapshot.ts';
 /** Waits for the snapshot of a downloaded image: makes it, and says what became of it. */
 export function snapshotting(observed: Observed): Action[] {
   const { image, dataVolumes, snapshots, policy, nowMs, refusals } = observed;
-  const { revision = 1, snapshottingAt = '' } = image.status ?? {};
+  const { revision = 1 } = image.status ?? {};
   const name = snapshotName(image.metadata, revision);
   const dataVolume = dataVolumes.find(({ metadata }) => metadata.name === currentName(image));
   const snapshot = snapshots.find(({ metadata }) => metadata.name === name);
@@ -35,7 +35,7 @@ export function snapshotting(observed: Observed): Action[] {
       : 'its DataVolume is gone';
     return snapshotFailed(observed, 'VolumeLost', `The volume was lost before its snapshot was ready: ${found}.`);
   }
-  if (isValid(policy, 'snapshotTimeout') && nowMs - Date.parse(snapshottingAt) >= policy.values.snapshotTimeout) {
+  if (isValid(policy, 'snapshotTimeout') && nowMs - sinceMs(image, dataVolume) >= policy.values.snapshotTimeout) {
     const found = snapshot?.status?.error?.message ?? 'no error';
     const within = `within snapshotTimeout (${sayDuration(policy.values.snapshotTimeout)})`;
     return snapshotFailed(
@@ -46,6 +46,12 @@ export function snapshotting(observed: Observed): Action[] {
   }
   return snapshot ? [] : makeSnapshot(image, dataVolume);
 }
+
+/** Since when the snapshot is waited for; where somebody took that out of the status, since what came before it. */
+const sinceMs = ({ status }: VMDiskImage, { metadata }: DataVolume) =>
+  [status?.snapshottingAt, status?.startedAt, metadata.creationTimestamp]
+    .map((time) => Date.parse(time ?? ''))
+    .find(Number.isFinite) ?? 0;
 
 function succeeded({ image, nowMs }: Observed, snapshot: VolumeSnapshot): Action[] {
   const { revision = 1, startedAt, queuedAt } = image.status ?? {};

@@ -31,6 +31,17 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
     ]),
   },
   {
+    invariant: 'L1',
+    what: 'an image waited for its snapshot for ever where somebody took out of its status since when',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'c' },
+        { seconds: 40, do: 'garbleStatus', image: 'c' },
+      ],
+      [{ kind: 'snapshot', at: 0, how: 'never' }],
+    ),
+  },
+  {
     invariant: 'S9',
     what: 'the time of a transition went back where the clock of its writer was behind',
     plan: plainly(
