@@ -1,4 +1,4 @@
-import { imageUidLabel, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { attemptLabel, imageUidLabel, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
 import type { Invariant, Step } from './follow.ts';
 import { policiesOf } from './pass.ts';
@@ -15,7 +15,7 @@ export const s7Backoff: Invariant = {
   number: 'S7',
   says: 'a failed attempt is followed by its back-off',
   judge: (_, { skewMs = usualSkewMs }) => {
-    const waits = new Map<string, { failedMs: number; waitMs: number }>();
+    const waits = new Map<string, { failedMs: number; waitMs: number; attempt: string }>();
     return {
       image: (step) => {
         const { uid } = step.object.metadata;
@@ -26,14 +26,19 @@ export const s7Backoff: Invariant = {
         if (status.revision !== before.revision || status.phase === 'Snapshotting') waits.delete(uid);
         else if (before.phase === 'Syncing' && status.phase === 'Retrying') {
           const waitMs = leastWaitOf(step, status);
-          waits.set(uid, { failedMs: Math.min(step.change.atMs, saidMs(status) || step.change.atMs), waitMs });
+          waits.set(uid, {
+            failedMs: Math.min(step.change.atMs, saidMs(status) || step.change.atMs),
+            waitMs,
+            attempt: String(status.attempt),
+          });
           return tooSoon(status, waitMs);
         } else if (before.phase === 'Retrying' && status.phase === 'Queued') return early(before, status);
         return undefined;
       },
       download: ({ object: { metadata }, before, isGone, change }) => {
         const wait = waits.get(metadata.labels?.[imageUidLabel] ?? '');
-        if (before || isGone || !wait) return undefined;
+        // One of the attempt that has just ended, late, is no next attempt: it is deleted on sight.
+        if (before || isGone || !wait || metadata.labels?.[attemptLabel] === wait.attempt) return undefined;
         waits.delete(metadata.labels?.[imageUidLabel] ?? '');
         const waitedMs = change.atMs - wait.failedMs;
         if (waitedMs >= wait.waitMs - skewMs) return undefined;
