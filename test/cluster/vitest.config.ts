@@ -41,7 +41,7 @@ export default defineConfig(({ mode }) => ({
   test: {
     include: mode === 'slow' ? [slow] : ['test/cluster/**/*.test.ts'],
     exclude: mode === 'slow' ? [] : [slow],
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 300_000,
     fileParallelism: false,
     sequence: { sequencer: InOrder },

@@ -1,7 +1,6 @@
 import type { Lease } from '../../shared/resources/coordination/lease.ts';
 import type { Holder } from '../../shared/rules/slots.ts';
 import type { Step } from './follow.ts';
-import { isInFlight } from './in-flight.ts';
 import { beganAt } from './pass.ts';
 import { addedTo, type Slots } from './slots-of.ts';
 
@@ -22,7 +21,8 @@ export interface Grant {
 
 /** It takes its slot back, which somebody took out of the Lease or CDI's second thoughts cost it: that lets nobody in. */
 const isDownloading = ({ state }: Step<Lease>, uid: string) =>
-  [...(state.downloads.get(uid)?.values() ?? [])].some(isInFlight) || (state.pods.get(uid)?.size ?? 0) > 0;
+  [...(state.downloads.get(uid)?.values() ?? [])].some(({ status }) => status?.phase !== 'Succeeded') ||
+  (state.pods.get(uid)?.size ?? 0) > 0;
 
 /**
  * What a write of the Lease gave; undefined where it gave nothing, or where it restored a Lease that was lost: then it says

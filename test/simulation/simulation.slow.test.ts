@@ -11,10 +11,10 @@ afterAll(() => log.mockRestore());
 /** The size at which mistakes are looked for (find-bug.ts): what finds them is silent where there is none. */
 const size = { operations: 12, faults: 8, overtakings: 6 };
 
-test('a thousand larger runs by chance break no invariant', async () => {
-  const { runs, counterexample } = await search({ seed: 1, runs: 1000, size });
+test('three hundred larger runs by chance break no invariant', async () => {
+  const { runs, counterexample } = await search({ seed: 1, runs: 300, size });
   expect(counterexample).toBeUndefined();
-  expect(runs).toBe(1000);
+  expect(runs).toBe(300);
 }, 600_000);
 
 describe('every event, brought again seven seconds later, changes nothing', () => {
