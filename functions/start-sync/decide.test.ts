@@ -310,6 +310,14 @@ describe('after a crash', () => {
     expect(pass([anew], more)).toMatchObject({ holders: ['anew'], started: [] });
   });
 
+  test('an importer that has been Terminating for too long takes no slot back, and the Lease is left as it is', () => {
+    const again = queued('again', 0, { status: { attempt: 1, attempts: 1 } });
+    const more = { data: { concurrency: '0' }, nowMs: start + 3_600_000, lease: aLease([]) };
+    const { of, holders } = pass([again], { ...more, pods: [anImporter(again, { leaving: true })] });
+    expect(holders).toBeUndefined();
+    expect(of('replace')).toEqual([]);
+  });
+
   test('a slot that only an importer Pod tells of is said to be that of its image', () => {
     const running = known({ name: 'running', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
     expect(pass([running], { lease: aLease([]), pods: [anImporter(running)] })).toMatchObject({ holders: ['running'] });

@@ -16,7 +16,7 @@ export function slots(observed: Observed, images: readonly VMDiskImage[], firstU
   const { lease, nowMs } = observed;
   const seen: Seen = { ...observed, images: new Map(images.map((image) => [image.metadata.uid, image])) };
   const held = holdersOf(lease);
-  const before = [...(held ?? []), ...unlisted(held ?? [], seen)];
+  const before = held ? [...held, ...unlisted(held, seen)] : rebuild(seen);
   const found: Seen = { ...observed, images: new Map(observed.images.map((image) => [image.metadata.uid, image])) };
   // An attempt that this very pass ends keeps its slot until the next: a rival may have begun it since its DataVolumes were listed.
   const kept = before.filter((holder) => keptBy(holder, seen) !== undefined || keptBy(holder, found) === 'status');
@@ -24,7 +24,7 @@ export function slots(observed: Observed, images: readonly VMDiskImage[], firstU
   const warnings = before
     .filter((holder) => !kept.includes(holder))
     .flatMap((holder) => stuckPods(holder, seen).map((pod) => stuckWarning(pod)));
-  const isChanged = !held || kept.length !== held.length || kept.length !== before.length || granted.length > 0;
+  const isChanged = before.length !== held?.length || kept.length !== before.length || granted.length > 0;
   const holders = [...kept, ...granted];
   return [
     ...warnings,
@@ -35,12 +35,12 @@ export function slots(observed: Observed, images: readonly VMDiskImage[], firstU
 }
 
 /**
- * What downloads and is not among the holders: all of it where the Lease was lost; else what somebody took out by hand,
- * and what CDI takes back to an earlier phase (invariant S2, L4 of the reliability reference).
+ * What downloads and is not among the holders: what somebody took out by hand, and what CDI takes back to an earlier phase
+ * (invariants S2 and L4 of the reliability reference).
  */
 function unlisted(held: readonly Holder[], seen: Seen): Holder[] {
   const listed = new Set(held.map(({ uid }) => uid));
-  return rebuild(seen).filter(({ uid }) => !listed.has(uid));
+  return rebuild(seen).filter((holder) => !listed.has(holder.uid) && keptBy(holder, seen) !== undefined);
 }
 
 /** Nothing starts anew while a key it depends on does not parse, or too soon after the Lease was lost. */
