@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optionsOf, UsageError } from '../../deploy/local/terminal/arguments.ts';
+import { optionsOf, UsageError, wholeNumber } from '../../deploy/local/terminal/arguments.ts';
 import { lookOf } from '../../deploy/local/terminal/output.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
@@ -41,9 +41,9 @@ async function main(): Promise<number> {
       process.stdout.write(help);
       return 0;
     }
-    const counts = options.triggers.split(',').map((text) => wholeNumber('--triggers', text));
+    const counts = options.triggers.split(',').map((text) => wholeNumber('--triggers', text, 0, 999));
     const loadBefore = loadNow();
-    const rounds = await measure(namesOf(counts), wholeNumber('--rounds', options.rounds));
+    const rounds = await measure(namesOf(counts), wholeNumber('--rounds', options.rounds, 0, 999));
     const result = { machine: machineOf(loadBefore), ...sizes, rounds };
     const lines = options.json ? [JSON.stringify(result)] : costReport(result, lookOf(process.stdout));
     process.stdout.write(`${lines.join('\n')}\n`);
@@ -52,11 +52,6 @@ async function main(): Promise<number> {
     process.stderr.write(`eventing-cost: ${error instanceof Error ? error.message : String(error)}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
-}
-
-function wholeNumber(option: string, text: string): number {
-  if (/^\d{1,3}$/.test(text)) return Number(text);
-  throw new UsageError(`${option}: expected whole numbers below 1000, found ${JSON.stringify(text)}`);
 }
 
 export interface MeasuredRound extends MeasuredBroker, Round {}

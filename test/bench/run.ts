@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { optionsOf, UsageError } from '../../deploy/local/terminal/arguments.ts';
+import { optionsOf, UsageError, wholeNumber } from '../../deploy/local/terminal/arguments.ts';
 import { endWithReader, lookOf } from '../../deploy/local/terminal/output.ts';
 import { type Bound, boundsOf, type Measured } from './bounds.ts';
 import { measureStarts } from './cold-start.ts';
@@ -51,7 +51,7 @@ async function main(): Promise<number> {
       process.stdout.write(help);
       return 0;
     }
-    return await bench(imagesOf(options.images), {
+    return await bench(wholeNumber('--images', options.images, 10, 10_000), {
       isJson: options.json === true,
       isLocal: options.local === true,
     });
@@ -59,12 +59,6 @@ async function main(): Promise<number> {
     process.stderr.write(`bench: ${error instanceof Error ? error.message.replaceAll('\n', ' ') : String(error)}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
-}
-
-function imagesOf(text: string): number {
-  const images = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (images >= 10 && images <= 10_000) return images;
-  throw new UsageError(`--images: expected a whole number from 10 to 10000, found ${JSON.stringify(text)}`);
 }
 
 async function bench(images: number, { isJson, isLocal }: { isJson: boolean; isLocal: boolean }): Promise<number> {

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { UsageError } from '../../deploy/local/terminal/arguments.ts';
+import { argumentOf, UsageError, wholeNumber } from '../../deploy/local/terminal/arguments.ts';
 import { endWithReader } from '../../deploy/local/terminal/output.ts';
 import { stopSignals } from '../../deploy/local/terminal/stop-signals.ts';
 import { campaign } from './campaign.ts';
@@ -29,19 +28,29 @@ Examples
   npm run --silent test:full -- 10 --json | jq '.violations'
 `;
 
+const options = {
+  seed: { type: 'string' },
+  runs: { type: 'boolean' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
 async function main(): Promise<number> {
   endWithReader(process.stdout);
   // What functions log of injected faults is no news.
   console.error = () => undefined;
   const { signal, exitCode, off } = stopSignals();
   try {
-    const { values, positionals } = parsed(process.argv.slice(2));
+    const { values, argument: minutes = '5' } = argumentOf(
+      'npm run test:full --',
+      process.argv.slice(2),
+      options,
+      'minutes',
+    );
     if (values.help) {
       process.stdout.write(help);
       return 0;
     }
-    const [minutes = '5', ...others] = positionals;
-    if (others.length > 0) throw new UsageError(`expected minutes and nothing else, found ${others.join(' ')}`);
     const result = await campaign({
       minutes: wholeNumber('minutes', minutes, 1, 1440),
       seed: wholeNumber('--seed', values.seed ?? `${Date.now() % 1_000_000}`, 0, 999_999_999),
@@ -57,27 +66,6 @@ async function main(): Promise<number> {
   } finally {
     off();
   }
-}
-
-function parsed(args: string[]) {
-  const options = {
-    seed: { type: 'string' },
-    runs: { type: 'boolean' },
-    json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  } as const;
-  try {
-    return parseArgs({ args, options, strict: true, allowPositionals: true });
-  } catch (error) {
-    const found = error instanceof Error ? error.message.split('. ')[0] : String(error);
-    throw new UsageError(`${found}; expected minutes, --seed, --runs, --json, --help (--help tells more)`);
-  }
-}
-
-function wholeNumber(what: string, text: string, least: number, most: number): number {
-  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= least && number <= most) return number;
-  throw new UsageError(`${what}: expected a whole number from ${least} to ${most}, found ${JSON.stringify(text)}`);
 }
 
 process.exitCode = await main();

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { UsageError } from '../../deploy/local/terminal/arguments.ts';
+import { argumentOf, UsageError, wholeNumber } from '../../deploy/local/terminal/arguments.ts';
 import { endWithReader, lookOf } from '../../deploy/local/terminal/output.ts';
 import { stopSignals } from '../../deploy/local/terminal/stop-signals.ts';
 
@@ -47,36 +46,20 @@ async function main(): Promise<number> {
   }
 }
 
+const options = {
+  seed: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
 function wantedOf(args: string[]): Wanted | 'help' {
-  const { values, positionals } = parsed(args);
+  const { values, argument: minutes = '30' } = argumentOf('npm run soak --', args, options, 'minutes');
   if (values.help) return 'help';
-  const [minutes = '30', ...others] = positionals;
-  if (others.length > 0) throw new UsageError(`expected minutes and nothing else, found ${others.join(' ')}`);
   return {
     minutes: wholeNumber('minutes', minutes, 1, 240),
     seed: wholeNumber('--seed', values.seed ?? `${Date.now() % 1_000_000}`, 0, 999_999_999),
     isJson: values.json === true,
   };
-}
-
-function parsed(args: string[]) {
-  const options = {
-    seed: { type: 'string' },
-    json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  } as const;
-  try {
-    return parseArgs({ args, options, strict: true, allowPositionals: true });
-  } catch (error) {
-    const found = error instanceof Error ? error.message.split('. ')[0] : String(error);
-    throw new UsageError(`${found}; expected minutes, --seed, --json, --help (npm run soak -- --help tells more)`);
-  }
-}
-
-function wholeNumber(what: string, text: string, least: number, most: number): number {
-  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= least && number <= most) return number;
-  throw new UsageError(`${what}: expected a whole number from ${least} to ${most}, found ${JSON.stringify(text)}`);
 }
 
 /** On the cluster of the environment. */

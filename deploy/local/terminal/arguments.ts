@@ -10,8 +10,41 @@ export function optionsOf<T extends ParseArgsOptionsConfig>(command: string, arg
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
-    const found = error instanceof Error ? (error.message.split(/\. |\n/)[0] ?? '') : String(error);
-    const expected = Object.keys(options).map((name) => `--${name}`);
-    throw new UsageError(`${found.replace(/\.$/, '')}; expected ${expected.join(', ')} (${command} --help tells more)`);
+    throw usageError(command, error, optionNames(options));
   }
+}
+
+/** The options of a command that may be told one thing more, `what`; throws as `optionsOf` does. */
+export function argumentOf<T extends ParseArgsOptionsConfig>(
+  command: string,
+  args: readonly string[],
+  options: T,
+  what: string,
+) {
+  const { values, positionals } = parsed(command, args, options, what);
+  const [argument, ...others] = positionals;
+  if (others.length > 0) throw new UsageError(`expected ${what} and nothing else, found ${others.join(' ')}`);
+  return { values, argument };
+}
+
+function parsed<T extends ParseArgsOptionsConfig>(command: string, args: readonly string[], options: T, what: string) {
+  try {
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals: true });
+  } catch (error) {
+    throw usageError(command, error, [what, ...optionNames(options)]);
+  }
+}
+
+/** The number that `text` says, given for `what`. */
+export function wholeNumber(what: string, text: string, least: number, most: number): number {
+  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw new UsageError(`${what}: expected a whole number from ${least} to ${most}, found ${JSON.stringify(text)}`);
+}
+
+const optionNames = (options: ParseArgsOptionsConfig) => Object.keys(options).map((name) => `--${name}`);
+
+function usageError(command: string, error: unknown, expected: readonly string[]): UsageError {
+  const found = error instanceof Error ? (error.message.split(/\. |\n/)[0] ?? '') : String(error);
+  return new UsageError(`${found.replace(/\.$/, '')}; expected ${expected.join(', ')} (${command} --help tells more)`);
 }
