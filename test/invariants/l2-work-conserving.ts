@@ -1,8 +1,7 @@
 import { adoptSnapshot, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { defaultHoldOffMs } from '../../shared/rules/slots.ts';
 import type { Invariant, State } from './follow.ts';
-
-const passMs = 5000;
+import { longestPassMs } from './pass.ts';
 
 /**
  * L2, work conserving: once all is still, a free slot and an image that waits for one are not there together for longer than a
@@ -19,7 +18,7 @@ export const l2WorkConserving: Invariant = {
     const late = (nowMs: number) => {
       if (idleSinceMs === undefined) return undefined;
       const idleMs = nowMs - Math.max(idleSinceMs, stillFromMs);
-      if (idleMs <= sweepMs + passMs + defaultHoldOffMs) return undefined;
+      if (idleMs <= sweepMs + longestPassMs + defaultHoldOffMs) return undefined;
       idleSinceMs = undefined;
       return `a slot was free for ${idleMs} ms while ${waiting.size} images waited`;
     };

@@ -3,6 +3,7 @@ import { isAdopting } from '../../shared/rules/adoption.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
 import type { Invariant } from './follow.ts';
+import { longestPassMs } from './pass.ts';
 
 /** How long a revision has been in hand: everything but its time in the queue. */
 interface Hand {
@@ -67,6 +68,6 @@ function boundOf({ values }: Policy, sweepMs: number): number {
   let waitsMs = 0;
   for (let failed = 1; failed <= retryLimit; failed++)
     waitsMs += backoffMs(failed, values.retryBackoffDuration, values.maxRetryBackoffDuration);
-  const stepMs = sweepMs + 5000;
+  const stepMs = sweepMs + longestPassMs;
   return attempts * (Math.max(startTimeout, syncTimeout) + 2 * stepMs) + snapshotTimeout + 2 * stepMs + waitsMs;
 }

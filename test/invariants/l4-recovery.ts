@@ -4,10 +4,8 @@ import { contentDigest } from '../../shared/rules/content-digest.ts';
 import type { Invariant, State, Step } from './follow.ts';
 import { isByStartSync } from './grant.ts';
 import { isInFlight, rememberDone } from './in-flight.ts';
-import { wasThere } from './pass.ts';
+import { longestPassMs, wasThere } from './pass.ts';
 import { addedTo, type Slots } from './slots-of.ts';
-
-const passMs = 5000;
 
 /**
  * L4, recovery: a Lease that was lost is rebuilt with every image whose DataVolume was in flight when the rebuilding pass began,
@@ -33,7 +31,8 @@ export const l4Recovery: Invariant = {
       },
       every: ({ change }) => {
         for (const [uid, sinceMs] of takenOut) {
-          if (stillFromMs === undefined || change.atMs < Math.max(sinceMs, stillFromMs) + sweepMs + passMs) continue;
+          if (stillFromMs === undefined || change.atMs < Math.max(sinceMs, stillFromMs) + sweepMs + longestPassMs)
+            continue;
           takenOut.delete(uid);
           return `a download (${uid}) still has no slot again`;
         }

@@ -2,8 +2,8 @@ import type { Policy } from '../../shared/rules/policy.ts';
 import type { Step } from './follow.ts';
 import { readableFrom } from './policies.ts';
 
-/** So long a pass takes at most, where nobody recorded at which resourceVersion it began. */
-const longestPassMs = 5000;
+/** So long a pass takes at most. */
+export const longestPassMs = 5000;
 
 /** When the pass behind a change began to read, by its resourceVersion where that is known, else by the clock. */
 export const beganAt = ({ change }: Step) => ({ revision: change.since, ms: change.atMs - longestPassMs });

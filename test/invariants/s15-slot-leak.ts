@@ -2,8 +2,8 @@ import { attemptLabel, imageUidLabel, revisionLabel } from '../../shared/resourc
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import type { Holder } from '../../shared/rules/slots.ts';
 import type { Invariant, State } from './follow.ts';
+import { longestPassMs } from './pass.ts';
 
-const passMs = 5000;
 /** Past this a Pod that is Terminating keeps no slot (functions/start-sync/hold.ts). */
 const stuckAfterMs = 10 * 60_000;
 
@@ -19,7 +19,8 @@ export const s15SlotLeak: Invariant = {
   judge: (state, { stillFromMs, sweepMs = 30_000, endMs }) => {
     const idleSince = new Map<string, number>();
     let hasPods = state.pods.size > 0;
-    const withinMs = () => sweepMs + passMs + (hasPods ? 0 : stuckAfterMs) + (stillFromMs === undefined ? 60_000 : 0);
+    const withinMs = () =>
+      sweepMs + longestPassMs + (hasPods ? 0 : stuckAfterMs) + (stillFromMs === undefined ? 60_000 : 0);
     const late = (nowMs: number) => {
       for (const [uid, sinceMs] of idleSince) {
         const fromMs = Math.max(sinceMs, stillFromMs ?? sinceMs);

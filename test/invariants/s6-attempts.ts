@@ -1,6 +1,7 @@
 import { attemptLabel, imageUidLabel, revisionLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { isValid } from '../../shared/rules/policy.ts';
 import type { Invariant } from './follow.ts';
+import { longestPassMs } from './pass.ts';
 import { readableFrom } from './policies.ts';
 
 interface Attempts {
@@ -9,8 +10,6 @@ interface Attempts {
   uncounted: number;
   sinceRevision: number;
 }
-
-const passMs = 5000;
 
 /**
  * S6, attempts: an image has at most retryLimit + 1 DataVolumes of a revision, over crashes and replays, by the highest
@@ -31,7 +30,7 @@ export const s6Attempts: Invariant = {
       const sinceMs = before?.sinceMs ?? atMs;
       restarts.set(uid, { count, sinceMs });
       const seenForMs = atMs - Math.max(sinceMs, stillFromMs);
-      return before && seenForMs > sweepMs + passMs
+      return before && seenForMs > sweepMs + longestPassMs
         ? `an importer began again ${seenForMs} ms after the first time that it did`
         : undefined;
     };
