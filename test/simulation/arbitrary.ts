@@ -17,6 +17,8 @@ export interface Size {
 }
 
 export const usual: Size = { operations: 8, faults: 5, overtakings: 6 };
+/** Room for what a mistake needs to show; what finds one here has to be silent where there is none. */
+export const roomy: Size = { operations: 12, faults: 8, overtakings: 6 };
 
 const image = fc.constantFrom('a', 'b', 'c', 'd');
 const machine = fc.constantFrom('m', 'n');

@@ -1,5 +1,12 @@
 import type { StoreEvent } from '../../deploy/local/api-server/watch-log.ts';
-import type { FunctionDeclaration, Message, Subject, Wake, Waker } from '../../shared/function.ts';
+import {
+  type FunctionDeclaration,
+  isChangeOf,
+  type Message,
+  type Subject,
+  type Wake,
+  type Waker,
+} from '../../shared/function.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import type { DomainEvent } from '../../shared/runtime/tell.ts';
 import type { Faults } from './faults.ts';
@@ -50,16 +57,15 @@ export class Broker {
     const verb = ({ ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' } as const)[type];
     const { apiVersion, kind, metadata } = object;
     const subject: Subject = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
-    const woken = this.#wakers.filter(({ waker }) => isWokenBy(waker, subject, { verb, labels: metadata.labels }));
-    if (woken.length > 0 && !this.#isDeaf) this.#bring(namesOf(woken), { ...none, subjects: [subject] });
+    const { labels } = metadata;
+    this.#tell((waker) => isWokenBy(waker, subject, { verb, labels }), { ...none, subjects: [subject] });
   }
 
   /** Somebody posted an event: a function its domain event, a pipeline its own. */
   posted(event: DomainEvent, from: string) {
     const { type, id, data } = event;
-    const woken = this.#wakers.filter(({ waker }) => waker.on === 'event' && waker.type === type);
     const message: Message = { id, type, source: from, time: new Date(this.#scheduler.now()).toISOString(), data };
-    if (woken.length > 0 && !this.#isDeaf) this.#bring(namesOf(woken), { ...none, messages: [message] });
+    this.#tell((waker) => waker.on === 'event' && waker.type === type, { ...none, messages: [message] });
   }
 
   heal() {
@@ -68,8 +74,20 @@ export class Broker {
   }
 
   #time(timer: 'sweep' | 'audit') {
-    const woken = this.#wakers.filter(({ waker }) => waker.on === timer);
-    this.#bring(namesOf(woken), { ...none, [timer]: true });
+    this.#bring(
+      this.#whoseWaker((waker) => waker.on === timer),
+      { ...none, [timer]: true },
+    );
+  }
+
+  /** A change or a fact, to whoever waits for it; a plan that is deaf has it told to nobody. */
+  #tell(wakes: (waker: Waker) => boolean, wake: Wake) {
+    const names = this.#whoseWaker(wakes);
+    if (names.length > 0 && !this.#isDeaf) this.#bring(names, wake);
+  }
+
+  #whoseWaker(wakes: (waker: Waker) => boolean): string[] {
+    return [...new Set(this.#wakers.filter(({ waker }) => wakes(waker)).map(({ name }) => name))];
   }
 
   #bring(names: readonly string[], wake: Wake) {
@@ -112,17 +130,13 @@ export class Broker {
   }
 }
 
-const namesOf = (woken: readonly { name: string }[]) => [...new Set(woken.map(({ name }) => name))];
-
 function isWokenBy(
   waker: Waker,
   subject: Subject,
   { verb, labels = {} }: { verb: 'add' | 'update' | 'delete'; labels: Record<string, string> | undefined },
 ): boolean {
-  if (waker.on !== 'changed') return false;
-  const { resource, name, verbs, source } = waker;
-  if (resource.kind !== subject.kind || resource.apiVersion !== subject.apiVersion) return false;
-  if (name !== undefined && name !== subject.name) return false;
+  if (waker.on !== 'changed' || !isChangeOf(waker, subject)) return false;
+  const { verbs, source } = waker;
   if (verbs && !(verbs as readonly string[]).includes(verb)) return false;
   if (source === 'own' && subject.namespace !== operatorNamespace) return false;
   return Object.entries(waker.labels ?? {}).every(([key, value]) => labels[key] === value);

@@ -1,7 +1,7 @@
 import { sayViolation } from '../invariants/check.ts';
-import { faultKinds, type Size, usual } from './arbitrary.ts';
+import { faultKinds, roomy, type Size, usual } from './arbitrary.ts';
 import { bugs } from './bugs.ts';
-import { enumerate } from './enumerate.ts';
+import { type Enumeration, enumerate } from './enumerate.ts';
 import { type Caught, findBug } from './find-bug.ts';
 import { journeys } from './journeys.ts';
 import type { Plan } from './plan.ts';
@@ -25,17 +25,13 @@ export interface CampaignResult {
   runsPerSecond: number;
   /** Of how many runs each kind of fault struck, and how many of those broke something. */
   faults: Record<string, { runs: number; violations: number }>;
-  enumerated: Record<string, { writes: number; runs: number; violations: string[] }>;
+  enumerated: Record<string, Enumeration>;
   mistakes: { name: string; caught: Caught | undefined }[];
   violations: { says: string[]; plan: Plan; seed: number; path: string }[];
 }
 
 /** Sizes in turn, so that small runs and crowded ones get their share. */
-const sizes: readonly Size[] = [
-  usual,
-  { operations: 12, faults: 8, overtakings: 6 },
-  { operations: 20, faults: 14, overtakings: 10 },
-];
+const sizes: readonly Size[] = [usual, roomy, { operations: 20, faults: 14, overtakings: 10 }];
 
 const runsPerSeed = 500;
 const mostRunsPerBug = 1200;
@@ -57,7 +53,7 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
       runs: runsPerSeed,
       size: sizes[from % sizes.length] ?? usual,
       untilMs,
-      onRun: (_, { run, violations: found }) => {
+      onRun: ({ run, violations: found }) => {
         runs++;
         for (const kind of new Set([...run.struck.keys()].map((fault) => fault.kind))) {
           const row = faults[kind];

@@ -48,46 +48,44 @@ export const soundPolicy: Readonly<Record<string, string>> = {
 export async function startCluster(clock: Clock, newUid: () => string): Promise<ClusterState> {
   const state: ClusterState = { store: new Store(100_000), kinds, clock, admission: [], newUid };
   const write = { ...systemWrite('system:admin'), fieldManager: 'admin' };
-  for (const { apiVersion, plural, ...object } of furniture) {
-    const [version = '', group = ''] = apiVersion.split('/').reverse();
-    const kind = kinds.find(group, version, plural);
-    if (!kind) throw new Error(`expected the kind of ${plural} to be served, found none`);
-    const body = { apiVersion, kind: kind.kind, ...object };
-    await createObject(state, kind, object.metadata.namespace, body, write);
+  for (const object of furniture) {
+    const kind = kinds.byKind(object.apiVersion, object.kind);
+    if (!kind) throw new Error(`expected ${object.kind} of ${object.apiVersion} to be served, found no such kind`);
+    await createObject(state, kind, object.metadata.namespace, object, write);
   }
   return state;
 }
 
 type Furniture = {
   apiVersion: string;
-  plural: string;
+  kind: string;
   metadata: { name: string; namespace?: string; annotations?: Record<string, string> };
 };
-const namespace = (name: string): Furniture => ({ apiVersion: 'v1', plural: 'namespaces', metadata: { name } });
+const namespace = (name: string): Furniture => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 const furniture: readonly (Furniture & Record<string, unknown>)[] = [
   ...['default', operatorNamespace, imageNamespace, machineNamespace].map(namespace),
   {
     apiVersion: 'storage.k8s.io/v1',
-    plural: 'storageclasses',
+    kind: 'StorageClass',
     metadata: { name: 'gp3' },
     provisioner: 'ebs.csi.aws.com',
   },
   {
     apiVersion: 'snapshot.storage.k8s.io/v1',
-    plural: 'volumesnapshotclasses',
+    kind: 'VolumeSnapshotClass',
     metadata: { name: 'ebs-snapshot' },
     driver: 'ebs.csi.aws.com',
     deletionPolicy: 'Delete',
   },
   {
     apiVersion: 'v1',
-    plural: 'configmaps',
+    kind: 'ConfigMap',
     metadata: { name: policyName, namespace: operatorNamespace },
     data: { ...soundPolicy },
   },
   {
     apiVersion: 'coordination.k8s.io/v1',
-    plural: 'leases',
+    kind: 'Lease',
     metadata: { name: leaseName, namespace: operatorNamespace, annotations: { [slotsAnnotation]: '[]' } },
     // Taken long ago: nothing is held off.
     spec: { holderIdentity: 'start-sync', acquireTime: '2025-01-01T00:00:00.000000Z' },

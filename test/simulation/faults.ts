@@ -35,27 +35,27 @@ export class Faults {
 
   /** The number of this thing among those of its sort, from 0. */
   count(sort: string): number {
-    const number = this.#counts.get(sort) ?? 0;
+    const number = this.countOf(sort);
     this.#counts.set(sort, number + 1);
     return number;
   }
 
-  /** What is so for a whole run has come to something. */
+  /** The fault has come to something. */
   strike(fault: Fault) {
     if (this.#areOn) this.#struck.set(fault, (this.#struck.get(fault) ?? 0) + 1);
   }
 
-  /** The fault of one of these kinds that strikes thing number `number`, if any does. */
-  at<K extends Kind>(number: number, ...kinds: readonly K[]): Of<K> | undefined {
+  /** The fault of that kind that strikes thing number `number`, if any does. */
+  at<K extends Kind>(number: number, kind: K): Of<K> | undefined {
     if (!this.#areOn) return undefined;
     const found = this.#faults.find(
       (fault) =>
-        kinds.includes(fault.kind as K) &&
+        fault.kind === kind &&
         'at' in fault &&
         number >= fault.at &&
         number < fault.at + ('count' in fault ? fault.count : 1),
     );
-    if (found) this.#struck.set(found, (this.#struck.get(found) ?? 0) + 1);
+    if (found) this.strike(found);
     return found as Of<K> | undefined;
   }
 

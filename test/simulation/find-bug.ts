@@ -1,10 +1,7 @@
 import * as fc from 'fast-check';
-import { plans } from './arbitrary.ts';
+import { plans, roomy } from './arbitrary.ts';
 import type { Bug } from './bugs.ts';
 import { judge } from './judge.ts';
-
-/** Runs of this size have room for what a mistake needs to show. */
-const size = { operations: 12, faults: 8, overtakings: 6 };
 
 /** How a mistake was found. */
 export interface Caught {
@@ -19,7 +16,7 @@ export interface Caught {
 export async function findBug({ sabotage }: Bug, mostRuns: number, seed = 1): Promise<Caught | undefined> {
   const fromMs = performance.now();
   let runs = 0;
-  for (const plan of fc.sample(plans(size), { seed, numRuns: mostRuns })) {
+  for (const plan of fc.sample(plans(roomy), { seed, numRuns: mostRuns })) {
     runs++;
     const { violations } = await judge(plan, sabotage);
     const [first] = violations;

@@ -1,15 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ClusterState, timestamp } from '../../deploy/local/api-server/cluster-state.ts';
 import { deleteObject } from '../../deploy/local/api-server/delete-object.ts';
-import type { ApiObject, Metadata, OwnerReference } from '../../deploy/local/api-server/objects.ts';
+import type { ApiObject, Metadata } from '../../deploy/local/api-server/objects.ts';
+import { withoutFinalizer } from '../../deploy/local/api-server/system-change.ts';
 import type { ObjectReference } from '../../shared/resources/resource.ts';
 import type { Recorder } from './recorder.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** Where objects of a kind are kept: what the models write to. */
 export const shelves = {
-  images: 'pelotech.ot/vmdiskimages',
-  machines: 'pelotech.ot/virtualmachines',
   dataVolumes: 'cdi.kubevirt.io/datavolumes',
   claims: '/persistentvolumeclaims',
   pods: '/pods',
@@ -21,6 +20,14 @@ export const shelves = {
   policies: '/configmaps',
 } as const;
 export type Shelf = (typeof shelves)[keyof typeof shelves];
+
+/** An object but for what the API server sets. */
+interface NewObject {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectReference & Pick<Metadata, 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'>;
+  [field: string]: unknown;
+}
 
 /** How somebody else's controller writes: at once and unconditionally, one object a step. */
 export class Hands {
@@ -54,7 +61,7 @@ export class Hands {
     return found && (uid === undefined || found.metadata.uid === uid) ? found : undefined;
   }
 
-  make(shelf: Shelf, object: { apiVersion: string; kind: string; metadata: Partial<Metadata> & ObjectReference }) {
+  make(shelf: Shelf, object: NewObject) {
     const { namespace, name } = object.metadata;
     if (this.state.store.get(shelf, namespace, name)) return;
     const uid = this.state.newUid?.() ?? '';
@@ -82,6 +89,11 @@ export class Hands {
     });
   }
 
+  /** No longer holds the object, unless it is gone. */
+  letGo(shelf: Shelf, ref: ObjectReference & { uid?: string }, finalizer: string) {
+    this.change(shelf, ref, (object) => ({ ...object, metadata: withoutFinalizer(object.metadata, finalizer) }));
+  }
+
   /** As the API server deletes: what a finalizer or a grace period holds is only marked. */
   async delete(shelf: Shelf, ref: ObjectReference & { uid?: string }) {
     const found = this.get(shelf, ref);
@@ -93,15 +105,3 @@ export class Hands {
       });
   }
 }
-
-export const withoutFinalizer = (object: ApiObject, finalizer: string): ApiObject => ({
-  ...object,
-  metadata: {
-    ...object.metadata,
-    finalizers: (object.metadata.finalizers ?? []).filter((other) => other !== finalizer),
-  },
-});
-
-export const ownedBy = ({ apiVersion, kind, metadata }: ApiObject): OwnerReference[] => [
-  { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true },
-];

@@ -2,7 +2,7 @@ import { plainly } from './examples.ts';
 import type { Plan } from './plan.ts';
 
 /** Small journeys, up to five objects of the user's each, whose every write is struck once in each way. */
-export const journeys: Readonly<Record<string, Plan>> = {
+export const journeys = {
   'an image comes and goes': plainly([
     { seconds: 0, do: 'createImage', image: 'a' },
     { seconds: 40, do: 'deleteImage', image: 'a' },
@@ -50,4 +50,4 @@ export const journeys: Readonly<Record<string, Plan>> = {
     { seconds: 0, do: 'createImage', image: 'a' },
     { seconds: 3, do: 'lease', how: 'delete' },
   ]),
-};
+} as const satisfies Readonly<Record<string, Plan>>;

@@ -9,11 +9,11 @@ export interface Verdict {
   violations: readonly Violation[];
 }
 
-/** Runs the plan and judges it; whoever never falls silent breaks L1, whatever else is so. */
+/** Runs the plan and judges it; where nothing else is broken a run that never comes to rest breaks L1. */
 export async function judge(plan: Plan, sabotage?: Sabotage): Promise<Verdict> {
   const run = await simulate(plan, sabotage);
   const violations = check(run.history);
   if (run.isAtRest || violations.length > 0) return { run, violations };
-  const says = `functions were still writing two hours after everything was healed (${run.writes} writes so far)`;
+  const says = `things were still happening when the run was broken off after ${run.steps} steps (functions wrote ${run.writes} times before everything was healed)`;
   return { run, violations: [{ invariant: 'L1', revision: '', says }] };
 }

@@ -1,12 +1,13 @@
 import type { ApiObject } from '../../deploy/local/api-server/objects.ts';
 import type { StoreEvent } from '../../deploy/local/api-server/watch-log.ts';
+import { ownedBy } from '../../deploy/local/cdi/owner.ts';
 import type { Faults } from './faults.ts';
-import { type Hands, ownedBy, shelves, withoutFinalizer } from './hands.ts';
+import { type Hands, shelves } from './hands.ts';
 import type { MachineFault } from './plan.ts';
 
 const finalizer = 'kubevirt.io/virtualMachineControllerFinalize';
 
-/** Plays KubeVirt (cdi-kubevirt reference, §7.5): it starts a machine once its disk is there, and says how that goes. */
+/** Plays KubeVirt (cdi-kubevirt reference, §7.7): it starts a machine once its disk is there, and says how that goes. */
 export function playKubevirt(hands: Hands, faults: Faults) {
   return ({ type, resource, object }: StoreEvent) => {
     if (resource !== shelves.kubeVirtMachines) return;
@@ -57,10 +58,10 @@ function start(hands: Hands, ref: Ref, how: MachineFault | undefined) {
       name: ref.name,
       namespace: ref.namespace,
       labels: machine.metadata.labels ?? {},
-      ownerReferences: ownedBy(machine),
+      ownerReferences: [ownedBy(machine)],
     },
     status: { phase: 'Running', nodeName: 'node-1', interfaces: [{ name: 'default', ipAddress: '10.0.0.9' }] },
-  } as never);
+  });
   hands.soon(() => say({ created: true, ready: true, printableStatus: 'Running', startFailure: undefined }), 1000);
   if (how === 'deleted') hands.soon(() => hands.delete(shelves.kubeVirtMachines, ref), 5000);
   if (how === 'diskDeleted')
@@ -75,5 +76,5 @@ const isDiskThere = (hands: Hands, { metadata }: ApiObject) => {
 /** The instance goes first. */
 async function letGo(hands: Hands, ref: Ref) {
   await hands.delete(shelves.instances, { namespace: ref.namespace, name: ref.name });
-  hands.soon(() => hands.change(shelves.kubeVirtMachines, ref, (machine) => withoutFinalizer(machine, finalizer)));
+  hands.soon(() => hands.letGo(shelves.kubeVirtMachines, ref, finalizer));
 }

@@ -8,7 +8,7 @@ export type Fault =
   | { kind: 'busy' | 'away'; at: number; count: number }
   /** The API server refuses what a function writes, once (403, 422). */
   | { kind: 'forbidden' | 'invalid'; at: number }
-  /** A request, or its answer, takes so many seconds. */
+  /** A request takes so many seconds to arrive. */
   | { kind: 'slow'; at: number; seconds: number }
   /** A list of several pages breaks off after the first (410). */
   | { kind: 'listExpired'; at: number }
@@ -47,7 +47,7 @@ export type DownloadFault = (typeof downloadFaults)[number];
 export const snapshotFaults = ['error', 'never', 'deleted', 'contentMissing'] as const;
 export type SnapshotFault = (typeof snapshotFaults)[number];
 
-/** How KubeVirt misbehaves (cdi-kubevirt reference, §7.5). */
+/** How KubeVirt misbehaves (cdi-kubevirt reference, §7.7). */
 export const machineFaults = ['unschedulable', 'crashLoop', 'deleted', 'diskDeleted'] as const;
 export type MachineFault = (typeof machineFaults)[number];
 

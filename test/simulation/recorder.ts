@@ -40,7 +40,7 @@ export class Recorder {
     return this.#store.resourceVersion;
   }
 
-  /** How many changes functions have written. */
+  /** How many changes there have been, whoever made them. */
   get length() {
     return this.#changes.length;
   }

@@ -1,7 +1,7 @@
+import type { ClusterState } from '../../deploy/local/api-server/cluster-state.ts';
 import { seeded } from '../../deploy/local/seeded.ts';
 import { loadFunctions } from '../../knative/functions.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { History } from '../invariants/history.ts';
 import { auditMs, Broker, sweepMs } from './broker.ts';
@@ -38,7 +38,7 @@ export interface Sabotage {
 /** How a run went. */
 export interface Run {
   history: History;
-  /** False where functions were still writing when the time was over. */
+  /** False where things were still happening when it was broken off. */
   isAtRest: boolean;
   /** How many writes functions made before all was healed, refused ones included. */
   writes: number;
@@ -59,11 +59,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   const scheduler = new Scheduler(choose, startMs);
   const state = await startCluster(scheduler, uids(plan.seed));
   const faults = new Faults(plan.faults);
-  const recorder = new Recorder(
-    state.store,
-    scheduler.now,
-    everythingIn(state, shelves.policies, shelves.leases) as KubernetesObject[],
-  );
+  const recorder = new Recorder(state.store, scheduler.now, everythingIn(state, shelves.policies, shelves.leases));
   const around = { state, scheduler, faults, recorder };
   const functions = sabotage.declarations?.(declarations) ?? declarations;
   const workers: Workers = new Workers(functions, {
@@ -111,7 +107,7 @@ function skewOf({ faults }: Plan): number {
   return (Math.max(0, ...seconds) - Math.min(0, ...seconds)) * 1000 + 1000;
 }
 
-function userKube({ state, recorder }: { state: ConstructorParameters<typeof Hands>[1]['state']; recorder: Recorder }) {
+function userKube({ state, recorder }: { state: ClusterState; recorder: Recorder }) {
   return kubeOf(state, 'user', (_request, run) =>
     recorder.as({ by: 'user' }, async () => {
       try {
@@ -123,6 +119,7 @@ function userKube({ state, recorder }: { state: ConstructorParameters<typeof Han
   );
 }
 
+/** Which step is next, by the plan: as placed exactly, else by chance in its share, else what has waited longest. */
 function chooser({ order, overtakings }: Plan) {
   const random = seeded(order.seed);
   const placed = new Map(overtakings.map(({ at, by }) => [at, by]));

@@ -1,6 +1,6 @@
 import type { StoreEvent } from '../../deploy/local/api-server/watch-log.ts';
 import type { Faults } from './faults.ts';
-import { type Hands, shelves, withoutFinalizer } from './hands.ts';
+import { type Hands, shelves } from './hands.ts';
 
 const protection = 'snapshot.storage.kubernetes.io/volumesnapshot-bound-protection';
 
@@ -10,8 +10,7 @@ export function playSnapshotter(hands: Hands, faults: Faults) {
     if (resource !== shelves.snapshots) return;
     const { namespace, name, uid, deletionTimestamp } = object.metadata;
     const ref = { namespace, name, uid };
-    if (type === 'MODIFIED' && deletionTimestamp)
-      hands.soon(() => hands.change(shelves.snapshots, ref, (snapshot) => withoutFinalizer(snapshot, protection)));
+    if (type === 'MODIFIED' && deletionTimestamp) hands.soon(() => hands.letGo(shelves.snapshots, ref, protection));
     if (type !== 'ADDED') return;
     const how = faults.at(faults.count('snapshot'), 'snapshot')?.how;
     const say = (status: object) => hands.status(shelves.snapshots, ref, status);

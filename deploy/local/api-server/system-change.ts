@@ -25,7 +25,7 @@ export async function changeMetadata(
 }
 
 /** The metadata without one of its finalizers. */
-export function withoutFinalizer({ finalizers = [], ...rest }: Metadata, finalizer: string): object {
+export function withoutFinalizer({ finalizers = [], ...rest }: Metadata, finalizer: string): Metadata {
   const left = finalizers.filter((other) => other !== finalizer);
   return left.length > 0 ? { ...rest, finalizers: left } : rest;
 }

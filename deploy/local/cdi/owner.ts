@@ -1,7 +1,13 @@
 import type { KubernetesObject } from '../../../shared/resources/resource.ts';
 
+interface Owner {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; uid: string };
+}
+
 /** The reference by which an object belongs to its controller and goes with it. */
-export const ownedBy = ({ apiVersion, kind, metadata: { name, uid } }: KubernetesObject) => ({
+export const ownedBy = ({ apiVersion, kind, metadata: { name, uid } }: Owner) => ({
   apiVersion,
   kind,
   name,

@@ -1,0 +1,41 @@
+import type { Stage } from './cdi-work.ts';
+import { shelves } from './hands.ts';
+
+/** A clone from a snapshot, from its claim on: it waits until that is ready. */
+export const cloneClaimed: Stage = (work, dataVolume) => {
+  work.makeClaim(dataVolume);
+  return { next: scheduled };
+};
+
+const scheduled: Stage = (work, dataVolume) => {
+  const { snapshot } = (dataVolume.spec as { source: { snapshot: { namespace: string; name: string } } }).source;
+  const source = work.hands.get(shelves.snapshots, snapshot);
+  const isReady = (source?.status as { readyToUse?: boolean } | undefined)?.readyToUse === true;
+  work.say({
+    phase: isReady ? 'CloneFromSnapshotSourceInProgress' : 'CloneScheduled',
+    claimName: work.ref.name,
+    conditions: [
+      isReady
+        ? { type: 'Bound', status: 'False', reason: 'Pending' }
+        : { type: 'Bound', status: 'False', reason: 'CloneWithoutSource', message: 'the source is not there' },
+      { type: 'Running', status: 'False', reason: '' },
+    ],
+  });
+  return isReady ? { next: bound, inMs: 2000 } : { next: scheduled, inMs: 5000, waits: true };
+};
+
+const bound: Stage = (work) => {
+  work.bindClaim();
+  return { next: succeeded };
+};
+
+const succeeded: Stage = (work) => {
+  work.say({
+    phase: 'Succeeded',
+    conditions: [
+      { type: 'Bound', status: 'True', reason: 'Bound' },
+      { type: 'Running', status: 'False', reason: 'Completed', message: 'Clone Complete' },
+    ],
+  });
+  return undefined;
+};

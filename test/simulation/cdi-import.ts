@@ -1,0 +1,164 @@
+import type { Stage } from './cdi-work.ts';
+import { shelves } from './hands.ts';
+import type { DownloadFault } from './plan.ts';
+
+/** An import from its claim on, to its end or to whatever goes wrong with it. */
+export const claimed: Stage = (work, dataVolume) => {
+  work.makeClaim(dataVolume);
+  return { next: scheduled };
+};
+
+const scheduled: Stage = (work) => {
+  const reason = work.how === 'neverStarts' ? 'ErrExceededQuota' : 'Pending';
+  work.say({
+    phase: 'ImportScheduled',
+    claimName: work.ref.name,
+    conditions: [
+      { type: 'Bound', status: 'False', reason, message: 'exceeded quota: storage' },
+      { type: 'Running', status: 'False', reason: 'Pending' },
+    ],
+  });
+  return work.how === 'neverStarts' ? undefined : { next: withPod };
+};
+
+const withPod: Stage = (work, dataVolume) => {
+  work.makePod(dataVolume);
+  return { next: running };
+};
+
+const running: Stage = (work) => {
+  work.say({
+    phase: 'ImportInProgress',
+    progress: 'N/A',
+    conditions: [
+      { type: 'Bound', status: 'False', reason: 'Pending' },
+      { type: 'Running', status: 'True', reason: 'Pod is running' },
+    ],
+  });
+  return work.how === 'stalls' ? undefined : { next: halfway, inMs: 3000 };
+};
+
+const halfway: Stage = (work) => {
+  work.say({ progress: '50.00%' });
+  return { next: (work.how && troubles[work.how]) ?? finished, inMs: 3000 };
+};
+
+const finished: Stage = (work) => {
+  work.podSays({ phase: 'Succeeded' });
+  return { next: bound };
+};
+
+const bound: Stage = (work) => {
+  work.bindClaim();
+  return { next: succeeded };
+};
+
+const succeeded: Stage = (work) => {
+  work.say({
+    phase: 'Succeeded',
+    progress: '100.0%',
+    conditions: [
+      { type: 'Bound', status: 'True', reason: 'Bound' },
+      { type: 'Running', status: 'False', reason: 'Completed', message: 'Import Complete' },
+    ],
+  });
+  return { next: cleared };
+};
+
+const cleared: Stage = (work) => {
+  work.deletePod();
+  return work.how === 'claimLost' ? { next: claimLost, inMs: 1 } : undefined;
+};
+
+/** The volume is lost after the download: CDI says so by the phase Failed. */
+const claimLost: Stage = (work) => {
+  work.say({
+    phase: 'Failed',
+    conditions: [{ type: 'Bound', status: 'False', reason: 'ClaimLost', message: 'PVC lost' }],
+  });
+  return undefined;
+};
+
+/** CDI lets the importer begin again for ever, from the first byte. */
+const again: Stage = (work) => {
+  work.restarts++;
+  work.podSays({
+    containerStatuses: [
+      {
+        restartCount: work.restarts,
+        lastState: {
+          terminated: { exitCode: 1, reason: 'Error', message: 'Unable to process data: unexpected EOF' },
+        },
+      },
+    ],
+  });
+  return { next: restarted };
+};
+
+const restarted: Stage = (work) => {
+  if (work.how === 'restartOnly') work.restarts++;
+  work.say({ restartCount: work.restarts });
+  return { next: halfway, inMs: 5000 };
+};
+
+const broken =
+  (message: string): Stage =>
+  (work) => {
+    work.say({
+      conditions: [
+        { type: 'Bound', status: 'False', reason: 'Pending' },
+        { type: 'Running', status: 'False', reason: 'Error', message },
+      ],
+    });
+    return { next: again };
+  };
+
+const checksumFailed: Stage = (work) => {
+  work.say({
+    phase: 'Failed',
+    conditions: [{ type: 'Running', status: 'False', reason: 'ChecksumError', message: 'checksum mismatch' }],
+  });
+  return undefined;
+};
+
+const evicted: Stage = (work) => {
+  work.podSays({ phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: memory' });
+  return undefined;
+};
+
+const deleted: Stage = ({ hands, ref }) => {
+  hands.soon(() => hands.delete(shelves.dataVolumes, ref));
+  return undefined;
+};
+
+const podDeleted: Stage = (work) => {
+  work.deletePod();
+  return { next: withPod, inMs: 2000 };
+};
+
+/** The first importer finds out that it needs scratch space; the second has it. */
+const withoutScratch: Stage = (work, dataVolume) => {
+  if (work.importers > 1) return finished(work, dataVolume);
+  work.podSays({
+    containerStatuses: [
+      {
+        restartCount: 0,
+        state: { terminated: { exitCode: 42, message: 'scratch space required and none found' } },
+      },
+    ],
+  });
+  work.deletePod();
+  return { next: withPod, inMs: 2000 };
+};
+
+/** What goes wrong halfway. */
+const troubles: Readonly<Partial<Record<DownloadFault, Stage>>> = {
+  cut: broken('Unable to process data: unexpected EOF'),
+  notFound: broken('Unable to connect to s3 data source: could not get s3 object: NoSuchKey: status code: 404'),
+  restartOnly: restarted,
+  failed: checksumFailed,
+  evicted,
+  deleted,
+  podDeleted,
+  scratch: withoutScratch,
+};
