@@ -310,6 +310,13 @@ describe('after a crash', () => {
     expect(pass([anew], more)).toMatchObject({ holders: ['anew'], started: [] });
   });
 
+  test('a DataVolume that has Failed downloads nothing more, and takes no slot back', () => {
+    const ended = known({ name: 'ended', status: { phase: 'Retrying', attempt: 1, attempts: 1 } });
+    const more = { data: { concurrency: '0' }, lease: aLease([]) };
+    const { of } = pass([ended], { ...more, dataVolumes: [aDataVolume(ended, { phase: 'Failed' })] });
+    expect(of('replace')).toEqual([]);
+  });
+
   test('an importer that has been Terminating for too long takes no slot back, and the Lease is left as it is', () => {
     const again = queued('again', 0, { status: { attempt: 1, attempts: 1 } });
     const more = { data: { concurrency: '0' }, nowMs: start + 3_600_000, lease: aLease([]) };

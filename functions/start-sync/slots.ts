@@ -36,11 +36,12 @@ export function slots(observed: Observed, images: readonly VMDiskImage[], firstU
 
 /**
  * What downloads and is not among the holders: what somebody took out by hand, and what CDI takes back to an earlier phase
- * (invariants S2 and L4 of the reliability reference).
+ * (invariants S2 and L4 of the reliability reference). A DataVolume that is Failed has ended for good (CDI reference, R1).
  */
 function unlisted(held: readonly Holder[], seen: Seen): Holder[] {
   const listed = new Set(held.map(({ uid }) => uid));
-  return rebuild(seen).filter((holder) => !listed.has(holder.uid) && keptBy(holder, seen) !== undefined);
+  const atWork = { ...seen, dataVolumes: seen.dataVolumes.filter(({ status }) => status?.phase !== 'Failed') };
+  return rebuild(atWork).filter((holder) => !listed.has(holder.uid) && keptBy(holder, atWork) !== undefined);
 }
 
 /** Nothing starts anew while a key it depends on does not parse, or too soon after the Lease was lost. */

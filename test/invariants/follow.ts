@@ -37,6 +37,8 @@ export interface State {
   machines: Map<string, VirtualMachine>;
   /** Of each image, its importer Pods. */
   pods: Map<string, Map<string, Pod>>;
+  /** Of each image, when a download or an importer of it that had not come to its end went. */
+  cutShort: Map<string, Pick<Times, 'revision' | 'ms'>>;
   others: Map<string, KubernetesObject>;
   lease: Lease | undefined;
   /** Undefined while the Lease is missing or cannot be read. */
@@ -159,6 +161,7 @@ function stateOf(before: readonly KubernetesObject[]): State {
     claims: new Map(),
     machines: new Map(),
     pods: new Map(),
+    cutShort: new Map(),
     others: new Map(),
     lease: undefined,
     slots: undefined,
@@ -189,6 +192,9 @@ function apply(state: State, change: Change, kind: Kind, history: History): Step
   const slotsBefore = state.slots;
   const before = put(state, kind, object, isGone);
   if (kind === 'policy') edit(state.policies, isGone ? undefined : (object as ConfigMap), revision, atMs);
+  const image = object.metadata.labels?.[imageUidLabel];
+  const isWork = kind === 'download' || kind === 'pod';
+  if (isWork && isGone && image && !hasEnded(before ?? object)) state.cutShort.set(image, { revision, ms: atMs });
   const times = state.times.get(uid);
   if (times) {
     times.revision = revision;
@@ -196,6 +202,8 @@ function apply(state: State, change: Change, kind: Kind, history: History): Step
   } else state.times.set(uid, { bornRevision: revision, bornMs: atMs, revision, ms: atMs });
   return { change, revision, object, before, isGone, slotsBefore, state, history };
 }
+
+const hasEnded = (object: KubernetesObject) => (object as DataVolume | Pod).status?.phase === 'Succeeded';
 
 /** Puts an object where it belongs, or takes it away; returns what was there before. */
 function put(state: State, kind: Kind, object: KubernetesObject, isGone: boolean): KubernetesObject | undefined {

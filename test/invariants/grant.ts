@@ -19,10 +19,18 @@ export interface Grant {
   began: { revision?: number | undefined; ms: number };
 }
 
-/** It takes its slot back, which somebody took out of the Lease or CDI's second thoughts cost it: that lets nobody in. */
-const isDownloading = ({ state }: Step<Lease>, uid: string) =>
-  [...(state.downloads.get(uid)?.values() ?? [])].some(({ status }) => status?.phase !== 'Succeeded') ||
-  (state.pods.get(uid)?.size ?? 0) > 0;
+/**
+ * It takes its slot back, which somebody took out of the Lease or CDI's second thoughts cost it: that lets nobody in. It counts
+ * that the pass found it downloading, which may be over by the time of its write.
+ */
+function isDownloading(step: Step<Lease>, uid: string): boolean {
+  const { downloads, pods, cutShort } = step.state;
+  if ([...(downloads.get(uid)?.values() ?? [])].some(({ status }) => status?.phase !== 'Succeeded')) return true;
+  if ((pods.get(uid)?.size ?? 0) > 0) return true;
+  const gone = cutShort.get(uid);
+  const { revision, ms } = beganAt(step);
+  return gone !== undefined && (revision === undefined ? gone.ms >= ms : gone.revision > revision);
+}
 
 /**
  * What a write of the Lease gave; undefined where it gave nothing, or where it restored a Lease that was lost: then it says

@@ -121,14 +121,18 @@ function checkNode(node: RuleNode, pair: Pair, path: string): Cause[] {
 function checkRules({ rules, type }: RuleNode, { value, before, isUnchanged }: Pair, path: string): Cause[] {
   if (!type || rules.length === 0) return [];
   const hadValue = before !== undefined && before !== null;
+  const isOld = isUnchanged();
+  const asked = rules.filter((rule) => {
+    if (rule.usesOldSelf) return hadValue || rule.isOptional;
+    // An old fault in what an update leaves alone is forgiven.
+    return !isOld;
+  });
+  if (asked.length === 0) return [];
   const self = type.convert(value);
   const oldSelf = hadValue ? type.convert(before) : undefined;
-  return rules.flatMap((rule) => {
-    if (rule.usesOldSelf && !hadValue && !rule.isOptional) return [];
+  return asked.flatMap((rule) => {
     const old = rule.isOptional ? (hadValue ? Optional.of(oldSelf) : Optional.none()) : oldSelf;
-    const cause = rule.check(self, old, path);
-    // An old fault in what an update leaves alone is forgiven.
-    return cause && (rule.usesOldSelf || !isUnchanged()) ? [cause] : [];
+    return rule.check(self, old, path) ?? [];
   });
 }
 

@@ -56,11 +56,12 @@ export function compare(before: unknown, after: unknown, type: Type): Comparison
 type Differences = Record<keyof Comparison, Path[]>;
 
 function compareAt(before: unknown, after: unknown, type: Type, path: Path, found: Differences) {
+  if (isDeepStrictEqual(before, after)) return;
   const old = shapeOf(type, before);
   const now = shapeOf(type, after);
   const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'modified';
   if (isLeaf(old, before) && isLeaf(now, after)) {
-    if (!isDeepStrictEqual(before, after)) found[kind].push(path);
+    found[kind].push(path);
     return;
   }
   if (kind !== 'modified' || old.kind !== now.kind) found[kind].push(path);

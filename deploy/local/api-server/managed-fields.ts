@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { compare, fieldsOf } from './managed-fields-compare.ts';
+import { type Comparison, compare, fieldsOf } from './managed-fields-compare.ts';
 import { type ApplyConflict, conflictsOf, describeConflicts } from './managed-fields-conflict.ts';
 import {
   capUpdaters,
@@ -48,7 +48,7 @@ export function applyServerSide(request: ApplyRequest): { object: unknown; confl
   const whole = merge(live, applied, type);
   const merged = withHead(pruneDropped(whole, withEntry(before, me), last?.fields, type), whole);
   const others = new Map([...before].filter(([key]) => key !== entryKey(me)));
-  const { entries, taken } = takeFrom(others, live, merged, type);
+  const { entries, taken } = takeFrom(others, compare(live, merged, type));
   if (taken.length > 0 && !request.force) return { object: request.live, conflicts: taken.flatMap(conflictsOf) };
   // An apply that changes what is owned and nothing else keeps its date, even if that is none.
   const time = isDeepStrictEqual(live, merged) ? last?.time : request.time;
@@ -73,9 +73,10 @@ export function recordUpdate(request: UpdateRequest): void {
   delete after.metadata.managedFields;
   // Whoever wiped the record of an existing object wants none.
   if (before !== undefined && known.size === 0) return;
-  const { added, modified } = compare(old, now, type);
-  const mine: Entry = { ...identity(request, 'Update'), fields: withoutSystemFields(union(added, modified)) };
-  let { entries } = takeFrom(known, old, now, type);
+  const changes = compare(old, now, type);
+  const fields = withoutSystemFields(union(changes.added, changes.modified));
+  const mine: Entry = { ...identity(request, 'Update'), fields };
+  let { entries } = takeFrom(known, changes);
   if (!isEmpty(mine.fields)) {
     const earlier = entries.get(entryKey(mine))?.fields ?? EMPTY;
     entries = capUpdaters(withEntry(entries, { ...mine, fields: union(mine.fields, earlier) }));
@@ -139,14 +140,14 @@ function entriesBefore({ before, after, subresource }: UpdateRequest): Entries {
 }
 
 /** Takes what a write changed from everyone who had it; `taken` says from whom, removals aside. */
-function takeFrom(entries: Entries, before: unknown, after: unknown, type: Type) {
-  const { added, modified, removed } = compare(before, after, type);
+function takeFrom(entries: Entries, { added, modified, removed }: Comparison) {
   const changed = union(added, modified);
   const taken: Entry[] = [];
   let left = entries;
   for (const entry of entries.values()) {
     const lost = intersection(entry.fields, changed);
     if (!isEmpty(lost)) taken.push({ ...entry, fields: lost });
+    else if (!isEmpty(entry.fields) && isEmpty(intersection(entry.fields, removed))) continue;
     left = withEntry(left, { ...entry, fields: difference(difference(entry.fields, lost), removed) });
   }
   return { entries: left, taken };
