@@ -37,8 +37,8 @@ export interface State {
   machines: Map<string, VirtualMachine>;
   /** Of each image, its importer Pods. */
   pods: Map<string, Map<string, Pod>>;
-  /** Of each image, when a download or an importer of it that had not come to its end went. */
-  cutShort: Map<string, Pick<Times, 'revision' | 'ms'>>;
+  /** Of each image, until when at least a download or an importer of it was seen at work. */
+  atWorkUntil: Map<string, Pick<Times, 'revision' | 'ms'>>;
   others: Map<string, KubernetesObject>;
   lease: Lease | undefined;
   /** Undefined while the Lease is missing or cannot be read. */
@@ -161,7 +161,7 @@ function stateOf(before: readonly KubernetesObject[]): State {
     claims: new Map(),
     machines: new Map(),
     pods: new Map(),
-    cutShort: new Map(),
+    atWorkUntil: new Map(),
     others: new Map(),
     lease: undefined,
     slots: undefined,
@@ -194,7 +194,7 @@ function apply(state: State, change: Change, kind: Kind, history: History): Step
   if (kind === 'policy') edit(state.policies, isGone ? undefined : (object as ConfigMap), revision, atMs);
   const image = object.metadata.labels?.[imageUidLabel];
   const isWork = kind === 'download' || kind === 'pod';
-  if (isWork && isGone && image && !hasEnded(before ?? object)) state.cutShort.set(image, { revision, ms: atMs });
+  if (isWork && image && before && !hasEnded(before)) state.atWorkUntil.set(image, { revision, ms: atMs });
   const times = state.times.get(uid);
   if (times) {
     times.revision = revision;

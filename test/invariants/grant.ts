@@ -24,12 +24,12 @@ export interface Grant {
  * that the pass found it downloading, which may be over by the time of its write.
  */
 function isDownloading(step: Step<Lease>, uid: string): boolean {
-  const { downloads, pods, cutShort } = step.state;
+  const { downloads, pods, atWorkUntil } = step.state;
   if ([...(downloads.get(uid)?.values() ?? [])].some(({ status }) => status?.phase !== 'Succeeded')) return true;
   if ((pods.get(uid)?.size ?? 0) > 0) return true;
-  const gone = cutShort.get(uid);
+  const until = atWorkUntil.get(uid);
   const { revision, ms } = beganAt(step);
-  return gone !== undefined && (revision === undefined ? gone.ms >= ms : gone.revision > revision);
+  return until !== undefined && (revision === undefined ? until.ms >= ms : until.revision > revision);
 }
 
 /**

@@ -63,9 +63,12 @@ describe('S1', () => {
 
   test('who has a slot again because its pass found it downloading is not let in, however soon that is over', () => {
     const running = download(syncing, { phase: 'ImportInProgress' });
-    const history = [limit('1'), give([second]), running, gone(running), give([second, first], 103)];
-    expect(check(aHistory(history, { before }), [s1Capacity])).toEqual([]);
-    expectBroken(s1Capacity, aHistory([...history.slice(0, 4), give([second, first], 104)], { before }), '105', 'were 1');
+    for (const end of [gone(running), download(syncing, { phase: 'Succeeded' })]) {
+      const history = (since: number) =>
+        aHistory([limit('1'), give([second]), running, end, give([second, first], since)], { before });
+      expect(check(history(103), [s1Capacity])).toEqual([]);
+      expectBroken(s1Capacity, history(104), '105', 'were 1');
+    }
   });
 
   test('what a hand writes into the Lease is no grant', () => {
