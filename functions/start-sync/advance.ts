@@ -4,8 +4,10 @@ import {
   imageUidLabel,
   revisionLabel,
   type VMDiskImage,
+  type VMDiskImageStatus,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { adopteeOf } from '../../shared/rules/adoption.ts';
+import { backoffMs } from '../../shared/rules/backoff.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { contentDigest } from '../../shared/rules/content-digest.ts';
 import type { Move } from '../../shared/rules/image-status.ts';
@@ -113,11 +115,17 @@ const hasSpentItsAttempts: Check = (image, { policy }) => {
 };
 
 const isDue: Check = (image, { nowMs, policy }) => {
-  const { phase, nextAttemptAt } = image.status ?? {};
-  if (phase !== 'Retrying' || (nextAttemptAt && Date.parse(nextAttemptAt) > nowMs)) return undefined;
+  if (image.status?.phase !== 'Retrying' || dueAtMs(image.status, policy) > nowMs) return undefined;
   if (!isValid(policy, 'retryLimit', 'retryBackoffDuration', 'maxRetryBackoffDuration')) return undefined;
   return queued('Queued', 'Waiting for a free slot to try again.', { queuedAt: lastPlace(nowMs) });
 };
+
+/** When a failed image is due again; where somebody took that out of the status, a back-off after the last that was written. */
+function dueAtMs({ nextAttemptAt, attempt = 1, history = [] }: VMDiskImageStatus, { values }: Policy): number {
+  if (nextAttemptAt) return Date.parse(nextAttemptAt);
+  const waitMs = backoffMs(attempt, values.retryBackoffDuration, values.maxRetryBackoffDuration);
+  return Date.parse(history.at(-1)?.time ?? '') + waitMs;
+}
 
 const isHealed: Check = (image, world) => {
   const reason = conditionOf(image.status?.conditions, 'Ready')?.reason;

@@ -154,6 +154,13 @@ describe('the queue', () => {
     expect(of('patchStatus')[0]?.status).toMatchObject({ phase: 'Queued', queuedAt: '2026-01-01T00:01:40.000000Z' });
     expect(pass([retrying], { nowMs: start + 99_999 }).phases).toEqual([]);
   });
+  test('a retry whose time somebody took out of the status waits its back-off from what was written last', () => {
+    const history = [{ time: at(100), fact: 'Retrying', message: '' }];
+    const retrying = known({ name: 'r', status: { phase: 'Retrying', attempt: 2, attempts: 2, history } });
+    const data = { concurrency: '0', retryBackoffDuration: '1m' };
+    expect(pass([retrying], { data, nowMs: start + 219_999 }).phases).toEqual([]);
+    expect(pass([retrying], { data, nowMs: start + 220_000 }).phases).toEqual(['r Queued']);
+  });
   test('an image that is being deleted starts nothing', () => {
     expect(pass([queued('a', 1, { deleted: true }), aVMDiskImage({ deleted: true })]).actions).toEqual([]);
   });

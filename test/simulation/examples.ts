@@ -42,6 +42,17 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
     ),
   },
   {
+    invariant: 'S7',
+    what: 'a failed image was tried again at once where somebody took out of its status when it is due',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 40, do: 'garbleStatus', image: 'a' },
+      ],
+      [{ kind: 'download', at: 0, count: 2, how: 'cut' }],
+    ),
+  },
+  {
     invariant: 'S9',
     what: 'the time of a transition went back where the clock of its writer was behind',
     plan: plainly(
