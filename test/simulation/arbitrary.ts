@@ -69,6 +69,17 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ ...of('lease'), how: fc.constantFrom(...leaseEdits) }) },
   { weight: 1, arbitrary: fc.record({ ...of('wipeStatus'), image }) },
   { weight: 1, arbitrary: fc.record({ ...of('garbleStatus'), image }) },
+  { weight: 1, arbitrary: fc.record(of('deletePolicy')) },
+  { weight: 1, arbitrary: fc.record(of('deleteStorageClass')) },
+  { weight: 1, arbitrary: fc.record(of('deleteSnapshotClass')) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      ...of('takeName'),
+      image,
+      of: fc.constantFrom('DataVolume' as const, 'VolumeSnapshot' as const),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ ...of('publish'), image, digest: fc.constantFrom('sha256:1', 'sha256:2') }) },
 );
 
@@ -98,6 +109,7 @@ const faultOf: Record<Fault['kind'], fc.Arbitrary<Fault>> = {
   forbidden: fc.record({ kind: fc.constant('forbidden'), at: write }),
   invalid: fc.record({ kind: fc.constant('invalid'), at: write }),
   slow: fc.record({ kind: fc.constant('slow'), at: request, seconds: delay }),
+  answerLate: fc.record({ kind: fc.constant('answerLate'), at: request, seconds: delay }),
   listExpired: fc.record({ kind: fc.constant('listExpired'), at: fc.nat(20) }),
   eventDropped: fc.record({ kind: fc.constant('eventDropped'), at: event, count: fc.constantFrom(1, 3, 30, 1000) }),
   eventDoubled: fc.record({ kind: fc.constant('eventDoubled'), at: event, seconds: fc.constantFrom(0, 5, 130) }),
@@ -109,6 +121,12 @@ const faultOf: Record<Fault['kind'], fc.Arbitrary<Fault>> = {
     loses: fc.boolean(),
   }),
   skew: fc.record({ kind: fc.constant('skew'), function: functionName, seconds: fc.constantFrom(-10, 10) }),
+  clockJump: fc.record({
+    kind: fc.constant('clockJump'),
+    function: functionName,
+    at: request,
+    seconds: fc.constantFrom(-60, -5, 5, 60),
+  }),
   replicas: fc.record({
     kind: fc.constant('replicas'),
     function: functionName,

@@ -67,7 +67,19 @@ const succeeded: Stage = (work) => {
 
 const cleared: Stage = (work) => {
   work.deletePod();
-  return work.how === 'claimLost' ? { next: claimLost, inMs: 1 } : undefined;
+  if (work.how === 'claimLost') return { next: claimLost, inMs: 1 };
+  return work.how === 'takenBack' ? { next: takenBack, inMs: 1 } : undefined;
+};
+
+/** For as long as CDI cannot read its own configuration it says no phase at all, also of what is done (R2). */
+const takenBack: Stage = (work) => {
+  work.say({ phase: '' });
+  return { next: saidAgain, inMs: 8000 };
+};
+
+const saidAgain: Stage = (work) => {
+  work.say({ phase: 'Succeeded' });
+  return undefined;
 };
 
 /** The volume is lost after the download: CDI says so by the phase Failed. */

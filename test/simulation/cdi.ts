@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../deploy/local/api-server/objects.ts';
 import type { StoreEvent } from '../../deploy/local/api-server/watch-log.ts';
+import { imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { cloneClaimed } from './cdi-clone.ts';
 import { claimed } from './cdi-import.ts';
 import { claimProtection, type Stage, Work } from './cdi-work.ts';
@@ -14,7 +15,8 @@ export function playCdi(hands: Hands, faults: Faults) {
   return ({ type, resource, object }: StoreEvent) => {
     if (type === 'ADDED' && resource === shelves.dataVolumes) {
       const isClone = (object.spec as { source?: { snapshot?: object } }).source?.snapshot !== undefined;
-      const how = isClone ? undefined : faults.at(faults.count('download'), 'download')?.how;
+      const isOurs = object.metadata.labels?.[imageUidLabel] !== undefined;
+      const how = isOurs && !isClone ? faults.at(faults.count('download'), 'download')?.how : undefined;
       go(new Work(hands, object, how), isClone ? cloneClaimed : claimed);
     }
     if (type === 'MODIFIED' && object.metadata.deletionTimestamp) leave(hands, faults, resource, object);

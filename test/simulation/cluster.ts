@@ -9,6 +9,8 @@ import { systemWrite } from '../../deploy/local/api-server/system-change.ts';
 import type { Clock } from '../../deploy/local/clock.ts';
 import { readManifests } from '../../deploy/local/manifests.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
+import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { policyName } from '../../shared/rules/policy.ts';
 import { leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
@@ -44,6 +46,13 @@ export const soundPolicy: Readonly<Record<string, string>> = {
   machineUnschedulableAfter: '2m',
 };
 
+export const storageClass = { metadata: { name: 'gp3' }, provisioner: 'ebs.csi.aws.com' };
+export const snapshotClass = {
+  metadata: { name: 'ebs-snapshot' },
+  driver: 'ebs.csi.aws.com',
+  deletionPolicy: 'Delete',
+};
+
 /** The local cluster's own API server without its door: its store, kinds and rules, with what every cluster of ours has. */
 export async function startCluster(clock: Clock, newUid: () => string): Promise<ClusterState> {
   const state: ClusterState = { store: new Store(100_000), kinds, clock, admission: [], newUid };
@@ -64,19 +73,8 @@ type Furniture = {
 const namespace = (name: string): Furniture => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 const furniture: readonly (Furniture & Record<string, unknown>)[] = [
   ...['default', operatorNamespace, imageNamespace, machineNamespace].map(namespace),
-  {
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'StorageClass',
-    metadata: { name: 'gp3' },
-    provisioner: 'ebs.csi.aws.com',
-  },
-  {
-    apiVersion: 'snapshot.storage.k8s.io/v1',
-    kind: 'VolumeSnapshotClass',
-    metadata: { name: 'ebs-snapshot' },
-    driver: 'ebs.csi.aws.com',
-    deletionPolicy: 'Delete',
-  },
+  { apiVersion: StorageClass.apiVersion, kind: StorageClass.kind, ...storageClass },
+  { apiVersion: VolumeSnapshotClass.apiVersion, kind: VolumeSnapshotClass.kind, ...snapshotClass },
   {
     apiVersion: 'v1',
     kind: 'ConfigMap',

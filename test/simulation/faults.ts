@@ -59,8 +59,19 @@ export class Faults {
     return found as Of<K> | undefined;
   }
 
+  /** How many seconds a function's clock is off by now. */
+  secondsOff(of: string): number {
+    if (!this.#areOn) return 0;
+    return this.#faults.reduce((seconds, fault) => {
+      if ((fault.kind !== 'skew' && fault.kind !== 'clockJump') || fault.function !== of) return seconds;
+      if (fault.kind === 'clockJump' && this.countOf('request') < fault.at) return seconds;
+      this.strike(fault);
+      return seconds + fault.seconds;
+    }, 0);
+  }
+
   /** What is so for the whole of the run's first part. */
-  standing<K extends 'skew' | 'replicas'>(kind: K, of: string): Of<K> | undefined {
+  standing<K extends 'replicas'>(kind: K, of: string): Of<K> | undefined {
     const found = this.#faults.find((fault) => fault.kind === kind && 'function' in fault && fault.function === of);
     return this.#areOn ? (found as Of<K> | undefined) : undefined;
   }

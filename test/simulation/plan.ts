@@ -10,6 +10,8 @@ export type Fault =
   | { kind: 'forbidden' | 'invalid'; at: number }
   /** A request takes so many seconds to arrive. */
   | { kind: 'slow'; at: number; seconds: number }
+  /** The API server has done what was asked, and its answer takes so many seconds. */
+  | { kind: 'answerLate'; at: number; seconds: number }
   /** A list of several pages breaks off after the first (410). */
   | { kind: 'listExpired'; at: number }
   | { kind: 'eventDropped'; at: number; count: number }
@@ -19,6 +21,8 @@ export type Fault =
   | { kind: 'brokerOutage'; at: number; seconds: number; loses: boolean }
   /** A function's clock is so many seconds off. */
   | { kind: 'skew'; function: string; seconds: number }
+  /** From that request on a function's clock is so many seconds further off. */
+  | { kind: 'clockJump'; function: string; at: number; seconds: number }
   /** So many instances of a function at once. */
   | { kind: 'replicas'; function: string; count: number }
   /** So many downloads in a row. */
@@ -39,6 +43,7 @@ export const downloadFaults = [
   'podDeleted',
   'scratch',
   'claimLost',
+  'takenBack',
   'podLingers',
 ] as const;
 export type DownloadFault = (typeof downloadFaults)[number];
@@ -57,6 +62,9 @@ export type Operation = { seconds: number } & (
   | { do: 'createMachine'; machine: string; image: string; hasTemplate: boolean }
   | { do: 'deleteMachine' | 'changeMachine'; machine: string }
   | { do: 'policy'; key: string; value: string }
+  | { do: 'deletePolicy' | 'deleteStorageClass' | 'deleteSnapshotClass' }
+  /** Somebody makes an object of the name that the image's next attempt or revision wants. */
+  | { do: 'takeName'; image: string; of: 'DataVolume' | 'VolumeSnapshot' }
   | { do: 'lease'; how: (typeof leaseEdits)[number] }
   | { do: 'wipeStatus' | 'garbleStatus'; image: string }
   | { do: 'publish'; image: string; digest: string }

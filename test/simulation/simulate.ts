@@ -101,10 +101,12 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   };
 }
 
-/** How far two of the functions' clocks are apart at most; a clock that is right shows whole seconds. */
+/** How far two of the functions' clocks, or one before and after, are apart at most; a clock that is right shows whole seconds. */
 function skewOf({ faults }: Plan): number {
-  const seconds = faults.map((fault) => (fault.kind === 'skew' ? fault.seconds : 0));
-  return (Math.max(0, ...seconds) - Math.min(0, ...seconds)) * 1000 + 1000;
+  const seconds = faults.map((fault) => (fault.kind === 'skew' || fault.kind === 'clockJump' ? fault.seconds : 0));
+  const [ahead, behind] = [seconds.filter((one) => one > 0), seconds.filter((one) => one < 0)];
+  const sum = (some: readonly number[]) => some.reduce((all, one) => all + one, 0);
+  return (sum(ahead) - sum(behind)) * 1000 + 1000;
 }
 
 function userKube({ state, recorder }: { state: ClusterState; recorder: Recorder }) {

@@ -1,9 +1,14 @@
 import { imagePublished } from '../../shared/events.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
+import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
+import { dataVolumeName, snapshotName } from '../../shared/rules/names.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { keepAnnotation } from '../../shared/rules/pruning.ts';
@@ -11,7 +16,7 @@ import { leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
 import { ApiError, isRefusal } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { DomainEvent } from '../../shared/runtime/tell.ts';
-import { imageNamespace, machineNamespace, soundPolicy } from './cluster.ts';
+import { imageNamespace, machineNamespace, snapshotClass, soundPolicy, storageClass } from './cluster.ts';
 import type { Operation } from './plan.ts';
 
 type Do<K extends Operation['do']> = Extract<Operation, { do: K }>;
@@ -49,10 +54,28 @@ export class User {
   /** Puts right what keeps the policy from letting anything go on, as whoever wants that would; what it asks for stays. */
   async mend(): Promise<void> {
     const ref = { namespace: operatorNamespace, name: policyName };
+    await this.#restore();
     const { faults } = parsePolicy(await this.#kube.get(ConfigMap, ref));
     const keys = [...faults.map(({ key }) => key), 'concurrency', 'allowedSources', 'imageNamespaces'];
     const data = Object.fromEntries(keys.map((key) => [key, soundPolicy[key] ?? null]));
     await this.#kube.patch(ConfigMap, ref, { data });
+  }
+
+  /** Brings back what is missing, and takes away what is in the way. */
+  async #restore(): Promise<void> {
+    const policy = { metadata: { namespace: operatorNamespace, name: policyName }, data: { ...soundPolicy } };
+    for (const make of [
+      () => this.#kube.create(ConfigMap, policy),
+      () => this.#kube.create(StorageClass, storageClass),
+      () => this.#kube.create(VolumeSnapshotClass, snapshotClass),
+    ]) {
+      await make().catch(unlessThere);
+    }
+    const ofStrangers = { namespace: imageNamespace, labelSelector: `${strangers}` };
+    for (const resource of [DataVolume, VolumeSnapshot]) {
+      for (const { metadata } of await this.#kube.list<KubernetesObject>(resource, ofStrangers))
+        await this.#kube.delete(resource, metadata);
+    }
   }
 
   #carryOut(operation: Operation): Promise<unknown> | undefined {
@@ -81,6 +104,14 @@ export class User {
         const ref = { namespace: operatorNamespace, name: policyName };
         return this.#kube.patch(ConfigMap, ref, { data: { [operation.key]: operation.value } });
       }
+      case 'deletePolicy':
+        return this.#kube.delete(ConfigMap, { namespace: operatorNamespace, name: policyName });
+      case 'deleteStorageClass':
+        return this.#kube.delete(StorageClass, storageClass.metadata);
+      case 'deleteSnapshotClass':
+        return this.#kube.delete(VolumeSnapshotClass, snapshotClass.metadata);
+      case 'takeName':
+        return this.#takeName(operation);
       case 'loseSnapshot':
         return this.#loseSnapshot(operation.image);
       case 'wipeStatus':
@@ -111,6 +142,22 @@ export class User {
     return this.#kube.patch(VMDiskImage, imageRef(image), { metadata: { annotations } });
   }
 
+  async #takeName({ image, of }: Do<'takeName'>): Promise<unknown> {
+    const { metadata, status } = (await this.#kube.get(VMDiskImage, imageRef(image))) ?? {};
+    if (!metadata) return;
+    const [revision, attempt] = [status?.revision ?? 1, (status?.attempt ?? 0) + 1];
+    const where = { namespace: imageNamespace, labels: { [strangers]: 'true' } };
+    if (of === 'DataVolume') {
+      const name = dataVolumeName(metadata, revision, attempt);
+      const storage = { resources: { requests: { storage: '64Mi' } } };
+      return this.#kube.create(DataVolume, { metadata: { ...where, name }, spec: { source: { blank: {} }, storage } });
+    }
+    return this.#kube.create(VolumeSnapshot, {
+      metadata: { ...where, name: snapshotName(metadata, revision) },
+      spec: { volumeSnapshotClassName: 'ebs-snapshot', source: { persistentVolumeClaimName: 'another' } },
+    });
+  }
+
   async #loseSnapshot(image: string) {
     const found = await this.#kube.get(VMDiskImage, imageRef(image));
     const name = found?.status?.snapshot?.name;
@@ -122,6 +169,13 @@ export class User {
     if (how === 'delete') return this.#kube.delete(Lease, ref);
     return this.#kube.patch(Lease, ref, { metadata: { annotations: { [slotsAnnotation]: edited[how] } } });
   }
+}
+
+/** What tells the objects that users made from ours. */
+const strangers = 'made-by-a-user';
+
+function unlessThere(error: unknown): void {
+  if (!(error instanceof ApiError) || error.status !== 409) throw error;
 }
 
 const stranger = (number: number) => ({

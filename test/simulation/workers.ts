@@ -30,7 +30,6 @@ const redeliveredAfterMs = 1000;
 class Instance {
   readonly #declaration: FunctionDeclaration;
   readonly #around: Surroundings;
-  readonly #skewMs: number;
   readonly #pass: (wake: Wake) => Promise<void>;
   readonly #unanswered = new Set<(error: Error) => void>();
   #isAlive = true;
@@ -38,7 +37,6 @@ class Instance {
 
   constructor(declaration: FunctionDeclaration, around: Surroundings) {
     this.#around = around;
-    this.#skewMs = (around.faults.standing('skew', declaration.name)?.seconds ?? 0) * 1000;
     this.#declaration = {
       ...declaration,
       observe: (context, wake) => {
@@ -74,13 +72,13 @@ class Instance {
   }
 
   #ports(): Ports {
-    const { state, scheduler, random, tell, through } = this.#around;
+    const { state, scheduler, faults, random, tell, through } = this.#around;
     const { name } = this.#declaration;
     const kube = kubeOf(state, name, (request, run) => this.#carry(request, run));
     return {
       kube: through ? through(kube, name) : kube,
       telemetry: silent,
-      now: () => scheduler.now() + (this.#around.faults.areOn ? this.#skewMs : 0),
+      now: () => scheduler.now() + faults.secondsOff(name) * 1000,
       pause: (milliseconds) => new Promise((resolve) => scheduler.after(Math.ceil(milliseconds), resolve)),
       random,
       teller: { tell: (event) => this.#isAlive && tell(event, name), retell: () => undefined },
@@ -91,10 +89,14 @@ class Instance {
   #carry<T>(request: Request, run: () => Promise<T>): Promise<T> {
     const { scheduler, faults, recorder } = this.#around;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const answer = (give: () => void) =>
-      scheduler.add(() => {
+    const lateAnswer = faults.at(faults.count('answer'), 'answerLate');
+    const answer = (give: () => void) => {
+      const step = () => {
         if (this.#isAlive) give();
-      });
+      };
+      if (lateAnswer) scheduler.heldUp(lateAnswer.seconds * 1000, step);
+      else scheduler.add(step);
+    };
     const arrive = async () => {
       if (!this.#isAlive) return;
       const isToWrite = isWrite(request);
@@ -160,12 +162,8 @@ export class Workers {
   deliver = (name: string, wake: Wake): Promise<void> => {
     const instances = this.#instances.get(name) ?? [];
     const chosen = Math.floor(this.#around.random() * instances.length);
-    const [replicas, skew] = [
-      this.#around.faults.standing('replicas', name),
-      this.#around.faults.standing('skew', name),
-    ];
+    const replicas = this.#around.faults.standing('replicas', name);
     if (replicas && chosen > 0) this.#around.faults.strike(replicas);
-    if (skew) this.#around.faults.strike(skew);
     const instance = instances[chosen];
     if (instance?.isAlive) return instance.take(wake);
     const next = this.#start(name);
