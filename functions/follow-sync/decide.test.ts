@@ -251,6 +251,22 @@ describe('a snapshot', () => {
   });
 });
 
+test('an object of somebody else with the name of the snapshot is no snapshot of the image, however ready it is', () => {
+  const ours = aSnapshot(image({ phase: 'Succeeded' }), { ready: true });
+  const theirs = { ...ours, metadata: { ...ours.metadata, uid: 'uid-theirs', labels: {} } };
+  const held = { name: ours.metadata.name, revision: 1 };
+  const lost = [{ type: 'SnapshotLost', status: 'True' as const, reason: 'x', message: '', lastTransitionTime: at(0) }];
+  const isLost = image({ phase: 'Succeeded', snapshot: held, conditions: lost });
+  expect(pass({ image: isLost, snapshots: [theirs] }).actions).toEqual([]);
+  expect(pass({ image: isLost, snapshots: [ours] }).status?.message).toBe('The snapshot is there.');
+  const found = pass({ image: image({ phase: 'Succeeded', snapshot: held }), snapshots: [theirs] }).status;
+  expect(found?.conditions).toMatchObject([
+    { type: 'Ready', status: 'False' },
+    { type: 'SnapshotLost', status: 'True' },
+  ]);
+  expect(found?.message).toContain(`The snapshot ${held.name} is lost, and somebody else has one of its name;`);
+});
+
 describe('the snapshot of an image that is being deleted', () => {
   const isReady = (status: 'True' | 'False', reason: string) => [
     { type: 'Ready', status, reason, message: '', lastTransitionTime: at(0) },

@@ -1,5 +1,6 @@
 import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import {
+  imageUidLabel,
   type VMDiskImage,
   VMDiskImage as VMDiskImageKind,
   type VMDiskImageStatus,
@@ -83,6 +84,10 @@ export function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action
   return [{ do: 'create', resource: VolumeSnapshotKind, object, owner: image.metadata.uid, trace: traceOf(image) }];
 }
 
+/** Made of its download, or named to be adopted. */
+const isOf = ({ metadata: { uid }, status }: VMDiskImage, { metadata: { name, labels } }: VolumeSnapshot) =>
+  labels?.[imageUidLabel] === uid || status?.adoption?.snapshot === name;
+
 /** A snapshot that is gone, or whose content is, is said at once; no list is ever taken as evidence of it. */
 export function atRest({ image, snapshots, nowMs, isSnapshotGone }: Observed): Action[] {
   const held = image.status?.snapshot;
@@ -91,11 +96,14 @@ export function atRest({ image, snapshots, nowMs, isSnapshotGone }: Observed): A
   // prune deletes it, which is no loss.
   if (conditionOf(image.status?.conditions, 'Ready')?.reason === takenDown) return [];
   const snapshot = snapshots.find(({ metadata }) => metadata.name === held.name);
-  const isLost = isSnapshotGone || /VolumeSnapshotContent is missing/.test(snapshot?.status?.error?.message ?? '');
+  // Of a name that became free anybody may make one.
+  const isTaken = snapshot !== undefined && !isOf(image, snapshot);
+  const isLost =
+    isSnapshotGone || isTaken || /VolumeSnapshotContent is missing/.test(snapshot?.status?.error?.message ?? '');
   const isSaid = conditionOf(image.status?.conditions, 'SnapshotLost')?.status === 'True';
   if (isLost === isSaid || (!isLost && !snapshot?.status?.readyToUse)) return [];
   const message = isLost
-    ? `The snapshot ${held.name} is lost; ${isLeaving ? 'the image is being deleted' : 'a new sync starts when the image is used or asked for'}.`
+    ? `The snapshot ${held.name} is lost${isTaken ? ', and somebody else has one of its name' : ''}; ${isLeaving ? 'the image is being deleted' : 'a new sync starts when the image is used or asked for'}.`
     : 'The snapshot is there.';
   const observedGeneration = image.metadata.generation;
   const now = toTime(nowMs);

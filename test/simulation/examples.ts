@@ -53,6 +53,15 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
     ),
   },
   {
+    invariant: 'S8',
+    what: "an image whose snapshot was lost was Ready again with somebody else's of that name",
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'd' },
+      { seconds: 41, do: 'loseSnapshot', image: 'd' },
+      { seconds: 1, do: 'takeName', image: 'd', of: 'VolumeSnapshot' },
+    ]),
+  },
+  {
     invariant: 'S9',
     what: 'the time of a transition went back where the clock of its writer was behind',
     plan: plainly(
