@@ -1,11 +1,12 @@
 import { sayViolation } from '../invariants/check.ts';
-import { faultKinds, roomy, type Size, usual } from './arbitrary.ts';
+import { roomy, type Size, usual } from './arbitrary.ts';
 import { bugs } from './bugs.ts';
-import { type Enumeration, enumerate } from './enumerate.ts';
+import { type Enumeration, enumerate, sample } from './enumerate.ts';
 import { type Caught, findBug } from './find-bug.ts';
-import { journeys } from './journeys.ts';
+import { journeys, largeJourneys } from './journeys.ts';
 import type { Plan } from './plan.ts';
 import { search } from './search.ts';
+import { allTroubles, troublesOf } from './troubles.ts';
 
 export interface CampaignOptions {
   minutes: number;
@@ -21,9 +22,11 @@ export interface CampaignResult {
   ok: boolean;
   seed: number;
   seconds: number;
+  /** Of all cores together. */
+  cpuSeconds: number;
   runs: number;
   runsPerSecond: number;
-  /** Of how many runs each kind of fault struck, and how many of those broke something. */
+  /** In how many runs each thing that goes wrong did, and how many of those broke something. */
   faults: Record<string, { runs: number; violations: number }>;
   enumerated: Record<string, Enumeration>;
   mistakes: { name: string; caught: Caught | undefined }[];
@@ -35,15 +38,17 @@ const sizes: readonly Size[] = [usual, roomy, { operations: 20, faults: 14, over
 
 const runsPerSeed = 500;
 const mostRunsPerBug = 1200;
+/** Of the hundreds that each has. */
+const writesPerLargeJourney = 40;
 const sayEveryMs = 10_000;
 
 /** Strikes every write of the small journeys, looks for each mistake, then runs by chance until the time is over. */
 export async function campaign({ minutes, seed, onlyRuns, say, signal }: CampaignOptions): Promise<CampaignResult> {
-  const enumerated = onlyRuns ? {} : await enumerateAll(say, signal);
+  const enumerated = onlyRuns ? {} : await enumerateAll(seed, say, signal);
   const mistakes = onlyRuns ? [] : await findAll(say, signal);
-  const fromMs = performance.now();
+  const [fromMs, cpuBefore] = [performance.now(), process.cpuUsage()];
   const untilMs = fromMs + minutes * 60_000;
-  const faults = Object.fromEntries(faultKinds.map((kind) => [kind, { runs: 0, violations: 0 }]));
+  const faults = Object.fromEntries(allTroubles.map((name) => [name, { runs: 0, violations: 0 }]));
   const violations: CampaignResult['violations'] = [];
   let [runs, saidMs] = [0, fromMs];
   for (let turn = 0; performance.now() < untilMs && violations.length === 0 && !signal.aborted; turn++) {
@@ -53,10 +58,10 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
       runs: runsPerSeed,
       size: sizes[from % sizes.length] ?? usual,
       untilMs,
-      onRun: ({ run, violations: found }) => {
+      onRun: (plan, { run, violations: found }) => {
         runs++;
-        for (const kind of new Set([...run.struck.keys()].map((fault) => fault.kind))) {
-          const row = faults[kind];
+        for (const name of troublesOf(plan, run)) {
+          const row = faults[name];
           if (row) row.runs++;
           if (row && found.length > 0) row.violations++;
         }
@@ -70,12 +75,14 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
     violations.push({ says: counterexample.violations.map(sayViolation), plan, seed: from, path });
   }
   const seconds = (performance.now() - fromMs) / 1000;
+  const { user, system } = process.cpuUsage(cpuBefore);
   const isAllFound = mistakes.every(({ caught }) => caught !== undefined);
   const isAllSound = Object.values(enumerated).every(({ violations: found }) => found.length === 0);
   return {
     ok: violations.length === 0 && isAllFound && isAllSound && !signal.aborted,
     seed,
     seconds,
+    cpuSeconds: (user + system) / 1_000_000,
     runs,
     runsPerSecond: runs / seconds,
     faults,
@@ -85,12 +92,21 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
   };
 }
 
-async function enumerateAll(say: (line: string) => void, signal: AbortSignal): Promise<CampaignResult['enumerated']> {
+async function enumerateAll(
+  seed: number,
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<CampaignResult['enumerated']> {
   const found: CampaignResult['enumerated'] = {};
   for (const [name, plan] of Object.entries(journeys)) {
     if (signal.aborted) break;
     say(`striking every write: ${name}`);
     found[name] = await enumerate(plan);
+  }
+  for (const [name, plan] of Object.entries(largeJourneys)) {
+    if (signal.aborted) break;
+    say(`striking ${writesPerLargeJourney} writes: ${name}`);
+    found[name] = await sample(plan, { seed, runs: writesPerLargeJourney });
   }
   return found;
 }

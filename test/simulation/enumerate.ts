@@ -1,3 +1,4 @@
+import { seeded } from '../../deploy/local/seeded.ts';
 import { compare, sayViolation } from '../invariants/check.ts';
 import { judge } from './judge.ts';
 import type { Fault, Plan } from './plan.ts';
@@ -18,20 +19,32 @@ export interface Enumeration {
  * The plan as it is, then once for each of its writes and each thing that can happen to it: every invariant holds, and all
  * comes to the same end (reliability reference §4.4, after Sieve).
  */
-export async function enumerate(plan: Plan): Promise<Enumeration> {
+export const enumerate = (plan: Plan): Promise<Enumeration> =>
+  strike(plan, (writes) => Array.from({ length: writes }, (_, at) => strikes.map((kind) => ({ kind, at }))).flat());
+
+/** The same with so many of its writes, drawn by the seed, each struck in one way: for a journey too large to strike all. */
+export function sample(plan: Plan, { seed, runs }: { seed: number; runs: number }): Promise<Enumeration> {
+  const random = seeded(seed);
+  const below = (most: number) => Math.floor(random() * most);
+  return strike(plan, (writes) =>
+    Array.from({ length: runs }, () => ({ kind: strikes[below(strikes.length)] ?? 'crashBefore', at: below(writes) })),
+  );
+}
+
+type Strike = Extract<Fault, { kind: (typeof strikes)[number] }>;
+
+async function strike(plan: Plan, strikesOf: (writes: number) => readonly Strike[]): Promise<Enumeration> {
   const reference = await judge(plan);
   const violations = reference.violations.map((found) => `with nothing struck: ${sayViolation(found)}`);
   const { writes } = reference.run;
-  for (let at = 0; at < writes; at++) {
-    for (const kind of strikes) {
-      const fault: Fault = { kind, at };
-      const struck = await judge({ ...plan, faults: [...plan.faults, fault] });
-      if (!struck.run.struck.has(fault)) violations.push(`${kind} write ${at} struck nothing`);
-      const found = [...struck.violations, ...compare(reference.run.history, struck.run.history)];
-      violations.push(...found.map((one) => `${kind} write ${at}: ${sayViolation(one)}`));
-    }
+  const faults = strikesOf(writes);
+  for (const fault of faults) {
+    const struck = await judge({ ...plan, faults: [...plan.faults, fault] });
+    if (!struck.run.struck.has(fault)) violations.push(`${fault.kind} write ${fault.at} struck nothing`);
+    const found = [...struck.violations, ...compare(reference.run.history, struck.run.history)];
+    violations.push(...found.map((one) => `${fault.kind} write ${fault.at}: ${sayViolation(one)}`));
   }
-  return { writes, runs: 1 + writes * strikes.length, violations };
+  return { writes, runs: 1 + faults.length, violations };
 }
 
 /** The plan as it is, then once for each of its events with that one brought again somewhat later, which is to change nothing (S16). */

@@ -1,5 +1,5 @@
 import { plainly } from './examples.ts';
-import type { Plan } from './plan.ts';
+import type { Operation, Plan } from './plan.ts';
 
 /** Small journeys, up to five objects of the user's each, whose every write is struck once in each way. */
 export const journeys = {
@@ -49,5 +49,36 @@ export const journeys = {
   'a Lease that is deleted while an image downloads': plainly([
     { seconds: 0, do: 'createImage', image: 'a' },
     { seconds: 3, do: 'lease', how: 'delete' },
+  ]),
+} as const satisfies Readonly<Record<string, Plan>>;
+
+const names = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`);
+const eachImage = (does: 'createImage' | 'deleteImage' | 'changeUrl', images: readonly string[], seconds = 0) =>
+  images.map((image, index): Operation => ({ seconds: index === 0 ? seconds : 0, do: does, image }));
+
+const [three, six, twelve] = [names('image-', 3), names('image-', 6), names('image-', 12)] as const;
+const nine = names('machine-', 9);
+
+/** Large ones: too many writes to strike them all. */
+export const largeJourneys = {
+  'a lab of nine machines on three images, and its end': plainly([
+    ...eachImage('createImage', three),
+    ...nine.map((machine, index): Operation => {
+      const image = three[index % three.length] ?? '';
+      return { seconds: 0, do: 'createMachine', machine, image, hasTemplate: false };
+    }),
+    ...eachImage('deleteImage', three, 120),
+    ...nine.map((machine): Operation => ({ seconds: 1, do: 'deleteMachine', machine })),
+  ]),
+  'a release of six images while machines hold two': plainly([
+    ...eachImage('createImage', six),
+    ...six.slice(0, 2).map((image): Operation => {
+      return { seconds: 0, do: 'createMachine', machine: `of-${image}`, image, hasTemplate: true };
+    }),
+    ...eachImage('changeUrl', six, 90),
+  ]),
+  'twelve images, three slots': plainly([
+    { seconds: 0, do: 'policy', key: 'concurrency', value: '3' },
+    ...eachImage('createImage', twelve),
   ]),
 } as const satisfies Readonly<Record<string, Plan>>;

@@ -2,7 +2,7 @@ import type { CampaignResult } from './campaign.ts';
 
 /** The result for people: what was struck, which mistakes were found by what, and how often each fault was met. */
 export function report(result: CampaignResult): string[] {
-  const { seed, seconds, runs, runsPerSecond, faults, enumerated, mistakes, violations } = result;
+  const { seed, seconds, cpuSeconds, runs, runsPerSecond, faults, enumerated, mistakes, violations } = result;
   return [
     ...titled('Every write of these journeys, struck before, after, and its answer lost:', [
       ...Object.entries(enumerated).map(
@@ -25,12 +25,15 @@ export function report(result: CampaignResult): string[] {
       `  ${JSON.stringify(plan)}`,
       '',
     ]),
-    'fault          runs  violations',
+    `${'what went wrong'.padEnd(width)}    runs  violations`,
     ...Object.entries(faults).map(
-      ([kind, { runs: met, violations: found }]) => `${kind.padEnd(12)} ${`${met}`.padStart(6)}  ${found}`,
+      ([name, { runs: met, violations: found }]) => `${name.padEnd(width)} ${`${met}`.padStart(7)}  ${found}`,
     ),
-    `${runs} runs in ${Math.round(seconds)} s (${runsPerSecond.toFixed(1)} a second), seed ${seed}: ${violations.length} violations`,
+    `${runs} runs in ${Math.round(seconds)} s, ${Math.round(cpuSeconds)} s of CPU (${runsPerSecond.toFixed(1)} runs a second), seed ${seed}: ${violations.length} violations`,
   ];
 }
+
+/** Of the names of what went wrong. */
+const width = 26;
 
 const titled = (title: string, lines: readonly string[]) => (lines.length > 0 ? [title, ...lines, ''] : []);

@@ -14,7 +14,7 @@ export interface Search {
   /** No plan is begun after that time. */
   untilMs?: number;
   /** Hears of each run. */
-  onRun?(verdict: Verdict): void;
+  onRun?(plan: Plan, verdict: Verdict): void;
 }
 
 /** What a search came to. */
@@ -32,7 +32,7 @@ export async function search({ seed, runs, size = usual, sabotage, untilMs, onRu
     const verdict = await judge(plan, sabotage);
     if (!broken) {
       ran++;
-      onRun?.(verdict);
+      onRun?.(plan, verdict);
     }
     if (verdict.violations.length === 0) return true;
     broken = { plan, violations: verdict.violations };
