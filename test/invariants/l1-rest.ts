@@ -8,14 +8,14 @@ import { isFunction } from './writers.ts';
 
 /**
  * L1, every image comes to rest: at the end each is Succeeded or Failed, and two sweeps and an audit after the last of them came to
- * that (or anybody but a function did anything) no function writes any more. A machine that is deleted goes. Exempt is what rightly waits: for a slot where the
+ * that (or anybody but a function did anything) no function writes any more, but for what one clock has put into the future of another. A machine that is deleted goes. Exempt is what rightly waits: for a slot where the
  * policy gives none, for a snapshot to adopt, for its back-off, for what keeps an attempt from starting, for whoever holds a deleted image
  * (reliability §2; DESIGN §5).
  */
 export const l1Rest: Invariant = {
   number: 'L1',
   says: 'once all is still every image comes to its end, and nobody writes any more',
-  judge: (state, { stillFromMs, endMs, sweepMs = 30_000, auditMs = 600_000 }) => {
+  judge: (state, { stillFromMs, endMs, sweepMs = 30_000, auditMs = 600_000, skewMs = 0 }) => {
     let movedMs = stillFromMs ?? Number.POSITIVE_INFINITY;
     const restless = new Set<string>();
     return {
@@ -24,7 +24,7 @@ export const l1Rest: Invariant = {
         const { by, atMs } = change;
         const isStep = by === undefined || !isFunction(by) || phaseOf(before) !== phaseOf(object);
         if (isStep) movedMs = Math.max(movedMs, atMs);
-        else if (atMs > movedMs + 2 * sweepMs + auditMs && !restless.has(`${by} ${object.metadata.uid}`)) {
+        else if (atMs > movedMs + 2 * sweepMs + auditMs + skewMs && !restless.has(`${by} ${object.metadata.uid}`)) {
           restless.add(`${by} ${object.metadata.uid}`);
           return `${by} still writes ${object.kind} ${object.metadata.name} ${atMs - movedMs} ms after the last move`;
         }
