@@ -1,5 +1,6 @@
 import { imageReferenceFinalizer } from '../../shared/resources/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { isAdopting } from '../../shared/rules/adoption.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
@@ -7,10 +8,11 @@ import type { Invariant, State } from './follow.ts';
 import { isFunction } from './writers.ts';
 
 /**
- * L1, every image comes to rest: at the end each is Succeeded or Failed, and two sweeps and an audit after the last of them came to
- * that (or anybody but a function did anything) no function writes any more, but for what one clock has put into the future of another. A machine that is deleted goes. Exempt is what rightly waits: for a slot where the
- * policy gives none, for a snapshot to adopt, for its back-off, for what keeps an attempt from starting, for whoever holds a deleted image
- * (reliability §2; DESIGN §5).
+ * L1, every image comes to rest: at the end each is Succeeded or Failed; and two sweeps and an audit after the last of them came
+ * to that, or something was deleted, or anybody but a function did anything, no function writes any more, but for what one clock
+ * has put into the future of another. A machine that is deleted goes. Exempt is what rightly waits: for a slot where the policy
+ * gives none, for a snapshot to adopt, for its back-off, for what keeps an attempt from starting, for whoever holds a deleted
+ * image (reliability §2; DESIGN §5).
  */
 export const l1Rest: Invariant = {
   number: 'L1',
@@ -19,10 +21,11 @@ export const l1Rest: Invariant = {
     let movedMs = stillFromMs ?? Number.POSITIVE_INFINITY;
     const restless = new Set<string>();
     return {
-      every: ({ change, object, before }) => {
+      every: ({ change, object, before, isGone }) => {
         if (stillFromMs === undefined || change.atMs < stillFromMs) return undefined;
         const { by, atMs } = change;
-        const isStep = by === undefined || !isFunction(by) || phaseOf(before) !== phaseOf(object);
+        const isGoing = isGone || isDeleted(object) !== isDeleted(before);
+        const isStep = by === undefined || !isFunction(by) || isGoing || phaseOf(before) !== phaseOf(object);
         if (isStep) movedMs = Math.max(movedMs, atMs);
         else if (atMs > movedMs + 2 * sweepMs + auditMs + skewMs && !restless.has(`${by} ${object.metadata.uid}`)) {
           restless.add(`${by} ${object.metadata.uid}`);
@@ -47,6 +50,7 @@ export const l1Rest: Invariant = {
 const isOursAlone = (finalizers: readonly string[] | undefined) =>
   finalizers?.every((finalizer) => finalizer === imageReferenceFinalizer) ?? false;
 
+const isDeleted = (object: KubernetesObject | undefined) => object?.metadata.deletionTimestamp !== undefined;
 const phaseOf = (object: unknown) => (object as { status?: { phase?: string } } | undefined)?.status?.phase;
 
 function isAtRest(image: VMDiskImage, { policies }: State): boolean {

@@ -1,12 +1,15 @@
 import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import type { Lease } from '../../shared/resources/coordination/lease.ts';
 import { imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Invariant, State } from './follow.ts';
+import type { Invariant, State, Step } from './follow.ts';
 import { isInFlight, rememberDone } from './in-flight.ts';
 import { wasThere } from './pass.ts';
+import { usualSkewMs } from './s7-backoff.ts';
 import { isByHand } from './writers.ts';
 
 /**
- * S2, a DataVolume in flight has a slot: neither Succeeded nor Failed nor being deleted. Nobody is judged while the Lease is
+ * S2, a DataVolume in flight has a slot: neither Succeeded nor Failed nor being deleted; and where that is deleted, its importer
+ * keeps the slot until it is gone too, for it goes on downloading until then (CDI reference). Nobody is judged while the Lease is
  * missing or cannot be read, which only a hand brings about; as soon as it is there again everybody is (reliability §2, L4).
  * A write of the Lease is judged by what its pass could see, and a DataVolume by the Lease that its own pass saw: of what a rival or
  * a hand did meanwhile L4 asks that it is put right (DESIGN §10). Where nobody knows when a pass began all is judged at once.
@@ -47,9 +50,29 @@ export const s2SlotHeld: Invariant = {
           if (step.change.since === undefined || wasThere(step, metadata.uid)) excused.delete(metadata.uid);
           else excused.add(metadata.uid);
         }
-        const found = all.map((dataVolume) => find(dataVolume, step.state)).filter((one) => one !== undefined);
+        const found = [...all.map((dataVolume) => find(dataVolume, step.state)), ...takenFrom(step)].filter(
+          (one) => one !== undefined,
+        );
         return found.length > 0 ? found.join('; ') : undefined;
       },
     };
   },
 };
+
+/** Past this a Pod that is Terminating keeps no slot (functions/start-sync/hold.ts). */
+const stuckAfterMs = 10 * 60_000;
+
+/** Whose slot this write of the Lease gave back although its pass could see an importer at work. */
+function takenFrom(step: Step<Lease>): string[] {
+  const { slotsBefore, state, change } = step;
+  const given = [...(slotsBefore?.values() ?? [])].filter(({ uid }) => state.slots && !state.slots.has(uid));
+  return given.flatMap(({ uid, image }) =>
+    [...(state.pods.get(uid)?.values() ?? [])]
+      .filter(({ metadata, status }) => {
+        const isAtWork = status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
+        const leftMs = change.atMs - Date.parse(metadata.deletionTimestamp ?? '');
+        return isAtWork && !(leftMs >= stuckAfterMs - usualSkewMs) && wasThere(step, metadata.uid);
+      })
+      .map(({ metadata }) => `the slot of ${image} was given back while importer ${metadata.name} is at work`),
+  );
+}

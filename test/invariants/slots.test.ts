@@ -113,6 +113,20 @@ describe('S2', () => {
     expectBroken(s2SlotHeld, aHistory([...lost, give([])], { before }), '105', 'without a slot');
   });
 
+  test('a slot is not given back while an importer of it that the pass could see is at work', () => {
+    const importer = anImporter(first);
+    const begun = [give([]), give([first]), download(syncing), importer, gone(download(syncing))];
+    expectBroken(
+      s2SlotHeld,
+      aHistory([...begun, give([], 105)], { before }),
+      '106',
+      'importer importer-pod-1 is at work',
+    );
+    expectKept(aHistory([...begun, give([], 103)], { before }));
+    expectKept(aHistory([...begun, gone(importer), give([], 106)], { before }));
+    expectKept(aHistory([...begun, anImporter(first, { phase: 'Succeeded' }), give([], 106)], { before }));
+  });
+
   test('what happened while changes were missed is judged by nobody', () => {
     const history = aHistory([give([]), download(syncing)], { before, gaps: [{ after: 101, until: 102 }] });
     expect(check(history, [s2SlotHeld])).toEqual([]);

@@ -336,6 +336,10 @@ export const bugs: readonly Bug[] = [
     })),
   },
   {
+    name: 'an importer that is still ending keeps no slot',
+    sabotage: misreads('start-sync', Pod, () => undefined),
+  },
+  {
     name: 'nobody looks again where events are lost',
     sabotage: { declarations: (declarations) => declarations.map(notWokenBy('sweep', 'audit')) },
   },
