@@ -341,6 +341,12 @@ describe('after a crash', () => {
     expect(pass([queued('a', 1)], { lease: aLease([], 91) }).started).toEqual([]);
     expect(pass([queued('a', 1)], { lease: aLease([], 90) }).started).toEqual(['a']);
   });
+  test('a Lease that says it was rebuilt at a time to come was rebuilt now: no clock that is ahead holds it off for longer', () => {
+    const { started, of } = pass([queued('a', 1)], { lease: aLease([], 1_000_000) });
+    expect(started).toEqual([]);
+    expect(of('replace')).toMatchObject([{ object: { spec: { acquireTime: '2026-01-01T00:01:40.000000Z' } } }]);
+    expect(pass([queued('a', 1)], { lease: aLease([], 105) }).of('replace')).toEqual([]);
+  });
   test('a status that was wiped loses no attempt', () => {
     const before = known({ name: 'a', status: { phase: 'Syncing', attempt: 2, attempts: 2 } });
     const { of } = pass([aVMDiskImage({ name: 'a' })], {

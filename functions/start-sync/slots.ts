@@ -24,11 +24,12 @@ export function slots(observed: Observed, images: readonly VMDiskImage[], firstU
   const warnings = before
     .filter((holder) => !kept.includes(holder))
     .flatMap((holder) => stuckPods(holder, seen).map((pod) => stuckWarning(pod)));
-  const isChanged = before.length !== held?.length || kept.length !== before.length || granted.length > 0;
+  const isAnew = !held || acquiredMs(lease) - nowMs > observed.holdOffMs;
+  const isChanged = isAnew || before.length !== held.length || kept.length !== before.length || granted.length > 0;
   const holders = [...kept, ...granted];
   return [
     ...warnings,
-    ...(isChanged ? [saveLease(observed, holders, !held)] : []),
+    ...(isChanged ? [saveLease(observed, holders, isAnew)] : []),
     ...(held ? [] : [rebuiltEvent(observed, holders)]),
     ...holders.flatMap((holder) => begin(holder, seen, nowMs)),
   ];
@@ -46,10 +47,9 @@ function unlisted(held: readonly Holder[], seen: Seen): Holder[] {
 
 /** Nothing starts anew while a key it depends on does not parse, or too soon after the Lease was lost. */
 function mayGrant({ policy, lease, nowMs, holdOffMs }: Observed) {
-  const acquired = Date.parse(lease?.spec?.acquireTime ?? '');
-  const heldOff = Number.isFinite(acquired) && nowMs - acquired < holdOffMs;
+  const isHeldOff = nowMs - acquiredMs(lease) < holdOffMs;
   return (
-    !heldOff &&
+    !isHeldOff &&
     isValid(
       policy,
       'concurrency',
@@ -62,6 +62,9 @@ function mayGrant({ policy, lease, nowMs, holdOffMs }: Observed) {
     )
   );
 }
+
+/** When the Lease was made or rebuilt; a clock that was ahead, or a hand, may have put that into the future. */
+const acquiredMs = (lease: Lease | undefined) => Date.parse(lease?.spec?.acquireTime ?? '');
 
 function grants(
   { policy, nowMs }: Observed,

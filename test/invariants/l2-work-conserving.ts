@@ -5,7 +5,7 @@ import { longestPassMs } from './pass.ts';
 
 /**
  * L2, work conserving: once all is still, a free slot and an image that waits for one are not there together for longer than a
- * sweep and a pass (events that were lost before are found by then), nor longer than nothing is granted for after the Lease was lost.
+ * sweep and a pass (events that were lost before are found by then), nor longer than nothing is granted for after the Lease was made anew.
  * Nobody waits who is being deleted or is to adopt a snapshot, nor while a key of the policy cannot be read (reliability §2).
  */
 export const l2WorkConserving: Invariant = {
@@ -31,6 +31,10 @@ export const l2WorkConserving: Invariant = {
         const says = late(change.atMs);
         look(change.atMs);
         return says;
+      },
+      lease: ({ object, before, change }) => {
+        if (object.spec?.acquireTime !== before?.spec?.acquireTime) idleSinceMs = change.atMs;
+        return undefined;
       },
       image: ({ object, isGone }) => {
         if (!isGone && isWaiting(object)) waiting.add(object.metadata.uid);

@@ -62,6 +62,17 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
     ]),
   },
   {
+    invariant: 'L2',
+    what: 'nobody was let in for as long as the clock had been ahead by which the Lease was rebuilt',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 0, do: 'lease', how: 'delete' },
+      ],
+      [{ kind: 'clockJump', function: 'start-sync', at: 0, seconds: 60 }],
+    ),
+  },
+  {
     invariant: 'S9',
     what: 'the time of a transition went back where the clock of its writer was behind',
     plan: plainly(
