@@ -51,3 +51,10 @@ export const journeys: Readonly<Record<string, Plan>> = {
     { seconds: 3, do: 'lease', how: 'delete' },
   ]),
 };
+
+/** Those that have the most writes, and so take half of the time of all: struck in the slow suite. */
+export const longJourneys: readonly string[] = [
+  'two images, one slot',
+  'an image that is synced anew',
+  'an image deleted while a machine holds it',
+];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { sayViolation } from '../invariants/check.ts';
 import { enumerate } from './enumerate.ts';
 import { examples } from './examples.ts';
-import { journeys } from './journeys.ts';
+import { journeys, longJourneys } from './journeys.ts';
 import { judge } from './judge.ts';
 import { search } from './search.ts';
 import { simulate } from './simulate.ts';
@@ -51,7 +51,7 @@ describe('what the simulation once found', () => {
 });
 
 describe('every write, struck once in each way', () => {
-  test.each(Object.entries(journeys))(
+  test.each(Object.entries(journeys).filter(([name]) => !longJourneys.includes(name)))(
     '%s',
     async (_, plan) => {
       const { writes, violations } = await enumerate(plan);
@@ -69,11 +69,11 @@ test.each(Object.entries(journeys))('with every event lost timers alone bring it
 });
 
 test(
-  'two hundred runs by chance break no invariant',
+  'a hundred runs by chance break no invariant',
   async () => {
-    const { runs, counterexample } = await search({ seed: 1, runs: 200 });
+    const { runs, counterexample } = await search({ seed: 1, runs: 100 });
     expect(counterexample).toBeUndefined();
-    expect(runs).toBe(200);
+    expect(runs).toBe(100);
   },
   patience,
 );
