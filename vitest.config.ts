@@ -2,14 +2,16 @@ import { defineConfig } from 'vitest/config';
 
 const everything = '{functions,shared,crds,knative,deploy,test}/**/*.test.ts';
 const slow = '**/*.slow.test.ts';
+const stories = 'test/local/**/*.test.ts';
 
 /**
- * `npm test` leaves out what is slow for what it is (whole commands, 200 images, each tick of a simulator), which is
- * what `npm run test:slow` runs. CI runs both.
+ * `npm test` runs what a change most likely breaks, in about a minute. What is slow for what it is (whole commands, 200
+ * images, each tick of a simulator) and the stories that are not named as quick (test/local) are what `npm run test:slow`
+ * runs. Each test is in one of the two, and CI runs both.
  */
 export default defineConfig(({ mode }) => ({
   test: {
-    include: mode === 'slow' ? [slow] : [everything],
+    include: mode === 'slow' ? [slow, stories] : [everything],
     exclude: ['node_modules/**', 'test/cluster/**', ...(mode === 'slow' ? [] : [slow])],
     testTimeout: 20_000,
     // No file leaves anything behind, and loading the client library anew for each would cost a third of the time.

@@ -12,7 +12,7 @@ const audit = (): Promise<Audit> => readAudit(logFile ?? '');
 
 /** Rules that nothing on this cluster asks for; each is proven on the local one. */
 const notAskedHere = [
-  // Nobody scrapes here: deploy/local/telemetry.test.ts.
+  // Nobody scrapes here: deploy/local/telemetry.slow.test.ts.
   'start-sync list virtualmachines.pelotech.ot',
   // CDI's webhook asks for it, and the simulated CDI has none here: test/local/permissions.slow.test.ts.
   'provision-vm create datavolumes.cdi.kubevirt.io/source',

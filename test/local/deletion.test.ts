@@ -1,4 +1,6 @@
 import { stories } from '../journeys/deletion.ts';
 import { runLocally } from '../journeys/run-locally.ts';
 
-runLocally('deletion', stories);
+runLocally('deletion', stories, {
+  quick: ['an image deleted while Syncing leaves nothing behind'],
+});

@@ -1,4 +1,6 @@
 import { stories } from '../journeys/kubectl.ts';
 import { runLocallyWithKubectl } from '../journeys/run-locally.ts';
 
-await runLocallyWithKubectl("a person's day", stories);
+await runLocallyWithKubectl("a person's day", stories, {
+  quick: ["a person's day: get, wide, wait, describe, annotate, events, delete"],
+});

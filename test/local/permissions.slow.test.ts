@@ -76,7 +76,7 @@ const tellers = {
     /^(from apply|a disk is cloned|changed users|a machine with ignoreOnDeploy|a disk that waits|a clone that cannot|\S+ machines that wait)/,
 };
 
-/** Used at a scrape and by no event: proven in deploy/local/telemetry.test.ts. */
+/** Used at a scrape and by no event: proven in deploy/local/telemetry.slow.test.ts. */
 const atScrape = ['start-sync list virtualmachines.pelotech.ot'];
 
 const granted = grantedRules(await readManifests(...generatedFolders)).filter(

@@ -1,4 +1,6 @@
 import { stories } from '../journeys/proposal.ts';
 import { runLocally } from '../journeys/run-locally.ts';
 
-runLocally('what was proposed and asked', stories);
+runLocally('what was proposed and asked', stories, {
+  quick: ['"VMDIs Exist": a machine whose image is there is Ready on that image, without another download'],
+});

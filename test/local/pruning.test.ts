@@ -1,4 +1,6 @@
 import { stories } from '../journeys/pruning.ts';
 import { runLocally } from '../journeys/run-locally.ts';
 
-runLocally('pruning', stories);
+runLocally('pruning', stories, {
+  quick: ['an image that nobody uses goes after pruneAfter, with its snapshot, and an Event says why'],
+});

@@ -9,6 +9,12 @@ const log = vi.spyOn(console, 'error');
 beforeAll(() => void log.mockImplementation(() => undefined));
 afterAll(() => log.mockRestore());
 
+test('two hundred runs by chance break no invariant', async () => {
+  const { runs, counterexample } = await search({ seed: 1, runs: 200 });
+  expect(counterexample).toBeUndefined();
+  expect(runs).toBe(200);
+}, 600_000);
+
 test('three hundred larger runs by chance break no invariant', async () => {
   const { runs, counterexample } = await search({ seed: 1, runs: 300, size: roomy });
   expect(counterexample).toBeUndefined();

@@ -67,11 +67,11 @@ test.each(Object.entries(journeys))('with every event lost timers alone bring it
 });
 
 test(
-  'two hundred runs by chance break no invariant',
+  'a hundred runs by chance break no invariant',
   async () => {
-    const { runs, counterexample } = await search({ seed: 1, runs: 200 });
+    const { runs, counterexample } = await search({ seed: 1, runs: 100 });
     expect(counterexample).toBeUndefined();
-    expect(runs).toBe(200);
+    expect(runs).toBe(100);
   },
   patience,
 );

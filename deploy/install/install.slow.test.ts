@@ -1,0 +1,314 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
+import { imageReferenceFinalizer, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { diskImageFinalizer, managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { leaseName } from '../../shared/rules/slots.ts';
+import { aVMDiskImage } from '../../test/builders.ts';
+import { hasKubectl } from '../../test/journeys/local-world.ts';
+import { aVirtualMachine } from '../../test/machine-builders.ts';
+import { documents, readManifests } from '../local/manifests.ts';
+import { type Options, readOptions } from './arguments.ts';
+import { install } from './install.ts';
+import { inventoryOf } from './inventory.ts';
+import { type AnyObject, anyOf, Broker, ConfigMap, Definition, Deployment, Namespace, Trigger } from './kinds.ts';
+import { partOf, readShipped, readWanted } from './manifests.ts';
+import { run } from './run.ts';
+import { startTestCluster, type TestCluster } from './test-cluster.ts';
+import { freeObjects, uninstall } from './uninstall.ts';
+import { waitFor } from './wait.ts';
+
+const isKubectlThere = await hasKubectl();
+if (!isKubectlThere) console.warn('skipped: installing needs kubectl on the PATH, which renders the overlay');
+
+const operator = { namespace: 'sync-operator' };
+const policy = { ...operator, name: 'sync-operator-policy' };
+const lab = { namespace: 'default' };
+const options = { deleteMachines: false, deleteImages: false, deleteCrds: false };
+
+/** An image of that name that a function has put its finalizer on. */
+async function anImage({ kube }: TestCluster, name: string) {
+  const { apiVersion, kind, spec } = aVMDiskImage({ spec: { storageClass: 'none' } });
+  const metadata = { name, ...lab, finalizers: [diskImageFinalizer] };
+  await kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
+  return { ...lab, name };
+}
+
+/** A machine of that name that names an image, and that a function has put its finalizer on. */
+async function aMachine({ kube }: TestCluster, name: string, image = 'kept') {
+  const { apiVersion, kind, spec } = aVirtualMachine({ spec: { vmDiskImageRef: { ...lab, name: image } } });
+  const metadata = { name, ...lab, finalizers: [imageReferenceFinalizer] };
+  return kube.create(VirtualMachine, { apiVersion, kind, metadata, spec });
+}
+
+/** What is there under a name of the lab. */
+const isThere = async ({ kube }: TestCluster, resource: typeof VirtualMachine | typeof VMDiskImage, name: string) =>
+  (await kube.get<KubernetesObject>(resource, { ...lab, name })) !== undefined;
+
+const definitionsIn = (shipped: readonly AnyObject[]) => shipped.filter(({ kind }) => kind === Definition.kind);
+
+describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
+  let cluster: TestCluster;
+  let wanted: AnyObject[];
+  beforeEach(async () => {
+    cluster = await startTestCluster();
+    wanted = await readWanted('deployments', 'registry.example/ot-functions:1');
+  }, 60_000);
+  afterEach(() => cluster.close());
+
+  test('a second time changes nothing', async () => {
+    await install(cluster, wanted);
+    cluster.lines.length = 0;
+    await install(cluster, wanted);
+    // The local API server takes the ports of a Service for changed where it has filled in a default.
+    const changes = cluster.lines.filter((line) => / (made|changed|removed)$/.test(line) && !/^Service /.test(line));
+    expect(changes).toEqual([]);
+  });
+
+  test("an admin's policy is left as it is", async () => {
+    await cluster.kube.patch(ConfigMap, policy, { data: { concurrency: '9' } });
+    await install(cluster, wanted);
+    expect((await cluster.kube.get(ConfigMap, policy))?.data).toMatchObject({ concurrency: '9' });
+  });
+
+  test('an upgrade removes what is no longer wanted, and only what is ours', async () => {
+    await install(cluster, wanted);
+    const theirs = documents(
+      `{apiVersion: v1, kind: ServiceAccount, metadata: {name: theirs, namespace: sync-operator}}`,
+    );
+    for (const object of theirs) await cluster.kube.create(anyOf('v1', 'ServiceAccount'), object);
+    const fewer = wanted.filter(({ metadata }) => !/(^|-)preload$/.test(metadata.name));
+    await install(cluster, fewer);
+    const names = Object.values(await inventoryOf(cluster))
+      .flat()
+      .map(({ metadata }) => metadata.name);
+    expect(names.filter((name) => name.includes('preload'))).toEqual([]);
+    expect(names).toContain('start-sync');
+    expect(await cluster.kube.get(anyOf('v1', 'ServiceAccount'), { ...operator, name: 'theirs' })).toBeDefined();
+  });
+
+  test('what never comes up is told with what keeps it', async () => {
+    const [trigger] = wanted.filter(({ kind }) => kind === Trigger.kind);
+    const metadata = { ...trigger?.metadata, name: 'astray' };
+    const astray = { ...trigger, metadata, spec: { ...(trigger?.spec as object), broker: 'nowhere' } } as AnyObject;
+    await expect(install({ ...cluster, timeoutMs: 500 }, [...wanted, astray])).rejects.toThrow(
+      /expected Trigger astray to be Ready within 0.5 s, found Ready is False: BrokerDoesNotExist/,
+    );
+  });
+
+  test('uninstalled, nothing of ours is left but images, which can be deleted at once', async () => {
+    await install(cluster, wanted);
+    const image = await anImage(cluster, 'kept');
+    await uninstall(cluster, { ...options, shipped: await readShipped() });
+    expect(Object.values(await inventoryOf(cluster)).flat()).toEqual([]);
+    expect(await cluster.kube.get(Broker, { ...operator, name: 'default' })).toBeUndefined();
+    expect(
+      await cluster.kube.get(anyOf('coordination.k8s.io/v1', 'Lease'), { ...operator, name: leaseName }),
+    ).toBeUndefined();
+    await cluster.kube.delete(VMDiskImage, image);
+    expect(await cluster.kube.get(VMDiskImage, image)).toBeUndefined();
+  });
+
+  test('uninstalled with its images, the functions take them down first; then the CRDs may go', async () => {
+    await install(cluster, wanted);
+    await anImage(cluster, 'gone');
+    await uninstall(cluster, { ...options, deleteImages: true, deleteCrds: true, shipped: await readShipped() });
+    expect(await cluster.kube.get(Definition, { name: 'vmdiskimages.pelotech.ot' })).toBeUndefined();
+    const [deleted, ...later] = cluster.lines.filter((line) => /deleted$|removed$/.test(line));
+    expect(deleted).toBe('vmdiskimages: 1 deleted');
+    expect(later.length).toBeGreaterThan(10);
+  });
+
+  test('the CRDs do not go while images are to stay, and nothing else does', async () => {
+    await install(cluster, wanted);
+    await anImage(cluster, 'kept');
+    await expect(uninstall(cluster, { ...options, deleteCrds: true, shipped: await readShipped() })).rejects.toThrow(
+      'expected no object of ours to be left, found VMDiskImage kept in default',
+    );
+    expect((await inventoryOf(cluster)).sources).not.toEqual([]);
+  });
+
+  test('an image that was deleted when nobody was there to free it goes when the finalizers are taken off', async () => {
+    const image = await anImage(cluster, 'stranded');
+    const foreign = await anImage(cluster, 'theirs');
+    await cluster.kube.patch(VMDiskImage, foreign, {
+      metadata: { finalizers: ['example.com/hold', diskImageFinalizer] },
+    });
+    for (const { metadata } of await cluster.kube.list(Trigger)) await cluster.kube.delete(Trigger, metadata);
+    for (const ref of [image, foreign]) await cluster.kube.delete(VMDiskImage, ref);
+    expect(await cluster.kube.get(VMDiskImage, image)).toBeDefined();
+    await freeObjects(cluster, definitionsIn(await readShipped()));
+    expect(await cluster.kube.get(VMDiskImage, image)).toBeUndefined();
+    expect((await cluster.kube.get(VMDiskImage, foreign))?.metadata.finalizers).toEqual(['example.com/hold']);
+  });
+
+  describe('a machine', () => {
+    test('stays where only images are to go, and so does everything else', async () => {
+      await install(cluster, wanted);
+      await anImage(cluster, 'kept');
+      await aMachine(cluster, 'vm');
+      await expect(
+        uninstall(cluster, { ...options, deleteImages: true, shipped: await readShipped() }),
+      ).rejects.toThrow(/found VirtualMachine vm in default.*add --delete-machines, or leave out --delete-images/);
+      expect(await isThere(cluster, VirtualMachine, 'vm')).toBe(true);
+      expect(await isThere(cluster, VMDiskImage, 'kept')).toBe(true);
+      expect((await inventoryOf(cluster)).sources).not.toEqual([]);
+    });
+
+    test('keeps the CRDs where they are', async () => {
+      await aMachine(cluster, 'vm');
+      await expect(uninstall(cluster, { ...options, deleteCrds: true, shipped: await readShipped() })).rejects.toThrow(
+        /found VirtualMachine vm in default.*add --delete-machines, or leave out --delete-crds/,
+      );
+    });
+
+    test('goes before the image that it holds, with its disk and what KubeVirt runs; then the CRDs may go', async () => {
+      await install(cluster, wanted);
+      await anImage(cluster, 'gone');
+      const { metadata } = await aMachine(cluster, 'vm', 'gone');
+      const { uid, name } = metadata;
+      const { apiVersion, kind } = VirtualMachine;
+      const ownerReferences = [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: false }];
+      const child = { name, ...lab, labels: managedBy, ownerReferences, finalizers: ['kubevirt.io/simulated'] };
+      const { apiVersion: version } = KubeVirtMachine;
+      await cluster.kube.create(KubeVirtMachine, {
+        apiVersion: version,
+        kind: KubeVirtMachine.kind,
+        metadata: child,
+        spec: { runStrategy: 'Halted', template: { spec: { domain: { devices: {} } } } },
+      });
+      const all = { deleteMachines: true, deleteImages: true, deleteCrds: true, shipped: await readShipped() };
+      await expect(uninstall({ ...cluster, timeoutMs: 2_000 }, all)).rejects.toThrow(
+        /what was made for virtualmachines to be gone within 2 s, found 1 left: VirtualMachine vm in default .held by kubevirt.io\/simulated/,
+      );
+      expect(
+        (await cluster.kube.get(VMDiskImage, { ...lab, name: 'gone' }))?.metadata.deletionTimestamp,
+      ).toBeUndefined();
+      await cluster.kube.patch(KubeVirtMachine, child, { metadata: { finalizers: null } });
+      await uninstall(cluster, all);
+      expect(await cluster.kube.list(Definition)).not.toContainEqual(
+        expect.objectContaining({
+          metadata: expect.objectContaining({ name: expect.stringMatching(/pelotech\.ot$/) }),
+        }),
+      );
+      expect(cluster.lines).toContain('vmdiskimages: 1 deleted');
+    });
+
+    test('alone can be told to go: its image stays', async () => {
+      await install(cluster, wanted);
+      await anImage(cluster, 'kept');
+      await aMachine(cluster, 'vm');
+      await uninstall(cluster, { ...options, deleteMachines: true, shipped: await readShipped() });
+      expect(await isThere(cluster, VirtualMachine, 'vm')).toBe(false);
+      expect(await isThere(cluster, VMDiskImage, 'kept')).toBe(true);
+    });
+
+    test('that stays is said, strands nothing, and goes at once when it is deleted', async () => {
+      await install(cluster, wanted);
+      await anImage(cluster, 'kept');
+      await aMachine(cluster, 'vm');
+      await aMachine(cluster, 'other');
+      await uninstall(cluster, { ...options, shipped: await readShipped() });
+      expect(cluster.lines).toContainEqual(expect.stringMatching(/^2 machines stay/));
+      await cluster.kube.delete(VirtualMachine, { ...lab, name: 'vm' });
+      expect(await isThere(cluster, VirtualMachine, 'vm')).toBe(false);
+      await cluster.kube.delete(VMDiskImage, { ...lab, name: 'kept' });
+      expect(await isThere(cluster, VMDiskImage, 'kept')).toBe(false);
+    });
+
+    test('and its namespace that were deleted when nobody was there to let them go are freed', async () => {
+      const namespace = 'stranded';
+      await cluster.kube.create(Namespace, { metadata: { name: namespace } });
+      for (const { metadata } of await cluster.kube.list(Trigger)) await cluster.kube.delete(Trigger, metadata);
+      const { apiVersion, kind, spec } = aVirtualMachine();
+      const metadata = { name: 'vm', namespace, finalizers: [imageReferenceFinalizer] };
+      await cluster.kube.create(VirtualMachine, { apiVersion, kind, metadata, spec });
+      await cluster.kube.delete(Namespace, { name: namespace });
+      expect(await cluster.kube.get(Namespace, { name: namespace })).toBeDefined();
+      await freeObjects(cluster, definitionsIn(await readShipped()));
+      const { isLate } = await waitFor(cluster, Namespace, { name: namespace }, (found) => found === undefined);
+      expect(isLate).toBe(false);
+    });
+  });
+
+  test('the disk of a machine is no download that goes on', async () => {
+    const spec = {
+      source: { blank: {} },
+      storage: { resources: { requests: { storage: '1Gi' } }, storageClassName: 'none' },
+    };
+    const { apiVersion, kind } = DataVolume;
+    await cluster.kube.create(DataVolume, {
+      apiVersion,
+      kind,
+      metadata: { name: 'vm-root', ...lab, labels: managedBy },
+      spec,
+    });
+    await uninstall(cluster, { ...options, shipped: await readShipped() });
+    expect(cluster.lines.filter((line) => line.includes('go on'))).toEqual([]);
+  });
+
+  describe('without KubeVirt', () => {
+    beforeEach(async () => {
+      for (const plural of ['virtualmachines', 'virtualmachineinstances'])
+        await cluster.kube.delete(Definition, { name: `${plural}.kubevirt.io` });
+    });
+    const upgrade = () =>
+      run(cluster, readOptions(['upgrade', '--overlay', 'deployments', '--image', 'registry.example/f:1']) as Options);
+    const machineParts = async () =>
+      Object.values(await inventoryOf(cluster))
+        .flat()
+        .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+        .filter((name) => /provision-vm|kubevirt/.test(name));
+
+    test('images are installed, and whoever works with machines of KubeVirt is left out and said', async () => {
+      expect(await upgrade()).toBe(0);
+      expect(await machineParts()).toEqual([]);
+      expect(cluster.lines).toContainEqual(
+        expect.stringMatching(/^KubeVirt is not there: machines are left out \(.*provision-vm/),
+      );
+      const names = (await cluster.kube.list(Deployment, operator)).map(({ metadata }) => metadata.name);
+      expect(names).toEqual(expect.arrayContaining(['start-sync', 'count-refs', 'ensure-vmdi']));
+      expect(await cluster.kube.get(Definition, { name: 'virtualmachines.pelotech.ot' })).toBeDefined();
+    });
+
+    test('that comes later, an upgrade brings machines in; that goes again, one takes them out', async () => {
+      await upgrade();
+      const kubeVirt = (await readManifests('deploy/local/crds')).filter(({ metadata }) =>
+        /\.kubevirt\.io$/.test(metadata.name),
+      );
+      for (const definition of kubeVirt)
+        await cluster.kube.apply(Definition, definition, { fieldManager: 'kubevirt', force: true });
+      await upgrade();
+      expect(await machineParts()).toEqual(
+        expect.arrayContaining(['ApiServerSource kubevirt', 'Deployment provision-vm', 'Trigger provision-vm']),
+      );
+      for (const plural of ['virtualmachines', 'virtualmachineinstances'])
+        await cluster.kube.delete(Definition, { name: `${plural}.kubevirt.io` });
+      await upgrade();
+      expect(await machineParts()).toEqual([]);
+    });
+  });
+
+  describe('the namespace', () => {
+    const own = async () => {
+      await cluster.kube.patch(Namespace, { name: 'sync-operator' }, { metadata: { labels: partOf } });
+      await cluster.kube.patch(ConfigMap, policy, { metadata: { labels: partOf } });
+      await uninstall(cluster, { ...options, shipped: await readShipped() });
+      return (await cluster.kube.get(Namespace, { name: 'sync-operator' })) !== undefined;
+    };
+    test('goes where we made it', async () => {
+      expect(await own()).toBe(false);
+    });
+    test('stays where it holds what is not ours', async () => {
+      const metadata = { ...operator, name: 'theirs' };
+      await cluster.kube.create(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+      expect(await own()).toBe(true);
+      expect(cluster.lines).toContainEqual(expect.stringContaining('ConfigMap theirs'));
+    });
+    test('stays where somebody else made it', async () => {
+      await uninstall(cluster, { ...options, shipped: await readShipped() });
+      expect(await cluster.kube.get(Namespace, { name: 'sync-operator' })).toBeDefined();
+    });
+  });
+});
