@@ -47,6 +47,7 @@ export const s2SlotHeld: Invariant = {
           return undefined;
         }
         for (const { metadata } of all) {
+          if (excused.has(metadata.uid) && isAtRest(step.state, metadata.labels?.[imageUidLabel])) continue;
           if (step.change.since === undefined || wasThere(step, metadata.uid)) excused.delete(metadata.uid);
           else excused.add(metadata.uid);
         }
@@ -57,6 +58,12 @@ export const s2SlotHeld: Invariant = {
       },
     };
   },
+};
+
+/** Its downloads are deleted on sight; start-sync does not look for them, and what a hand took from the Lease stays so. */
+const isAtRest = ({ images }: State, uid = '') => {
+  const phase = images.get(uid)?.status?.phase;
+  return phase === 'Succeeded' || phase === 'Failed';
 };
 
 /** Past this a Pod that is Terminating keeps no slot (functions/start-sync/hold.ts). */

@@ -113,6 +113,13 @@ describe('S2', () => {
     expectBroken(s2SlotHeld, aHistory([...lost, give([])], { before }), '105', 'without a slot');
   });
 
+  test('what a hand took out of the Lease comes back while its image is not at rest', () => {
+    const failed = aVMDiskImage({ name: 'first', status: { ...syncing.status, phase: 'Failed' } });
+    const taken = [give([]), give([first]), syncing, download(syncing), by('user', granted())];
+    expectBroken(s2SlotHeld, aHistory([...taken, give([second], 105)], { before }), '106', 'without a slot');
+    expect(check(aHistory([...taken, failed, give([second], 106)], { before }), [s2SlotHeld])).toEqual([]);
+  });
+
   test('a slot is not given back while an importer of it that the pass could see is at work', () => {
     const importer = anImporter(first);
     const begun = [give([]), give([first]), download(syncing), importer, gone(download(syncing))];

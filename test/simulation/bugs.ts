@@ -16,6 +16,8 @@ import type { Sabotage } from './simulate.ts';
 /** A mistake that somebody could have made, and how it is put in from outside the functions. */
 export interface Bug {
   name: string;
+  /** The invariants that name it: one of these has to find it, whatever else it breaks. */
+  breaks: readonly string[];
   sabotage: Sabotage;
 }
 
@@ -120,6 +122,7 @@ function countingByEvents(declaration: FunctionDeclaration): FunctionDeclaration
 export const bugs: readonly Bug[] = [
   {
     name: 'the Lease is written without compare-and-swap',
+    breaks: ['S1', 'S2', 'L4'],
     sabotage: through('start-sync', (kube) => ({
       replace: async (resource, object, fieldManager) => {
         const newest = await kube.get(resource, object.metadata);
@@ -130,6 +133,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'a slot is freed before the DataVolume of its failed attempt is deleted',
+    breaks: ['S2', 'S5'],
     sabotage: observes('start-sync', (observed) => {
       const { images, dataVolumes } = observed as { images: VMDiskImage[]; dataVolumes: DataVolume[] };
       const syncing = new Set(
@@ -141,6 +145,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'an empty list of DataVolumes is believed when the Lease is rebuilt',
+    breaks: ['S2', 'L4'],
     sabotage: through('start-sync', (kube) => {
       let isLost = false;
       return {
@@ -158,10 +163,12 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'references are counted up and down by one, event by event',
+    breaks: ['S13'],
     sabotage: { declarations: (declarations) => declarations.map(countingByEvents) },
   },
   {
     name: 'slots are held by name',
+    breaks: ['S3'],
     sabotage: through('start-sync', (kube) => {
       const byName = <T>(object: T): T => {
         const lease = object as unknown as Lease;
@@ -187,6 +194,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'an image is Succeeded before its snapshot is readyToUse',
+    breaks: ['S8'],
     sabotage: misreads('follow-sync', VolumeSnapshot, (snapshot) => ({
       ...snapshot,
       status: { ...snapshot.status, readyToUse: true },
@@ -194,6 +202,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'a failed DataVolume is deleted before the cause is written',
+    breaks: ['S8'],
     sabotage: decides('follow-sync', (actions) => {
       const deletions = actions.filter((action) => action.do === 'delete' && action.resource.kind === DataVolume.kind);
       return [...deletions, ...actions.filter((action) => !deletions.includes(action))];
@@ -201,6 +210,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'restartCount is ignored',
+    breaks: ['S6'],
     sabotage: {
       through: (kube, name) => {
         if (name !== 'follow-sync') return kube;
@@ -219,6 +229,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'one more is let in than the policy says',
+    breaks: ['S1'],
     sabotage: misreads('start-sync', ConfigMap, (map) => {
       const { concurrency = '4' } = (map as { data?: Record<string, string> }).data ?? {};
       return withPolicy(map, { concurrency: String(Number(concurrency) + 1) });
@@ -226,6 +237,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'the newest image is let in first',
+    breaks: ['S4'],
     sabotage: misreads('start-sync', VMDiskImage, (image) => {
       const at = Date.parse(String(image.status?.queuedAt ?? ''));
       return Number.isNaN(at)
@@ -235,6 +247,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'an attempt is not waited for (no back-off)',
+    breaks: ['S7'],
     sabotage: decides('follow-sync', (actions, observed) =>
       actions.map((action) =>
         status(action)?.nextAttemptAt
@@ -245,6 +258,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'one attempt more is made than retryLimit allows',
+    breaks: ['S6'],
     sabotage: {
       through: (kube, name) => {
         const more = (map: Anything) => {
@@ -258,12 +272,14 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'attempts are forgotten',
+    breaks: ['S6'],
     sabotage: decides('start-sync', (actions) =>
       actions.map((action) => (status(action)?.phase === 'Syncing' ? withStatus(action, { attempts: 1 }) : action)),
     ),
   },
   {
     name: 'the finalizer goes before what was made for the image',
+    breaks: ['S10'],
     sabotage: observes('prune', (observed) => ({
       ...observed,
       ...(observed.left ? { left: { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false } } : {}),
@@ -271,18 +287,22 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'an image goes although machines use it',
+    breaks: ['S10'],
     sabotage: observes('prune', (observed) => ({ ...observed, machines: [] })),
   },
   {
     name: 'an unused image is deleted without preconditions',
+    breaks: ['S12'],
     sabotage: through('prune', (kube) => ({ delete: (resource, ref) => kube.delete(resource, ref) })),
   },
   {
     name: 'machines are never let go',
+    breaks: ['L1'],
     sabotage: decides('count-refs', (actions) => actions.filter((action) => action.do !== 'patchMetadata')),
   },
   {
     name: 'a status is written although nothing changed',
+    breaks: ['L1'],
     sabotage: decides('follow-sync', (actions, observed) => {
       const { image, nowMs } = observed as { image: VMDiskImage; nowMs: number };
       const message = `Looked at ${new Date(nowMs).toISOString()}.`;
@@ -293,6 +313,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'a DataVolume has another name at each try',
+    breaks: ['S5'],
     sabotage: decides('start-sync', (actions, observed) =>
       actions.map((action) => {
         if (action.do !== 'create' || action.resource.kind !== DataVolume.kind) return action;
@@ -304,6 +325,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'a failed attempt goes straight back to the queue',
+    breaks: ['S9'],
     sabotage: decides('follow-sync', (actions) =>
       actions.map((action) =>
         status(action)?.phase === 'Retrying' ? withStatus(action, { phase: 'Queued' }) : action,
@@ -312,6 +334,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: "a user's annotation is taken away",
+    breaks: ['S14'],
     sabotage: decides('start-sync', (actions, observed) => {
       const kept = (observed as { images: VMDiskImage[] }).images.filter(
         ({ metadata }) => metadata.annotations?.[keepAnnotation] !== undefined && !metadata.deletionTimestamp,
@@ -325,6 +348,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'a slot is never given back',
+    breaks: ['S15'],
     sabotage: through('start-sync', (kube) => ({
       replace: async (resource, object, fieldManager) => {
         const before = holdersOf((await kube.get(resource, object.metadata)) as Lease | undefined) ?? [];
@@ -337,14 +361,36 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'an importer that is still ending keeps no slot',
+    breaks: ['S2'],
     sabotage: misreads('start-sync', Pod, () => undefined),
   },
   {
+    name: 'only one is let in at a time',
+    breaks: ['L2'],
+    sabotage: misreads('start-sync', ConfigMap, (map) => withPolicy(map, { concurrency: '1' })),
+  },
+  {
+    name: 'an attempt has no time limit',
+    breaks: ['L3'],
+    sabotage: misreads('follow-sync', ConfigMap, (map) =>
+      withPolicy(map, { startTimeout: '100h', syncTimeout: '100h', snapshotTimeout: '100h' }),
+    ),
+  },
+  {
+    name: 'a failed attempt is waited for for hours',
+    breaks: ['L3'],
+    sabotage: misreads('follow-sync', ConfigMap, (map) =>
+      withPolicy(map, { retryBackoffDuration: '10h', maxRetryBackoffDuration: '10h' }),
+    ),
+  },
+  {
     name: 'nobody looks again where events are lost',
+    breaks: ['L1'],
     sabotage: { declarations: (declarations) => declarations.map(notWokenBy('sweep', 'audit')) },
   },
   {
     name: 'a Lease that cannot be read is taken for an empty one',
+    breaks: ['S2', 'L4'],
     sabotage: misreads('start-sync', Lease, (lease) =>
       holdersOf(lease as unknown as Lease)
         ? lease

@@ -12,14 +12,14 @@ export interface Caught {
   milliseconds: number;
 }
 
-/** Runs plans with the mistake in until one breaks an invariant; undefined where none of so many does. */
-export async function findBug({ sabotage }: Bug, mostRuns: number, seed = 1): Promise<Caught | undefined> {
+/** Runs plans with the mistake in until one breaks an invariant that names it; undefined where none of so many does. */
+export async function findBug({ breaks, sabotage }: Bug, mostRuns: number, seed = 1): Promise<Caught | undefined> {
   const fromMs = performance.now();
   let runs = 0;
   for (const plan of fc.sample(plans(roomy), { seed, numRuns: mostRuns })) {
     runs++;
     const { violations } = await judge(plan, sabotage);
-    const [first] = violations;
+    const first = violations.find(({ invariant }) => breaks.includes(invariant));
     if (!first) continue;
     const invariants = [...new Set(violations.map(({ invariant }) => invariant))];
     return { invariants, says: first.says, runs, milliseconds: performance.now() - fromMs };

@@ -9,6 +9,7 @@ import type { Scheduler } from './scheduler.ts';
 
 /** Where objects of a kind are kept: what the models write to. */
 export const shelves = {
+  images: 'pelotech.ot/vmdiskimages',
   dataVolumes: 'cdi.kubevirt.io/datavolumes',
   claims: '/persistentvolumeclaims',
   pods: '/pods',

@@ -2,6 +2,7 @@ import type { ClusterState } from '../../deploy/local/api-server/cluster-state.t
 import { seeded } from '../../deploy/local/seeded.ts';
 import { loadFunctions } from '../../knative/functions.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { History } from '../invariants/history.ts';
 import { auditMs, Broker, sweepMs } from './broker.ts';
@@ -88,7 +89,9 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   scheduler.heal();
   await recorder.as({ by: 'user' }, () => user.mend());
   recorder.still();
-  const isAtRest = await rest(scheduler, recorder);
+  const hasEnded = () =>
+    state.store.list(shelves.images).every(({ status }) => ends.has((status as VMDiskImage['status'])?.phase ?? ''));
+  const isAtRest = await rest(scheduler, recorder, hasEnded);
   // Steps leave no room for timers and signals of the process.
   await new Promise<void>((resolve) => setImmediate(resolve));
   return {
@@ -100,6 +103,8 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
     struck: faults.struck,
   };
 }
+
+const ends: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
 
 /** How far two of the functions' clocks, or one before and after, are apart at most; a clock that is right shows whole seconds. */
 function skewOf({ faults }: Plan): number {
@@ -158,17 +163,23 @@ async function live(
   while (!isOver && scheduler.taken < mostSteps) await scheduler.next();
 }
 
-/** Until two audits have found nothing to write; false where that never comes. */
-async function rest(scheduler: Scheduler, recorder: Recorder): Promise<boolean> {
+/**
+ * Until two audits have found nothing to write, and longer for an image that has not come to its end: what it waits for may
+ * be yet to come. False where it never falls silent.
+ */
+async function rest(scheduler: Scheduler, recorder: Recorder, hasEnded: () => boolean): Promise<boolean> {
   const fromMs = scheduler.now();
   let [written, writtenMs] = [recorder.length, fromMs];
   while (scheduler.taken < mostSteps && scheduler.now() - fromMs < longestRestMs) {
     await scheduler.next();
     if (recorder.length !== written) [written, writtenMs] = [recorder.length, scheduler.now()];
-    if (scheduler.isIdle && scheduler.now() - writtenMs > silenceMs) return true;
+    const silentMs = scheduler.now() - writtenMs;
+    if (scheduler.isIdle && silentMs > silenceMs && (silentMs > longestWaitMs || hasEnded())) return true;
   }
   return false;
 }
 
 /** Two audits and some more. */
 const silenceMs = 2 * auditMs + 10_000;
+/** Nothing that an image may wait for takes longer by the policy: three attempts, a snapshot and all between them (L3). */
+const longestWaitMs = 15 * 60_000;
