@@ -32,7 +32,13 @@ export const s7Backoff: Invariant = {
             attempt: String(status.attempt),
           });
           return tooSoon(status, waitMs);
-        } else if (before.phase === 'Retrying' && status.phase === 'Queued') return early(before, status);
+        } else if (before.phase === 'Retrying' && status.phase === 'Queued') {
+          const wait = waits.get(uid);
+          // Taken out by a hand, it is found again by the policy of now.
+          if (wait && before.nextAttemptAt === undefined)
+            waits.set(uid, { ...wait, waitMs: Math.min(wait.waitMs, leastWaitOf(step, before)) });
+          return early(before, status);
+        }
         return undefined;
       },
       download: ({ object: { metadata }, before, isGone, change }) => {

@@ -122,6 +122,21 @@ describe('S7', () => {
     expectBroken(s7Backoff, planned, '103', 'planned 300000 ms after the failure, expected 600000 ms');
   });
 
+  test('where a hand took out when it is due, the policy of now says how long to wait', () => {
+    const { nextAttemptAt: _, ...taken } = retrying(1).status ?? {};
+    const written = (now: string) => [
+      policy,
+      syncing(1),
+      retrying(1),
+      image(taken),
+      aPolicy({ retryBackoffDuration: now }),
+      queued(1, { queuedAt: at(60) }),
+      { object: download(syncing(2)), atMs: Date.parse(at(60)) },
+    ];
+    expect(only(s7Backoff, written('30s'))).toEqual([]);
+    expectBroken(s7Backoff, aHistory(written('2m')), '107', 'expected at least 120000 ms');
+  });
+
   test('an image that queues again too soon is said', () => {
     const history = aHistory([policy, syncing(1), retrying(1), queued(1, { queuedAt: at(309) })]);
     expectBroken(s7Backoff, history, '104', 'queued again at');
