@@ -11,31 +11,43 @@ const owned = new Set(arrows.map(({ from, to, by }) => `${from} ${to} ${by}`));
 /**
  * S9, phases: they move along the declared arrows only, each by its owner where it is known who wrote; observedGeneration
  * and revision never fall, within a revision neither do the attempts (but by the one that never started, as it ends);
- * no lastTransitionTime goes back by more than the skew of the clocks; phase and conditions never contradict. Ready may stay
+ * no lastTransitionTime goes back by more than the skew of the clocks (but over one that a rival wrote since the pass began, of
+ * whom an apply knows nothing: S9 holds of what each pass saw); phase and conditions never contradict. Ready may stay
  * True of the last snapshot (DESIGN §10). A status that was wiped begins anew, and what a hand writes into one is nobody's arrow.
  */
 export const s9Phases: Invariant = {
   number: 'S9',
   says: 'phases move along their arrows, and what only rises never falls',
-  judge: (_, { skewMs = usualSkewMs }) => ({
-    image: ({ object: { metadata, status }, before: previous, change, isGone }) => {
-      if (isGone || !status?.phase || status === previous?.status || isByHand(change)) return undefined;
-      const { name } = metadata;
-      const before = previous?.status?.phase ? previous.status : undefined;
-      const says =
-        contradictionAfter(before, status) ??
-        strayed(before?.phase ?? '', status.phase, change.by) ??
-        (before && (fallen(before, status) ?? goneBack(before.conditions, status.conditions, skewMs)));
-      return says && `${name}: ${says}`;
-    },
-    machine: ({ object: { metadata, status }, before, isGone }: Step<VirtualMachine>) => {
-      if (isGone || !status?.phase || !before?.status?.phase || status === before.status) return undefined;
-      const says =
-        falls('observedGeneration', before.status, status) ??
-        goneBack(before.status.conditions, status.conditions, skewMs);
-      return says && `${metadata.name}: ${says}`;
-    },
-  }),
+  judge: (_, { skewMs = usualSkewMs }) => {
+    /** When the time of each condition of each machine was written. */
+    const moved = new Map<string, number>();
+    return {
+      image: ({ object: { metadata, status }, before: previous, change, isGone }) => {
+        if (isGone || !status?.phase || status === previous?.status || isByHand(change)) return undefined;
+        const { name } = metadata;
+        const before = previous?.status?.phase ? previous.status : undefined;
+        const says =
+          contradictionAfter(before, status) ??
+          strayed(before?.phase ?? '', status.phase, change.by) ??
+          (before && (fallen(before, status) ?? goneBack(before.conditions, status.conditions, skewMs)));
+        return says && `${name}: ${says}`;
+      },
+      machine: ({ object: { metadata, status }, before, isGone, change, revision }: Step<VirtualMachine>) => {
+        if (isGone || status === before?.status) return undefined;
+        const key = ({ type }: Condition) => `${metadata.uid} ${type}`;
+        const { since = Number.POSITIVE_INFINITY } = change;
+        const seen = (status?.conditions ?? []).filter((condition) => (moved.get(key(condition)) ?? 0) <= since);
+        for (const condition of status?.conditions ?? []) {
+          const was = conditionOf(before?.status?.conditions, condition.type);
+          if (was?.lastTransitionTime !== condition.lastTransitionTime) moved.set(key(condition), revision);
+        }
+        if (!status?.phase || !before?.status?.phase) return undefined;
+        const says =
+          falls('observedGeneration', before.status, status) ?? goneBack(before.status.conditions, seen, skewMs);
+        return says && `${metadata.name}: ${says}`;
+      },
+    };
+  },
 };
 
 function strayed(from: string, to: string, by: string | undefined): string | undefined {

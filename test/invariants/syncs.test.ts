@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { at, aVMDiskImage } from '../builders.ts';
+import { aVirtualMachine } from '../machine-builders.ts';
 import {
   aHistory,
   aPolicy,
@@ -271,6 +272,18 @@ describe('S9', () => {
     expect(only(s9Phases, [image({ phase: 'Syncing', ...condition('False', 16) })], { before })).toEqual([]);
     const history = aHistory([image({ phase: 'Syncing', ...condition('False', 10) })], { before });
     expectBroken(s9Phases, history, '101', 'lastTransitionTime of Ready went back');
+  });
+
+  test("a machine's lastTransitionTime goes back only over one that the pass did not see", () => {
+    const machine = (status: 'True' | 'False', second: number) =>
+      aVirtualMachine({ status: { phase: 'Provisioning', ...condition(status, second) } });
+    const written = (since: number) => [
+      by('ensure-vmdi', machine('True', 0), { since: 100 }),
+      by('ensure-vmdi', machine('False', 60), { since: 101 }),
+      by('ensure-vmdi', machine('False', 40), { since }),
+    ];
+    expect(only(s9Phases, written(101))).toEqual([]);
+    expectBroken(s9Phases, aHistory(written(102)), '103', 'lastTransitionTime of Ready went back');
   });
 
   test('phase and conditions never contradict', () => {
