@@ -15,7 +15,6 @@ const order = [
   'sleeping',
   'permissions',
   'kills',
-  'soak',
   'deployments',
   'oidc',
   'install',
