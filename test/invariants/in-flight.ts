@@ -1,4 +1,5 @@
 import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import type { Pod } from '../../shared/resources/core/pod.ts';
 import type { Step } from './follow.ts';
 
 /**
@@ -18,3 +19,9 @@ export function rememberDone() {
 /** A download that somebody may still be paying for. */
 export const isInFlight = ({ metadata, status }: DataVolume) =>
   metadata.deletionTimestamp === undefined && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
+
+/** Past this a Pod that is Terminating keeps no slot (functions/start-sync/hold.ts). */
+export const stuckAfterMs = 10 * 60_000;
+
+/** An importer that may still be downloading, whatever became of its DataVolume. */
+export const isAtWork = ({ status }: Pod) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed';

@@ -1,5 +1,5 @@
 import { imageReferenceFinalizer } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { isFinished, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { isAdopting } from '../../shared/rules/adoption.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
@@ -55,7 +55,7 @@ const phaseOf = (object: unknown) => (object as { status?: { phase?: string } } 
 
 function isAtRest(image: VMDiskImage, { policies }: State): boolean {
   const { phase, conditions } = image.status ?? {};
-  if (phase === 'Succeeded' || phase === 'Failed' || isAdopting(image)) return true;
+  if (isFinished(phase) || isAdopting(image)) return true;
   if (image.metadata.deletionTimestamp) return conditionOf(conditions, 'DeletionHeld')?.status === 'True';
   if (!givesSlots(policies.now)) return true;
   return isKeptFromStarting(image);

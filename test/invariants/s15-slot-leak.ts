@@ -2,10 +2,8 @@ import { attemptLabel, imageUidLabel, revisionLabel } from '../../shared/resourc
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import type { Holder } from '../../shared/rules/slots.ts';
 import type { Invariant, State } from './follow.ts';
+import { isAtWork, stuckAfterMs } from './in-flight.ts';
 import { longestPassMs } from './pass.ts';
-
-/** Past this a Pod that is Terminating keeps no slot (functions/start-sync/hold.ts). */
-const stuckAfterMs = 10 * 60_000;
 
 /**
  * S15, slot leak: a holder whose image is gone, deleted, at its end, waiting for its back-off or for another revision leaves
@@ -73,8 +71,7 @@ function isNeeded({ uid, revision, attempt }: Holder, { images, downloads, pods 
   const { metadata, status } = images.get(uid) ?? {};
   const mine = [...(downloads.get(uid)?.values() ?? [])];
   if (mine.some((found) => found.status?.phase !== 'Succeeded')) return true;
-  const isAtWork = (phase: string | undefined) => phase !== 'Succeeded' && phase !== 'Failed';
-  if ([...(pods.get(uid)?.values() ?? [])].some((pod) => isAtWork(pod.status?.phase))) return true;
+  if ([...(pods.get(uid)?.values() ?? [])].some(isAtWork)) return true;
   if (!metadata || metadata.deletionTimestamp || status?.revision !== revision) return false;
   const { phase, attempt: newest = 0 } = status;
   const isDownloaded = mine.some(

@@ -1,8 +1,8 @@
 import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { Lease } from '../../shared/resources/coordination/lease.ts';
-import { imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel, isFinished } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Invariant, State, Step } from './follow.ts';
-import { isInFlight, rememberDone } from './in-flight.ts';
+import { isAtWork, isInFlight, rememberDone, stuckAfterMs } from './in-flight.ts';
 import { wasThere } from './pass.ts';
 import { usualSkewMs } from './s7-backoff.ts';
 import { isByHand } from './writers.ts';
@@ -61,13 +61,7 @@ export const s2SlotHeld: Invariant = {
 };
 
 /** Its downloads are deleted on sight; start-sync does not look for them, and what a hand took from the Lease stays so. */
-const isAtRest = ({ images }: State, uid = '') => {
-  const phase = images.get(uid)?.status?.phase;
-  return phase === 'Succeeded' || phase === 'Failed';
-};
-
-/** Past this a Pod that is Terminating keeps no slot (functions/start-sync/hold.ts). */
-const stuckAfterMs = 10 * 60_000;
+const isAtRest = ({ images }: State, uid = '') => isFinished(images.get(uid)?.status?.phase);
 
 /** Whose slot this write of the Lease gave back although its pass could see an importer at work. */
 function takenFrom(step: Step<Lease>): string[] {
@@ -75,10 +69,9 @@ function takenFrom(step: Step<Lease>): string[] {
   const given = [...(slotsBefore?.values() ?? [])].filter(({ uid }) => state.slots && !state.slots.has(uid));
   return given.flatMap(({ uid, image }) =>
     [...(state.pods.get(uid)?.values() ?? [])]
-      .filter(({ metadata, status }) => {
-        const isAtWork = status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
-        const leftMs = change.atMs - Date.parse(metadata.deletionTimestamp ?? '');
-        return isAtWork && !(leftMs >= stuckAfterMs - usualSkewMs) && wasThere(step, metadata.uid);
+      .filter((pod) => {
+        const leftMs = change.atMs - Date.parse(pod.metadata.deletionTimestamp ?? '');
+        return isAtWork(pod) && !(leftMs >= stuckAfterMs - usualSkewMs) && wasThere(step, pod.metadata.uid);
       })
       .map(({ metadata }) => `the slot of ${image} was given back while importer ${metadata.name} is at work`),
   );

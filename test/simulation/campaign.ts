@@ -2,7 +2,7 @@ import { sayViolation } from '../invariants/check.ts';
 import { roomy, type Size, usual } from './arbitrary.ts';
 import { bugs } from './bugs.ts';
 import { type Enumeration, enumerate, sample } from './enumerate.ts';
-import { type Caught, findBug } from './find-bug.ts';
+import { type Caught, findBug, mostRunsPerBug } from './find-bug.ts';
 import { journeys, largeJourneys } from './journeys.ts';
 import type { Plan } from './plan.ts';
 import { search } from './search.ts';
@@ -37,7 +37,6 @@ export interface CampaignResult {
 const sizes: readonly Size[] = [usual, roomy, { operations: 20, faults: 14, overtakings: 10 }];
 
 const runsPerSeed = 500;
-const mostRunsPerBug = 1200;
 /** Of the hundreds that each has. */
 const writesPerLargeJourney = 40;
 const sayEveryMs = 10_000;

@@ -30,12 +30,6 @@ const bound: Stage = (work) => {
 };
 
 const succeeded: Stage = (work) => {
-  work.say({
-    phase: 'Succeeded',
-    conditions: [
-      { type: 'Bound', status: 'True', reason: 'Bound' },
-      { type: 'Running', status: 'False', reason: 'Completed', message: 'Clone Complete' },
-    ],
-  });
+  work.sayDone('Clone Complete');
   return undefined;
 };

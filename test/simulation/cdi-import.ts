@@ -54,14 +54,7 @@ const bound: Stage = (work) => {
 };
 
 const succeeded: Stage = (work) => {
-  work.say({
-    phase: 'Succeeded',
-    progress: '100.0%',
-    conditions: [
-      { type: 'Bound', status: 'True', reason: 'Bound' },
-      { type: 'Running', status: 'False', reason: 'Completed', message: 'Import Complete' },
-    ],
-  });
+  work.sayDone('Import Complete', { progress: '100.0%' });
   return { next: cleared };
 };
 

@@ -29,6 +29,17 @@ export class Work {
     this.hands.status(shelves.dataVolumes, this.ref, status);
   }
 
+  sayDone(message: string, more: object = {}) {
+    this.say({
+      phase: 'Succeeded',
+      ...more,
+      conditions: [
+        { type: 'Bound', status: 'True', reason: 'Bound' },
+        { type: 'Running', status: 'False', reason: 'Completed', message },
+      ],
+    });
+  }
+
   makeClaim(dataVolume: ApiObject) {
     const { namespace, name } = this.ref;
     this.hands.make(shelves.claims, {

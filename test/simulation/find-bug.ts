@@ -3,6 +3,9 @@ import { plans, roomy } from './arbitrary.ts';
 import type { Bug } from './bugs.ts';
 import { judge } from './judge.ts';
 
+/** Of so many runs one has to find each mistake; with none in, all of them pass. */
+export const mostRunsPerBug = 1200;
+
 /** How a mistake was found. */
 export interface Caught {
   /** The invariants that its first breach broke. */

@@ -2,7 +2,7 @@ import type { ClusterState } from '../../deploy/local/api-server/cluster-state.t
 import { seeded } from '../../deploy/local/seeded.ts';
 import { loadFunctions } from '../../knative/functions.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { isFinished, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { History } from '../invariants/history.ts';
 import { auditMs, Broker, sweepMs } from './broker.ts';
@@ -90,7 +90,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   await recorder.as({ by: 'user' }, () => user.mend());
   recorder.still();
   const hasEnded = () =>
-    state.store.list(shelves.images).every(({ status }) => ends.has((status as VMDiskImage['status'])?.phase ?? ''));
+    state.store.list(shelves.images).every(({ status }) => isFinished((status as VMDiskImage['status'])?.phase));
   const isAtRest = await rest(scheduler, recorder, hasEnded);
   // Steps leave no room for timers and signals of the process.
   await new Promise<void>((resolve) => setImmediate(resolve));
@@ -103,8 +103,6 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
     struck: faults.struck,
   };
 }
-
-const ends: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
 
 /** How far two of the functions' clocks, or one before and after, are apart at most; a clock that is right shows whole seconds. */
 function skewOf({ faults }: Plan): number {

@@ -10,7 +10,7 @@ beforeAll(() => void log.mockImplementation(() => undefined));
 afterAll(() => log.mockRestore());
 
 test('two hundred runs by chance break no invariant', async () => {
-  const { runs, counterexample } = await search({ seed: 1, runs: 200 });
+  const { runs, counterexample } = await search({ seed: 2, runs: 200 });
   expect(counterexample).toBeUndefined();
   expect(runs).toBe(200);
 }, 600_000);

@@ -121,7 +121,7 @@ function checkNode(node: RuleNode, pair: Pair, path: string): Cause[] {
 function checkRules({ rules, type }: RuleNode, { value, before, isUnchanged }: Pair, path: string): Cause[] {
   if (!type || rules.length === 0) return [];
   const hadValue = before !== undefined && before !== null;
-  const isOld = isUnchanged();
+  const isOld = rules.some(({ usesOldSelf }) => !usesOldSelf) && isUnchanged();
   const asked = rules.filter((rule) => {
     if (rule.usesOldSelf) return hadValue || rule.isOptional;
     // An old fault in what an update leaves alone is forgiven.

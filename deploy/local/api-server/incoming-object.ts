@@ -75,9 +75,8 @@ const versionIn = (apiVersion: string) => apiVersion.slice(apiVersion.indexOf('/
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isJsonObject(value)) return value;
-  const fields: JsonObject = {};
-  for (const [name, field] of Object.entries(value)) if (field !== null) fields[name] = withoutNulls(field);
-  return fields;
+  const fields = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(fields.map(([name, field]) => [name, withoutNulls(field)]));
 }
 
 const unrecognised = (kind: Kind, why: string, body: unknown) =>
