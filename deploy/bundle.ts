@@ -17,14 +17,15 @@ export async function bundle(folder: string = bundleFolder): Promise<void> {
     outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
-    minify: true,
-    keepNames: true,
+    // Names stay as they are, so that stack traces can be read; to keep them beside short ones costs a tenth of a start.
+    minifySyntax: true,
+    minifyWhitespace: true,
     format: 'esm',
     platform: 'node',
     target: 'node24',
     define: { 'process.env.OT_FUNCTIONS': JSON.stringify((await functionNames()).join(',')) },
     // For those packages that are not ES modules.
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    banner: { js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);" },
     plugins: [shakeClient],
     logLevel: 'warning',
   });

@@ -1,4 +1,4 @@
-import { bareNode, type StartCost } from './cold-start.ts';
+import { bareNode, lowerQuartileOf, type StartCost } from './cold-start.ts';
 import type { FailedBytes } from './failed-bytes.ts';
 import type { ImageEvents } from './image-events.ts';
 import { audit, nothingToDo, type PassCost } from './pass-costs.ts';
@@ -50,8 +50,7 @@ function startBounds(starts: readonly StartCost[]): Bound[] {
   const bare = starts.find(({ what }) => what === bareNode);
   const functions = starts.filter((cost) => cost !== bare);
   return functions.flatMap((cost) => {
-    // The fastest of each: what else the machine does falls on the longer of two more often.
-    const ratio = Math.min(...cost.firstAnswerMs) / Math.min(...(bare?.firstAnswerMs ?? [Number.NaN]));
+    const ratio = lowerQuartileOf(cost.firstAnswerMs) / lowerQuartileOf(bare?.firstAnswerMs ?? []);
     const own = (cost.ownBytes ?? Number.NaN) / 1e6;
     return [
       bound(`start to first answer, ${cost.what}`, ratio, 5, '× bare Node'),

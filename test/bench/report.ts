@@ -2,7 +2,7 @@ import { type Look, lineOf, type Span, styled } from '../../deploy/local/termina
 import { sayBytes, saySeconds } from '../../deploy/local/terminal/quantities.ts';
 import { tableLines } from '../../deploy/local/terminal/table.ts';
 import type { Bound, Measured } from './bounds.ts';
-import { medianOf } from './cold-start.ts';
+import { lowerQuartileOf, medianOf } from './cold-start.ts';
 import type { Machine } from './machine.ts';
 import type { PassCost } from './pass-costs.ts';
 import { spreadOf } from './spread.ts';
@@ -131,12 +131,12 @@ function startsTable(starts: Measured['starts'], look: Look) {
   const rows = starts.map(({ what, firstAnswerMs, residentBytes, ownBytes }) => [
     what,
     String(firstAnswerMs.length),
-    ms(Math.min(...firstAnswerMs)),
+    ms(lowerQuartileOf(firstAnswerMs)),
     ms(medianOf(firstAnswerMs)),
     sayBytes(residentBytes),
     ownBytes === undefined ? '-' : sayBytes(ownBytes),
   ]);
-  const columns = ['TIMES', 'MIN', 'MEDIAN', 'RESIDENT', 'OF ITS OWN'];
+  const columns = ['TIMES', 'QUARTILE', 'MEDIAN', 'RESIDENT', 'OF ITS OWN'];
   return tableLines([{ title: 'PROCESS' }, ...columns.map(right)], rows, look);
 }
 

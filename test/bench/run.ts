@@ -35,7 +35,7 @@ Examples
 `;
 
 const shortQueue = 10;
-const startRounds = 7;
+const startRounds = 15;
 const wakeRounds = 3;
 const finishedCounts = [0, 100, 1000];
 

@@ -41,6 +41,7 @@ const stories = [
   ].map(withoutTimers),
   named(wakers, /the audit alone/),
   named(references, /the audit alone counts/),
+  named(machineImages, /the audit alone makes the image/),
   ...[
     named(failures, /is missing fails at once/),
     named(deletion, /while Syncing/),
@@ -69,7 +70,7 @@ const stories = [
 
 /** What others of the stories use of these they mostly do not need. */
 const tellers = {
-  'ensure-vmdi': /^FailIfNotExist that is changed/,
+  'ensure-vmdi': /^(FailIfNotExist that is changed|with every event dropped the audit alone makes the image)/,
   'count-refs': /^(an image says who uses it|with every event dropped the audit alone counts)/,
   'source-kubevirt': /whose node is lost/,
   'provision-vm':
