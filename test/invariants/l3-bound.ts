@@ -9,6 +9,8 @@ import { longestPassMs } from './pass.ts';
 interface Hand {
   spentMs: number;
   sinceMs: number;
+  /** Its next attempt where that was set by a policy that is no more: an edit lets nobody wait less. */
+  dueMs: number;
   status: VMDiskImageStatus;
 }
 
@@ -23,18 +25,20 @@ export const l3Bound: Invariant = {
   judge: (state, { stillFromMs, sweepMs = 30_000, endMs }) => {
     if (stillFromMs === undefined) return {};
     const hands = new Map<string, Hand>();
-    const spentBy = ({ spentMs, sinceMs, status }: Hand, nowMs: number) =>
-      spentMs + (isInHand(status) ? Math.max(0, nowMs - Math.max(sinceMs, stillFromMs)) : 0);
+    let editedMs = Number.NEGATIVE_INFINITY;
+    const spentBy = ({ spentMs, sinceMs, dueMs, status }: Hand, nowMs: number) =>
+      spentMs + (isInHand(status) ? Math.max(0, nowMs - Math.max(sinceMs, dueMs, stillFromMs)) : 0);
     const over = (hand: Hand, nowMs: number) => {
       const [spentMs, boundMs] = [spentBy(hand, nowMs), boundOf(state.policies.now, sweepMs)];
       return spentMs > boundMs ? `has been in hand for ${spentMs} ms, expected at most ${boundMs} ms` : undefined;
     };
-    const take = (uid: string, status: VMDiskImageStatus, sinceMs: number) =>
-      hands.set(uid, { spentMs: 0, sinceMs, status });
+    const take = (uid: string, status: VMDiskImageStatus, sinceMs: number, dueMs = sinceMs) =>
+      hands.set(uid, { spentMs: 0, sinceMs, dueMs, status });
     for (const [uid, { status }] of state.images) if (status) take(uid, status, Number.NEGATIVE_INFINITY);
     return {
       policy: ({ change }) => {
-        for (const [uid, { status }] of hands) take(uid, status, change.atMs);
+        editedMs = change.atMs;
+        for (const [uid, { status }] of hands) take(uid, status, change.atMs, dueOf(status));
         return undefined;
       },
       image: ({ object, change, isGone }) => {
@@ -46,7 +50,11 @@ export const l3Bound: Invariant = {
         }
         const isUnstarted = hand && (status.attempts ?? 0) < (hand.status.attempts ?? 0);
         if (!hand || status.revision !== hand.status.revision || isUnstarted) take(metadata.uid, status, change.atMs);
-        else hands.set(metadata.uid, { spentMs: spentBy(hand, change.atMs), sinceMs: change.atMs, status });
+        else {
+          // Who had read the policy before its edit goes by that.
+          const dueMs = change.atMs - editedMs < longestPassMs ? (dueOf(status) ?? hand.dueMs) : hand.dueMs;
+          hands.set(metadata.uid, { spentMs: spentBy(hand, change.atMs), sinceMs: change.atMs, dueMs, status });
+        }
         const says = hand && over(hand, change.atMs);
         return says && `${metadata.name} ${says}`;
       },
@@ -61,6 +69,10 @@ export const l3Bound: Invariant = {
 
 const isInHand = ({ phase }: VMDiskImageStatus) =>
   phase === 'Syncing' || phase === 'Snapshotting' || phase === 'Retrying';
+
+/** When its next attempt is due, in milliseconds since the epoch; undefined where it waits for none. */
+const dueOf = ({ phase, nextAttemptAt }: VMDiskImageStatus) =>
+  phase === 'Retrying' && nextAttemptAt ? Date.parse(nextAttemptAt) : undefined;
 
 function boundOf({ values }: Policy, sweepMs: number): number {
   const { retryLimit, startTimeout, syncTimeout, snapshotTimeout } = values;

@@ -345,4 +345,20 @@ describe('L3', () => {
     const history = aHistory([policy, queued(), syncing()], still(600));
     expectBroken(l3Bound, history, '103', 'ubuntu has been in hand for 598000 ms, expected at most');
   });
+
+  const retrying = image({ phase: 'Retrying', nextAttemptAt: at(1200) });
+  const inTime = { object: image({ phase: 'Failed' }), atMs: Date.parse(at(1260)) };
+  const edited = { object: policy, atMs: Date.parse(at(5)) };
+
+  test('a wait that a policy began which is no more counts as little as the queue', () => {
+    const began = [policy, queued(), syncing(), { object: retrying, atMs: Date.parse(at(3)) }, edited];
+    expect(only(l3Bound, [...began, inTime], still(5000))).toEqual([]);
+    const endless = { object: syncing(2), atMs: Date.parse(at(1201)) };
+    expect(only(l3Bound, [...began, endless], still(5000))).not.toEqual([]);
+  });
+
+  test('the same wait begun by the policy of now counts', () => {
+    const began = [policy, queued(), syncing(), { object: retrying, atMs: Date.parse(at(60)) }];
+    expect(only(l3Bound, [...began, inTime], still(5000))).not.toEqual([]);
+  });
 });
