@@ -25,7 +25,9 @@ export async function bundle(folder: string = bundleFolder): Promise<void> {
     target: 'node24',
     define: { 'process.env.OT_FUNCTIONS': JSON.stringify((await functionNames()).join(',')) },
     // For those packages that are not ES modules.
-    banner: { js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+    },
     plugins: [shakeClient],
     logLevel: 'warning',
   });
