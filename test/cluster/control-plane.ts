@@ -35,6 +35,11 @@ export async function startApiServer({ extraArguments }: ApiServerStart = {}): P
   await untilReady(await start(apiServer, [...now.command, ...now.extraArguments]));
 }
 
+/** Starts the kube-apiserver where it was killed and nobody came to start it again; resolves when /readyz answers. */
+export async function startApiServerIfGone(): Promise<void> {
+  if (!(await isAlive(apiServer, await pidOf(apiServer)))) await startApiServer();
+}
+
 /** Starts a program of the control plane in the cluster's network; resolves with its process. */
 async function start(name: Program, command: readonly string[]): Promise<number> {
   const log = await open(inState(`log/${name}.log`), 'a');

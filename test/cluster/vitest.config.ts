@@ -15,6 +15,7 @@ const order = [
   'sleeping',
   'permissions',
   'kills',
+  'soak',
   'deployments',
   'oidc',
   'install',

@@ -23,6 +23,7 @@ import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { policyName } from '../../shared/rules/policy.ts';
 import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
+import { andClearUp } from '../and-clear-up.ts';
 import { recordHistory } from '../journeys/history.ts';
 import { expectUnbroken } from '../journeys/unbroken.ts';
 import { type Story, setPolicy, untilGone, type World } from '../journeys/world.ts';
@@ -61,25 +62,34 @@ export async function onRealCluster(story: Story, { kube, broker, goneWithinMs }
   const history = await recordHistory(kube);
   const world: World = { kube, broker, store, namespace, history, kubectl };
   const simulators = simulated(story, kube);
-  try {
-    await setPolicy(world, { concurrency: '2', retryLimit: '2', retryBackoffDuration: '200ms', ...story.policy });
-    await story.run(world);
-    await expectUnbroken(story, history);
-  } catch (error) {
-    if (error instanceof Error) error.message += `\n\nWhat happened to the images:\n${await toldBy(kube)}`;
-    throw error;
-  } finally {
-    await history.stop();
-    store.faults.splice(0);
-    store.limitTo(undefined);
-    await removeAll(world, goneWithinMs);
-    for (const { stop } of simulators) await stop();
-    await store.close();
-  }
+  const run = async () => {
+    try {
+      await setPolicy(world, { concurrency: '2', retryLimit: '2', retryBackoffDuration: '200ms', ...story.policy });
+      await story.run(world);
+      await expectUnbroken(story, history);
+    } catch (error) {
+      if (error instanceof Error) error.message += `\n\nWhat happened to the images:\n${await toldBy(kube)}`;
+      throw error;
+    }
+  };
+  await andClearUp(
+    run,
+    () => history.stop(),
+    () => {
+      store.faults.splice(0);
+      store.limitTo(undefined);
+      return removeAll(world, goneWithinMs);
+    },
+    ...simulators.map(({ stop }) => stop),
+    () => store.close(),
+  );
 }
 
+/** Where an API server that is away says nothing, the story's own error is to be seen all the same. */
 async function toldBy(kube: Kube): Promise<string> {
-  const lines = (await kube.list(VMDiskImage, { namespace })).flatMap(({ metadata, status }) =>
+  const images = await kube.list(VMDiskImage, { namespace }).catch((error: Error) => error);
+  if (images instanceof Error) return `nobody can say: ${images.message}`;
+  const lines = images.flatMap(({ metadata, status }) =>
     (status?.history ?? []).map(({ time, fact, message }) => `${metadata.name} ${time} ${fact}: ${message}`),
   );
   return lines.join('\n') || 'nothing';

@@ -1,4 +1,9 @@
-import { attemptLabel, imageUidLabel, revisionLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import {
+  attemptLabel,
+  imageUidLabel,
+  revisionLabel,
+  type VMDiskImage,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { isValid } from '../../shared/rules/policy.ts';
 import type { Invariant } from './follow.ts';
 import { longestPassMs } from './pass.ts';
@@ -15,22 +20,25 @@ interface Attempts {
  * S6, attempts: an image has at most retryLimit + 1 DataVolumes of a revision, over crashes and replays, by the highest
  * limit since the first of them; and once all is still no importer begins a third time longer after its second than a sweep and a
  * pass, for each time is paid for. Not counted are attempts that the status counts back (they never started), a DataVolume
- * made again that nobody had seen at work before it vanished, and what was before a hand wiped or reset the status. Of the bytes
+ * made again that nobody had seen at work before it vanished, and what was before a hand wiped or reset the status. The download
+ * of an image that is being deleted may go on until the next audit, which finds a deletion that nobody was told of. Of the bytes
  * no object tells (reliability §2; ARCHITECTURE, "Evidence that a DataVolume existed").
  */
 export const s6Attempts: Invariant = {
   number: 'S6',
   says: 'a revision is downloaded at most retryLimit + 1 times',
-  judge: (_, { stillFromMs = Number.POSITIVE_INFINITY, sweepMs = 30_000 }) => {
+  judge: (_, { stillFromMs = Number.POSITIVE_INFINITY, sweepMs = 30_000, auditMs = 600_000 }) => {
     const restarts = new Map<string, { count: number; sinceMs: number }>();
     /** Says so where an importer began again although that it did was to be seen for long enough. */
-    const countRestarts = (uid: string, count: number, atMs: number) => {
+    const countRestarts = (uid: string, count: number, atMs: number, image: VMDiskImage | undefined) => {
       const before = restarts.get(uid);
       if (count <= (before?.count ?? 0)) return undefined;
       const sinceMs = before?.sinceMs ?? atMs;
       restarts.set(uid, { count, sinceMs });
-      const seenForMs = atMs - Math.max(sinceMs, stillFromMs);
-      return before && seenForMs > sweepMs + longestPassMs
+      const { deletionTimestamp } = image?.metadata ?? {};
+      const leavingMs = deletionTimestamp ? Date.parse(deletionTimestamp) : Number.NEGATIVE_INFINITY;
+      const seenForMs = atMs - Math.max(sinceMs, stillFromMs, leavingMs);
+      return before && seenForMs > (deletionTimestamp ? auditMs : sweepMs) + longestPassMs
         ? `an importer began again ${seenForMs} ms after the first time that it did`
         : undefined;
     };
@@ -43,18 +51,20 @@ export const s6Attempts: Invariant = {
     };
     const names = new Set<string>();
     return {
-      pod: ({ object: { metadata, status }, change }) =>
+      pod: ({ object: { metadata, status }, change, state }) =>
         countRestarts(
           metadata.uid,
           Math.max(0, ...(status?.containerStatuses ?? []).map((one) => one.restartCount)),
           change.atMs,
+          state.images.get(metadata.labels?.[imageUidLabel] ?? ''),
         ),
       download: ({ object: { metadata, status: said }, before, isGone, state, revision, change }) => {
-        if (before) return countRestarts(metadata.uid, said?.restartCount ?? 0, change.atMs);
         const { [imageUidLabel]: uid = '', [revisionLabel]: of = '', [attemptLabel]: attempt } = metadata.labels ?? {};
+        const image = state.images.get(uid);
+        if (before) return countRestarts(metadata.uid, said?.restartCount ?? 0, change.atMs, image);
         if (isGone || attempt === undefined) return undefined;
         const attempts = ofRevision(uid, of, revision);
-        const status = state.images.get(uid)?.status;
+        const status = image?.status;
         const isWanted = status?.phase === 'Syncing' && String(status.attempt) === attempt && !status.dataVolume;
         if (names.has(`${uid} ${metadata.name}`) && isWanted) return undefined;
         names.add(`${uid} ${metadata.name}`);

@@ -107,6 +107,26 @@ describe('S6', () => {
     const next = image({ ...syncing(1).status, revision: 2 });
     expect(only(s6Attempts, [...tries(3), next, download(next)])).toEqual([]);
   });
+
+  /** An importer that began again at these seconds. */
+  const restarting = (...seconds: number[]) => [
+    download(syncing(1)),
+    ...seconds.map((second, index) => ({
+      object: download(syncing(1), { restartCount: index + 1 }),
+      atMs: Date.parse(at(second)),
+    })),
+  ];
+
+  test('an importer that begins again for longer than a sweep is said, once all is still', () => {
+    expect(only(s6Attempts, [syncing(1), ...restarting(1, 30)], still(600))).toEqual([]);
+    expectBroken(s6Attempts, aHistory([syncing(1), ...restarting(1, 90)], still(600)), '104', 'began again 89000 ms');
+  });
+
+  test('that of an image that is being deleted has until the audit', () => {
+    const left = leaving(syncing(1));
+    expect(only(s6Attempts, [left, ...restarting(1, 60)], still(600))).toEqual([]);
+    expectBroken(s6Attempts, aHistory([left, ...restarting(1, 120)], still(600)), '104', 'began again 119000 ms');
+  });
 });
 
 describe('S7', () => {

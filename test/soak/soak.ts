@@ -1,5 +1,6 @@
+import { andClearUp } from '../and-clear-up.ts';
 import { added, writesSoFar } from '../cluster/audit.ts';
-import { restartControllerManager } from '../cluster/control-plane.ts';
+import { restartControllerManager, startApiServerIfGone } from '../cluster/control-plane.ts';
 import { install, untilAvailable } from '../cluster/installation.ts';
 import { persistently } from '../cluster/persistently.ts';
 import { adminClient, onRealCluster } from '../cluster/world.ts';
@@ -80,14 +81,15 @@ async function run(world: World, { minutes, seed, say, signal }: SoakOptions): P
     editPolicy(person(200)),
     killAll(chanceOf(seed, 300), kills, over),
   ];
-  try {
+  await andClearUp(
     // One that breaks ends the others, too.
-    await Promise.all(all);
-  } finally {
-    stop.abort();
-    await Promise.allSettled(all);
-    clearInterval(progress);
-  }
+    () => Promise.all(all),
+    () => stop.abort(),
+    () => Promise.allSettled(all),
+    () => clearInterval(progress),
+    // A kill that broke off leaves none, and what people left cannot be taken away without.
+    startApiServerIfGone,
+  );
   signal.throwIfAborted();
   say('all faults are over');
   world.store.faults.splice(0);
