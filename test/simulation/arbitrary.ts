@@ -53,7 +53,7 @@ const policies = fc.constantFrom<readonly [string, string]>(
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ ...of('createImage'), image }) },
   { weight: 4, arbitrary: fc.record({ ...of('deleteImage'), image }) },
-  { weight: 4, arbitrary: fc.record({ ...of('createMachine'), machine, image, hasTemplate: fc.boolean() }) },
+  { weight: 6, arbitrary: fc.record({ ...of('createMachine'), machine, image, hasTemplate: fc.boolean() }) },
   { weight: 3, arbitrary: fc.record({ ...of('deleteMachine'), machine }) },
   { weight: 1, arbitrary: fc.record({ ...of('changeMachine'), machine }) },
   { weight: 2, arbitrary: fc.record({ ...of('requestSync'), image }) },
@@ -143,7 +143,7 @@ const faultOf: Record<Fault['kind'], fc.Arbitrary<Fault>> = {
 };
 
 /** Kinds that are many in one. */
-const weights: Partial<Record<Fault['kind'], number>> = { download: 4, snapshot: 2, replicas: 2 };
+const weights: Partial<Record<Fault['kind'], number>> = { download: 8, snapshot: 3, machine: 6, replicas: 2 };
 
 export const faultKinds = Object.keys(faultOf) as Fault['kind'][];
 
