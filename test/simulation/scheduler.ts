@@ -54,7 +54,8 @@ export class Scheduler implements Clock {
   after = (delayMs: number, step: Step) => this.#at(this.#nowMs + delayMs, step, false);
 
   /** Later because something is wrong: at the latest when that is healed. */
-  heldUp = (delayMs: number, step: Step) => this.#at(this.#nowMs + delayMs, step, false, true);
+  heldUp = (delayMs: number, step: Step) =>
+    this.#isRough ? this.#at(this.#nowMs + delayMs, step, false, true) : this.add(step);
 
   /** What was held up comes now, and from now on nothing takes longer than it has to. */
   heal() {

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { Scheduler } from './scheduler.ts';
+
+test('what is held up comes at the latest when all is healed, and nothing is held up from then on', async () => {
+  const scheduler = new Scheduler(() => 0, 0);
+  const came: string[] = [];
+  scheduler.heldUp(130_000, () => void came.push('before'));
+  scheduler.heal();
+  scheduler.heldUp(130_000, () => void came.push('after'));
+  while (!scheduler.isIdle) await scheduler.next();
+  expect(came).toEqual(['before', 'after']);
+  expect(scheduler.now()).toBe(0);
+});
