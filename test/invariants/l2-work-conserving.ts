@@ -5,20 +5,20 @@ import { longestPassMs } from './pass.ts';
 
 /**
  * L2, work conserving: once all is still, a free slot and an image that waits for one are not there together for longer than a
- * sweep and a pass (events that were lost before are found by then), nor longer than nothing is granted for after the Lease was made anew.
- * Nobody waits who is being deleted or is to adopt a snapshot, nor while a key of the policy cannot be read (reliability §2).
+ * sweep and a pass (events that were lost before are found by then), nor longer than nothing is granted for after the Lease was made anew, which
+ * is counted from a time that another clock may have written. Nobody waits who is being deleted or is to adopt a snapshot, nor while a key of the policy cannot be read (reliability §2).
  */
 export const l2WorkConserving: Invariant = {
   number: 'L2',
   says: 'no slot stays free while an image waits for it',
-  judge: (state, { stillFromMs, sweepMs = 30_000, endMs }) => {
+  judge: (state, { stillFromMs, sweepMs = 30_000, skewMs = 0, endMs }) => {
     if (stillFromMs === undefined) return {};
     const waiting = new Set([...state.images].filter(([, image]) => isWaiting(image)).map(([uid]) => uid));
     let idleSinceMs: number | undefined;
     const late = (nowMs: number) => {
       if (idleSinceMs === undefined) return undefined;
       const idleMs = nowMs - Math.max(idleSinceMs, stillFromMs);
-      if (idleMs <= sweepMs + longestPassMs + defaultHoldOffMs) return undefined;
+      if (idleMs <= sweepMs + longestPassMs + defaultHoldOffMs + skewMs) return undefined;
       idleSinceMs = undefined;
       return `a slot was free for ${idleMs} ms while ${waiting.size} images waited`;
     };

@@ -262,6 +262,12 @@ describe('L2', () => {
     expectBroken(l2WorkConserving, aHistory([give([])], still(60)), '101', 'free for 60000 ms while 1 images waited');
   });
 
+  test('clocks that are apart make nothing longer than by that', () => {
+    const apart = { ...still(60), skewMs: 11_000 };
+    expect(check(aHistory([give([])], { ...apart, endMs: Date.parse(at(55)) }), [l2WorkConserving])).toEqual([]);
+    expectBroken(l2WorkConserving, aHistory([give([])], apart), '101', 'free for 60000 ms');
+  });
+
   test('nobody waits for a slot that the policy does not give, or before all is still', () => {
     const paused = [by('user', aPolicy({ concurrency: '0' })), give([])];
     expect(check(aHistory(paused, still(100)), [l2WorkConserving])).toEqual([]);
