@@ -9,12 +9,14 @@ import { type KubernetesObject, keyOf } from '../../shared/resources/resource.ts
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import type { Invariant } from './follow.ts';
+import { beganAt } from './pass.ts';
 
 /**
  * S8, Ready has evidence: phase Succeeded of a revision comes after a DataVolume of that uid and revision was Succeeded and
  * a snapshot of them readyToUse; one that is adopted needs no DataVolume. Condition Ready turns True only with a snapshot that
  * was once readyToUse. DataVolumes are not asked for where changes were missed. And no evidence is destroyed before what it tells is
- * written down: follow-sync deletes no DataVolume of the attempt that the status says goes on (reliability §2; DESIGN §4, §10).
+ * written down: follow-sync deletes no DataVolume of the attempt that the status says goes on, but where a hand wiped the status
+ * after the pass had read it: attempts have the same names from then on (reliability §2; DESIGN §4, §10).
  */
 export const s8Evidence: Invariant = {
   number: 'S8',
@@ -22,6 +24,7 @@ export const s8Evidence: Invariant = {
   judge: (state, { gaps }) => {
     const ready = new Map<string, VolumeSnapshot>();
     const downloaded = new Set<string>();
+    const wiped = new Map<string, { revision: number; ms: number }>();
     const noteSnapshot = (snapshot: VolumeSnapshot) => {
       if (snapshot.status?.readyToUse) ready.set(keyOf(snapshot.metadata), snapshot);
     };
@@ -45,14 +48,21 @@ export const s8Evidence: Invariant = {
         noteSnapshot(object);
         return undefined;
       },
-      download: ({ object, isGone, change }) => {
+      download: (step) => {
+        const { object, isGone, change } = step;
         if (object.status?.phase === 'Succeeded') downloaded.add(revisionOf(object));
         if (!isGone || change.by !== 'follow-sync' || !goesOn(state.images.get(imageUidOf(object)), object))
           return undefined;
+        const began = beganAt(step);
+        const hand = wiped.get(imageUidOf(object));
+        const hadReadBefore =
+          hand && (began.revision === undefined ? began.ms < hand.ms : began.revision < hand.revision);
+        if (hadReadBefore) return undefined;
         return `DataVolume ${object.metadata.name} was deleted before it was written down what became of it`;
       },
-      image: ({ object, before, isGone }) => {
+      image: ({ object, before, isGone, change, revision }) => {
         const { status } = object;
+        if (before?.status?.phase && !status?.phase) wiped.set(object.metadata.uid, { revision, ms: change.atMs });
         if (isGone || !status || (!isNewlySucceeded(status, before?.status) && !isNewlyReady(object, before)))
           return undefined;
         const why = missing(object, status);

@@ -236,6 +236,24 @@ describe('S8', () => {
   });
 });
 
+describe('S8, of a DataVolume that follow-sync deletes', () => {
+  const wiped = [
+    image({ phase: 'Snapshotting', attempt: 1 }),
+    by('user', aVMDiskImage()),
+    syncing(),
+    download(syncing()),
+  ];
+  const deleted = (since: number) => [...wiped, by('follow-sync', download(syncing()), { isGone: true, since })];
+
+  test('one whose attempt goes on is said', () => {
+    expectBroken(s8Evidence, aHistory(deleted(104)), '105', 'was deleted before it was written down');
+  });
+
+  test('but not where a hand wiped the status after the pass had read it', () => {
+    expect(only(s8Evidence, deleted(101))).toEqual([]);
+  });
+});
+
 describe('S9', () => {
   test('every arrow that is declared may be taken, by its owner', () => {
     expect(only(s9Phases, [aVMDiskImage(), by('start-sync', queued()), by('start-sync', syncing())])).toEqual([]);
