@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { sayViolation } from '../invariants/check.ts';
 import { enumerate } from './enumerate.ts';
-import { examples } from './examples.ts';
+import { examples, misjudged } from './examples.ts';
 import { journeys } from './journeys.ts';
 import { judge } from './judge.ts';
 import { search } from './search.ts';
@@ -42,7 +42,7 @@ describe('a run', () => {
 });
 
 describe('what the simulation once found', () => {
-  test.each(examples.map(({ invariant, what, plan }) => [`${invariant}: ${what}`, plan] as const))(
+  test.each([...examples, ...misjudged].map(({ invariant, what, plan }) => [`${invariant}: ${what}`, plan] as const))(
     '%s',
     async (_, plan) => {
       const { violations } = await judge(plan);
