@@ -53,8 +53,7 @@ function startBounds(starts: readonly StartCost[]): Bound[] {
     const ratio = lowerQuartileOf(cost.firstAnswerMs) / lowerQuartileOf(bare?.firstAnswerMs ?? []);
     const own = (cost.ownBytes ?? Number.NaN) / 1e6;
     return [
-      // Seen from 4.2 to 4.9, by what else the machine does: a bound within that would tell of the machine.
-      bound(`start to first answer, ${cost.what}`, ratio, 6, '× bare Node'),
+      bound(`start to first answer, ${cost.what}`, ratio, 5, '× bare Node'),
       ...(cost.ownBytes === undefined ? [] : [bound(`memory of its own at rest, ${cost.what}`, own, 70, 'MB')]),
     ];
   });
