@@ -1,19 +1,12 @@
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { beginWith } from './test/begin-with.ts';
 
 const everything = '{functions,shared,crds,knative,deploy,test}/**/*.test.ts';
 const slow = '**/*.slow.test.ts';
 const stories = 'test/local/**/*.test.ts';
 
 /** The longest of all: begun last it would be waited for alone. What a checkout has run before is not known to a new one. */
-const longest = '/test/simulation/simulation.test.ts';
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLongest = ({ moduleId }: TestSpecification) => moduleId.endsWith(longest);
-    return (await super.sort(files)).sort((a, b) => Number(isLongest(b)) - Number(isLongest(a)));
-  }
-}
+const longest = 'simulation/simulation';
 
 /**
  * `npm test` runs what a change most likely breaks, in about a minute. What is slow for what it is (whole commands, 200
@@ -30,6 +23,6 @@ export default defineConfig(({ mode }) => ({
     // A story has a whole cluster to itself, and half of it is waiting for timers.
     maxWorkers: 2,
     maxConcurrency: 4,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: beginWith(longest) },
   },
 }));

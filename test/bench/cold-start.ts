@@ -24,13 +24,14 @@ export interface StartCost {
 
 export const bareNode = 'bare Node';
 
-/** The middle one; not a number where there is none. */
-export const medianOf = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+/** So large a share of them is smaller; not a number where there is none. */
+const atShare = (share: number) => (values: readonly number[]) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
 
+/** The middle one. */
+export const medianOf = atShare(1 / 2);
 /** A quarter of them were quicker: neither the one lucky start nor those that met what else the machine does. */
-export const lowerQuartileOf = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 4)] ?? Number.NaN;
+export const lowerQuartileOf = atShare(1 / 4);
 
 const bareServer = `require('node:http').createServer((_, response) => response.end())
   .listen(Number(process.env.PORT), '127.0.0.1')`;

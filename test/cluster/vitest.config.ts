@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { beginWith } from '../begin-with.ts';
 
 /**
  * One file after the other, for all share one cluster: first what wants it untouched, then the stories with what looks at
@@ -21,17 +21,6 @@ const order = [
   'install',
 ];
 
-const rank = ({ moduleId }: TestSpecification) => {
-  const found = order.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
-  return found < 0 ? order.length : found;
-};
-
-class InOrder extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return [...files].sort((a, b) => rank(a) - rank(b));
-  }
-}
-
 const slow = 'test/cluster/**/*.slow.test.ts';
 
 /**
@@ -45,6 +34,6 @@ export default defineConfig(({ mode }) => ({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     fileParallelism: false,
-    sequence: { sequencer: InOrder },
+    sequence: { sequencer: beginWith(...order) },
   },
 }));

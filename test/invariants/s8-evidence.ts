@@ -9,7 +9,7 @@ import { type KubernetesObject, keyOf } from '../../shared/resources/resource.ts
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import type { Invariant } from './follow.ts';
-import { beganAt } from './pass.ts';
+import { beganBefore } from './pass.ts';
 
 /**
  * S8, Ready has evidence: phase Succeeded of a revision comes after a DataVolume of that uid and revision was Succeeded and
@@ -53,11 +53,8 @@ export const s8Evidence: Invariant = {
         if (object.status?.phase === 'Succeeded') downloaded.add(revisionOf(object));
         if (!isGone || change.by !== 'follow-sync' || !goesOn(state.images.get(imageUidOf(object)), object))
           return undefined;
-        const began = beganAt(step);
         const hand = wiped.get(imageUidOf(object));
-        const hadReadBefore =
-          hand && (began.revision === undefined ? began.ms < hand.ms : began.revision < hand.revision);
-        if (hadReadBefore) return undefined;
+        if (hand && beganBefore(step, hand)) return undefined;
         return `DataVolume ${object.metadata.name} was deleted before it was written down what became of it`;
       },
       image: ({ object, before, isGone, change, revision }) => {

@@ -1,7 +1,11 @@
 import type { Fault, Operation, Plan } from './plan.ts';
 
-/** In the plain order, but for what goes wrong. */
-export const plainly = (operations: readonly Operation[], faults: readonly Fault[] = []): Plan => ({
+/** In the plain order, but for what goes wrong, and for `more`. */
+export const plainly = (
+  operations: readonly Operation[],
+  faults: readonly Fault[] = [],
+  more: Partial<Plan> = {},
+): Plan => ({
   operations,
   faults,
   order: { seed: 0, share: 0 },
@@ -9,6 +13,7 @@ export const plainly = (operations: readonly Operation[], faults: readonly Fault
   troubleSeconds: 60,
   isDeaf: false,
   seed: 0,
+  ...more,
 });
 
 /** What the simulation once found, as it was shrunk, and which invariant it broke. Each is fixed, and stays so. */
@@ -90,8 +95,8 @@ export const misjudged: typeof examples = [
   {
     invariant: 'L3',
     what: 'an image that failed while the policy was deleted waits for as long as the defaults say',
-    plan: {
-      operations: [
+    plan: plainly(
+      [
         { seconds: 0, do: 'createImage', image: 'a' },
         { seconds: 0, do: 'createMachine', machine: 'm', image: 'b', hasTemplate: true },
         { seconds: 5, do: 'deleteImage', image: 'b' },
@@ -99,23 +104,19 @@ export const misjudged: typeof examples = [
         { seconds: 130, do: 'deletePolicy' },
         { seconds: 0, do: 'requestSync', image: 'a' },
       ],
-      faults: [
+      [
         { kind: 'download', at: 3, count: 6, how: 'cut' },
         { kind: 'clockJump', function: 'start-sync', at: 0, seconds: 5 },
         { kind: 'download', at: 0, count: 6, how: 'neverStarts' },
       ],
-      order: { seed: 0, share: 0 },
-      overtakings: [],
-      troubleSeconds: 10,
-      isDeaf: false,
-      seed: 0,
-    },
+      { troubleSeconds: 10 },
+    ),
   },
   {
     invariant: 'S6',
     what: 'the download of an image that was deleted, and whose event was lost, goes on until the audit',
-    plan: {
-      operations: [
+    plan: plainly(
+      [
         { seconds: 0, do: 'createImage', image: 'd' },
         { seconds: 1, do: 'keep', image: 'a' },
         { seconds: 1, do: 'publish', image: 'a', digest: 'sha256:1' },
@@ -124,59 +125,47 @@ export const misjudged: typeof examples = [
         { seconds: 130, do: 'deleteSnapshotClass' },
         { seconds: 1, do: 'deleteImage', image: 'c' },
       ],
-      faults: [
+      [
         { kind: 'download', at: 3, count: 1, how: 'cut' },
         { kind: 'eventDropped', at: 39, count: 1000 },
       ],
-      order: { seed: 1155219264, share: 0.1 },
-      overtakings: [{ at: 47, by: 1 }],
-      troubleSeconds: 0,
-      isDeaf: false,
-      seed: 0,
-    },
+      { order: { seed: 1155219264, share: 0.1 }, overtakings: [{ at: 47, by: 1 }], troubleSeconds: 0 },
+    ),
   },
   {
     invariant: 'L1',
     what: 'an answer that was late when all was healed was late for two minutes more',
-    plan: {
-      operations: [
+    plan: plainly(
+      [
         { seconds: 0, do: 'createImage', image: 'a' },
         { seconds: 0, do: 'deleteImage', image: 'c' },
         { seconds: 0, do: 'takeName', image: 'b', of: 'DataVolume' },
         { seconds: 0, do: 'createMachine', machine: 'm', image: 'b', hasTemplate: false },
       ],
-      faults: [{ kind: 'answerLate', at: 15, seconds: 130 }],
-      order: { seed: 1459678644, share: 1 },
-      overtakings: [],
-      troubleSeconds: 0,
-      isDeaf: false,
-      seed: 0,
-    },
+      [{ kind: 'answerLate', at: 15, seconds: 130 }],
+      { order: { seed: 1459678644, share: 1 }, troubleSeconds: 0 },
+    ),
   },
   {
     invariant: 'L2',
     what: 'nothing is granted for as long as a clock was ahead that wrote when the Lease was made anew',
-    plan: {
-      operations: [
+    plan: plainly(
+      [
         { seconds: 0, do: 'createImage', image: 'a' },
         { seconds: 130, do: 'requestSync', image: 'a' },
         { seconds: 1, do: 'loseSnapshot', image: 'a' },
         { seconds: 0, do: 'lease', how: 'delete' },
         { seconds: 1, do: 'publish', image: 'a', digest: 'sha256:1' },
       ],
-      faults: [{ kind: 'skew', function: 'start-sync', seconds: 10 }],
-      order: { seed: 0, share: 0 },
-      overtakings: [],
-      troubleSeconds: 0,
-      isDeaf: false,
-      seed: 0,
-    },
+      [{ kind: 'skew', function: 'start-sync', seconds: 10 }],
+      { troubleSeconds: 0 },
+    ),
   },
   {
     invariant: 'S8',
     what: 'who had read a status that a hand then wiped deleted the DataVolume of the attempt that has its name since',
-    plan: {
-      operations: [
+    plan: plainly(
+      [
         { seconds: 0, do: 'createImage', image: 'c' },
         { seconds: 0, do: 'policy', key: 'prune', value: 'yes' },
         { seconds: 0, do: 'createImage', image: 'd' },
@@ -184,16 +173,12 @@ export const misjudged: typeof examples = [
         { seconds: 0, do: 'createMachine', machine: 'm', image: 'd', hasTemplate: false },
         { seconds: 40, do: 'wipeStatus', image: 'd' },
       ],
-      faults: [
+      [
         { kind: 'answerLate', at: 49, seconds: 35 },
         { kind: 'answerLate', at: 294, seconds: 35 },
         { kind: 'answerLate', at: 217, seconds: 1 },
       ],
-      order: { seed: 0, share: 0 },
-      overtakings: [],
-      troubleSeconds: 0,
-      isDeaf: false,
-      seed: 0,
-    },
+      { troubleSeconds: 0 },
+    ),
   },
 ];

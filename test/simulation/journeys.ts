@@ -38,14 +38,15 @@ export const journeys = {
     { seconds: 60, do: 'deleteImage', image: 'a' },
     { seconds: 10, do: 'deleteMachine', machine: 'm' },
   ]),
-  'an image that nobody uses is pruned': {
-    ...plainly([
+  'an image that nobody uses is pruned': plainly(
+    [
       { seconds: 0, do: 'policy', key: 'prune', value: 'WhenUnreferenced' },
       { seconds: 0, do: 'createImage', image: 'a' },
-    ]),
+    ],
+    [],
     // Until it is due, and gone.
-    troubleSeconds: 200,
-  },
+    { troubleSeconds: 200 },
+  ),
   'a Lease that is deleted while an image downloads': plainly([
     { seconds: 0, do: 'createImage', image: 'a' },
     { seconds: 3, do: 'lease', how: 'delete' },
