@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { holdersOf, leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
 import { serveAlone } from '../../test/alone.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
 import declaration from './index.ts';
@@ -38,4 +38,23 @@ test('a new image gets its place, its slot and its DataVolume, and nothing more 
 
 test('an image that is gone is no error', async () => {
   expect(await alone.changed(VMDiskImage, { name: 'gone', namespace: 'vmdi-farm' })).toBe(202);
+});
+
+test('an image that leaves its rest has its slot while an old DataVolume of it still downloads', async () => {
+  const { apiVersion, kind, spec } = aVMDiskImage();
+  const ref = { name: 'debian', namespace: 'vmdi-farm' };
+  const image = await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+  expect(await alone.changed(VMDiskImage, ref)).toBe(202);
+  expect(await alone.kube.get(VMDiskImage, ref)).toMatchObject({ status: { phase: 'Syncing', attempt: 1 } });
+  // Synced, and its slot given back; then another request makes its DataVolume, long after it was asked for.
+  await alone.kube.patch(VMDiskImage, ref, { status: { phase: 'Succeeded' } }, { subresource: 'status' });
+  const slots = { namespace: 'sync-operator', name: leaseName };
+  await alone.kube.patch(Lease, slots, { metadata: { annotations: { [slotsAnnotation]: '[]' } } });
+  await alone.kube.patch(VMDiskImage, ref, { spec: { url: `${spec.url}2` } });
+  expect(await alone.changed(VMDiskImage, ref)).toBe(202);
+
+  expect(await alone.kube.get(VMDiskImage, ref)).toMatchObject({ status: { phase: 'Queued', revision: 2 } });
+  const holders = holdersOf(await alone.kube.get(Lease, slots)) ?? [];
+  const its = holders.filter(({ uid }) => uid === image.metadata.uid);
+  expect(its).toMatchObject([{ revision: 1, attempt: 1 }]);
 });

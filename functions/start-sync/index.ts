@@ -76,6 +76,14 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
     open.length > 0 ? classesOf(kube) : undefined,
   ]);
   const images = [...open, ...rest];
+  // One that leaves its rest is in the queue by the end of this pass: what an earlier request made too late may download still.
+  const leaving = rest.filter((image) => mayMove(image) && mayHaveBegun(image) && !known.has(image.metadata.uid));
+  const busyLeaving = await (leaving.length > 0
+    ? atWork(
+        kube,
+        leaving.map(({ metadata }) => metadata.uid),
+      )
+    : nobody);
   // With no image to judge there is nothing to judge it by.
   const classes = classesOfOpen ?? (rest.length > 0 ? await classesOf(kube) : noClasses);
   return {
@@ -88,8 +96,8 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
     lease,
     images,
     classes,
-    dataVolumes: [...busyHolders.dataVolumes, ...busyOthers.dataVolumes],
-    pods: [...busyHolders.pods, ...busyOthers.pods],
+    dataVolumes: [busyHolders, busyOthers, busyLeaving].flatMap(({ dataVolumes }) => dataVolumes),
+    pods: [busyHolders, busyOthers, busyLeaving].flatMap(({ pods }) => pods),
   };
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
@@ -80,6 +80,32 @@ describe('of an object that may hold passwords', () => {
   test('of any other object it does', async () => {
     const { kube } = await onTheWire(422, quoting(422));
     expect(await errorOf(kube.create(VMDiskImage, { metadata: ref }))).toMatchObject({ message: 'denied: "pw"' });
+  });
+});
+
+describe('a request that is not answered in time', () => {
+  /** A server that takes every connection, sends what `begin` does, and then nothing any more. */
+  async function silent(begin: (response: ServerResponse) => void = () => undefined) {
+    const server = createServer((_, response) => begin(response)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    ends.push(async () => {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    });
+    const config = new KubeConfig();
+    config.loadFromString(kubeconfigFor(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+    return kubeClient(config, 'Warn', 50);
+  }
+  const path = '/apis/pelotech.ot/v1alpha1/namespaces/lab/vmdiskimages/ubuntu';
+  const said = `expected an answer to GET ${path} within 0.05 s, found none`;
+
+  test('is given up and says so', async () => {
+    const kube = await silent();
+    await expect(kube.get(VMDiskImage, { namespace: 'lab', name: 'ubuntu' })).rejects.toThrow(said);
+  });
+  test('is given up where the answer has begun, too', async () => {
+    const kube = await silent((response) => void response.writeHead(200).write('{'));
+    await expect(kube.get(VMDiskImage, { namespace: 'lab', name: 'ubuntu' })).rejects.toThrow(said);
   });
 });
 

@@ -89,7 +89,7 @@ const withQuery = (url: string, query: Query) => {
 
 const pageSize = 500;
 
-/** The library ends a watch that brings nothing for half a minute; that is an end like any other. */
+/** Of a request that is not answered in time, and of a watch that brings nothing for half a minute, which the library ends. */
 const isTimeout = (error: unknown) => error instanceof Error && error.name === 'TimeoutError';
 
 /**
@@ -98,8 +98,21 @@ const isTimeout = (error: unknown) => error instanceof Error && error.name === '
  */
 export type FieldValidation = 'Warn' | 'Strict';
 
-/** A client for the cluster that `config` points at. */
-export function kubeClient(config: KubeConfig, validation: FieldValidation = 'Warn'): Kube {
+/**
+ * So long a request may wait for its whole answer. What a pass has read grows old meanwhile, and undici alone would wait five
+ * minutes; an API server that needs as long as this is not serving.
+ */
+export const requestTimeoutMs = 15_000;
+
+/**
+ * A client for the cluster that `config` points at. Its requests throw ApiError for an answer other than success, and Error where
+ * none comes in time; a request that was given up may have been done all the same.
+ */
+export function kubeClient(
+  config: KubeConfig,
+  validation: FieldValidation = 'Warn',
+  timeoutMs = requestTimeoutMs,
+): Kube {
   // Warn is the API server's own choice.
   const fieldValidation = validation === 'Strict' ? validation : undefined;
   const http = new IsomorphicFetchHttpLibrary();
@@ -109,6 +122,11 @@ export function kubeClient(config: KubeConfig, validation: FieldValidation = 'Wa
     if (!cluster) throw new Error('no cluster: the kubeconfig names no current context');
     return cluster.server;
   };
+
+  async function answerTo(context: RequestContext) {
+    const response = await http.send(context).toPromise();
+    return { response, text: await response.body.text() };
+  }
 
   async function request(
     resource: Resource,
@@ -128,8 +146,11 @@ export function kubeClient(config: KubeConfig, validation: FieldValidation = 'Wa
     // The library makes a dispatcher for each request, which would mean a connection for each.
     dispatcher ??= context.getDispatcher();
     if (dispatcher) context.setDispatcher(dispatcher);
-    const response = await http.send(context).toPromise();
-    const text = await response.body.text();
+    context.setSignal(AbortSignal.timeout(timeoutMs));
+    const { response, text } = await answerTo(context).catch((error: unknown) => {
+      if (!isTimeout(error)) throw error;
+      throw new Error(`expected an answer to ${method} ${path} within ${timeoutMs / 1000} s, found none`);
+    });
     if (response.httpStatusCode >= 300) throw apiError(resource, response.httpStatusCode, text);
     const answer = parsed(text);
     if (answer !== undefined) return answer;

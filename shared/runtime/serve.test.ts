@@ -6,7 +6,7 @@ import { defineResource, type KubernetesObject } from '../resources/resource.ts'
 import type { Action } from '../rules/actions.ts';
 import { ApiError } from './errors.ts';
 import type { Kube } from './kube.ts';
-import { serve } from './serve.ts';
+import { longestUseMs, serve } from './serve.ts';
 import { telemetryOf } from './telemetry.ts';
 
 const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
@@ -45,10 +45,13 @@ interface Options {
   observe?: FunctionDeclaration<unknown>['observe'];
   decide?: (observed: unknown) => readonly Action[];
   refuse?: (write: string) => Error | undefined;
+  now?: () => number;
 }
 
+const startMs = Date.parse('2026-01-01T00:00:00Z');
+
 /** A function on a fake API server, the passes it made, and what it wrote. */
-function served({ observe, decide = () => [], refuse }: Options = {}) {
+function served({ observe, decide = () => [], refuse, now = () => startMs }: Options = {}) {
   const { kube, writes } = fakeKube(refuse);
   const wakes: Wake[] = [];
   const pauses: number[] = [];
@@ -72,7 +75,7 @@ function served({ observe, decide = () => [], refuse }: Options = {}) {
   const { app, drained } = serve(declaration, {
     kube,
     telemetry: telemetryOf('turn-widget'),
-    now: () => Date.parse('2026-01-01T00:00:00Z'),
+    now,
     pause: async (milliseconds) => void pauses.push(milliseconds),
     random: () => 1,
     teller: { tell: ({ id }) => void told.push(id), retell: () => void retold++ },
@@ -322,6 +325,22 @@ describe('a write', () => {
     const refuse = () => (++tries < 5 ? conflict : undefined);
     expect(await answerOf(served({ decide: () => [status], refuse }).post(changed))).toEqual([202, '']);
     expect(tries).toBe(5);
+  });
+  test('that comes long after what it was decided by was read is decided anew instead', async () => {
+    let nowMs = startMs;
+    let reads = 0;
+    const { post, writes } = served({
+      now: () => nowMs,
+      observe: async () => {
+        reads++;
+        // The first time reading takes longer than what was read may be used.
+        if (reads === 1) nowMs += longestUseMs + 1;
+        return [reads];
+      },
+      decide: (read) => [makes(`by-read-${read}`)],
+    });
+    expect(await answerOf(post(changed))).toEqual([202, '']);
+    expect(writes).toEqual(['create Widget by-read-2']);
   });
   test('to an object that is gone by now is decided anew and never answered 404', async () => {
     const gone = new ApiError(404, 'NotFound', 'widgets "w" not found');

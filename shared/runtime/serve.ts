@@ -25,6 +25,12 @@ export interface Ports {
 
 const triesPerPass = 5;
 
+/**
+ * Nothing is written because of what was read longer ago than this: the world has moved on, and where no resourceVersion guards
+ * a write (creation, server-side apply) nothing else would notice.
+ */
+export const longestUseMs = 30_000;
+
 /** A function as an HTTP app: an event in, one pass of observe → decide → perform, an empty answer out. */
 export function serve<Observed>(declaration: FunctionDeclaration<Observed>, ports: Ports) {
   const background = new Set<Promise<unknown>>();
@@ -95,12 +101,21 @@ async function decideAll<Observed>(
   wake: Wake,
   outcome: Outcome,
 ): Promise<void> {
-  const observed = await observe({ kube, nowMs: now(), refusals: new Map(outcome.refusals), holdOffMs }, wake);
+  const readMs = now();
+  const current: Effects = {
+    ...effects,
+    traced: (action, run) => {
+      if ('resource' in action && now() - readMs > longestUseMs)
+        throw new Conflict('what was read is too old to act upon');
+      return effects.traced(action, run);
+    },
+  };
+  const observed = await observe({ kube, nowMs: readMs, refusals: new Map(outcome.refusals), holdOffMs }, wake);
   const results = await Promise.allSettled(
     observed.map(async (one) => {
       const own: Outcome = { refusals: new Map(), courtesies: [], looksAgain: [] };
       try {
-        await perform(effects, decide(one), own);
+        await perform(current, decide(one), own);
       } finally {
         for (const [name, words] of own.refusals) outcome.refusals.set(name, words);
         outcome.courtesies.push(...own.courtesies);

@@ -78,6 +78,24 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
     ),
   },
   {
+    invariant: 'S2',
+    what: 'of two instances one waited two minutes for an answer, and then made the DataVolume of an attempt long over',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'c' },
+        { seconds: 40, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
+        { seconds: 40, do: 'createImage', image: 'b' },
+        { seconds: 40, do: 'changeUrl', image: 'c' },
+      ],
+      [
+        { kind: 'replicas', function: 'start-sync', count: 2 },
+        { kind: 'eventDropped', at: 43, count: 30 },
+        { kind: 'answerLate', at: 36, seconds: 130 },
+      ],
+      { troubleSeconds: 10, seed: 207708232 },
+    ),
+  },
+  {
     invariant: 'S9',
     what: 'the time of a transition went back where the clock of its writer was behind',
     plan: plainly(

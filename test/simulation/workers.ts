@@ -1,7 +1,7 @@
 import type { ClusterState } from '../../deploy/local/api-server/cluster-state.ts';
 import type { FunctionDeclaration, Wake } from '../../shared/function.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
-import type { Kube } from '../../shared/runtime/kube.ts';
+import { type Kube, requestTimeoutMs } from '../../shared/runtime/kube.ts';
 import { sharedPasses } from '../../shared/runtime/passes.ts';
 import { type Ports, runPass } from '../../shared/runtime/serve.ts';
 import type { Telemetry } from '../../shared/runtime/telemetry.ts';
@@ -90,12 +90,21 @@ class Instance {
     const { scheduler, faults, recorder } = this.#around;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const lateAnswer = faults.at(faults.count('answer'), 'answerLate');
+    /** As the client does, which waits so long and no longer; what it asked for may still be done. */
+    const giveUp = (seconds: number) => {
+      if (seconds * 1000 > requestTimeoutMs)
+        scheduler.heldUp(requestTimeoutMs, () => {
+          if (this.#isAlive) reject(new Error('no answer in time'));
+        });
+    };
     const answer = (give: () => void) => {
       const step = () => {
         if (this.#isAlive) give();
       };
-      if (lateAnswer) scheduler.heldUp(lateAnswer.seconds * 1000, step);
-      else scheduler.add(step);
+      if (lateAnswer) {
+        giveUp(lateAnswer.seconds);
+        scheduler.heldUp(lateAnswer.seconds * 1000, step);
+      } else scheduler.add(step);
     };
     const arrive = async () => {
       if (!this.#isAlive) return;
@@ -119,8 +128,10 @@ class Instance {
       answer(result);
     };
     const late = faults.at(faults.count('slow'), 'slow');
-    if (late) scheduler.heldUp(late.seconds * 1000, arrive);
-    else scheduler.add(arrive);
+    if (late) {
+      giveUp(late.seconds);
+      scheduler.heldUp(late.seconds * 1000, arrive);
+    } else scheduler.add(arrive);
     return promise;
   }
 
