@@ -90,21 +90,19 @@ class Instance {
     const { scheduler, faults, recorder } = this.#around;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const lateAnswer = faults.at(faults.count('answer'), 'answerLate');
-    /** As the client does, which waits so long and no longer; what it asked for may still be done. */
-    const giveUp = (seconds: number) => {
-      if (seconds * 1000 > requestTimeoutMs)
-        scheduler.heldUp(requestTimeoutMs, () => {
-          if (this.#isAlive) reject(new Error('no answer in time'));
-        });
-    };
+    const isTooLate = ({ seconds }: { seconds: number }) => seconds * 1000 > requestTimeoutMs;
+    /** The client waits so long and no longer. */
+    const giveUp = () =>
+      scheduler.heldUp(requestTimeoutMs, () => {
+        if (this.#isAlive) reject(new Error('no answer in time'));
+      });
     const answer = (give: () => void) => {
       const step = () => {
         if (this.#isAlive) give();
       };
-      if (lateAnswer) {
-        giveUp(lateAnswer.seconds);
-        scheduler.heldUp(lateAnswer.seconds * 1000, step);
-      } else scheduler.add(step);
+      if (!lateAnswer) scheduler.add(step);
+      else if (isTooLate(lateAnswer)) giveUp();
+      else scheduler.heldUp(lateAnswer.seconds * 1000, step);
     };
     const arrive = async () => {
       if (!this.#isAlive) return;
@@ -128,10 +126,10 @@ class Instance {
       answer(result);
     };
     const late = faults.at(faults.count('slow'), 'slow');
-    if (late) {
-      giveUp(late.seconds);
-      scheduler.heldUp(late.seconds * 1000, arrive);
-    } else scheduler.add(arrive);
+    if (!late) scheduler.add(arrive);
+    // Its connection ends with the client's patience, and the API server does nothing for one that is closed.
+    else if (isTooLate(late)) giveUp();
+    else scheduler.heldUp(late.seconds * 1000, arrive);
     return promise;
   }
 
