@@ -14,7 +14,7 @@ const help = `npm run demo [-- options]
 Brings up the local cluster and an object store in this process, applies ten disk images, and shows how they are
 downloaded: two at once, in turn, again after a broken connection, never again after a 404. Then applies machines:
 two before their image is there, one whose template contradicts its image, two whose image is deleted under them.
-Looks whether all of that was so. Takes about 20 seconds, needs no network, leaves nothing behind.
+Looks whether all of that was so. Takes less than 30 seconds on a quiet machine, needs no network, leaves nothing behind.
 
 Options
   --json   print the result as one JSON document (progress goes to stderr)

@@ -18,7 +18,8 @@ const help = `npm start [-- options]
 
 Brings up the local cluster in this process: an API server for kubectl, Knative's eventing, the functions, the
 controllers of CDI, of the snapshotter and of KubeVirt, and an object store with sample images. Nothing of it leaves
-this machine. However it ends, the next start goes on with all objects as they were; downloads begin anew.
+this machine. However it ends, the next start goes on with all objects as they were; a download that was cut counts as a
+failed attempt.
 
 Options
   --state FOLDER     where the cluster is kept, for one process at a time (.local of this project)

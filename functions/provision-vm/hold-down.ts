@@ -38,7 +38,9 @@ export function judge(
   const isOver = nowMs - Date.parse(since) >= limitMs || (reason === 'CrashLoopBackOff' && crashes >= crashesToFail);
   return {
     phase: isOver ? 'Failed' : 'Provisioning',
-    message: isOver ? message : `${message} Failed if that lasts ${sayDuration(limitMs)}; it may well heal.`,
+    message: isOver
+      ? message
+      : `${message.replace(/[^.!?]$/, '$&.')} Failed if that lasts ${sayDuration(limitMs)}; it may well heal.`,
     trouble: { reason, since },
   };
 }
