@@ -3,6 +3,7 @@ import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { holdersOf, leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
 import { serveAlone } from '../../test/alone.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
 import declaration from './index.ts';
@@ -57,4 +58,26 @@ test('an image that leaves its rest has its slot while an old DataVolume of it s
   const holders = holdersOf(await alone.kube.get(Lease, slots)) ?? [];
   const its = holders.filter(({ uid }) => uid === image.metadata.uid);
   expect(its).toMatchObject([{ revision: 1, attempt: 1 }]);
+});
+
+test('of five hundred images that failed no request names each, for a URL is not that long', async () => {
+  const failed = Array.from({ length: 500 }, (_, index) =>
+    aVMDiskImage({ name: `i${index}`, status: { phase: 'Failed', revision: 1, attempt: 1 } }),
+  );
+  const selectors: string[] = [];
+  const lease = { metadata: { annotations: { [slotsAnnotation]: '[]' } } };
+  const kube = {
+    get: async (resource: unknown) => (resource === Lease ? lease : undefined),
+    list: async (_: unknown, { labelSelector }: { labelSelector?: string } = {}) => {
+      selectors.push(labelSelector ?? '');
+      return [];
+    },
+    pages: async function* () {
+      yield { items: failed, resourceVersion: '1' };
+    },
+  } as unknown as Kube;
+  const audit = { subjects: [], messages: [], sweep: false, audit: true };
+  await declaration.observe({ kube, nowMs: 0, refusals: new Map(), holdOffMs: 0 }, audit);
+  expect(selectors).toContain('app.kubernetes.io/managed-by=ot-functions');
+  expect(Math.max(...selectors.map(({ length }) => length))).toBeLessThan(8000);
 });

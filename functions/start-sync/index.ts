@@ -69,23 +69,20 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
     atWork(kube, held),
   ]);
   const known = new Set(held);
-  const others = open.filter((image) => mayHaveBegun(image) && !known.has(image.metadata.uid));
+  // Without a Lease that can be read all there is was listed just now.
+  const unlisted = (images: readonly Image[]) =>
+    held ? images.filter((image) => mayHaveBegun(image) && !known.has(image.metadata.uid)) : [];
   const [rest, busyOthers, classesOfOpen] = await Promise.all([
     atRest(kube, wake, open),
-    held ? atWork(kube, others.length > mostUids ? undefined : others.map(({ metadata }) => metadata.uid)) : nobody,
+    atWork(kube, uidsOf(unlisted(open))),
     open.length > 0 ? classesOf(kube) : undefined,
   ]);
-  const images = [...open, ...rest];
-  // One that leaves its rest is in the queue by the end of this pass: what an earlier request made too late may download still.
-  const leaving = rest.filter((image) => mayMove(image) && mayHaveBegun(image) && !known.has(image.metadata.uid));
-  const busyLeaving = await (leaving.length > 0
-    ? atWork(
-        kube,
-        leaving.map(({ metadata }) => metadata.uid),
-      )
-    : nobody);
-  // With no image to judge there is nothing to judge it by.
-  const classes = classesOfOpen ?? (rest.length > 0 ? await classesOf(kube) : noClasses);
+  const [busyLeaving, classes] = await Promise.all([
+    // One that leaves its rest is in the queue by the end of this pass: what was asked for long ago may download for it still.
+    atWork(kube, uidsOf(unlisted(rest.filter(mayMove)))),
+    // With no image to judge there is nothing to judge it by.
+    classesOfOpen ?? (rest.length > 0 ? classesOf(kube) : noClasses),
+  ]);
   return {
     nowMs,
     refusals,
@@ -94,7 +91,7 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
     policy: parsePolicy(policyMap),
     policyMap,
     lease,
-    images,
+    images: [...open, ...rest],
     classes,
     dataVolumes: [busyHolders, busyOthers, busyLeaving].flatMap(({ dataVolumes }) => dataVolumes),
     pods: [busyHolders, busyOthers, busyLeaving].flatMap(({ pods }) => pods),
@@ -127,7 +124,9 @@ async function atRest(kube: Reader, wake: Wake, open: readonly Image[]): Promise
 const mayMove = (image: Image) =>
   image.status?.phase === 'Failed' || newRevision(image) !== undefined || !image.status?.phase;
 
-/** Of more images all DataVolumes are listed rather than theirs. */
+const uidsOf = (images: readonly Image[]) => images.map(({ metadata }) => metadata.uid);
+
+/** Of more images all DataVolumes are listed rather than theirs: their uids are part of a URL. */
 const mostUids = 100;
 
 /**
@@ -144,7 +143,7 @@ const nobody = { dataVolumes: [], pods: [] };
 /** What was made for these images; without uids for all there are. */
 async function atWork(kube: Reader, uids: readonly string[] | undefined) {
   if (uids?.length === 0) return nobody;
-  const ofThem = uids ? isIn(imageUidLabel, uids) : labelSelector(managedBy);
+  const ofThem = uids && uids.length <= mostUids ? isIn(imageUidLabel, uids) : labelSelector(managedBy);
   const [dataVolumes, pods] = await Promise.all([
     kube.list(DataVolume, { labelSelector: ofThem }),
     kube.list(Pod, { labelSelector: ofThem }),
