@@ -6,9 +6,9 @@ import { contentDigest } from '../../shared/rules/content-digest.ts';
 import { move, sayWhy } from '../../shared/rules/image-status.ts';
 import { isObjectName } from '../../shared/rules/names.ts';
 import { bytesOf } from '../../shared/rules/quantity.ts';
+import { sentence } from '../../shared/rules/sentence.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import type { Observed } from './observed.ts';
-import { sentence } from './sentence.ts';
 
 interface Trouble {
   reason: string;

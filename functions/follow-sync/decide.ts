@@ -7,13 +7,13 @@ import { conditionOf } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
 import { move } from '../../shared/rules/image-status.ts';
 import { isValid } from '../../shared/rules/policy.ts';
+import { sentence } from '../../shared/rules/sentence.ts';
 import { toMicroTime, toTime } from '../../shared/rules/time.ts';
 import { adopting } from './adopting.ts';
 import { type Failure, failureOf } from './failure.ts';
 import { leftovers, remove } from './leftovers.ts';
 import { currentName, type Observed } from './observed.ts';
 import { progressOf } from './progress.ts';
-import { sentence } from './sentence.ts';
 import { atRest, makeSnapshot, snapshotting } from './snapshotting.ts';
 
 /**

@@ -4,8 +4,8 @@ import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../shared/r
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { tellable, traceOf } from '../../shared/rules/image-status.ts';
+import { sentence } from '../../shared/rules/sentence.ts';
 import { hasScratch } from './failure.ts';
-import { sentence } from './sentence.ts';
 
 /** A percentage is written again when it has moved by this much. */
 const stepPercent = 5;

@@ -1,6 +1,7 @@
 import type { MachinePhase, VirtualMachineStatus } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
+import { sentence } from '../../shared/rules/sentence.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import type { Obstacle } from './observed.ts';
 
@@ -38,9 +39,7 @@ export function judge(
   const isOver = nowMs - Date.parse(since) >= limitMs || (reason === 'CrashLoopBackOff' && crashes >= crashesToFail);
   return {
     phase: isOver ? 'Failed' : 'Provisioning',
-    message: isOver
-      ? message
-      : `${message.replace(/[^.!?]$/, '$&.')} Failed if that lasts ${sayDuration(limitMs)}; it may well heal.`,
+    message: isOver ? message : `${sentence(message)} Failed if that lasts ${sayDuration(limitMs)}; it may well heal.`,
     trouble: { reason, since },
   };
 }

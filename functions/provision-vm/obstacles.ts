@@ -9,6 +9,7 @@ import {
 import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
 import { isValid, type Policy } from '../../shared/rules/policy.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
+import { sentence } from '../../shared/rules/sentence.ts';
 import { cloudInitName, ownerOf, rootDiskName } from './children.ts';
 import { collision } from './logins.ts';
 import { addressFault, addressInUse } from './networks.ts';
@@ -101,7 +102,7 @@ export function refusedChild({ machine, refusals, kubeVirtMachine }: Observed): 
     const weight = machine.status?.rootDisk || kubeVirtMachine ? trouble : final;
     return weight(
       reason === 'Forbidden' || reason === 'NameTaken' ? reason : 'Rejected',
-      `${resource.kind} ${namespace}/${child} was refused: ${said.replace(/\.?$/, '.')}`,
+      `${resource.kind} ${namespace}/${child} was refused: ${sentence(said)}`,
     );
   }
   return undefined;

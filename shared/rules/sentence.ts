@@ -1,2 +1,2 @@
-/** CDI's words as a sentence that another can follow: with one full stop at their end. */
+/** Somebody's words as a sentence that another can follow: with one full stop at their end. */
 export const sentence = (words: string) => words.replace(/\.?$/, '.');

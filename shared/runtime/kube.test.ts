@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
@@ -21,13 +21,9 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-/** A client of a server that notes what it was sent, and answers the same to all of it. */
-async function onTheWire(status = 200, answer = '{}') {
-  const sent: { request: string; body: unknown }[] = [];
-  const server = createServer(async (request, response) => {
-    sent.push({ request: `${request.method} ${request.url}`, body: JSON.parse((await text(request)) || 'null') });
-    response.writeHead(status).end(answer);
-  }).listen(0, '127.0.0.1');
+/** Where a server listens that answers in this way. */
+async function listening(answer: RequestListener): Promise<KubeConfig> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');
   ends.push(async () => {
     server.closeAllConnections();
@@ -36,6 +32,16 @@ async function onTheWire(status = 200, answer = '{}') {
   const config = new KubeConfig();
   const { port } = server.address() as AddressInfo;
   config.loadFromString(kubeconfigFor(`http://127.0.0.1:${port}`));
+  return config;
+}
+
+/** A client of a server that notes what it was sent, and answers the same to all of it. */
+async function onTheWire(status = 200, answer = '{}') {
+  const sent: { request: string; body: unknown }[] = [];
+  const config = await listening(async (request, response) => {
+    sent.push({ request: `${request.method} ${request.url}`, body: JSON.parse((await text(request)) || 'null') });
+    response.writeHead(status).end(answer);
+  });
   return { kube: kubeClient(config), sent };
 }
 
@@ -84,18 +90,9 @@ describe('of an object that may hold passwords', () => {
 });
 
 describe('a request that is not answered in time', () => {
-  /** A server that takes every connection, sends what `begin` does, and then nothing any more. */
-  async function silent(begin: (response: ServerResponse) => void = () => undefined) {
-    const server = createServer((_, response) => begin(response)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    ends.push(async () => {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-    });
-    const config = new KubeConfig();
-    config.loadFromString(kubeconfigFor(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
-    return kubeClient(config, 'Warn', 50);
-  }
+  /** A client, with little patience, of a server that sends what `begin` does, and then nothing any more. */
+  const silent = async (begin: (response: ServerResponse) => void = () => undefined) =>
+    kubeClient(await listening((_, response) => begin(response)), 'Warn', 50);
   const path = '/apis/pelotech.ot/v1alpha1/namespaces/lab/vmdiskimages/ubuntu';
   const said = `expected an answer to GET ${path} within 0.05 s, found none`;
 
