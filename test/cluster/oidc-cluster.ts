@@ -40,20 +40,27 @@ export const eventPolicies = async () =>
     .filter(Boolean)
     .map((line) => line.trim().split(/\s+/).join('/'));
 
-/** Asks again until it is so: a cluster tells of few things when they take effect. */
+/** Asks again until it is so: a cluster tells of few things when they take effect; `instead` says what was found where it never is. */
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined | false>,
-  withinMs = 60_000,
+  { withinMs = 60_000, instead = async () => '' }: { withinMs?: number; instead?: () => Promise<string> } = {},
 ): Promise<T> {
   const end = Date.now() + withinMs;
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() > end) throw new Error(`expected ${what} within ${withinMs} ms`);
+    if (Date.now() > end) throw new Error(`expected ${what} within ${withinMs} ms${await instead()}`);
     await sleep(200);
   }
 }
+
+/** Resolves when an object says that it is ready. Throws with the status it has where it never does. */
+export const untilReady = (kind: string, name: string, namespace: string, withinMs = 60_000) =>
+  until(`${kind} ${name} to be ready`, () => isReady(kind, name, '-n', namespace), {
+    withinMs,
+    instead: async () => `, found ${await field('.status', kind, name, '-n', namespace).catch(String)}`,
+  });
 
 /** The objects of these folders (what only kustomize reads apart) as if the operator's namespace, and that of in-cluster pipelines, were others. */
 export async function movedManifests(

@@ -11,7 +11,7 @@ import { imagePublished } from '../../shared/events.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { kubeClient } from '../../shared/runtime/kube.ts';
 import { teller } from '../../shared/runtime/tell.ts';
-import { eventPolicies, field, isReady, kubectl, movedManifests, startSubscriber, until } from './oidc-cluster.ts';
+import { eventPolicies, field, kubectl, movedManifests, startSubscriber, until, untilReady } from './oidc-cluster.ts';
 
 const hasKnative = await kubectl('get', 'crd', 'eventpolicies.eventing.knative.dev').then(
   () => true,
@@ -113,7 +113,7 @@ describe.skipIf(!hasKnative)('a Broker with OIDC and our EventPolicies', () => {
     );
     for (const { kind, metadata } of objects) {
       if (!/^(Broker|Trigger|ApiServerSource|PingSource|EventPolicy)$/.test(kind)) continue;
-      await until(`${kind} ${metadata.name} to be ready`, () => isReady(kind, metadata.name, '-n', namespace), 120_000);
+      await untilReady(kind, metadata.name, namespace, 120_000);
     }
     await until('the Broker to ask for a token', async () => (await post(undefined, imagePublished)) === 401);
   }, 300_000);
@@ -236,8 +236,8 @@ describe.skipIf(!hasKnative)('a Broker with OIDC and our EventPolicies', () => {
 
   test('is open again when all of it is switched off, and nothing of it is left', async () => {
     await switchOff();
-    await until('the channel to be ready', () => isReady('inmemorychannel', 'default-kne-trigger', '-n', namespace));
-    await until('the Broker to be ready', () => isReady('broker', 'default', '-n', namespace));
+    await untilReady('inmemorychannel', 'default-kne-trigger', namespace);
+    await untilReady('broker', 'default', namespace);
     expect(await eventPolicies()).toEqual(before.policies);
     const id = freshId();
     expect(await post(undefined, imagePublished, id)).toBe(202);
