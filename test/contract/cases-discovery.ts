@@ -20,11 +20,16 @@ const used: Record<string, string[]> = {
     ...['configmaps', 'events', 'namespaces', 'nodes', 'persistentvolumeclaims', 'pods', 'secrets', 'serviceaccounts'],
     ...['namespaces/status', 'serviceaccounts/token', 'services'],
   ],
-  'apis/apps/v1': ['deployments', 'deployments/status'],
+  'apis/admissionregistration.k8s.io/v1': [
+    ...['validatingadmissionpolicies', 'validatingadmissionpolicies/status', 'validatingadmissionpolicybindings'],
+  ],
+  'apis/apps/v1': ['deployments', 'deployments/status', 'replicasets', 'replicasets/status'],
+  'apis/batch/v1': ['jobs', 'jobs/status'],
   'apis/apiextensions.k8s.io/v1': ['customresourcedefinitions', 'customresourcedefinitions/status'],
   'apis/authorization.k8s.io/v1': ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
   'apis/coordination.k8s.io/v1': ['leases'],
   'apis/events.k8s.io/v1': ['events'],
+  'apis/networking.k8s.io/v1': ['networkpolicies'],
   'apis/rbac.authorization.k8s.io/v1': ['clusterrolebindings', 'clusterroles', 'rolebindings', 'roles'],
   'apis/storage.k8s.io/v1': ['storageclasses'],
 };

@@ -37,7 +37,7 @@ export const objectCases: Case[] = [
     ],
   },
   {
-    name: 'a claim changes in its size only',
+    name: 'a claim that is not bound stays as it was made, its size included',
     steps: [
       {
         request: `POST ${claims}`,
@@ -52,6 +52,13 @@ export const objectCases: Case[] = [
         status: 201,
       },
       { request: `PATCH ${claims}/p`, type: merge, body: { spec: { accessModes: ['ReadOnlyMany'] } }, status: 422 },
+      {
+        request: `PATCH ${claims}/p`,
+        type: merge,
+        body: { spec: { resources: { requests: { storage: '2Gi' } } } },
+        status: 422,
+      },
+      { request: `PATCH ${claims}/p`, type: merge, body: { metadata: { labels: { a: 'b' } } }, status: 200 },
     ],
   },
   {

@@ -45,6 +45,18 @@ const review = (attributes: object, allowed: boolean, more: Partial<Step> = {}):
 
 const readers = { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] };
 
+const writers = {
+  apiGroups: ['rbac.authorization.k8s.io'],
+  resources: ['roles', 'rolebindings'],
+  verbs: ['create', 'patch'],
+};
+const aRole = (...rules: unknown[]) => ({ metadata: { name: 'given' }, rules });
+const aBinding = (roleRef: object) => ({
+  metadata: { name: 'given' },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', ...roleRef },
+  subjects: [subject],
+});
+
 export const rbacCases: Case[] = [
   {
     name: 'who is bound to no role may do nothing, and is told what',
@@ -227,6 +239,61 @@ export const rbacCases: Case[] = [
         as: { user: 'root', groups: ['system:masters'] },
         status: 201,
       },
+    ],
+  },
+  {
+    name: 'nobody gives by a role what they have not got, unless they may escalate',
+    steps: [
+      role(readers, writers, { ...readers, resources: ['secrets'], resourceNames: ['keys'], verbs: ['get'] }),
+      bound(),
+      soon(asRobot(`POST ${rbac}/roles?dryRun=All`, 201, { body: aRole({ ...readers, verbs: ['get'] }) })),
+      asRobot(`POST ${rbac}/roles?dryRun=All`, 403, {
+        body: aRole(
+          { ...readers, verbs: ['get', 'delete', 'create'] },
+          { ...readers, resources: ['pods', 'pods/log'], verbs: ['list'] },
+          { ...readers, resources: ['secrets'], verbs: ['get'] },
+          { ...readers, resources: ['secrets'], resourceNames: ['keys'], verbs: ['get'] },
+        ),
+      }),
+      asRobot(`PATCH ${rbac}/roles/r?dryRun=All`, 403, {
+        type: 'application/merge-patch+json',
+        body: { rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] },
+      }),
+      asRobot(`PATCH ${rbac}/roles/r?dryRun=All`, 200, {
+        type: 'application/merge-patch+json',
+        body: { metadata: { labels: { a: 'b' } } },
+      }),
+      {
+        request: `PATCH ${rbac}/roles/r`,
+        type: 'application/merge-patch+json',
+        body: { rules: [{ ...writers, verbs: ['*'] }] },
+        status: 200,
+      },
+      soon(
+        asRobot(`POST ${rbac}/roles?dryRun=All`, 201, {
+          body: aRole({ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }),
+        }),
+      ),
+    ],
+  },
+  {
+    name: 'nobody gives by a binding what they have not got, unless they may bind',
+    steps: [
+      role(writers, { ...writers, resources: ['roles'], resourceNames: ['bindable'], verbs: ['bind'] }),
+      bound(),
+      ...['bindable', 'other'].map(
+        (name): Step => ({
+          request: `POST ${rbac}/roles`,
+          body: { metadata: { name }, rules: [readers] },
+          status: 201,
+        }),
+      ),
+      soon(
+        asRobot(`POST ${rbac}/rolebindings?dryRun=All`, 201, { body: aBinding({ kind: 'Role', name: 'bindable' }) }),
+      ),
+      asRobot(`POST ${rbac}/rolebindings?dryRun=All`, 403, { body: aBinding({ kind: 'Role', name: 'other' }) }),
+      asRobot(`POST ${rbac}/rolebindings?dryRun=All`, 404, { body: aBinding({ kind: 'Role', name: 'none' }) }),
+      asRobot(`POST ${rbac}/rolebindings?dryRun=All`, 404, { body: aBinding({ kind: 'ClusterRole', name: 'none' }) }),
     ],
   },
   {

@@ -7,11 +7,13 @@ import { eventCases } from './cases-events.ts';
 import { listCases } from './cases-list.ts';
 import { objectCases } from './cases-object.ts';
 import { patchCases } from './cases-patch.ts';
+import { policyCases } from './cases-policy.ts';
 import { rbacCases } from './cases-rbac.ts';
 import { readCases } from './cases-read.ts';
 import { schemaCases } from './cases-schema.ts';
 import { watchCases } from './cases-watch.ts';
 import { moreWatchCases } from './cases-watch-more.ts';
+import { workloadCases } from './cases-workloads.ts';
 import { writeCases } from './cases-write.ts';
 import { gadgetDefinition } from './gadget.ts';
 
@@ -26,6 +28,8 @@ export const groups: Record<string, Case[]> = {
   watch: [...watchCases, ...moreWatchCases],
   discovery: discoveryCases,
   rbac: rbacCases,
+  policy: policyCases,
+  workloads: workloadCases,
   events: eventCases,
 };
 

@@ -11,6 +11,8 @@ export interface AdmissionRequest {
   object: ApiObject | undefined;
   oldObject: ApiObject | undefined;
   user: string;
+  /** The groups that the user is in, where they are known. */
+  groups?: readonly string[];
   dryRun: boolean;
 }
 

@@ -1,6 +1,7 @@
+import { jobColumns } from './job-columns.ts';
 import type { Column } from './kind.ts';
 import { type ApiObject, fieldAt, isJsonObject, type JsonObject } from './objects.ts';
-import { deploymentColumns, podColumns } from './workload-columns.ts';
+import { deploymentColumns, podColumns, replicaSetColumns } from './workload-columns.ts';
 
 /** The columns `kubectl get` shows of a built-in kind beside its name, as the real server prints them. */
 export const builtInColumns = (kind: string): Column[] => columns[kind] ?? [age];
@@ -96,6 +97,12 @@ const nodeStatus = (node: ApiObject) => {
 const columns: Record<string, Column[]> = {
   Pod: podColumns,
   Deployment: deploymentColumns,
+  ReplicaSet: replicaSetColumns,
+  Job: jobColumns,
+  NetworkPolicy: [
+    computed('Pod-Selector', (policy) => inPairs(fieldAt(policy, ['spec', 'podSelector', 'matchLabels']))),
+    age,
+  ],
   Namespace: [text('Status', 'status.phase'), age],
   ConfigMap: [computed('Data', ({ data, binaryData }) => sizeOf(data) + sizeOf(binaryData)), age],
   Secret: [text('Type', 'type'), computed('Data', ({ data }) => sizeOf(data)), age],
@@ -156,4 +163,14 @@ const columns: Record<string, Column[]> = {
     age,
   ],
   CustomResourceDefinition: [createdAt],
+  ValidatingAdmissionPolicy: [
+    { ...computed('Validations', ({ spec }) => listAt(spec, 'validations').length), type: 'integer' },
+    text('ParamKind', 'spec.paramKind.kind', { otherwise: '<unset>' }),
+    age,
+  ],
+  ValidatingAdmissionPolicyBinding: [
+    text('PolicyName', 'spec.policyName'),
+    text('ParamRef', 'spec.paramRef.name', { otherwise: '<unset>' }),
+    age,
+  ],
 };

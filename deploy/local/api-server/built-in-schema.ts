@@ -51,8 +51,16 @@ function attributeSchema({ baseName, type, format }: Attribute, inside: string[]
   if (quantities.has(baseName) && type.includes('string')) {
     return type === 'string' ? quantity : { type: 'object', additionalProperties: quantity };
   }
-  return { ...typeSchema(type, inside), ...listType(baseName, type), ...(kept.has(format) && { format }) };
+  return {
+    ...typeSchema(type, inside),
+    ...listType(baseName, type),
+    ...(kept.has(format) && { format }),
+    ...(baseName === 'protocol' && keyedByProtocol.has(inside.at(-1) ?? '') && { default: 'TCP' }),
+  };
 }
+
+/** What apply tells the ports of a list apart by counts with its default where it is left out. */
+const keyedByProtocol = new Set(['V1ContainerPort', 'V1ServicePort']);
 
 function typeSchema(type: string, inside: string[]): JsonObject {
   const [, element] = /^Array<(.*)>$/.exec(type) ?? [];
@@ -82,11 +90,19 @@ const quantities = new Set(
 
 /** How apply merges a list, from the listType tags of k8s.io/api; a list without one belongs to one manager whole. */
 function listType(field: string, type: string): JsonObject {
-  const keys = listKeys[field];
+  const keys = listKeys[field] ?? elementKeys[type];
   if (!type.startsWith('Array<')) return {};
   if (keys) return { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys };
-  return { 'x-kubernetes-list-type': field === 'finalizers' ? 'set' : 'atomic' };
+  return { 'x-kubernetes-list-type': ['finalizers', 'validationActions'].includes(field) ? 'set' : 'atomic' };
 }
+
+/** Lists whose name others have too. */
+const elementKeys: Record<string, string[]> = {
+  'Array<V1ContainerPort>': ['containerPort', 'protocol'],
+  'Array<V1ServicePort>': ['port', 'protocol'],
+  'Array<V1MatchCondition>': ['name'],
+  'Array<V1Variable>': ['name'],
+};
 
 const listKeys: Record<string, string[]> = {
   conditions: ['type'],

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { AdmissionHook } from './admission.ts';
 import type { KindRegistry } from './kind.ts';
+import type { ApiObject } from './objects.ts';
 import type { Store } from './store.ts';
 
 /** What every operation on objects works with. */
@@ -22,6 +23,8 @@ export interface ObjectPlace {
 /** How a write was asked for. */
 export interface WriteOptions {
   user: string;
+  /** The groups that the user is in; those of a ServiceAccount where it is one and they are not said. */
+  groups?: readonly string[];
   fieldManager: string;
   dryRun: boolean;
   fieldValidation: 'Ignore' | 'Warn' | 'Strict';
@@ -29,6 +32,8 @@ export interface WriteOptions {
   warn(message: string): void;
   /** Throws (403) where another verb would make a new object, and the user may not create one. */
   authoriseCreate?(): void;
+  /** Throws (403) where the object would give somebody more than its writer has. */
+  confirm?(object: ApiObject, old?: ApiObject): void;
 }
 
 /** The present time as creationTimestamp writes it: whole seconds, in UTC. */

@@ -76,21 +76,11 @@ export const secretRules: Partial<Kind> = {
   ],
 };
 
-export const serviceRules: Partial<Kind> = {
-  prepareForCreate: (service) => {
-    const { spec } = service;
-    if (isJsonObject(spec)) {
-      fillIn(spec, { type: 'ClusterIP', sessionAffinity: 'None' });
-      const ports = Array.isArray(spec.ports) ? spec.ports.filter(isJsonObject) : [];
-      for (const port of ports) fillIn(port, { protocol: 'TCP', targetPort: port.port });
-    }
-    service.status = { loadBalancer: {} };
-  },
-};
-
-/** What of a claim may change once it is made: how much it asks for. */
-const fixedClaim = (spec: unknown): JsonObject => {
-  const { resources: _, volumeName: __, volumeAttributesClassName: ___, ...fixed } = isJsonObject(spec) ? spec : {};
+/** What of a claim never changes once it is made: not how much it asks for once it is bound, nor the class it was not given at first. */
+const fixedClaim = (spec: unknown, old: ApiObject): JsonObject => {
+  const { volumeName: _, volumeAttributesClassName: __, ...fixed } = isJsonObject(spec) ? spec : {};
+  if (fieldAt(old.spec, ['storageClassName']) === undefined) delete fixed.storageClassName;
+  if (fieldAt(old.status, ['phase']) === 'Bound') delete fixed.resources;
   return fixed;
 };
 
@@ -111,7 +101,9 @@ export const claimRules: Partial<Kind> = {
         ? []
         : [required('spec.accessModes', 'at least 1 access mode is required')]),
       ...(fieldAt(spec, ['resources', 'requests', 'storage']) ? [] : [required('spec.resources[storage]')]),
-      ...(old && !isDeepStrictEqual(fixedClaim(spec), fixedClaim(old.spec)) ? [forbidden('spec', immutable)] : []),
+      ...(old && !isDeepStrictEqual(fixedClaim(spec, old), fixedClaim(old.spec, old))
+        ? [forbidden('spec', immutable)]
+        : []),
     ];
   },
 };

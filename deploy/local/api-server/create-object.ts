@@ -7,6 +7,7 @@ import { assertKindStays, assertNamespaceTakes } from './lifecycle-admission.ts'
 import { recordUpdate } from './managed-fields.ts';
 import { metadataCauses } from './metadata-rules.ts';
 import { type ApiObject, copyOf, frozen } from './objects.ts';
+import { askPolicies } from './policy-admission.ts';
 import { alreadyExists, badRequest, invalid, StatusError } from './status-error.ts';
 
 /** POST: makes a new object of the body; `recorded` says that its managedFields are set already, by an apply. */
@@ -29,16 +30,20 @@ export async function createObject(
   setSystemFields(state, kind, object);
   complete(state, kind, object, options, recorded);
   assertNamespaceTakes(state, kind, object);
-  await admit(state.admission, {
+  options.confirm?.(object);
+  const request = {
     operation: 'CREATE',
     resource: { group: kind.group, version: kind.version, resource: kind.plural },
     subresource: '',
     object,
     oldObject: undefined,
     user: options.user,
+    ...(options.groups && { groups: options.groups }),
     dryRun: options.dryRun,
-  });
+  } as const;
+  await admit(state.admission, request);
   refuseInvalid(kind, object);
+  askPolicies(state, request, options.warn);
   options.authoriseCreate?.();
   return store(state, kind, object, options.dryRun);
 }

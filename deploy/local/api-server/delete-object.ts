@@ -2,11 +2,15 @@ import { admit } from './admission.ts';
 import { type ClusterState, type ObjectPlace, timestamp } from './cluster-state.ts';
 import { groupResourceOf, type Kind, presented, shelfOf } from './kind.ts';
 import type { ApiObject } from './objects.ts';
+import { askPolicies } from './policy-admission.ts';
 import { conflict, notFound } from './status-error.ts';
 
 /** How a DELETE was asked for: metav1.DeleteOptions, and by whom. */
 export interface DeleteOptions {
   user: string;
+  /** The groups that the user is in, and how to tell them something beside the answer. */
+  groups?: readonly string[];
+  warn?(message: string): void;
   dryRun?: boolean;
   preconditions?: { uid?: string | undefined; resourceVersion?: string | undefined } | undefined;
   propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' | undefined;
@@ -25,19 +29,26 @@ export async function deleteObject(
     const stored = state.store.get(shelf, place.namespace, place.name);
     if (!stored) throw notFound(groupResourceOf(kind), place.name);
     assertMeant(kind, stored, options);
-    await admit(state.admission, {
+    const request = {
       operation: 'DELETE',
       resource: { group: kind.group, version: kind.version, resource: kind.plural },
       subresource: '',
       object: undefined,
       oldObject: presented(kind, stored),
       user: options.user,
+      ...(options.groups && { groups: options.groups }),
       dryRun: options.dryRun ?? false,
-    });
+    } as const;
+    await admit(state.admission, request);
+    askPolicies(state, request, options.warn ?? (() => undefined));
     if (state.store.get(shelf, place.namespace, place.name) !== stored) continue;
+    if (kind.orphansDependents && !options.propagationPolicy) options.warn?.(orphaned);
     return remove(state, kind, stored, options);
   }
 }
+
+const orphaned =
+  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
 
 function assertMeant(kind: Kind, { metadata }: ApiObject, { preconditions }: DeleteOptions) {
   const of = { group: '', resource: kind.kind };
@@ -54,7 +65,8 @@ function assertMeant(kind: Kind, { metadata }: ApiObject, { preconditions }: Del
 
 function remove(state: ClusterState, kind: Kind, stored: ApiObject, options: DeleteOptions) {
   const { metadata } = stored;
-  const finalizers = finalizersFor(metadata.finalizers ?? [], options.propagationPolicy);
+  const policy = options.propagationPolicy ?? (kind.orphansDependents ? 'Orphan' : undefined);
+  const finalizers = finalizersFor(metadata.finalizers ?? [], policy);
   const grace = graceOf(kind, stored, options);
   if (finalizers.length === 0 && grace === 0 && !kind.isHeld?.(stored)) {
     const last = options.dryRun

@@ -52,7 +52,10 @@ export const newerEvents: Partial<Kind> & Pick<Kind, 'kind' | 'plural'> = {
     ['regarding.uid', 'regarding.apiVersion', 'regarding.resourceVersion', 'regarding.fieldPath', 'type'],
   ),
   ...builtInSchema('Event', 'Events'),
-  columns: builtInColumns('Event').map((column) => ({ ...column, cell: (event) => column.cell(asCore(event)) })),
+  columns: builtInColumns('Event').map((column) => ({
+    ...column,
+    cell: (event, nowMs) => column.cell(asCore(event), nowMs),
+  })),
   keptAs: { group: '', plural: 'events', kept: asCore, shown: asNewer },
   prepareForCreate: complete,
   prepareForUpdate: complete,

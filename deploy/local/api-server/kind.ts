@@ -10,7 +10,7 @@ export interface Column {
   description?: string;
   /** Above 0: only with `-o wide`. */
   priority?: number;
-  cell(object: ApiObject): unknown;
+  cell(object: ApiObject, nowMs: number): unknown;
 }
 
 /** How the names of a kind must look, in the words of the server's own validation functions. */
@@ -39,6 +39,8 @@ export interface Kind {
   createsOnUpdate: boolean;
   /** Whether DELETE answers with the object rather than a Status. */
   returnsDeleted: boolean;
+  /** Whether what an object owns stays when the DELETE of it doesn't say otherwise. */
+  orphansDependents?: boolean;
   nameRule: NameRule;
   /** What a fieldSelector may name beside metadata.name and metadata.namespace. */
   selectableFields: string[];

@@ -54,10 +54,7 @@ export function grantsOf({ store }: ClusterState, user: User, namespace: string 
     const subject = subjectOf(binding, user);
     if (!subject) return [];
     const { kind, name } = (isJsonObject(binding.roleRef) ? binding.roleRef : {}) as { kind?: string; name?: string };
-    const role =
-      kind === 'ClusterRole'
-        ? store.get(`${group}/clusterroles`, undefined, name ?? '')
-        : store.get(`${group}/roles`, binding.metadata.namespace, name ?? '');
+    const role = roleNamed(store, kind, name, binding.metadata.namespace);
     const { metadata } = binding;
     const what = metadata.namespace
       ? `RoleBinding "${metadata.name}/${metadata.namespace}"`
@@ -77,6 +74,17 @@ const bootstrapGrants = (user: User): Grant[] =>
       const by = `ClusterRoleBinding "${name}" of ClusterRole "${name}" to Group "${to}"`;
       return rules.map((rule) => ({ rule, by }));
     });
+
+const roleNamed = (store: ClusterState['store'], kind: string | undefined, name = '', namespace?: string) =>
+  kind === 'ClusterRole'
+    ? store.get(`${group}/clusterroles`, undefined, name)
+    : store.get(`${group}/roles`, namespace, name);
+
+/** The rules of a role that a binding names; undefined where there is none. */
+export function rulesOfRole({ store }: ClusterState, kind: string, name: string, namespace: string | undefined) {
+  const role = roleNamed(store, kind, name, namespace);
+  return role && listIn(role, 'rules').filter(isJsonObject);
+}
 
 /** A namespace is in itself: a Role in it may allow reading it. */
 const namespaceOf = ({ group, plural, namespace, name }: Access) =>
@@ -104,7 +112,8 @@ function allows(rule: JsonObject, verb: string, { group, plural, subresource, na
   );
 }
 
-const listIn = (object: JsonObject, field: string): unknown[] => {
+/** A list among the fields of a rule; none where it has none. */
+export const listIn = (object: JsonObject, field: string): unknown[] => {
   const list = object[field];
   return Array.isArray(list) ? list : [];
 };

@@ -11,6 +11,7 @@ import { assertWatchOptions, parseResourceVersion } from './list-options.ts';
 import type { ApiObject } from './objects.ts';
 import { patchObject } from './patch-object.ts';
 import { authorise } from './rbac.ts';
+import { confirmNoEscalation } from './rbac-escalation.ts';
 import { replaceObject } from './replace-object.ts';
 import { requestBody } from './request-body.ts';
 import {
@@ -142,7 +143,8 @@ async function patch(call: ResourceRequest) {
 async function remove(call: ResourceRequest) {
   const { state, kind, query, user } = call;
   const body = await requestBody(call.request, mediaTypeOf(call.request));
-  const { object, gone } = await deleteObject(state, kind, placeOf(call), deleteOptions(query, body, user.name));
+  const options = { ...deleteOptions(query, body, user.name), ...senderOf(call) };
+  const { object, gone } = await deleteObject(state, kind, placeOf(call), options);
   if (!gone || kind.returnsDeleted) return answerObject(call, 200, object);
   const { name, uid } = object.metadata;
   const details = { name, ...(kind.group && { group: kind.group }), kind: kind.plural, uid };
@@ -150,10 +152,11 @@ async function remove(call: ResourceRequest) {
   answer(call.response, 200, JSON.stringify(status));
 }
 
-async function removeAll({ state, kind, target, query, user, request, response, encoder }: ResourceRequest) {
+async function removeAll(call: ResourceRequest) {
+  const { state, kind, target, query, user, request, response, encoder } = call;
   const body = await requestBody(request, mediaTypeOf(request));
   const { items, ...metadata } = listObjects(state, kind, listQuery(query, target.namespace));
-  const options = deleteOptions(query, body, user.name);
+  const options = { ...deleteOptions(query, body, user.name), ...senderOf(call) };
   const removed: ApiObject[] = [];
   for (const { metadata: each } of items) {
     const { object } = await deleteObject(state, kind, { namespace: each.namespace, name: each.name }, options);
@@ -194,7 +197,14 @@ const placeOf = ({ target }: ResourceRequest) => ({ namespace: target.namespace,
 
 const subresourceOf = ({ target }: ResourceRequest): '' | 'status' => (target.subresource === 'status' ? 'status' : '');
 
-function writeOptions({ state, target, verb, query, user, request, response }: ResourceRequest): WriteOptions {
+/** In which groups the sender is, and how to tell them something beside the answer. */
+const senderOf = ({ user, response }: ResourceRequest) => ({
+  groups: user.groups,
+  warn: (message: string) => void response.appendHeader('warning', `299 - ${JSON.stringify(message)}`),
+});
+
+function writeOptions(call: ResourceRequest): WriteOptions {
+  const { state, kind, target, verb, query, user, request } = call;
   const isApply = mediaTypeOf(request) === 'application/apply-patch+yaml';
   return {
     user: user.name,
@@ -203,6 +213,7 @@ function writeOptions({ state, target, verb, query, user, request, response }: R
     fieldValidation: fieldValidationIn(query),
     // Whoever makes an object by apply or by PUT needs both verbs (k8s.io/apiserver, endpoints/handlers: withAuthorization).
     ...(verb === 'create' ? {} : { authoriseCreate: () => authorise(state, user, 'create', target) }),
-    warn: (message) => response.appendHeader('warning', `299 - ${JSON.stringify(message)}`),
+    confirm: (object, old) => confirmNoEscalation(state, user, { kind, target }, object, old),
+    ...senderOf(call),
   };
 }

@@ -62,7 +62,7 @@ const definition = (kind: Kind, { name, type, format = '', description = '', pri
 });
 
 function cellOf(column: Column, object: ApiObject, now: number): unknown {
-  const value = column.cell(object);
+  const value = column.cell(object, now);
   if (column.type !== 'date') return value ?? null;
   if (!value) return value === null ? null : '<unknown>';
   const time = Date.parse(String(value));

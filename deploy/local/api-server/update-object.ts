@@ -6,6 +6,7 @@ import { apiVersionOf, faultyKind, groupResourceOf, type Kind, keptForm, present
 import { recordUpdate } from './managed-fields.ts';
 import { metadataCauses } from './metadata-rules.ts';
 import { type ApiObject, copyOf, frozen, sameContent } from './objects.ts';
+import { askPolicies } from './policy-admission.ts';
 import { type Cause, invalid as invalidField } from './schema-cause.ts';
 import { badRequest, conflict, invalid, modifiedMeanwhile, notFound } from './status-error.ts';
 
@@ -32,16 +33,20 @@ export async function updateObject(
     if (!stored) throw notFound(groupResourceOf(kind), change.place.name);
     const current = presented(kind, stored);
     const next = nextObject(state, kind, change, current, options);
-    await admit(state.admission, {
+    options.confirm?.(next, current);
+    const request = {
       operation: 'UPDATE',
       resource: { group: kind.group, version: kind.version, resource: kind.plural },
       subresource: change.subresource,
       object: next,
       oldObject: current,
       user: options.user,
+      ...(options.groups && { groups: options.groups }),
       dryRun: options.dryRun,
-    });
+    } as const;
+    await admit(state.admission, request);
     refuseInvalid(kind, next, current, change.subresource);
+    askPolicies(state, request, options.warn);
     if (state.store.get(shelf, change.place.namespace, change.place.name) !== stored) continue;
     if (sameContent(next, current)) return current;
     return options.dryRun ? frozen(next) : store(state, kind, next);

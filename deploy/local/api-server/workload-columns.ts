@@ -1,19 +1,19 @@
 import type { Column } from './kind.ts';
 import { type ApiObject, fieldAt, isJsonObject, type JsonObject } from './objects.ts';
 
-const listAt = (object: unknown, ...path: string[]): JsonObject[] => {
+export const listAt = (object: unknown, ...path: string[]): JsonObject[] => {
   const list = fieldAt(object, path);
   return Array.isArray(list) ? list.filter(isJsonObject) : [];
 };
 
-const column = (name: string, cell: Column['cell'], wide = false): Column => ({
+export const column = (name: string, cell: Column['cell'], wide = false): Column => ({
   name,
   type: 'string',
   ...(wide && { priority: 1 }),
   cell,
 });
 
-const age: Column = { name: 'Age', type: 'date', cell: ({ metadata }) => metadata.creationTimestamp };
+export const age: Column = { name: 'Age', type: 'date', cell: ({ metadata }) => metadata.creationTimestamp };
 
 const containerStatuses = (pod: ApiObject) => listAt(pod, 'status', 'containerStatuses');
 
@@ -49,12 +49,22 @@ export const podColumns: Column[] = [
   column('Readiness Gates', () => '<none>', true),
 ];
 
-const containersOf = (deployment: ApiObject) => listAt(deployment, 'spec', 'template', 'spec', 'containers');
+const templateOf = (object: ApiObject, field: string) =>
+  listAt(object, 'spec', 'template', 'spec', 'containers')
+    .map((container) => container[field])
+    .join(',');
 
 const selectorOf = (deployment: ApiObject) =>
   Object.entries((fieldAt(deployment, ['spec', 'selector', 'matchLabels']) ?? {}) as JsonObject)
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
+
+/** What the Pods of a controller are made of. */
+export const templateColumns: Column[] = [
+  column('Containers', (each) => templateOf(each, 'name'), true),
+  column('Images', (each) => templateOf(each, 'image'), true),
+  column('Selector', selectorOf, true),
+];
 
 const replicas = (deployment: ApiObject, field: string) => Number(fieldAt(deployment, ['status', field]) ?? 0);
 
@@ -63,21 +73,18 @@ export const deploymentColumns: Column[] = [
   column('Up-to-date', (each) => replicas(each, 'updatedReplicas')),
   column('Available', (each) => replicas(each, 'availableReplicas')),
   age,
-  column(
-    'Containers',
-    (each) =>
-      containersOf(each)
-        .map(({ name }) => name)
-        .join(','),
-    true,
-  ),
-  column(
-    'Images',
-    (each) =>
-      containersOf(each)
-        .map(({ image }) => image)
-        .join(','),
-    true,
-  ),
-  column('Selector', selectorOf, true),
+  ...templateColumns,
+];
+
+const numberAt = (name: string, ...path: string[]): Column => ({
+  ...column(name, (each) => Number(fieldAt(each, path) ?? 0)),
+  type: 'integer',
+});
+
+export const replicaSetColumns: Column[] = [
+  numberAt('Desired', 'spec', 'replicas'),
+  numberAt('Current', 'status', 'replicas'),
+  numberAt('Ready', 'status', 'readyReplicas'),
+  age,
+  ...templateColumns,
 ];

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { fillIn } from './default-values.ts';
 import type { Kind } from './kind.ts';
 import { type ApiObject, fieldAt, isJsonObject, type JsonObject } from './objects.ts';
@@ -19,7 +20,7 @@ const containerDefaults = {
 
 const objectsIn = (list: unknown): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);
 
-function completePodSpec(spec: unknown) {
+export function completePodSpec(spec: unknown) {
   if (!isJsonObject(spec)) return;
   fillIn(spec, podDefaults);
   for (const container of [...objectsIn(spec.containers), ...objectsIn(spec.initContainers)]) {
@@ -30,7 +31,7 @@ function completePodSpec(spec: unknown) {
   }
 }
 
-function podSpecCauses(spec: unknown, path: string): Cause[] {
+export function podSpecCauses(spec: unknown, path: string): Cause[] {
   const containers = objectsIn(fieldAt(spec, ['containers']));
   if (containers.length === 0) return [required(`${path}.containers`)];
   return containers.flatMap((container, index) => [
@@ -71,29 +72,49 @@ function completeDeployment({ spec }: ApiObject) {
   completePodSpec(fieldAt(spec, ['template', 'spec']));
 }
 
-export const deploymentRules: Partial<Kind> = {
-  prepareForCreate: (deployment) => {
-    completeDeployment(deployment);
-    deployment.status = {};
+/** What the selector of a controller and the labels of its Pods must be to each other. */
+function selectorCauses({ spec }: ApiObject, old: ApiObject | undefined): Cause[] {
+  const selector = fieldAt(spec, ['selector', 'matchLabels']);
+  const labels = fieldAt(spec, ['template', 'metadata', 'labels']) ?? {};
+  const isMatched =
+    isJsonObject(selector) &&
+    isJsonObject(labels) &&
+    Object.entries(selector).every(([key, value]) => labels[key] === value);
+  const before = old && fieldAt(old.spec, ['selector']);
+  return [
+    ...podSpecCauses(fieldAt(spec, ['template', 'spec']), 'spec.template.spec'),
+    ...(isMatched
+      ? []
+      : [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]),
+    ...(before && !isDeepStrictEqual(before, fieldAt(spec, ['selector']))
+      ? [invalid('spec.selector', fieldAt(spec, ['selector']), 'field is immutable')]
+      : []),
+  ];
+}
+
+/** A kind that keeps Pods of one template. */
+const controllerRules = (complete: (object: ApiObject) => void): Partial<Kind> => ({
+  prepareForCreate: (object) => {
+    complete(object);
+    object.status = {};
   },
-  prepareForUpdate: completeDeployment,
-  validate: ({ spec }, old) => {
-    const selector = fieldAt(spec, ['selector', 'matchLabels']);
-    const labels = fieldAt(spec, ['template', 'metadata', 'labels']) ?? {};
-    if (!fieldAt(spec, ['selector'])) return [required('spec.selector')];
-    const isMatched =
-      isJsonObject(selector) &&
-      isJsonObject(labels) &&
-      Object.entries(selector).every(([key, value]) => labels[key] === value);
-    const before = old && fieldAt(old.spec, ['selector']);
-    return [
-      ...podSpecCauses(fieldAt(spec, ['template', 'spec']), 'spec.template.spec'),
-      ...(isMatched
-        ? []
-        : [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]),
-      ...(before && JSON.stringify(before) !== JSON.stringify(fieldAt(spec, ['selector']))
-        ? [invalid('spec.selector', fieldAt(spec, ['selector']), 'field is immutable')]
-        : []),
-    ];
+  prepareForUpdate: complete,
+  validate: (object, old) =>
+    fieldAt(object.spec, ['selector']) ? selectorCauses(object, old) : [required('spec.selector')],
+});
+
+export const deploymentRules = controllerRules(completeDeployment);
+
+export const replicaSetRules: Partial<Kind> = {
+  ...controllerRules(({ spec }) => {
+    if (!isJsonObject(spec)) return;
+    fillIn(spec, { replicas: 1 });
+    completePodSpec(fieldAt(spec, ['template', 'spec']));
+  }),
+  // The real server counts the Pods that are to be before anybody has looked.
+  prepareForCreate: (object) => {
+    if (isJsonObject(object.spec)) fillIn(object.spec, { replicas: 1 });
+    completePodSpec(fieldAt(object.spec, ['template', 'spec']));
+    object.status = { replicas: 0 };
   },
 };

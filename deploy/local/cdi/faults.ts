@@ -18,7 +18,7 @@ export type FaultMode =
   | { mode: 'unschedulable'; forMs: number }
   /** The namespace's quota has no room for the claim. */
   | { mode: 'quota' }
-  /** The driver makes no volume. */
+  /** The driver makes no volume; also for a claim of this name that no import fills. */
   | { mode: 'provisionError' }
   /** The volume vanishes after a successful import. */
   | { mode: 'claimLost' }

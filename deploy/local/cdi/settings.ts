@@ -49,4 +49,9 @@ export interface CdiVariants {
    * that one calls a claim Lost whose volume it has not seen yet.
    */
   clusterBinds?: boolean;
+  /**
+   * Volumes of `Filesystem` claims of workspaces are folders below this one, which a real kubelet can mount: nobody has the
+   * driver that is played. It has to be on the node.
+   */
+  foldersBelow?: string;
 }

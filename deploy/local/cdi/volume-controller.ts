@@ -22,6 +22,11 @@ export async function reconcileVolume(context: CdiContext, ref: ObjectReference)
   if (claim.metadata.deletionTimestamp) return void (await context.perform(release(context, claim)));
   const storageClass = classFor(claim.spec.storageClassName, context.storageClasses.objects.values());
   if (!storageClass || !(storageClass.provisioner in context.profiles)) return undefined;
+  // A claim that names no class is given the default one, also where that became so later.
+  if (claim.spec.storageClassName === undefined) {
+    await context.perform([patchOf(Claim, claim, { spec: { storageClassName: storageClass.metadata.name } })]);
+    return undefined;
+  }
   if (claim.spec.volumeName) context.volumes.set(keyOf(ref), claim.spec.volumeName);
   switch (claim.status?.phase) {
     case undefined:
@@ -64,12 +69,13 @@ async function provision(context: CdiContext, claim: Claim, storageClass: Storag
   const restMs = startedMs + timings.bindMs - clock.now();
   if (restMs > 0) return { holdMs: restMs };
   provisioning.delete(uid);
-  const name = context.importNameOf(claim);
-  if (name && faults.strike(`${uid} ${clock.now()}`, name, 'provisionError')) {
+  // A claim that no import fills is known by its own name.
+  const name = context.importNameOf(claim) ?? { dataVolume: claim.metadata.name, url: '' };
+  if (faults.strike(`${uid} ${clock.now()}`, name, 'provisionError')) {
     await note(context, claim, provisioningFailed(storageClass));
     return { lookAgainMs: timings.bindMs * 10 };
   }
-  await context.perform(provisioned(claim, storageClass, context.variants.clusterBinds));
+  await context.perform(provisioned(claim, storageClass, context.variants));
   const message = `Successfully provisioned volume pvc-${uid}`;
   notes.set(uid, { type: 'Normal', reason: 'ProvisioningSucceeded', message });
   return undefined;

@@ -1,12 +1,15 @@
+import { join } from 'node:path';
+import { workspaceIn } from '../../../shared/rules/workspace.ts';
 import { Claim, PersistentVolume, type StorageClass } from './kinds.ts';
+import type { CdiVariants } from './settings.ts';
 import { patchOf, statusOf, type Write } from './write.ts';
 
 /** What the driver writes when a claim gets a volume of its own, and the volume controller where the cluster has none. */
-export function provisioned(claim: Claim, storageClass: StorageClass, clusterBinds = false): Write[] {
+export function provisioned(claim: Claim, storageClass: StorageClass, variants: CdiVariants = {}): Write[] {
   const name = `pvc-${claim.metadata.uid}`;
   return [
-    { do: 'create', resource: PersistentVolume, object: volumeFor(name, claim, storageClass) },
-    ...(clusterBinds ? [] : boundTo(claim, name)),
+    { do: 'create', resource: PersistentVolume, object: volumeFor(name, claim, storageClass, variants) },
+    ...(variants.clusterBinds ? [] : boundTo(claim, name)),
   ];
 }
 
@@ -44,9 +47,15 @@ export const grown = (claim: Claim, storage: string): Write[] => [
 /** A claim whose volume is gone, or another's. */
 export const lost = (claim: Claim): Write => statusOf(Claim, claim, { phase: 'Lost' });
 
-function volumeFor(name: string, claim: Claim, { provisioner, reclaimPolicy, metadata }: StorageClass) {
+function volumeFor(
+  name: string,
+  claim: Claim,
+  { provisioner, reclaimPolicy, metadata }: StorageClass,
+  { foldersBelow }: CdiVariants,
+) {
   const { accessModes, resources, volumeMode = 'Filesystem' } = claim.spec;
   const { namespace, name: claimName, uid } = claim.metadata;
+  const isFolder = foldersBelow !== undefined && volumeMode === 'Filesystem' && workspaceIn(namespace) !== undefined;
   return {
     apiVersion: PersistentVolume.apiVersion,
     kind: PersistentVolume.kind,
@@ -58,7 +67,9 @@ function volumeFor(name: string, claim: Claim, { provisioner, reclaimPolicy, met
       storageClassName: metadata.name,
       persistentVolumeReclaimPolicy: reclaimPolicy ?? 'Delete',
       claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name: claimName, uid },
-      csi: { driver: provisioner, volumeHandle: volumeHandleOf(name) },
+      ...(isFolder
+        ? { hostPath: { path: join(foldersBelow, name), type: 'DirectoryOrCreate' } }
+        : { csi: { driver: provisioner, volumeHandle: volumeHandleOf(name) } }),
     },
   };
 }

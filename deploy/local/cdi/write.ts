@@ -20,7 +20,7 @@ export interface EventText {
 export type Write =
   | { do: 'create'; resource: Resource; object: { metadata: ObjectReference } }
   | { do: 'patch'; resource: Resource; ref: ObjectReference; patch: Record<string, unknown>; subresource?: 'status' }
-  | { do: 'delete'; resource: Resource; ref: ObjectReference; uid: string }
+  | { do: 'delete'; resource: Resource; ref: ObjectReference; uid: string; graceSeconds?: number }
   | ({ do: 'event'; about: KubernetesObject; from: string } & EventText);
 
 /** A change of metadata or spec. */
@@ -119,7 +119,7 @@ async function performOne(kube: Kube, write: Exclude<Write, EventWrite>, fieldMa
       );
     }
     case 'delete':
-      return kube.delete(resource, write.ref, { uid: write.uid });
+      return kube.delete(resource, write.ref, { uid: write.uid }, write.graceSeconds);
   }
 }
 

@@ -1,0 +1,40 @@
+import { Environment } from '@marcbachmann/cel-js';
+import { faultOf, withGoRegExps } from './cel-lint.ts';
+import { addLists } from './cel-lists.ts';
+import { addNetworks } from './cel-network.ts';
+import { addQuantities } from './cel-quantity.ts';
+import { addStrings } from './cel-strings.ts';
+import { addURLs } from './cel-url.ts';
+
+/** An expression over values that no schema describes: what they are shows when it runs. */
+export type Program = (variables: Record<string, unknown>) => unknown;
+
+/** Compiles expressions that know these variables; throws an Error in the server's words for one that does not compile. */
+export function dynamicCompiler(variables: readonly string[]): (source: string, type?: 'bool' | 'string') => Program {
+  let environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
+  for (const add of [addStrings, addLists, addURLs, addQuantities, addNetworks]) add(environment);
+  environment = environment.clone();
+  for (const name of variables) environment.registerVariable(name, 'dyn');
+  return (source, wanted) => {
+    const { type, valid, error } = environment.check(source);
+    if (!valid) throw new Error(`compilation failed: ${firstLine(error)}`);
+    if (wanted && type !== wanted) throw new Error(`must evaluate to ${wanted} but got ${type}`);
+    const fault = faultOf(environment, source);
+    if (fault) throw new Error(`compilation failed: ${fault}`);
+    const run = environment.parse(withGoRegExps(environment, source));
+    return (values) => run(values);
+  };
+}
+
+const firstLine = (error: unknown) => (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+
+/** What kept an expression from a verdict, as Go's engine says it. */
+export const runtimeError = (error: unknown) => firstLine(error).replace(/^No such key/, 'no such key');
+
+/** JSON as an expression sees it: whole numbers are ints, objects are maps. */
+export function dynamicValue(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
+  if (Array.isArray(value)) return value.map(dynamicValue);
+  if (typeof value !== 'object' || value === null) return value;
+  return new Map(Object.entries(value).map(([name, field]) => [name, dynamicValue(field)]));
+}

@@ -1,0 +1,129 @@
+import type { KubernetesObject, ObjectReference } from '../../../shared/resources/resource.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+import { type Informer, keyOf, startInformer } from '../cdi/informer.ts';
+import { learning, type Running, runControllers } from '../cdi/run-controllers.ts';
+import { type Again, startWorkQueue } from '../cdi/work-queue.ts';
+import { writer } from '../cdi/write.ts';
+import type { Clock } from '../clock.ts';
+import { stopwatch } from '../kubevirt/stopwatch.ts';
+import { isOver, Pod } from '../workloads/kinds.ts';
+import { networksOf } from '../workloads/networks.ts';
+import { type NetworkFaultRule, networkFaults } from './faults.ts';
+import { finalizer, providerOf, Subnet, Vpc } from './kinds.ts';
+import { nextForSubnet } from './subnet-step.ts';
+import { nextForVpc } from './vpc-step.ts';
+
+export interface KubeOvnOptions {
+  kube: Kube;
+  clock: Clock;
+  faults?: readonly NetworkFaultRule[];
+  /** As before v1.16: a Subnet whose range another has says so and is Ready all the same. */
+  forgivesConflicts?: boolean;
+  /** Between two writes about the same object. */
+  tickMs?: number;
+  /** First and longest pause between two looks at what could not be finished, doubled in between. */
+  retry?: { firstMs: number; maxMs: number };
+  /** Hears of every look that failed and is going to be repeated. */
+  onError?: (error: unknown, ref: ObjectReference) => void;
+}
+
+/** Plays kube-ovn's controller for Vpcs and Subnets, as an ordinary client; no packet flows, and addresses are counted only. */
+export function startKubeOvn(options: KubeOvnOptions): Running {
+  const { kube, clock, onError, tickMs = 5, forgivesConflicts = false } = options;
+  const abort = new AbortController();
+  const vpcs = startInformer(kube, Vpc, abort.signal);
+  const subnets = startInformer(kube, Subnet, abort.signal);
+  const pods = startInformer(kube, Pod, abort.signal);
+  const informers = [vpcs, subnets, pods] as unknown as Informer<KubernetesObject>[];
+  const out = writer(kube, clock, 'kube-ovn-controller', learning(informers));
+  const faults = networkFaults(options.faults ?? []);
+  const since = stopwatch(clock);
+  let looks = 0;
+
+  const downMs = ({ metadata: { uid, name } }: KubernetesObject) => {
+    const rule = faults.strike(uid, name, 'controllerDown');
+    return rule ? rule.forMs - since.msSince(`${uid} down`) : 0;
+  };
+
+  /** Addresses in use: one for each Pod on the Subnet's network, and what a fault keeps. */
+  function usingOf({ metadata: { uid, name }, spec }: Subnet): number {
+    const attached = [...pods.objects.values()].filter(
+      (pod) =>
+        !isOver(pod) &&
+        networksOf(pod).some((network) => providerOf(network.namespace ?? '', network.name) === spec.provider),
+    );
+    const kept = faults.strike(uid, name, 'addressInUse');
+    const isKept = kept !== undefined && since.msSince(`${uid} kept`) < (kept.forMs ?? Number.POSITIVE_INFINITY);
+    return attached.length + (isKept ? 1 : 0);
+  }
+
+  async function lookAtVpc(ref: ObjectReference): Promise<Again> {
+    const vpc = vpcs.find(ref);
+    if (!vpc) return undefined;
+    const waitMs = downMs(vpc);
+    if (waitMs > 0) return { lookAgainMs: waitMs };
+    const writes = nextForVpc(vpc, [...subnets.objects.values()]);
+    await out.perform(writes);
+    return writes.length > 0 ? { holdMs: tickMs } : undefined;
+  }
+
+  async function lookAtSubnet(ref: ObjectReference): Promise<Again> {
+    const subnet = subnets.find(ref);
+    if (!subnet) return undefined;
+    const waitMs = downMs(subnet);
+    if (waitMs > 0) return { lookAgainMs: waitMs };
+    const { name, uid } = subnet.metadata;
+    const occasion = `${uid} ${++looks}`;
+    const refused = faults.strike(occasion, name, 'refused');
+    const broken = faults.strike(occasion, name, 'ovnError');
+    const using = usingOf(subnet);
+    const { writes, retry } = nextForSubnet({
+      subnet,
+      vpc: vpcs.find({ name: subnet.spec.vpc ?? '' }),
+      others: [...subnets.objects.values()],
+      using,
+      refusal: refused && (refused.message ?? `subnet ${name} is refused on purpose`),
+      ovnError: broken && (broken.message ?? 'context deadline exceeded: while waiting for reconnect'),
+      forgivesConflicts,
+      nowMs: clock.now(),
+    });
+    await out.perform(writes);
+    queues.vpcs.add({ name: subnet.spec.vpc ?? '' });
+    if (retry !== undefined) throw new Error(retry);
+    const kept = faults.strike(uid, name, 'addressInUse');
+    const isHeld = subnet.metadata.deletionTimestamp !== undefined && using > 0;
+    return isHeld && kept?.forMs
+      ? { lookAgainMs: Math.max(tickMs, kept.forMs - since.msSince(`${uid} kept`)) }
+      : undefined;
+  }
+
+  const { retry = { firstMs: 20, maxMs: 5000 } } = options;
+  const queue = (reconcile: (ref: ObjectReference) => Promise<Again>) =>
+    startWorkQueue({ clock, reconcile, retry, onError });
+  const queues = { vpcs: queue(lookAtVpc), subnets: queue(lookAtSubnet) };
+
+  vpcs.onChange(({ metadata }) => queues.vpcs.add(metadata));
+  const isNews = newsOf();
+  subnets.onChange((subnet) => {
+    if (!subnets.objects.has(keyOf(subnet.metadata))) queues.vpcs.add({ name: subnet.spec.vpc ?? '' });
+    else if (isNews(subnet)) queues.subnets.add(subnet.metadata);
+  });
+  pods.onChange((pod) => {
+    const providers = networksOf(pod).map((network) => providerOf(network.namespace ?? '', network.name));
+    for (const { metadata, spec } of subnets.objects.values())
+      if (providers.includes(spec.provider ?? '')) queues.subnets.add(metadata);
+  });
+  return runControllers({ abort, informers, queues: Object.values(queues), out });
+}
+
+/** Whether something else than a status has changed: what kube-ovn says itself must not wake it. */
+function newsOf() {
+  const seen = new Map<string, string>();
+  return ({ metadata }: Subnet) => {
+    const { uid, generation, deletionTimestamp, finalizers = [] } = metadata;
+    const now = [uid, generation, deletionTimestamp, finalizers.includes(finalizer)].join();
+    const isNew = seen.get(uid) !== now;
+    seen.set(uid, now);
+    return isNew;
+  };
+}

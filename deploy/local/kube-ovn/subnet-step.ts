@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from 'node:util';
+import { patchOf, statusOf, type Write, withFinalizer, withoutFinalizer } from '../cdi/write.ts';
+import { statusPatch } from '../kubevirt/status-patch.ts';
+import { formatted } from './format-subnet.ts';
+import { finalizer, isOvn, Subnet, type SubnetStatus, type Vpc } from './kinds.ts';
+import { counted, failed, ready, validated } from './subnet-status.ts';
+import { conflictOf, refusalOf } from './validate-subnet.ts';
+
+export interface ObservedSubnet {
+  subnet: Subnet;
+  vpc: Vpc | undefined;
+  others: readonly Subnet[];
+  /** How many of its addresses are in use. */
+  using: number;
+  /** What a fault has kube-ovn say of it. */
+  refusal: string | undefined;
+  ovnError: string | undefined;
+  /** As before v1.16: it says that ranges conflict, and has the network ready all the same. */
+  forgivesConflicts: boolean;
+  nowMs: number;
+}
+
+/** What one look at a Subnet writes, one after the other, and why there has to be another one. */
+export interface SubnetStep {
+  writes: Write[];
+  /** Why it was not finished: kube-ovn tries again with growing pauses. */
+  retry?: string;
+}
+
+/** The next look of kube-ovn's controller at a Subnet (v1.16 pkg/controller/subnet.go, handleAddOrUpdateSubnet). */
+export function nextForSubnet(observed: ObservedSubnet): SubnetStep {
+  const { subnet, using, refusal, nowMs } = observed;
+  const spec = formatted(subnet);
+  if (!spec) return { writes: [], retry: `subnet ${subnet.metadata.name} cidr ${subnet.spec.cidrBlock} is invalid` };
+  if (!isDeepStrictEqual(spec, subnet.spec)) {
+    // Its own write wakes it again.
+    return { writes: [patchOf(Subnet, subnet, { spec })] };
+  }
+  const status = subnet.status ?? {};
+  const wrong = refusal ?? refusalOf(subnet);
+  if (wrong !== undefined) return refused(subnet, status, 'ValidateLogicalSwitchFailed', wrong, nowMs);
+  const valid = counted(validated(status, nowMs), spec, using);
+  const before = [...said(subnet, status, valid), ...hold(observed)];
+  if (subnet.metadata.deletionTimestamp && using === 0) return { writes: before };
+  const rest = connect(observed, valid);
+  return { ...rest, writes: [...before, ...rest.writes] };
+}
+
+function hold({ subnet, using }: ObservedSubnet): Write[] {
+  const { deletionTimestamp, finalizers = [] } = subnet.metadata;
+  const isHeld = finalizers.includes(finalizer);
+  if (!deletionTimestamp) return isHeld ? [] : [withoutVersion(withFinalizer(Subnet, subnet, finalizer))];
+  return isHeld && using === 0 ? [withoutVersion(withoutFinalizer(Subnet, subnet, finalizer))] : [];
+}
+
+/** The status that was written just before has another resourceVersion. */
+function withoutVersion(write: Write): Write {
+  if (write.do !== 'patch') return write;
+  const { resourceVersion: _, ...metadata } = write.patch.metadata as Record<string, unknown>;
+  return { ...write, patch: { metadata } };
+}
+
+function connect(observed: ObservedSubnet, status: SubnetStatus): SubnetStep {
+  const { subnet, vpc, others, ovnError, forgivesConflicts, nowMs } = observed;
+  const { spec } = subnet;
+  if (!isOvn(subnet)) return { writes: said(subnet, status, ready(status, 'SetNonOvnSubnetSuccess', nowMs)) };
+  // Of a Vpc that is not there nothing is said in the object.
+  if (!vpc) return { writes: [], retry: `vpc.kubeovn.io "${spec.vpc}" not found` };
+  if (!vpc.status?.standby) return { writes: [], retry: `the vpc '${vpc.metadata.name}' not standby yet` };
+  const stranger = (spec.namespaces ?? []).find((name) => !vpc.spec.namespaces?.includes(name));
+  if (stranger !== undefined && vpc.status.default !== true) {
+    return { writes: [], retry: `namespace '${stranger}' is out of range to custom vpc '${vpc.metadata.name}'` };
+  }
+  const conflict = conflictOf(subnet, others);
+  const told =
+    conflict === undefined ? undefined : refused(subnet, status, 'ValidateLogicalSwitchFailed', conflict, nowMs);
+  if (told && !forgivesConflicts) return told;
+  const reached = conflict === undefined ? status : failed(status, 'ValidateLogicalSwitchFailed', conflict, nowMs);
+  const what = spec.private ? 'SetPrivateLogicalSwitch' : 'ResetLogicalSwitchAcl';
+  if (ovnError !== undefined) return refused(subnet, reached, `${what}Failed`, ovnError, nowMs);
+  return { writes: [...(told?.writes ?? []), ...said(subnet, reached, ready(reached, `${what}Success`, nowMs))] };
+}
+
+function refused(subnet: Subnet, status: SubnetStatus, reason: string, message: string, nowMs: number): SubnetStep {
+  const writes = said(subnet, status, failed(status, reason, message, nowMs));
+  const event: Write = { do: 'event', about: subnet, from: 'kube-ovn-controller', type: 'Warning', reason, message };
+  return { writes: [...writes, event], retry: message };
+}
+
+function said(subnet: Subnet, before: SubnetStatus, after: SubnetStatus): Write[] {
+  const patch = statusPatch(before, after);
+  return patch ? [statusOf(Subnet, subnet, patch)] : [];
+}

@@ -1,0 +1,25 @@
+import { timestamp } from '../cdi/write.ts';
+import type { Condition } from './kinds.ts';
+
+/** What is said by a condition, without its times. */
+export type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+export const find = (conditions: readonly Condition[], type: string) =>
+  conditions.find((condition) => condition.type === type);
+
+export const without = (conditions: readonly Condition[], type: string) =>
+  conditions.filter((condition) => condition.type !== type);
+
+/** As the controllers of apps/v1 set one: what says the same stays; what does not comes last. */
+export function withCondition(conditions: readonly Condition[], said: Said, nowMs: number): Condition[] {
+  const before = find(conditions, said.type);
+  if (before?.status === said.status && before.reason === said.reason) return [...conditions];
+  return [...without(conditions, said.type), timed(said, before, nowMs)];
+}
+
+/** A condition with its times: that of the transition moves with the status. */
+export function timed(said: Said, before: Condition | undefined, nowMs: number): Condition {
+  const now = timestamp(nowMs);
+  const kept = before?.status === said.status ? before.lastTransitionTime : undefined;
+  return { ...said, lastUpdateTime: now, lastTransitionTime: kept ?? now };
+}

@@ -1,0 +1,33 @@
+import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import { isControlledBy } from '../cdi/owner.ts';
+import type { Again } from '../cdi/work-queue.ts';
+import type { WorkloadContext } from './context.ts';
+import { nextForDeployment, type ObservedDeployment } from './deployment-step.ts';
+import { conditionOf, type Deployment } from './kinds.ts';
+
+/** Plays the Deployment controller for one Deployment: one pass over it. */
+export async function reconcileDeployment(context: WorkloadContext, ref: ObjectReference): Promise<Again> {
+  const deployment = context.deployments.find(ref);
+  if (!deployment) return undefined;
+  const { writes, waitMs } = nextForDeployment(observe(context, deployment));
+  await context.perform(writes);
+  if (writes.length > 0) return { holdMs: context.timings.tickMs };
+  return waitMs === undefined ? undefined : { lookAgainMs: waitMs };
+}
+
+function observe(context: WorkloadContext, deployment: Deployment): ObservedDeployment {
+  const { clock, timings, times, replicaSets, pods } = context;
+  const { uid } = deployment.metadata;
+  const { updatedReplicas, readyReplicas, availableReplicas, replicas } = deployment.status ?? {};
+  const { reason, lastUpdateTime } = conditionOf(deployment, 'Progressing') ?? {};
+  // Whatever is progress is in here, so that the time begins anew with it; the times of conditions have whole seconds only.
+  const state = [reason, lastUpdateTime, replicas, updatedReplicas, readyReplicas, availableReplicas].join();
+  return {
+    deployment,
+    replicaSets: [...replicaSets.objects.values()].filter((each) => isControlledBy(each, deployment)),
+    podsOf: (replicaSet) => [...pods.objects.values()].filter((pod) => isControlledBy(pod, replicaSet)),
+    stalledMs: times.msIn(`${uid} progress`, state),
+    deadlineMs: deployment.spec.progressDeadlineSeconds * 1000 * timings.secondsScale,
+    nowMs: clock.now(),
+  };
+}

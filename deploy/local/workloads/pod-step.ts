@@ -1,0 +1,146 @@
+import { annotation } from '../cdi/annotation.ts';
+import { Claim } from '../cdi/kinds.ts';
+import { patchOf, statusOf, type Write } from '../cdi/write.ts';
+import { nodeName } from '../kubevirt/launcher-pod.ts';
+import { nextForContainer, type ObservedContainer } from './container-step.ts';
+import type { Step } from './context.ts';
+import { type ContainerStatus, claimNamesOf, conditionOf, isGoing, isOver, Pod } from './kinds.ts';
+import { networkStatus, networksOf } from './networks.ts';
+import { podIPFor, podStatus, scheduled, terminated, unschedulable, waiting } from './pod-status.ts';
+
+export interface ObservedPod {
+  pod: Pod;
+  /** The claims it mounts, as far as they are there. */
+  claims: Claim[];
+  /** Those of them whose class waits until a node is chosen. */
+  lateClaims: Claim[];
+  /** Another Pod has a port of the node that this one asks for. */
+  hasTakenPort: boolean;
+  /** How long no node takes it. */
+  unschedulableMs: number;
+  /** How long it has waited for its node. */
+  waitedMs: number;
+  /** Why its containers cannot even be tried: a network or something it mounts that is not there. */
+  blocked: { reason: 'FailedMount' | 'FailedCreatePodSandBox'; message: string } | undefined;
+  /** Whether that was said already. */
+  isBlockedSaid: boolean;
+  containers: ObservedContainer[];
+  /** How long it has been asked to go, and how long it takes it; undefined for ever. */
+  deletedMs: number;
+  graceMs: number | undefined;
+  scheduleMs: number;
+  pollMs: number;
+  nowMs: number;
+}
+
+/** The next step of scheduler and kubelet for one Pod: a node, its networks and volumes, its containers, its end. */
+export function nextForPod(observed: ObservedPod): Step {
+  const { pod } = observed;
+  if (isGoing(pod)) return terminate(observed);
+  if (isOver(pod)) return { writes: [] };
+  return pod.spec.nodeName ? run(observed) : schedule(observed);
+}
+
+function terminate({ pod, deletedMs, graceMs, containers, nowMs }: ObservedPod): Step {
+  if (graceMs === undefined || !pod.spec.nodeName) return { writes: [] };
+  const isAlive = (pod.status?.containerStatuses ?? []).some(({ state }) => state?.running);
+  if (isAlive && deletedMs < graceMs) return { writes: [], waitMs: graceMs - deletedMs };
+  const { name, namespace, uid } = pod.metadata;
+  const gone: Write = { do: 'delete', resource: Pod, ref: { name, namespace }, uid, graceSeconds: 0 };
+  // What is asked to end by SIGTERM and does.
+  const ended = containers.flatMap(({ before }) => (before ? [stopped(before, nowMs)] : []));
+  const status = { ...podStatus(pod, ended, false, nowMs), phase: 'Failed' };
+  return { writes: isOver(pod) || ended.length === 0 ? [gone] : [statusOf(Pod, pod, status), gone] };
+}
+
+const stopped = (before: ContainerStatus, nowMs: number) =>
+  before.state?.terminated ? before : terminated(before, { exitCode: 143 }, nowMs);
+
+function schedule(observed: ObservedPod): Step {
+  const { pod, claims, lateClaims, waitedMs, scheduleMs, unschedulableMs, nowMs } = observed;
+  const why = obstacle(observed);
+  if (why !== undefined) {
+    const wait = unschedulableMs > 0 ? { waitMs: unschedulableMs } : {};
+    if (conditionOf(pod, 'PodScheduled')?.message === why) return { writes: [], ...wait };
+    const event = warning(pod, 'default-scheduler', 'FailedScheduling', why);
+    return { writes: [statusOf(Pod, pod, unschedulable(pod, why, nowMs)), event], ...wait };
+  }
+  if (waitedMs < scheduleMs) return { writes: [], waitMs: scheduleMs - waitedMs };
+  const choice = { metadata: { annotations: { [annotation.selectedNode]: nodeName } } };
+  const undecided = lateClaims.filter(
+    (claim) => !isBound(claim) && claim.metadata.annotations?.[annotation.selectedNode] === undefined,
+  );
+  if (undecided.length > 0) return { writes: undecided.map((claim) => patchOf(Claim, claim, choice)) };
+  if (!claims.every(isBound)) return { writes: [] };
+  // A real scheduler writes both at once, to the subresource `binding`.
+  return { writes: [patchOf(Pod, pod, { spec: { nodeName } }), statusOf(Pod, pod, scheduled(pod, nowMs))] };
+}
+
+const isBound = ({ status }: Claim) => status?.phase === 'Bound';
+
+const none = '0/1 nodes are available: ';
+const unhelpful = 'preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.';
+const noVictims = 'preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.';
+// What 1.34 says in between of resources that nobody here claims.
+const noDevices = 'no new claims to deallocate, ';
+
+/** Why no node takes the Pod, in the words of 1.34's scheduler, the odd end of some included. */
+function obstacle({ pod, claims, lateClaims, hasTakenPort, unschedulableMs }: ObservedPod): string | undefined {
+  const missing = claimNamesOf(pod).find((name) => !claims.some(({ metadata }) => metadata.name === name));
+  if (missing !== undefined) return `${none}persistentvolumeclaim "${missing}" not found. not found`;
+  const going = claims.find(isGoing);
+  if (going) return `${none}persistentvolumeclaim "${going.metadata.name}" is being deleted. not found`;
+  if (claims.some((claim) => !lateClaims.includes(claim) && !isBound(claim))) {
+    return `${none}pod has unbound immediate PersistentVolumeClaims. not found`;
+  }
+  if (hasTakenPort) {
+    return `${none}1 node(s) didn't have free ports for the requested pod ports. ${noDevices}${noVictims}`;
+  }
+  return unschedulableMs > 0 ? `${none}1 Insufficient cpu. ${noDevices}${unhelpful}` : undefined;
+}
+
+const warning = (about: Pod, from: string, reason: string, message: string): Write => ({
+  do: 'event',
+  about,
+  from,
+  type: 'Warning',
+  reason,
+  message,
+});
+
+function run(observed: ObservedPod): Step {
+  const { pod, blocked, containers, isBlockedSaid, pollMs, nowMs } = observed;
+  const isFresh = containers.every(({ before }) => before === undefined || isCreating(before));
+  if (isFresh && blocked) {
+    const creating = containers.map(
+      ({ container, before }) => before ?? waiting(container, before, 'ContainerCreating'),
+    );
+    const isShown = containers.every(({ before }) => before !== undefined);
+    const said = isBlockedSaid ? [] : [warning(pod, 'kubelet', blocked.reason, blocked.message)];
+    if (isShown) return { writes: said, waitMs: pollMs };
+    return { writes: [statusOf(Pod, pod, podStatus(pod, creating, false, nowMs)), ...said] };
+  }
+  const steps = containers.map((each) => ({ ...nextForContainer(each), each }));
+  const waits = steps.flatMap(({ waitMs }) => waitMs ?? []);
+  const later = waits.length > 0 ? { waitMs: Math.min(...waits) } : {};
+  if (steps.every(({ status }) => status === undefined)) return { writes: [], ...later };
+  const statuses = steps.flatMap(({ status, each }) => status ?? each.before ?? []);
+  const isStarting = statuses.every(isCreating);
+  const events = steps.flatMap(({ event }) => (event ? [warning(pod, 'kubelet', event.reason, event.message)] : []));
+  return {
+    writes: [
+      ...(isFresh && !isStarting ? connected(pod) : []),
+      statusOf(Pod, pod, podStatus(pod, statuses, !isStarting, nowMs)),
+      ...events,
+    ],
+  };
+}
+
+const isCreating = ({ state }: ContainerStatus) => state?.waiting?.reason === 'ContainerCreating';
+
+/** What Multus tells of a Pod that has got its networks. */
+function connected(pod: Pod): Write[] {
+  if (networksOf(pod).length === 0) return [];
+  const annotations = networkStatus(pod, pod.status?.podIP ?? podIPFor(pod));
+  return [patchOf(Pod, pod, { metadata: { annotations } })];
+}

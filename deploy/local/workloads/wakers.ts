@@ -1,0 +1,60 @@
+import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import { keyOf } from '../cdi/informer.ts';
+import { controllerOf } from '../cdi/owner.ts';
+import type { WorkQueue } from '../cdi/work-queue.ts';
+import type { WorkloadContext } from './context.ts';
+import { jobOf } from './job-controller.ts';
+import { claimNamesOf, type Pod } from './kinds.ts';
+import { isPlayed } from './played.ts';
+import { isOurs } from './pod-controller.ts';
+
+interface Queues {
+  deployments: WorkQueue;
+  replicaSets: WorkQueue;
+  jobs: WorkQueue;
+  pods: WorkQueue;
+}
+
+/** Says which change has which controller look at which object. */
+export function wakers(context: WorkloadContext, queues: Queues): void {
+  const { deployments, replicaSets, jobs, pods, claims, networks, times } = context;
+  const inPlay = (listener: (metadata: ObjectReference) => void) => (object: { metadata: ObjectReference }) => {
+    if (isPlayed(object.metadata.namespace)) listener(object.metadata);
+  };
+  const wakePods = (isIt: (pod: Pod) => boolean) => {
+    for (const pod of pods.objects.values()) if (isOurs(pod) && isIt(pod)) queues.pods.add(pod.metadata);
+  };
+
+  deployments.onChange(inPlay(queues.deployments.add));
+  replicaSets.onChange((replicaSet) => {
+    const { namespace } = replicaSet.metadata;
+    if (!isPlayed(namespace)) return;
+    queues.replicaSets.add(replicaSet.metadata);
+    const owner = controllerOf(replicaSet);
+    if (owner?.kind === 'Deployment') queues.deployments.add({ namespace, name: owner.name });
+  });
+  jobs.onChange(inPlay(queues.jobs.add));
+  pods.onChange((pod) => {
+    const { namespace, uid } = pod.metadata;
+    if (!isPlayed(namespace)) return;
+    const owner = controllerOf(pod);
+    const job = jobOf(pod);
+    if (job !== undefined) queues.jobs.add({ namespace, name: job });
+    if (owner?.kind === 'ReplicaSet') {
+      queues.replicaSets.add({ namespace, name: owner.name });
+      const grandOwner = replicaSets.find({ namespace, name: owner.name });
+      const deployment = grandOwner && controllerOf(grandOwner);
+      if (deployment) queues.deployments.add({ namespace, name: deployment.name });
+    }
+    if (!isOurs(pod)) return;
+    queues.pods.add(pod.metadata);
+    if (pods.objects.has(keyOf(pod.metadata))) return;
+    times.forget(uid);
+    // Its ports are free now.
+    wakePods(({ spec }) => spec.nodeName === undefined);
+  });
+  claims.onChange(({ metadata: { namespace, name } }) =>
+    wakePods((pod) => pod.metadata.namespace === namespace && claimNamesOf(pod).includes(name)),
+  );
+  networks.onChange(({ metadata: { namespace } }) => wakePods((pod) => pod.metadata.namespace === namespace));
+}
