@@ -3,6 +3,7 @@ import { stringify } from 'yaml';
 import * as z from 'zod';
 import { VirtualMachineSpec, VirtualMachineStatus } from '../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImageSpec, VMDiskImageStatus } from '../shared/resources/pelotech/vm-disk-image.ts';
+import { WorkspaceSpec, WorkspaceStatus } from '../shared/resources/pelotech/workspace.ts';
 
 const group = 'pelotech.ot';
 
@@ -13,6 +14,9 @@ interface Definition {
   shortNames: string[];
   /** What a name may have at most, since others are made of it. */
   longestName: number;
+  scope?: 'Cluster' | 'Namespaced';
+  /** A Namespace is named after it, which takes no dots. */
+  isNamespaceName?: true;
   spec: z.ZodType;
   status: z.ZodType;
   columns: { name: string; type: string; jsonPath: string; priority?: number; description?: string }[];
@@ -64,6 +68,25 @@ const definitions: readonly Definition[] = [
     ],
     selectableFields: ['.spec.vmDiskImageRef.name', '.spec.vmDiskImageRef.namespace', '.status.phase'],
   },
+  {
+    kind: 'Workspace',
+    plural: 'workspaces',
+    shortNames: ['otws'],
+    scope: 'Cluster',
+    // Its Namespace is called ws-<name>.
+    longestName: 60,
+    isNamespaceName: true,
+    spec: WorkspaceSpec,
+    status: WorkspaceStatus,
+    columns: [
+      { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+      { name: 'Ready', type: 'string', jsonPath: '.status.ready' },
+      { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+      { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+      { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+    ],
+    selectableFields: ['.status.phase'],
+  },
 ];
 
 /** The manifest of a CustomResourceDefinition, from the zod schema its objects are read with. */
@@ -72,6 +95,8 @@ export function customResourceDefinition({
   plural,
   shortNames,
   longestName,
+  scope = 'Namespaced',
+  isNamespaceName,
   spec,
   status,
   columns,
@@ -83,7 +108,7 @@ export function customResourceDefinition({
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
-      scope: 'Namespaced',
+      scope,
       names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), shortNames, categories: ['ot'] },
       versions: [
         {
@@ -102,6 +127,14 @@ export function customResourceDefinition({
                   rule: `size(self.metadata.name) <= ${longestName}`,
                   message: `metadata.name: expected at most ${longestName} characters`,
                 },
+                ...(isNamespaceName
+                  ? [
+                      {
+                        rule: "!self.metadata.name.contains('.')",
+                        message: 'metadata.name: expected no dot, for a Namespace is named after it',
+                      },
+                    ]
+                  : []),
               ],
               properties: {
                 apiVersion: { type: 'string' },

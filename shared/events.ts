@@ -45,6 +45,10 @@ const imageFact = (phase: string) =>
 const machineFact = (phase: string) =>
   z.object({ ...subject, generation: z.int().nonnegative(), phase: z.literal(phase), ...said });
 
+const { namespace: _none, ...ofNoNamespace } = subject;
+const workspaceFact = (phase: string) =>
+  z.object({ ...ofNoNamespace, generation: z.int().nonnegative(), phase: z.literal(phase), ...said });
+
 /** What functions tell others of, by its type: facts that are done. A repeat has the same id; the objects stay the truth. */
 export const facts = {
   'ot.pelotech.disk-image.queued.v1': imageFact('Queued'),
@@ -62,4 +66,6 @@ export const facts = {
   }),
   'ot.pelotech.virtual-machine.ready.v1': machineFact('Ready'),
   'ot.pelotech.virtual-machine.failed.v1': machineFact('Failed'),
+  'ot.pelotech.workspace.ready.v1': workspaceFact('Ready'),
+  'ot.pelotech.workspace.failed.v1': workspaceFact('Failed'),
 } as const;

@@ -1,13 +1,14 @@
 import type { z } from 'zod';
 import type { KubernetesObject, Resource } from './resources/resource.ts';
 import type { Action } from './rules/actions.ts';
+import { workspaceIn } from './rules/workspace.ts';
 import type { Kube } from './runtime/kube.ts';
 
 /**
  * Which ApiServerSource brings the changes of a kind: one for each operator whose CRDs may be missing (a source exits
  * when one of its kinds is not served), `own` for single objects in the operator's namespace.
  */
-export type SourceName = 'pelotech' | 'cdi' | 'snapshotter' | 'kubevirt' | 'own';
+export type SourceName = 'pelotech' | 'cdi' | 'snapshotter' | 'kubevirt' | 'kube-ovn' | 'own';
 
 /** What wakes a function: a change of an object, an event somebody posts, what no other function took, or time. */
 export type Waker =
@@ -19,6 +20,8 @@ export type Waker =
       labels?: Readonly<Record<string, string>>;
       /** Only the object of this name. */
       name?: string;
+      /** Only what is in a workspace's Namespace, or, of a kind that is in none, has a name as it has; or only what is not. */
+      namespace?: 'workspace' | 'elsewhere';
       /** Only word that the object is new, or that it is gone (which proves nothing, like any event). */
       verbs?: readonly ('add' | 'delete')[];
     }
@@ -31,7 +34,12 @@ export const on = {
   /** A change of any object of the kind (or of those that `only` names). */
   changed: (
     resource: Resource,
-    only: { source: SourceName; labels?: Readonly<Record<string, string>>; name?: string },
+    only: {
+      source: SourceName;
+      labels?: Readonly<Record<string, string>>;
+      name?: string;
+      namespace?: 'workspace' | 'elsewhere';
+    },
   ): Waker => ({ on: 'changed', resource, ...only }),
   /** The end of an object of the kind. */
   deleted: (resource: Resource, only: { source: SourceName; labels?: Readonly<Record<string, string>> }): Waker => ({
@@ -57,7 +65,7 @@ export const on = {
   audit: (): Waker => ({ on: 'audit' }),
 };
 
-export type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete';
+export type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'bind';
 
 /** One rule of a function's Role. */
 export interface Permission {
@@ -65,8 +73,15 @@ export interface Permission {
   verbs: readonly Verb[];
   /** `source` of DataVolumes is CDI's right to clone from a namespace. */
   subresource?: 'status' | 'source';
-  /** `own` = only in the operator's namespace (a Role there); absent = everywhere (a ClusterRole). */
-  namespace?: 'own';
+  /**
+   * `own` = only in the operator's namespace (a Role there); `workspace` = only in the Namespaces of workspaces (a ClusterRole
+   * that is bound in each of them by the function itself); absent = everywhere (a ClusterRole).
+   */
+  namespace?: 'own' | 'workspace';
+  /** Only objects of these names. */
+  names?: readonly string[];
+  /** What is written has to be a workspace's by its name or its Namespace: a fence at the API server sees to that. */
+  fence?: 'workspace';
 }
 
 /** What an event said to look at; the state itself is read from the API server. */
@@ -142,7 +157,9 @@ export const isChangeOf = (waker: Waker, subject: Subject) =>
   waker.on === 'changed' &&
   waker.resource.apiVersion === subject.apiVersion &&
   waker.resource.kind === subject.kind &&
-  (waker.name === undefined || waker.name === subject.name);
+  (waker.name === undefined || waker.name === subject.name) &&
+  (waker.namespace === undefined ||
+    workspaceIn(waker.resource.namespaced ? subject.namespace : subject.name) !== undefined);
 
 /** The subjects of a kind. */
 export const subjectsOf = (wake: Wake, resource: Resource<KubernetesObject>) =>

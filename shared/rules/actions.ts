@@ -26,17 +26,37 @@ export interface TraceOfMachine {
   image?: TraceOfImage;
 }
 
-/** Which trace an action is part of; `traceOf` and `traceOfMachine` make it of what was observed. */
-export type TraceOf = TraceOfImage | TraceOfMachine;
+/**
+ * Ties what is done to the one trace of a workspace's life. Say the images and machines that are there with it: each span is
+ * then linked with their traces, which is how one gets from a workspace to what any part of it waits for.
+ */
+export interface TraceOfWorkspace {
+  workspace: {
+    uid: string;
+    /** Where the workspace stood when it was observed. */
+    phase?: string;
+  };
+  images: readonly TraceOfImage[];
+  machines: readonly TraceOfMachine['machine'][];
+}
+
+/**
+ * Which trace an action is part of; `traceOf`, `traceOfMachine` and `traceOfWorkspace` make it of what was observed.
+ */
+export type TraceOf = TraceOfImage | TraceOfMachine | TraceOfWorkspace;
 
 /** What a decision can ask for, as plain data; the shell performs them in order. */
 export type Action = { trace?: TraceOf } & (
   | {
-      /** POST; an object of that name that carries `owner` in its owner references is taken for done. */
+      /**
+       * POST; an object of that name that carries `owner` in its owner references is taken for done. With `isApart` a refusal
+       * of it holds up none of the same kind: they do not count on one another.
+       */
       do: 'create';
       resource: Resource;
       object: { metadata: ObjectReference & Record<string, unknown> } & Record<string, unknown>;
       owner?: string;
+      isApart?: true;
     }
   /**
    * PUT of an object as read before and changed: refused when somebody wrote in between. Of an object with an `owner` it is
@@ -47,6 +67,7 @@ export type Action = { trace?: TraceOf } & (
       resource: Resource;
       object: { metadata: Observed['metadata'] & Record<string, unknown> } & Record<string, unknown>;
       owner?: string;
+      isApart?: true;
     }
   /** Merge patch of metadata, refused when somebody wrote in between. */
   | { do: 'patchMetadata'; resource: Resource; of: Observed; metadata: Readonly<Record<string, unknown>> }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isInNetworkOf, parseCidr, parseIp, unusable } from './ip-address.ts';
+import { isInNetworkOf, parseCidr, parseIp, sayIp, unusable } from './ip-address.ts';
 
 const why = (text: string) => {
   const cidr = parseCidr(text);
@@ -41,4 +41,14 @@ test.each([
   const cidr = parseCidr(own);
   const ip = parseIp(other);
   expect(cidr && ip && isInNetworkOf(cidr, ip)).toBe(expected);
+});
+
+test.each([
+  ['10.10.0.161', '10.10.0.161'],
+  ['255.0.0.1', '255.0.0.1'],
+  ['fd00::5', 'fd00:0:0:0:0:0:0:5'],
+  ['::', '0:0:0:0:0:0:0:0'],
+])('%s is written %s', (text, expected) => {
+  const ip = parseIp(text);
+  expect(ip && sayIp(ip)).toBe(expected);
 });

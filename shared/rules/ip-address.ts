@@ -20,6 +20,16 @@ export function parseIp(text: string): Pick<Cidr, 'version' | 'address'> | undef
   return address === undefined ? undefined : { version: text.includes(':') ? 6 : 4, address };
 }
 
+/** Writes an address: 10.10.0.161, or fd00:0:0:0:0:0:0:5. */
+export function sayIp({ version, address }: Pick<Cidr, 'version' | 'address'>): string {
+  const [parts, bits] = version === 4 ? [4, 8n] : [8, 16n];
+  const groups = Array.from(
+    { length: parts },
+    (_, index) => (address >> (BigInt(parts - 1 - index) * bits)) % (1n << bits),
+  );
+  return version === 4 ? groups.join('.') : groups.map((group) => group.toString(16)).join(':');
+}
+
 /** Why no machine can have this address, or undefined. */
 export function unusable({ version, address, length }: Cidr): string | undefined {
   const hosts = BigInt(widthOf(version) - length);

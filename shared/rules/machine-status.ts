@@ -11,6 +11,7 @@ import { conditionOf, withCondition } from './conditions.ts';
 import { record, tellable } from './image-status.ts';
 import { traceOfMachine } from './machine-trace.ts';
 import { digestOf } from './names.ts';
+import { changesOf } from './status-changes.ts';
 import { toTime } from './time.ts';
 
 /** The facts that others may wire their own Triggers to. */
@@ -84,24 +85,6 @@ const keptConditions = (before: readonly Condition[] | undefined, findings: read
   const kept = new Set<string>(['ImageResolved', 'Ready', ...findings.map(({ type }) => type)]);
   return (before ?? []).filter(({ type }) => kept.has(type));
 };
-
-/** The fields that differ, as a merge patch takes them: null for one that is no more. */
-function changesOf(before: VirtualMachineStatus, wanted: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const found: Readonly<Record<string, unknown>> = before;
-  return Object.fromEntries(
-    Object.entries(wanted)
-      .filter(([key, value]) => canonical(value) !== canonical(found[key]))
-      .map(([key, value]) => [key, value ?? null]),
-  );
-}
-
-/** The same text for the same data, whatever the order in which the API server keeps its keys. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  ) ?? '';
 
 const isSaidAnew = ({ phase: before, conditions }: VirtualMachineStatus, phase: MachinePhase, reason: string) =>
   phase !== 'Provisioning' &&

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
-const shortHash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 8);
+/** Eight letters that stand for a text. */
+export const shortHash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
 /** What the DataVolume of an attempt is called: a function of (uid, revision, attempt), so that nothing is made twice. */
 export const dataVolumeName = (image: { name: string; uid: string }, revision: number, attempt: number) =>

@@ -33,7 +33,17 @@ const words = (fallback: readonly string[], expected: string) =>
   });
 const optional = (expected: string, pattern: RegExp) =>
   key<string | undefined>(undefined, expected, (text) => (pattern.test(text) ? text : undefined));
+const named = (fallback: string, expected: string, pattern: RegExp) =>
+  key(fallback, expected, (text) => (pattern.test(text) ? text : undefined));
+const yesOrNo = (fallback: boolean) =>
+  key<boolean>(fallback, 'true or false', (text) => ({ true: true, false: false })[text]);
 const objectName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
+/** What Kubernetes lets any container add by its Baseline standard (Pod Security Standards). */
+const baselineCapabilities = [
+  ...['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'MKNOD', 'NET_BIND_SERVICE', 'SETFCAP'],
+  ...['SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT'],
+];
 
 /** The keys of the policy with their defaults; a key that is not there has its default. */
 const keys = {
@@ -46,7 +56,7 @@ const keys = {
   snapshotTimeout: duration('2h'),
   prune: oneOf('Never', ['Never', 'DryRun', 'WhenUnreferenced']),
   pruneAfter: duration('168h'),
-  retainSourceVolume: key<boolean>(false, 'true or false', (text) => ({ true: true, false: false })[text]),
+  retainSourceVolume: yesOrNo(false),
   allowedSources: words(['*'], 'URL globs, one a line'),
   imageNamespaces: words(['vmdi-farm'], 'names of namespaces, one a line'),
   imageUrlTemplate: optional('a URL with {name} and {version}', /^[a-z][a-z0-9+.-]*:\/\/\S+$/),
@@ -56,8 +66,23 @@ const keys = {
   imageDiskSize: optional('a size such as 24Gi', new RegExp(diskQuantity)),
   ignoreOnDeploy: oneOf('Halt', ['Halt', 'Skip', 'Start']),
   networkProvider: oneOf('kube-ovn', ['kube-ovn', 'bridge']),
+  hostPorts: oneOf('honor', ['honor', 'ignore']),
+  containerCapabilities: words(
+    [...baselineCapabilities, 'NET_ADMIN', 'NET_RAW'],
+    'capabilities of Linux, one a line, or *',
+  ),
   machineFailedAfter: duration('5m'),
   machineUnschedulableAfter: duration('15m'),
+  ansible: oneOf('Run', ['Run', 'External']),
+  ansibleRunnerImage: optional(
+    'an image of ansible-runner such as registry.example/ansible-runner:1.0',
+    /^[a-z0-9][\w.:@/-]{0,500}$/i,
+  ),
+  ansibleRolesConfigMap: optional('the name of a ConfigMap', objectName),
+  ansibleControlNetwork: named('control-net', 'the name of a network of workspaces', objectName),
+  ansibleUser: optional('a login such as ops', /^[^\s:]{1,64}$/),
+  ansibleCredentials: yesOrNo(false),
+  ansibleTimeout: duration('1h'),
 } as const;
 
 type Keys = typeof keys;

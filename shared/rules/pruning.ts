@@ -4,11 +4,14 @@ import type { Policy } from './policy.ts';
 /** Keeps an image that nobody uses from being pruned, whatever its value is but "false". */
 export const keepAnnotation = 'pelotech.ot/keep';
 
+/** Somebody asked to keep it. */
+export const isKept = ({ metadata }: VMDiskImage) => (metadata.annotations?.[keepAnnotation] ?? 'false') !== 'false';
+
 /** When an image that nobody uses has been so for the policy's pruneAfter, milliseconds since 1970. */
-export function dueAtMs({ metadata, status }: VMDiskImage, { values }: Policy): number | undefined {
+export function dueAtMs(image: VMDiskImage, { values }: Policy): number | undefined {
+  const { metadata, status } = image;
   const sinceMs = Date.parse(status?.unreferencedSince ?? '');
-  const isKept = (metadata.annotations?.[keepAnnotation] ?? 'false') !== 'false';
-  if (isKept || metadata.deletionTimestamp !== undefined || !Number.isFinite(sinceMs)) return undefined;
+  if (isKept(image) || metadata.deletionTimestamp !== undefined || !Number.isFinite(sinceMs)) return undefined;
   return sinceMs + values.pruneAfter;
 }
 

@@ -22,9 +22,18 @@ const factors: Readonly<Record<string, number>> = {
  * none or is negative (k8s.io/apimachinery, pkg/api/resource/quantity.go).
  */
 export function bytesOf(quantity: string): number | undefined {
+  const bytes = amountOf(quantity);
+  return bytes === undefined ? undefined : Math.ceil(bytes);
+}
+
+/** The amount of a quantity of anything, "128m" of a core included; undefined where the text is none. */
+export function amountOf(quantity: string): number | undefined {
   const found = /^\+?(\d+\.?\d*|\.\d+)(?:([eE][+-]?\d+)|(n|u|m|k|M|G|T|P|E|[KMGTPE]i))?$/.exec(quantity);
   if (!found) return undefined;
   const [, digits = '', exponent = '', suffix = ''] = found;
-  const bytes = Math.ceil(Number(digits + exponent) * (factors[suffix] ?? 1));
-  return Number.isFinite(bytes) ? bytes : undefined;
+  const amount = Number(digits + exponent) * (factors[suffix] ?? 1);
+  return Number.isFinite(amount) ? exact(amount) : undefined;
 }
+
+/** 700 thousandths are 0.7 and not 0.7000000000000001, as they would come out of a multiplication. */
+const exact = (amount: number) => (Number.isInteger(amount) ? amount : Number(amount.toPrecision(15)));

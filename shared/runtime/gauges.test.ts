@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { aHolder, aLease, at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';
+import { aWorkspace } from '../../test/workspace-builders.ts';
 import { ConfigMap } from '../resources/core/config-map.ts';
 import type { VirtualMachine } from '../resources/pelotech/virtual-machine.ts';
 import type { Phase, VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
+import type { Workspace } from '../resources/pelotech/workspace.ts';
 import type { KubernetesObject } from '../resources/resource.ts';
 import { observeDownloads, observeState } from './gauges.ts';
 import type { Kube } from './kube.ts';
@@ -21,8 +23,11 @@ interface World {
   images?: readonly VMDiskImage[];
   unused?: readonly VMDiskImage[];
   machines?: readonly VirtualMachine[];
+  workspaces?: readonly Workspace[];
   /** What the API server does instead of answering for a kind. */
-  instead?: Partial<Record<'ConfigMap' | 'Lease' | 'VMDiskImage' | 'VirtualMachine', () => Promise<never>>>;
+  instead?: Partial<
+    Record<'ConfigMap' | 'Lease' | 'VMDiskImage' | 'VirtualMachine' | 'Workspace', () => Promise<never>>
+  >;
 }
 
 const inPhase = (phase: Phase | undefined, name: string) =>
@@ -41,7 +46,7 @@ function reader(world: World): Pick<Kube, 'get' | 'pages'> {
       const listed = new Map<string | undefined, readonly KubernetesObject[] | undefined>([
         ['status.phase!=Succeeded', world.images],
         ['status.references.count=0', world.unused],
-        [undefined, world.machines],
+        [undefined, kind === 'Workspace' ? world.workspaces : world.machines],
       ]);
       expect([...listed.keys()]).toContain(options?.fieldSelector);
       const found = listed.get(options?.fieldSelector) ?? [];
@@ -55,10 +60,12 @@ function reader(world: World): Pick<Kube, 'get' | 'pages'> {
 const allSamples = async () => (await telemetry.metrics()).split('\n').filter((line) => line.startsWith('ot_'));
 
 const isOfUse = (line: string) => /^ot_(machines|image_(references|unreferenced|prunable))/.test(line);
+const isOfWorkspaces = (line: string) => /^ot_workspace/.test(line);
 /** Those of syncs. */
-const samples = async () => (await allSamples()).filter((line) => !isOfUse(line));
+const samples = async () => (await allSamples()).filter((line) => !isOfUse(line) && !isOfWorkspaces(line));
 /** Those of machines, and of who uses what. */
 const useSamples = async () => (await allSamples()).filter(isOfUse);
+const workspaceSamples = async () => (await allSamples()).filter(isOfWorkspaces);
 
 function quietly() {
   const spy = vi.spyOn(console, 'error').mockImplementation(() => undefined);
@@ -186,6 +193,41 @@ describe('of machines and images, a scrape', () => {
   });
 });
 
+describe('of workspaces, a scrape', () => {
+  const component = (phase: 'Ready' | 'Failed') =>
+    ({ kind: 'Volume', name: 'data', phase, reason: '', message: '' }) as const;
+  test('tells how they and all their parts stand', async () => {
+    observeState(
+      reader({
+        workspaces: [
+          aWorkspace({}),
+          aWorkspace({ status: { phase: 'Ready', components: [component('Ready'), component('Ready')] } }),
+          aWorkspace({ status: { phase: 'Failed', components: [component('Ready'), component('Failed')] } }),
+        ],
+      }),
+    );
+    expect(await workspaceSamples()).toEqual([
+      'ot_workspaces{phase="Unseen"} 1',
+      'ot_workspaces{phase="Provisioning"} 0',
+      'ot_workspaces{phase="Failed"} 1',
+      'ot_workspaces{phase="Ready"} 1',
+      'ot_workspace_components{phase="Waiting"} 0',
+      'ot_workspace_components{phase="Provisioning"} 0',
+      'ot_workspace_components{phase="Ready"} 3',
+      'ot_workspace_components{phase="Failed"} 1',
+      'ot_workspace_components{phase="Skipped"} 0',
+      'ot_workspace_components{phase="Terminating"} 0',
+    ]);
+  });
+  test('says nothing where they cannot be read, and all else', async () => {
+    const said = quietly();
+    observeState(reader({ instead: { Workspace: () => Promise.reject(new Error('forbidden')) } }));
+    expect(await workspaceSamples()).toEqual([]);
+    expect(await useSamples()).toHaveLength(11);
+    expect(said().join()).toContain('metrics without workspaces: forbidden');
+  });
+});
+
 describe('a read that fails', () => {
   test('is absent from that scrape alone, harms no other metric, and is logged', async () => {
     const world: World = { data: {}, lease: aLease([]), images: [ubuntu] };
@@ -211,12 +253,11 @@ describe('a read that fails', () => {
   });
   test('of an API server that never answers ends in time', async () => {
     const never = () => new Promise<never>(() => undefined);
-    observeState(reader({ instead: { ConfigMap: never, Lease: never, VMDiskImage: never, VirtualMachine: never } }), {
-      timeoutMs: 10,
-    });
+    const instead = { ConfigMap: never, Lease: never, VMDiskImage: never, VirtualMachine: never, Workspace: never };
+    observeState(reader({ instead }), { timeoutMs: 10 });
     const said = quietly();
     expect(await allSamples()).toEqual([]);
-    expect(said()).toHaveLength(5);
+    expect(said()).toHaveLength(6);
   });
 });
 

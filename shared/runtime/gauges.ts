@@ -3,6 +3,7 @@ import { Lease } from '../resources/coordination/lease.ts';
 import { ConfigMap } from '../resources/core/config-map.ts';
 import { machinePhases, VirtualMachine } from '../resources/pelotech/virtual-machine.ts';
 import { phases, unreferenced, VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
+import { componentPhases, Workspace, workspacePhases } from '../resources/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../resources/resource.ts';
 import { operatorNamespace } from '../rules/operator.ts';
 import { isValid, type Policy, parsePolicy, policyName } from '../rules/policy.ts';
@@ -23,6 +24,13 @@ interface State {
   /** Those that nobody uses, as far as their status knows. */
   unused: readonly VMDiskImage[] | undefined;
   machines: Machines | undefined;
+  workspaces: Workspaces | undefined;
+}
+
+/** What the workspaces come to. */
+interface Workspaces {
+  byPhase: ReadonlyMap<string, number>;
+  componentsByPhase: ReadonlyMap<string, number>;
 }
 
 /** What the machines come to. */
@@ -47,7 +55,11 @@ export function observeState(kube: Reader, { timeoutMs = defaultTimeoutMs, now =
   }
   const observe = async (result: BatchObservableResult) => {
     const state = await readState(kube, timeoutMs);
-    for (const { metric, value, attributes } of [...syncPoints(state), ...usePoints(state, now())]) {
+    for (const { metric, value, attributes } of [
+      ...syncPoints(state),
+      ...usePoints(state, now()),
+      ...workspacePoints(state),
+    ]) {
       const gauge = gauges.get(metric);
       if (gauge) result.observe(gauge, value, attributes);
     }
@@ -114,20 +126,30 @@ function usePoints({ policy, unused, machines }: State, nowMs: number) {
   ];
 }
 
+const workspacePoints = ({ workspaces }: State) => [
+  ...[unseen, ...workspacePhases].map((phase) =>
+    point('ot.workspaces', countIn(workspaces?.byPhase, phase), { phase }),
+  ),
+  ...componentPhases.map((phase) =>
+    point('ot.workspace.components', countIn(workspaces?.componentsByPhase, phase), { phase }),
+  ),
+];
+
 const freeUnder = (policy: Policy, held: NonNullable<ReturnType<typeof holdersOf>>) =>
   isValid(policy, 'concurrency') ? freeIn(held, policy.values.concurrency) : 0;
 
 async function readState(kube: Reader, timeoutMs: number): Promise<State> {
   const own = { namespace: operatorNamespace };
   const policy = kube.get(ConfigMap, { ...own, name: policyName }).then(parsePolicy);
-  const [known, lease, imagesByPhase, unused, machines] = await Promise.all([
+  const [known, lease, imagesByPhase, unused, machines, workspaces] = await Promise.all([
     orUndefined('policy', timeoutMs, policy),
     orUndefined('slots', timeoutMs, kube.get(Lease, { ...own, name: leaseName })),
     orUndefined('images', timeoutMs, countImages(kube)),
     orUndefined('unused images', timeoutMs, all(kube, VMDiskImage, { fieldSelector: unreferenced })),
     orUndefined('machines', timeoutMs, countMachines(kube, policy)),
+    orUndefined('workspaces', timeoutMs, countWorkspaces(kube)),
   ]);
-  return { policy: known, lease, imagesByPhase, unused, machines };
+  return { policy: known, lease, imagesByPhase, unused, machines, workspaces };
 }
 
 async function countImages(kube: Reader): Promise<ReadonlyMap<string, number>> {
@@ -147,6 +169,18 @@ async function countMachines(kube: Reader, policy: Promise<Policy>): Promise<Mac
     for (const { spec } of known ? referencesAmong(items, known) : []) add(uses, machinesOf(spec.vmDiskImageRef));
   }
   return { byPhase, references: known && [...uses.values()] };
+}
+
+async function countWorkspaces(kube: Reader): Promise<Workspaces> {
+  const byPhase = new Map<string, number>();
+  const componentsByPhase = new Map<string, number>();
+  for await (const { items } of kube.pages(Workspace)) {
+    for (const { status } of items) {
+      add(byPhase, status?.phase ?? unseen);
+      for (const { phase } of status?.components ?? []) add(componentsByPhase, phase);
+    }
+  }
+  return { byPhase, componentsByPhase };
 }
 
 const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);

@@ -48,8 +48,13 @@ export interface Kube {
     object: { metadata: ObjectReference },
     options: { fieldManager: string; force?: boolean; subresource?: 'status' },
   ): Promise<T>;
-  /** Deletes; an object that is gone already is no error. */
-  delete(resource: Resource, ref: ObjectReference, preconditions?: Preconditions): Promise<void>;
+  /** Deletes; an object that is gone already is no error. A grace period of 0 is what a kubelet says of a Pod that it has ended. */
+  delete(
+    resource: Resource,
+    ref: ObjectReference,
+    preconditions?: Preconditions,
+    gracePeriodSeconds?: number,
+  ): Promise<void>;
   /** Calls `onEvent` for every change after `resourceVersion` until the signal aborts or the connection ends. */
   watch<T extends KubernetesObject>(
     resource: Resource<T>,
@@ -224,8 +229,9 @@ export function kubeClient(
         await request(resource, HttpMethod.PATCH, path, query, body, 'application/apply-patch+yaml'),
       );
     },
-    async delete(resource, ref, preconditions) {
-      const body = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions };
+    async delete(resource, ref, preconditions, gracePeriodSeconds) {
+      const options = { propagationPolicy: 'Background', preconditions, gracePeriodSeconds };
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
       try {
         await request(resource, HttpMethod.DELETE, pathOf(resource, ref), {}, body);
       } catch (error) {

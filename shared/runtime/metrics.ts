@@ -125,7 +125,8 @@ export const metrics: readonly Metric[] = [
     name: 'ot.image.pruned',
     kind: 'counter',
     unit: '{image}',
-    description: 'Images that are gone, by rule (WhenUnreferenced, or Deleted by hand).',
+    description:
+      'Images that are gone, by rule (WhenUnreferenced, LastReference of one made for workspaces, or Deleted by hand).',
     labels: ['rule'],
   },
   {
@@ -141,6 +142,29 @@ export const metrics: readonly Metric[] = [
     unit: 's',
     description: 'From the creation of a machine to the first time it is Ready.',
     labels: [],
+    buckets: longSeconds,
+  },
+  {
+    name: 'ot.workspaces',
+    kind: 'observableGauge',
+    unit: '{workspace}',
+    description: 'Workspaces by phase, `Unseen` before the first.',
+    labels: ['phase'],
+  },
+  {
+    name: 'ot.workspace.components',
+    kind: 'observableGauge',
+    unit: '{component}',
+    description: 'Components of all workspaces by phase, as their statuses list them.',
+    labels: ['phase'],
+  },
+  {
+    name: 'ot.workspace.ready.duration',
+    kind: 'histogram',
+    unit: 's',
+    description:
+      'From the creation of a workspace to the first time it is Ready: to each stage that has parts by its condition, and to the whole (`Ready`).',
+    labels: ['stage'],
     buckets: longSeconds,
   },
   {

@@ -50,7 +50,7 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
   let isRefused = false;
   for (const [index, action] of actions.entries()) {
     // The objects of a row of applies do not count on one another; whatever else follows a refusal is decided anew.
-    if (outcome.refusals.size > 0 && action.do !== 'apply' && !isCourtesy(action)) break;
+    if (outcome.refusals.size > 0 && !isApart(action) && !isCourtesy(action)) break;
     if (isRefused && isCourtesy(action)) continue;
     const before = outcome.refusals.size;
     try {
@@ -62,10 +62,12 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
       failures.push(error);
     }
     isRefused = outcome.refusals.size > before;
-    if (isRefused && action.do !== 'apply') break;
+    if (isRefused && !isApart(action)) break;
   }
   if (failures.length > 0) throw failures[0];
 }
+
+const isApart = (action: Action) => action.do === 'apply' || ('isApart' in action && action.isApart === true);
 
 const isCourtesy = ({ do: what }: Action) => what === 'record' || what === 'tell' || what === 'measure';
 

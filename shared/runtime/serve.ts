@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { FunctionDeclaration, Subject, Wake } from '../function.ts';
 import { Lease } from '../resources/coordination/lease.ts';
-import type { Action, TraceOfImage, TraceOfMachine } from '../rules/actions.ts';
+import type { Action, TraceOfImage } from '../rules/actions.ts';
 import { defaultHoldOffMs } from '../rules/slots.ts';
 import { type Door, keep, takeDeadLetters, takeEvents } from './doors.ts';
 import { Again, Conflict } from './errors.ts';
@@ -168,7 +168,8 @@ function attributesOf(action: Write, phases: Map<string, string>): Record<string
     'k8s.object.name': metadata.name,
     ...(metadata.namespace ? { 'k8s.namespace.name': metadata.namespace } : {}),
     ...imageAttributes(action, imageOf(trace), phases),
-    ...(trace && 'machine' in trace ? machineAttributes(action, trace.machine, phases) : {}),
+    ...(trace && 'machine' in trace ? lifeAttributes('machine', action, trace.machine, phases) : {}),
+    ...(trace && 'workspace' in trace ? lifeAttributes('workspace', action, trace.workspace, phases) : {}),
   };
 }
 
@@ -182,9 +183,14 @@ function imageAttributes(action: Write, image: TraceOfImage | undefined, phases:
   };
 }
 
-function machineAttributes(action: Write, machine: TraceOfMachine['machine'], phases: Map<string, string>) {
-  const phase = phaseAfter(action, machine, phases);
-  return { 'ot.machine.uid': machine.uid, ...(phase === undefined ? {} : { 'ot.machine.phase': phase }) };
+function lifeAttributes(
+  what: 'machine' | 'workspace',
+  action: Write,
+  of: { uid: string; phase?: string },
+  phases: Map<string, string>,
+) {
+  const phase = phaseAfter(action, of, phases);
+  return { [`ot.${what}.uid`]: of.uid, ...(phase === undefined ? {} : { [`ot.${what}.phase`]: phase }) };
 }
 
 /** A write of a status moves the object it is about, and no other that its trace names. */

@@ -90,6 +90,32 @@ describe('the trace of a machine', () => {
   });
 });
 
+describe('the trace of a workspace', () => {
+  const machine = { uid: '9a' };
+  const workspace = { workspace: { uid: '8f3c' }, images: [image], machines: [machine] };
+  test('has ids of its own, whatever it is made of and wherever it stands', () => {
+    const { traceId } = spanContextOf(workspace);
+    expect(spanContextOf({ workspace: { uid: '8f3c', phase: 'Ready' }, images: [], machines: [] }).traceId).toBe(
+      traceId,
+    );
+    const others = [spanContextOf(image), spanContextOf({ machine: { uid: '8f3c' } })].map((one) => one.traceId);
+    expect(others).not.toContain(traceId);
+    expect(traceparentOf(workspace)).toContain(traceId);
+  });
+  test('takes in what is done for it, each step linked with the pass, its images and its machines', async () => {
+    const { span } = telemetryOf('compose-workspace');
+    await span('pass', undefined, {}, () => span('write', workspace, {}, async () => 1), []);
+    const [pass] = named('pass');
+    expect(named('write')[0]?.spanContext().traceId).toBe(spanContextOf(workspace).traceId);
+    expect(tracesLinked(named('write')[0])).toEqual([
+      pass?.spanContext().traceId,
+      spanContextOf(image).traceId,
+      spanContextOf({ machine }).traceId,
+    ]);
+    expect(tracesLinked(pass)).toEqual([spanContextOf(workspace).traceId]);
+  });
+});
+
 describe('a span', () => {
   test.each([
     [new ApiError(422, 'Invalid', 'spec.url: Invalid value: "https://s3/x?X-Amz-Signature=abc"'), 'Invalid'],
@@ -228,6 +254,15 @@ describe('a function that is served', () => {
       [...common, ['ot.machine.phase', 'Ready']],
       [...common, ['ot.machine.phase', 'Provisioning']],
     ]);
+  });
+  test('says of a write for a workspace which workspace and where that moves it, and of no image', async () => {
+    const trace = { workspace: { uid: '8f3c', phase: 'Provisioning' }, images: [image], machines: [] };
+    await served({
+      action: { do: 'patchStatus', resource: Widget, of: widget, status: { phase: 'Ready' }, trace },
+    }).post();
+    const { attributes = {} } = named('patchStatus Widget')[0] ?? {};
+    expect(attributes).toMatchObject({ 'ot.workspace.uid': '8f3c', 'ot.workspace.phase': 'Ready' });
+    expect(Object.keys(attributes).filter((key) => key.startsWith('ot.image'))).toEqual([]);
   });
   test('tells neither the spec nor the Secret of what it makes', async () => {
     const object = {

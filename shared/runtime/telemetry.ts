@@ -30,8 +30,8 @@ export interface Telemetry {
   /** Writes a point of a metric; throws where the table has no such metric, or other labels for it. */
   measure(metric: string, value: number, attributes?: Attributes): void;
   /**
-   * Runs inside a span: of the trace of that image revision or machine where one is given, linked with the pass it is done
-   * in; else of the pass's own. With `origins`, traces that events came with as W3C writes them, it is a new pass, linked
+   * Runs inside a span: of the trace of that image revision, machine or workspace where one is given, linked with the pass it
+   * is done in; else of the pass's own. With `origins`, traces that events came with as W3C writes them, it is a new pass, linked
    * with those.
    */
   span<T>(
@@ -56,18 +56,30 @@ export function telemetryOf(functionName: string): Telemetry {
   };
 }
 
-/** The trace of an image's revision or of a machine: no source carries `traceparent`, so every function derives the same ids. */
+/** The trace of an image's revision, a machine or a workspace: no source carries `traceparent`, so every function derives the same ids. */
 export function spanContextOf(of: TraceOf): SpanContext {
   const digest = createHash('sha256').update(keyOf(of)).digest('hex');
   return { traceId: digest.slice(0, 32), spanId: digest.slice(32, 48), traceFlags: TraceFlags.SAMPLED, isRemote: true };
 }
 
-const keyOf = (of: TraceOf) => ('machine' in of ? `machine/${of.machine.uid}` : `${of.uid}/${of.revision}`);
+function keyOf(of: TraceOf): string {
+  if ('workspace' in of) return `workspace/${of.workspace.uid}`;
+  return 'machine' in of ? `machine/${of.machine.uid}` : `${of.uid}/${of.revision}`;
+}
 
 /** The image whose sync something is about, be it the image's own doing or that of a machine on it. */
-export const imageOf = (of: TraceOf | undefined): TraceOfImage | undefined => (of && 'machine' in of ? of.image : of);
+export function imageOf(of: TraceOf | undefined): TraceOfImage | undefined {
+  if (!of || 'workspace' in of) return undefined;
+  return 'machine' in of ? of.image : of;
+}
 
-/** The same as W3C writes it, for events that tell of the image or machine. */
+/** The traces that one gets to from there: of a machine its image's, of a workspace those of its images and machines. */
+function tracesBeyond(of: TraceOf): TraceOf[] {
+  if ('workspace' in of) return [...of.images, ...of.machines.map((machine) => ({ machine }))];
+  return 'machine' in of && of.image ? [of.image] : [];
+}
+
+/** The same as W3C writes it, for events that tell of the image, machine or workspace. */
 export function traceparentOf(of: TraceOf): string {
   const { traceId, spanId } = spanContextOf(of);
   return `00-${traceId}-${spanId}-01`;
@@ -93,8 +105,8 @@ function inTraceOf(of: TraceOf): Start {
     linked.add(own.traceId);
     pass.addLink({ context: own });
   }
-  const image = 'machine' in of && of.image ? [{ context: spanContextOf(of.image) }] : [];
-  const links = [...(pass ? [{ context: pass.spanContext() }] : []), ...image];
+  const beyond = tracesBeyond(of).map((other) => ({ context: spanContextOf(other) }));
+  const links = [...(pass ? [{ context: pass.spanContext() }] : []), ...beyond];
   return [{ kind: SpanKind.CLIENT, links }, trace.setSpanContext(ROOT_CONTEXT, own)];
 }
 

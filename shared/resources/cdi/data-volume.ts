@@ -1,13 +1,8 @@
 import * as z from 'zod';
+import { Condition } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
 
-export const DataVolumeCondition = z.looseObject({
-  type: z.string(),
-  status: z.string(),
-  reason: z.string().default(''),
-  message: z.string().default(''),
-  lastTransitionTime: z.string().optional(),
-});
+export const DataVolumeCondition = Condition.extend({ lastTransitionTime: z.string().optional() });
 
 /** CDI's DataVolume: one import into one claim. Its failure shows in conditions, hardly ever in its phase. */
 export const DataVolume = defineResource(

@@ -4,6 +4,15 @@ import { defineResource, type ObjectOf } from '../resource.ts';
 /** The claim a DataVolume fills; what must be gone before an image is. */
 export const PersistentVolumeClaim = defineResource(
   { apiVersion: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' },
-  { status: z.looseObject({ phase: z.string().optional() }).optional() },
+  {
+    spec: z
+      .looseObject({
+        resources: z.looseObject({ requests: z.record(z.string(), z.string()).optional() }).optional(),
+      })
+      .optional(),
+    status: z
+      .looseObject({ phase: z.string().optional(), capacity: z.record(z.string(), z.string()).optional() })
+      .optional(),
+  },
 );
 export type PersistentVolumeClaim = ObjectOf<typeof PersistentVolumeClaim>;

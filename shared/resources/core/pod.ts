@@ -1,13 +1,16 @@
 import * as z from 'zod';
+import { Condition } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
 
 const State = z.looseObject({
+  running: z.looseObject({ startedAt: z.string().default('') }).optional(),
+  waiting: z.looseObject({ reason: z.string().default(''), message: z.string().default('') }).optional(),
   terminated: z
     .looseObject({ exitCode: z.number().default(0), reason: z.string().default(''), message: z.string().default('') })
     .optional(),
 });
 
-/** A Pod, as far as an importer's is read: is it still there, did it fail, did it start again. */
+/** A Pod: is it still there, did it fail, did it start again, what does it wait for. */
 export const Pod = defineResource(
   { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
   {
@@ -25,9 +28,11 @@ export const Pod = defineResource(
         phase: z.string().default(''),
         reason: z.string().optional(),
         message: z.string().optional(),
+        conditions: z.array(Condition).default([]),
         containerStatuses: z
           .array(
             z.looseObject({
+              name: z.string().default(''),
               restartCount: z.number().default(0),
               state: State.optional(),
               lastState: State.optional(),

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { Condition } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
 
 /** KubeVirt's VirtualMachineInstance: what does run, of the same name as its machine; it has no status subresource. */
@@ -18,16 +19,7 @@ export const KubeVirtInstance = defineResource(
             }),
           )
           .default([]),
-        conditions: z
-          .array(
-            z.looseObject({
-              type: z.string(),
-              status: z.string(),
-              reason: z.string().default(''),
-              message: z.string().default(''),
-            }),
-          )
-          .default([]),
+        conditions: z.array(Condition).default([]),
       })
       .optional(),
   },

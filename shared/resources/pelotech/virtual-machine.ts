@@ -8,6 +8,9 @@ export const imageReferenceFinalizer = 'pelotech.ot/image-reference';
 /** On everything made for a machine. */
 export const machineUidLabel = 'pelotech.ot/virtual-machine-uid';
 
+/** Who makes the networks that a machine is on, where that is not whom the policy names: its workspace has them from before. */
+export const networkProviderAnnotation = 'pelotech.ot/network-provider';
+
 /** On an image that was made for a machine: who asked first. */
 export const requestedByLabel = 'pelotech.ot/requested-by';
 export const requestedByNamespaceLabel = 'pelotech.ot/requested-by-namespace';
@@ -107,6 +110,48 @@ export const Interface = z
           { rule: 'isIP(self)', message: 'gateway: expected an address such as 10.10.0.1, without a prefix length' },
         ],
       }),
+    routes: z
+      .array(
+        z.object({
+          to: z
+            .string()
+            .max(49)
+            .describe('Where the route leads, 172.26.0.0/15.')
+            .meta({
+              'x-kubernetes-validations': [
+                { rule: 'isCIDR(self)', message: 'routes: expected a network such as 172.26.0.0/15 in to' },
+              ],
+            }),
+          via: z
+            .string()
+            .max(45)
+            .describe('By way of whom.')
+            .meta({
+              'x-kubernetes-validations': [
+                { rule: 'isIP(self)', message: 'routes: expected an address such as 172.27.11.12 in via' },
+              ],
+            }),
+          metric: int('Of several routes to the same place the one with the least counts.').optional(),
+        }),
+      )
+      .max(32)
+      .optional()
+      .describe('Routes beside the gateway.'),
+    nameservers: z
+      .array(
+        z
+          .string()
+          .max(45)
+          .describe('An address.')
+          .meta({
+            'x-kubernetes-validations': [
+              { rule: 'isIP(self)', message: 'nameservers: expected an address such as 4.29.163.7' },
+            ],
+          }),
+      )
+      .max(8)
+      .optional()
+      .describe('Name servers; they may be on another network.'),
   })
   .meta({
     'x-kubernetes-validations': [

@@ -1,0 +1,20 @@
+import * as z from 'zod';
+import { Condition } from '../condition.ts';
+import { defineResource, type ObjectOf } from '../resource.ts';
+
+/** Kubernetes' Job: a Pod that has to come to its end; what it runs cannot be changed. */
+export const Job = defineResource(
+  { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' },
+  {
+    spec: z.looseObject({}).optional(),
+    status: z
+      .looseObject({
+        active: z.number().default(0),
+        failed: z.number().default(0),
+        succeeded: z.number().default(0),
+        conditions: z.array(Condition).default([]),
+      })
+      .optional(),
+  },
+);
+export type Job = ObjectOf<typeof Job>;

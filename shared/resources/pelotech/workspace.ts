@@ -1,0 +1,307 @@
+import * as z from 'zod';
+import { defineResource, type ObjectOf } from '../resource.ts';
+import { User } from './virtual-machine.ts';
+import { Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
+
+/** Keeps a workspace until everything made for it is gone. */
+export const workspaceFinalizer = 'pelotech.ot/workspace';
+
+/** On everything made for a workspace. */
+export const workspaceUidLabel = 'pelotech.ot/workspace-uid';
+export const workspaceLabel = 'pelotech.ot/workspace';
+
+/** On an image that was made for a workspace: it goes with its last reference, whatever the policy says of others. */
+export const madeForWorkspaces = { 'pelotech.ot/made-for': 'workspaces' } as const;
+
+const int = (description: string) => z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
+const time = (description: string) => z.string().meta({ format: 'date-time', description });
+
+// Patterns for the API server only: an object that was stored before they were there is to be read, and told all its faults.
+const label = (description: string) =>
+  z.string().max(63).describe(description).meta({ minLength: 1, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' });
+const cel = (rule: string, message: string) => ({ 'x-kubernetes-validations': [{ rule, message }] });
+const address = (field: string, description: string) =>
+  z
+    .string()
+    .max(45)
+    .describe(description)
+    .meta(cel('isIP(self)', `${field}: expected an address such as 10.10.0.1, without the length of its network`));
+const cidr = (field: string, description: string) =>
+  z
+    .string()
+    .max(49)
+    .describe(description)
+    .meta(cel('isCIDR(self)', `${field}: expected a network such as 10.10.0.0/24`));
+const size = (field: string, description: string, example: string) =>
+  z
+    .string()
+    .max(32)
+    .describe(description)
+    .meta({
+      pattern: diskQuantity,
+      ...cel(
+        "quantity(self).compareTo(quantity('1Mi')) >= 0",
+        `${field}: expected at least 1Mi, with its unit, such as ${example}`,
+      ),
+    });
+const cores = (description: string) =>
+  z
+    .string()
+    .max(16)
+    .describe(description)
+    .meta({
+      pattern: '^([1-9][0-9]*|[1-9][0-9]*m|0?\\.[0-9]+|[1-9][0-9]*\\.[0-9]+)$',
+      ...cel("quantity(self).isGreaterThan(quantity('0'))", 'cpu: expected more than no core, such as "2" or "500m"'),
+    });
+
+/** One network that a machine or a container cluster is on. */
+export const WorkspaceInterface = z.object({
+  network: label('A network of this workspace.'),
+  ipAddress: z
+    .string()
+    .max(49)
+    .optional()
+    .describe('A fixed address with the length of its network, 10.10.0.161/24; without it the network gives one.')
+    .meta(cel('isCIDR(self)', 'ipAddress: expected an address with the length of its network, such as 10.10.0.161/24')),
+});
+export type WorkspaceInterface = z.infer<typeof WorkspaceInterface>;
+
+/** One Ansible role with its variables, which are the role's own. */
+const AnsibleRole = z.object({
+  role: z.string().max(253).describe('The name of the role.').meta({ minLength: 1 }),
+  variables: z
+    .looseObject({})
+    .optional()
+    .describe('Variables of the role.')
+    .meta({ 'x-kubernetes-preserve-unknown-fields': true }),
+});
+
+/** A machine of the workspace. */
+export const WorkspaceMachine = z.object({
+  name: label('The name of the machine, its host name by default.'),
+  version: z.string().max(128).optional().describe('The version of the machine; {version} of imageUrlTemplate.'),
+  baseVm: z.string().max(253).optional().describe('What the image was built from, a label of the machine.'),
+  baseVmVersion: z.string().max(128).optional().describe('Its version.'),
+  ignoreOnDeploy: z.boolean().optional().describe("What the policy's ignoreOnDeploy says is done with it."),
+  backingVMDiskImage: z
+    .string()
+    .max(200)
+    .describe("The VMDiskImage its disk is cloned from, in one of the policy's imageNamespaces.")
+    .meta({ minLength: 1, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$' }),
+  vmDiskImageTemplate: VMDiskImageSpec.optional().describe(
+    "The image to make where there is none of that name; by default what the policy's image keys say. One that is there trumps it.",
+  ),
+  resources: z
+    .object({ cpu: cores('Cores, "2" or "500m".'), memory: size('memory', 'Memory of the guest, 2Gi.', '2Gi') })
+    .describe('What the machine gets.'),
+  diskSize: size('diskSize', "Size of the root disk; by default, and at least, the image's.", '18Gi').optional(),
+  users: z.array(User).max(20).optional().describe('Logins, made by cloud-init at the first start.'),
+  interfaces: z.array(WorkspaceInterface).max(16).optional().describe('Networks of this workspace it is on.'),
+  ansible: z
+    .object({
+      roles: z
+        .object({
+          build: z.array(AnsibleRole).max(64).optional().describe('What the image holds already; recorded, not run.'),
+          deploy: z.array(AnsibleRole).max(64).optional().describe('Run once the machine is Ready, in this order.'),
+        })
+        .optional(),
+    })
+    .optional()
+    .describe('Ansible roles of the machine.'),
+});
+export type WorkspaceMachine = z.infer<typeof WorkspaceMachine>;
+
+const capabilities = z.array(z.string().max(64)).max(64).optional();
+
+/** One container of a container cluster. */
+export const WorkspaceContainer = z.object({
+  name: label('The name of the container.'),
+  image: z.string().max(1024).describe('The image it runs.').meta({ minLength: 1 }),
+  resources: z
+    .object({ cpu: cores('Cores, "128m".'), memory: size('memory', 'Memory, 256Mi.', '256Mi') })
+    .optional()
+    .describe('What the container gets, and no more.'),
+  capabilities: z
+    .object({ add: capabilities, drop: capabilities })
+    .optional()
+    .describe('Capabilities of Linux, without CAP_.'),
+  env: z
+    .array(
+      z.object({
+        name: z.string().max(253).describe('The name.').meta({ minLength: 1 }),
+        value: z.string().max(32768).optional().describe('The value.'),
+      }),
+    )
+    .max(128)
+    .optional()
+    .describe('Environment variables.'),
+  volumeMounts: z
+    .array(
+      z.object({
+        name: label('A volume of this workspace.'),
+        containerPath: z.string().max(1024).describe('Where the container sees it.').meta({ pattern: '^/[^:]*$' }),
+        readOnly: z.boolean().optional().describe('The container must not write to it.'),
+      }),
+    )
+    .max(32)
+    .optional()
+    .describe('Volumes of this workspace.'),
+  portMappings: z
+    .array(
+      z.object({
+        containerPort: int('The port of the container.').meta({ minimum: 1, maximum: 65535 }),
+        protocol: z
+          .string()
+          .max(4)
+          .optional()
+          .describe('tcp (by default), udp or sctp.')
+          .meta({ pattern: '^([tT][cC][pP]|[uU][dD][pP]|[sS][cC][tT][pP])$' }),
+        hostPort: int("The port of the node, as far as the policy's hostPorts allows.")
+          .meta({ minimum: 1, maximum: 65535 })
+          .optional(),
+      }),
+    )
+    .max(64)
+    .optional()
+    .describe('Ports of the container.'),
+});
+export type WorkspaceContainer = z.infer<typeof WorkspaceContainer>;
+
+/** Containers that run together in one Pod. */
+export const ContainerCluster = z.object({
+  name: label('The name of the Deployment, and of its Service.'),
+  ignoreOnDeploy: z.boolean().optional().describe("What the policy's ignoreOnDeploy says is done with it."),
+  interfaces: z.array(WorkspaceInterface).max(16).optional().describe('Networks of this workspace it is on.'),
+  containers: z.array(WorkspaceContainer).max(16).describe('Its containers.').meta({ minItems: 1 }),
+});
+export type ContainerCluster = z.infer<typeof ContainerCluster>;
+
+/** A volume that container clusters mount. */
+export const WorkspaceVolume = z.object({
+  name: label('The name of the PersistentVolumeClaim.'),
+  size: size('size', 'Its size; it may grow.', '1Gi'),
+  localPath: z.string().max(1024).optional().describe('The path within the volume that is mounted.'),
+  storageClass: z.string().max(253).optional().describe('Its StorageClass; by default that of the cluster.'),
+});
+export type WorkspaceVolume = z.infer<typeof WorkspaceVolume>;
+
+/** An isolated network of the workspace; two workspaces may have equal ones. */
+export const WorkspaceNetwork = z.object({
+  name: label('The name of the NetworkAttachmentDefinition.'),
+  cidr: cidr('cidr', 'The addresses of the network, 10.10.0.0/24.'),
+  rangeGateway: address('rangeGateway', 'The address at which the platform answers; no member may have it.').optional(),
+  routes: z
+    .array(
+      z.object({
+        destinationNetworkCidr: cidr('destinationNetworkCidr', 'Where the route leads, 0.0.0.0/0.'),
+        nextHopIpAddress: address('nextHopIpAddress', 'By way of whom; that member itself does not get the route.'),
+      }),
+    )
+    .max(32)
+    .optional()
+    .describe('Routes that each member of the network gets.'),
+  nameservers: z
+    .object({ addresses: z.array(address('nameservers', 'The address of a name server.')).max(8).optional() })
+    .optional()
+    .describe('Name servers of each member; they may be on another network.'),
+});
+export type WorkspaceNetwork = z.infer<typeof WorkspaceNetwork>;
+
+/** What the user wants: a whole lab. */
+export const WorkspaceSpec = z
+  .object({
+    vms: z.array(WorkspaceMachine).max(32).optional().describe('Machines.'),
+    containerClusters: z.array(ContainerCluster).max(32).optional().describe('Containers.'),
+    volumes: z.array(WorkspaceVolume).max(64).optional().describe('Volumes for containers.'),
+    networks: z.array(WorkspaceNetwork).max(32).optional().describe('Networks.'),
+  })
+  .describe('A lab: machines, containers, volumes and networks.');
+export type WorkspaceSpec = z.infer<typeof WorkspaceSpec>;
+
+export const workspacePhases = ['Provisioning', 'Failed', 'Ready'] as const;
+export type WorkspacePhase = (typeof workspacePhases)[number];
+
+/** What a workspace is made of, as its status lists it. */
+export const componentKinds = [
+  'Namespace',
+  'VMDiskImage',
+  'Network',
+  'Volume',
+  'VirtualMachine',
+  'ContainerCluster',
+  'AnsibleRoles',
+] as const;
+export type ComponentKind = (typeof componentKinds)[number];
+
+/** Where a component stands: not begun, on its way, there, in trouble, left out by the policy, on its way out. */
+export const componentPhases = ['Waiting', 'Provisioning', 'Ready', 'Failed', 'Skipped', 'Terminating'] as const;
+export type ComponentPhase = (typeof componentPhases)[number];
+
+/** One condition for each stage, in the order of the stages; Ready sums them up. */
+export const workspaceConditions = [
+  'SpecValid',
+  'NamespaceReady',
+  'VMDiskImagesReady',
+  'NetworksReady',
+  'VolumesReady',
+  'VirtualMachinesReady',
+  'ContainersReady',
+  'AnsibleDeployed',
+  'AnsibleSkipped',
+  'Ready',
+] as const;
+export type WorkspaceCondition = (typeof workspaceConditions)[number];
+
+/** One part of a workspace and how it stands. */
+export const Component = z.object({
+  kind: z.enum(componentKinds),
+  name: z.string().max(253),
+  phase: z.enum(componentPhases),
+  reason: z.string().max(128),
+  message: z.string().max(1024),
+});
+export type Component = z.infer<typeof Component>;
+
+/** What is so; written by the functions only. */
+export const WorkspaceStatus = z.object({
+  phase: z.enum(workspacePhases).optional().describe('Where the workspace stands.'),
+  message: z.string().max(4096).optional().describe('The phase in a sentence, the first cause before all others.'),
+  ready: z.string().max(16).optional().describe('Components that are Ready, of those that have to be: 5/7.'),
+  conditions: z
+    .array(Condition)
+    .optional()
+    .describe('A condition for each stage; Ready sums them up.')
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
+  components: z.array(Component).max(256).optional().describe('What it is made of, and how each stands.'),
+  observedGeneration: int('The generation of the spec that this status speaks of.').optional(),
+  namespace: z.string().max(63).optional().describe('The Namespace that everything is in.'),
+  networkProvider: z
+    .string()
+    .max(32)
+    .optional()
+    .describe('Who made its networks: they stay with that one, whatever the policy says later.'),
+  images: z
+    .array(z.object({ name: z.string().max(253), namespace: z.string().max(63) }))
+    .max(32)
+    .optional()
+    .describe('The VMDiskImages it holds.'),
+  readyAt: time('When it was Ready for the first time.').optional(),
+});
+export type WorkspaceStatus = z.infer<typeof WorkspaceStatus>;
+
+/** Machines, containers, volumes and networks of a lab, as one object with one status. */
+export const Workspace = defineResource(
+  {
+    apiVersion: 'pelotech.ot/v1alpha1',
+    kind: 'Workspace',
+    plural: 'workspaces',
+    namespaced: false,
+    holdsPasswords: true,
+  },
+  {
+    spec: WorkspaceSpec,
+    // Garbage in a status is taken for none: it is written anew.
+    status: WorkspaceStatus.optional().catch(undefined),
+  },
+);
+export type Workspace = ObjectOf<typeof Workspace>;
