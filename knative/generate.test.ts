@@ -229,6 +229,82 @@ describe('a function', () => {
   });
 });
 
+describe('a function that writes in workspaces', () => {
+  const Lab = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
+  const build = aFunction(
+    'build',
+    [
+      on.changed(Widget, { source: 'pelotech', labels: ours, namespace: 'workspace' }),
+      on.changed(Lab, { source: 'pelotech', namespace: 'workspace' }),
+    ],
+    [
+      { resource: Lab, verbs: ['create'], fence: 'workspace' },
+      { resource: Gadget, verbs: ['create'], fence: 'workspace' },
+      { resource: Widget, verbs: ['bind'], names: ['one'] },
+      { resource: Lease, verbs: ['create'], namespace: 'workspace' },
+    ],
+  );
+  const from = (file: string) => objectsIn(file, [build]);
+
+  test('is brought only what is in them, by the namespace or by the name of what is in none', () => {
+    const [trigger] = from('base/triggers.yaml');
+    expect(trigger.spec.filters).toEqual([
+      {
+        any: [
+          {
+            all: [{ exact: { apiversion: 'demo.example.com/v1', kind: 'Widget' } }, { prefix: { namespace: 'ws-' } }],
+          },
+          { all: [{ exact: { apiversion: 'v1', kind: 'Namespace' } }, { prefix: { name: 'ws-' } }] },
+        ],
+      },
+    ]);
+  });
+
+  test('or only what is in none of them', () => {
+    const count = aFunction('count', [on.changed(Widget, { source: 'pelotech', namespace: 'elsewhere' })], []);
+    const [trigger] = objectsIn('base/triggers.yaml', [count]);
+    const exact = { apiversion: 'demo.example.com/v1', kind: 'Widget' };
+    expect(trigger.spec.filters).toEqual([{ any: [{ all: [{ exact }, { not: { prefix: { namespace: 'ws-' } } }] }] }]);
+  });
+
+  test('gets a role that nothing binds for it, and may do by name what it says', () => {
+    const objects = from('base/permissions.yaml');
+    const role = objects.find(({ metadata }) => metadata.name === 'sync-operator-build-in-workspace');
+    expect(role).toMatchObject({
+      kind: 'ClusterRole',
+      rules: [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] }],
+    });
+    expect(objects.filter(({ roleRef }) => roleRef?.name === role.metadata.name)).toEqual([]);
+    const everywhere = objects.find(
+      ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'sync-operator-build',
+    );
+    expect(everywhere.rules).toContainEqual({
+      apiGroups: ['demo.example.com'],
+      resources: ['widgets'],
+      resourceNames: ['one'],
+      verbs: ['bind'],
+    });
+  });
+
+  test('is fenced in to the names of workspaces', () => {
+    const [policy, binding] = from('base/fences.yaml');
+    expect(policy.spec.matchConditions).toEqual([
+      { name: 'who', expression: "request.userInfo.username == 'system:serviceaccount:sync-operator:build'" },
+    ]);
+    expect(
+      policy.spec.matchConstraints.resourceRules.map(({ resources }: { resources: string[] }) => resources),
+    ).toEqual([['namespaces'], ['gadgets']]);
+    expect(policy.spec.validations[0].expression).toBe(
+      "(request.resource.resource in ['namespaces'] ? request.name : request.namespace).startsWith('ws-')",
+    );
+    expect(binding.spec).toEqual({ policyName: policy.metadata.name, validationActions: ['Deny'] });
+  });
+
+  test('costs a cluster nothing where there is none', () => {
+    expect(filesOf([paint]).has('base/fences.yaml')).toBe(false);
+  });
+});
+
 test('the timers tick every 30 seconds and every 10 minutes', () => {
   expect(objectsIn('base/pings.yaml').map(({ metadata, spec }) => [metadata.name, spec.schedule])).toEqual([
     ['sweep', '*/30 * * * * *'],

@@ -1,5 +1,6 @@
 import type { FunctionDeclaration, SourceName } from '../shared/function.ts';
 import { brokerManifests } from './broker.ts';
+import { fenceManifests } from './fences.ts';
 import { type Manifest, yamlOf } from './manifest.ts';
 import { permissionManifests } from './permissions.ts';
 import { pingManifests } from './pings.ts';
@@ -18,8 +19,10 @@ export const foreignSources = (functions: readonly FunctionDeclaration[]): Sourc
 export function filesOf(functions: readonly FunctionDeclaration[]): Map<string, string> {
   const sources = [...sourceManifests(functions)];
   const components = sources.filter(([name]) => !isAlwaysThere(name));
+  const fences = fenceManifests(functions);
   const base = folder('base', 'Kustomization', [
     ['broker', brokerManifests(functions)],
+    ...(fences.length > 0 ? [['fences', fences] as const] : []),
     ['permissions', permissionManifests(functions)],
     ['pings', pingManifests()],
     ...sources.filter(([name]) => isAlwaysThere(name)).map(([name, of]) => [`source-${name}`, of] as const),

@@ -1,5 +1,5 @@
 import type { FunctionDeclaration, Permission } from '../shared/function.ts';
-import { operatorNamespace } from '../shared/rules/operator.ts';
+import { inWorkspaceRole, operatorNamespace } from '../shared/rules/operator.ts';
 import { groupOf, type Manifest, partOf } from './manifest.ts';
 
 /** Each function's ServiceAccount with what it may do: a ClusterRole everywhere, a Role in the operator's namespace. */
@@ -8,9 +8,24 @@ export const permissionManifests = (functions: readonly FunctionDeclaration[]): 
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: operatorNamespace, labels: partOf } },
     ...bound('ClusterRole', name, rulesOf(may.filter(({ namespace }) => !namespace))),
     ...bound('Role', name, rulesOf(may.filter(({ namespace }) => namespace === 'own'))),
+    ...inWorkspaces(name, rulesOf(may.filter(({ namespace }) => namespace === 'workspace'))),
   ]);
 
+/** Bound by the function itself, in each Namespace that it makes. */
+const inWorkspaces = (name: string, rules: readonly Rule[]): Manifest[] =>
+  rules.length === 0
+    ? []
+    : [
+        {
+          apiVersion: 'rbac.authorization.k8s.io/v1',
+          kind: 'ClusterRole',
+          metadata: { name: inWorkspaceRole(name), labels: partOf },
+          rules,
+        } as Manifest,
+      ];
+
 interface Rule {
+  resourceNames?: readonly string[];
   apiGroups: readonly string[];
   resources: readonly string[];
   verbs: readonly string[];
@@ -36,13 +51,15 @@ function bound(kind: 'Role' | 'ClusterRole', name: string, rules: readonly Rule[
 
 /** One rule for each resource; what several permissions say of the same one is joined. */
 function rulesOf(permissions: readonly Permission[]): Rule[] {
-  const keyOf = ({ resource, subresource }: Permission) =>
-    [groupOf(resource.apiVersion), resource.plural, subresource ?? ''].join(' ');
+  const keyOf = ({ resource, subresource, names = [] }: Permission) =>
+    [groupOf(resource.apiVersion), resource.plural, subresource ?? '', names.join(',')].join(' ');
   return [...Map.groupBy(permissions, keyOf)].map(([key, same]) => {
     const [group = '', plural = '', subresource = ''] = key.split(' ');
+    const { names } = same[0] ?? {};
     return {
       apiGroups: [group],
       resources: [subresource ? `${plural}/${subresource}` : plural],
+      ...(names ? { resourceNames: names } : {}),
       verbs: [...new Set(same.flatMap(({ verbs }) => verbs))],
     };
   });

@@ -1,5 +1,6 @@
 import type { FunctionDeclaration, Waker } from '../shared/function.ts';
 import { operatorNamespace } from '../shared/rules/operator.ts';
+import { workspacePrefix } from '../shared/rules/workspace.ts';
 import { brokerName, deliveryTo, subscriberOf } from './broker.ts';
 import { type Manifest, partOf } from './manifest.ts';
 import { pingAttributes } from './pings.ts';
@@ -35,11 +36,25 @@ const triggerOf = (name: string, on: readonly Brought[], delivery: ReturnType<ty
   },
   spec: {
     broker: brokerName,
-    filters: [{ any: distinct(on.flatMap(attributesOf)).map((exact) => ({ exact })) }],
+    filters: [{ any: distinct(on.flatMap(filtersOf)) }],
     subscriber: { ref: subscriberOf(name) },
     delivery,
   },
 });
+
+type Filter =
+  | { exact: Record<string, string> }
+  | { prefix: Record<string, string> }
+  | { not: Filter }
+  | { all: Filter[] };
+
+/** Of what is in workspaces, or is not, only that is brought: a source tells of every Pod of the cluster that has its labels. */
+function filtersOf(waker: Brought): Filter[] {
+  const exacts = attributesOf(waker).map((exact) => ({ exact }));
+  if (waker.on !== 'changed' || waker.namespace === undefined) return exacts;
+  const inside = { prefix: { [waker.resource.namespaced ? 'namespace' : 'name']: workspacePrefix } };
+  return exacts.map((exact) => ({ all: [exact, waker.namespace === 'workspace' ? inside : { not: inside }] }));
+}
 
 function attributesOf(waker: Brought): Record<string, string>[] {
   if (waker.on === 'event') return [{ type: waker.type }];

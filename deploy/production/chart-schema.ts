@@ -1,7 +1,7 @@
 import { foreignSources } from '../../knative/manifests.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { type PolicyKey, parsePolicy } from '../../shared/rules/policy.ts';
-import { scaleOf } from './chart-values.ts';
+import { scaleOf, valueOfSource } from './chart-values.ts';
 
 /** The JSON schema of the chart's values: Helm refuses a key that is misspelt before anything is applied. */
 export const chartSchema = (functions: readonly FunctionDeclaration[]) => ({
@@ -23,7 +23,7 @@ export const chartSchema = (functions: readonly FunctionDeclaration[]) => ({
       kafka: closed({ bootstrapServers: text, partitions: count(1), replicationFactor: count(1) }),
     }),
     timers: closed({ sweep: cron, audit: cron }),
-    sources: closed(Object.fromEntries(foreignSources(functions).map((name) => [name, yesOrNo]))),
+    sources: closed(Object.fromEntries(foreignSources(functions).map((name) => [valueOfSource(name), yesOrNo]))),
     resources: { type: 'object' },
     functions: closed(Object.fromEntries(functions.map((declaration) => [declaration.name, ofFunction(declaration)]))),
     otlpEndpoint: { type: 'string', pattern: '^(https?://.+)?$' },

@@ -36,7 +36,7 @@ export function chartValues(functions: readonly FunctionDeclaration[]): string {
     }),
     section(
       'Sources whose kinds belong to another operator; one whose CRDs are missing would only crash. Without kubevirt the\n# function that makes machines is left out, too: images do without.',
-      { sources: Object.fromEntries(foreignSources(functions).map((name) => [name, true])) },
+      { sources: Object.fromEntries(foreignSources(functions).map((name) => [valueOfSource(name), true])) },
     ),
     section('Of each container; a function may have its own, below.', { resources: resourcesIn(functions) }),
     section('Of each function: minScale, maxScale (0: as many as it takes), resources.', {
@@ -86,3 +86,6 @@ function resourcesIn(functions: readonly FunctionDeclaration[]): unknown {
   }[];
   return first?.spec.template.spec.containers[0]?.resources;
 }
+
+/** The name of a source among the values of the chart: a template can't read one with a hyphen. */
+export const valueOfSource = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());

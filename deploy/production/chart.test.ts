@@ -46,6 +46,7 @@ describe.skipIf(lacking.length > 0)('the Helm chart', () => {
   test.each([
     { set: ['timers.sweep=*/10 * * * * *'], changes: ['PingSource sweep'] },
     { set: ['sources.snapshotter=false'], changes: [], leavesOut: ofSource('snapshotter') },
+    { set: ['sources.kubeOvn=false'], changes: [], leavesOut: ofSource('kube-ovn') },
     {
       set: ['sources.kubevirt=false'],
       changes: [],

@@ -3,9 +3,9 @@ import { files as definitionFiles } from '../../crds/generate.ts';
 import type { Manifest } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
-import { workersOn } from '../install/workers.ts';
+import { kubeVirt, partsFor } from '../install/left-out.ts';
 import { chartSchema } from './chart-schema.ts';
-import { chartValues, productionValues } from './chart-values.ts';
+import { chartValues, productionValues, valueOfSource } from './chart-values.ts';
 import { networkPolicies, usualSurroundings } from './network-policies.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { ownKinds, roleManifests } from './roles.ts';
@@ -46,14 +46,14 @@ function knativeTemplates(functions: readonly FunctionDeclaration[]): Template[]
   const files = [...filesOf(functions)]
     .filter(([path]) => !path.endsWith('/kustomization.yaml'))
     .map(([path, text]) => ({ path, objects: objectsOf(text) }));
-  const ofMachines = workersOn(
-    'kubevirt.io',
+  const ofMachines = partsFor(
+    kubeVirt,
     files.flatMap(({ objects }) => objects),
   );
   return files.flatMap(({ path, objects }) => {
     const [folder = '', component = ''] = path.split('/');
     const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.yaml$/, '');
-    if (folder === 'components') return template(name, `.Values.sources.${component}`, objects);
+    if (folder === 'components') return template(name, `.Values.sources.${valueOfSource(component)}`, objects);
     return [
       ...template(
         name,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { stand as standWorkspace } from '../../functions/compose-workspace/standing.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
 import { facts } from '../../shared/events.ts';
 import { phases } from '../../shared/resources/pelotech/vm-disk-image.ts';
@@ -8,6 +9,7 @@ import { stand } from '../../shared/rules/machine-status.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';
+import { aWorkspace } from '../../test/workspace-builders.ts';
 
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
 const said = { reason: 'Because', message: 'It is so.' };
@@ -28,9 +30,19 @@ const ofMachines = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase
 );
 const left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
 const ofDeletion = told(
-  prune({ nowMs, policy: parsePolicy(undefined), image: aVMDiskImage({ deleted: true }), machines: [], left }),
+  prune({
+    nowMs,
+    policy: parsePolicy(undefined),
+    image: aVMDiskImage({ deleted: true }),
+    machines: [],
+    workspaces: [],
+    left,
+  }),
 );
-const all = [...ofImages, ...ofMachines, ...ofDeletion];
+const ofWorkspaces = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase) =>
+  told(standWorkspace(aWorkspace(), { phase, ...said, findings: [], fields: {} }, nowMs)),
+);
+const all = [...ofImages, ...ofMachines, ...ofDeletion, ...ofWorkspaces];
 
 test('everything that is told has a schema, and every schema something that is told', () => {
   expect(all.map(({ type }) => type).sort()).toEqual(Object.keys(facts).sort());

@@ -9,7 +9,7 @@ import { parse, stringify } from 'yaml';
 import { loadFunctions } from '../../knative/functions.ts';
 import { defineFunction, type FunctionDeclaration } from '../../shared/function.ts';
 import { hasKubectl } from '../../test/journeys/local-world.ts';
-import { workersOn } from '../install/workers.ts';
+import { kubeOvn, kubeVirt, partsFor } from '../install/left-out.ts';
 import { documents } from '../local/manifests.ts';
 import { chartFiles } from './chart.ts';
 import { productionFiles, productionFolder } from './generate.ts';
@@ -42,7 +42,7 @@ test("the chart's policy outlives its release: who uninstalls it keeps what was 
 const isKubectlThere = await hasKubectl();
 if (!isKubectlThere) console.log('skipped: components are rendered only where there is kubectl');
 
-describe.skipIf(!isKubectlThere)('the component images-only', () => {
+describe.skipIf(!isKubectlThere)('a component', () => {
   const root = fileURLToPath(new URL('../../', import.meta.url));
 
   async function rendered(resources: string[], components: string[]) {
@@ -55,11 +55,16 @@ describe.skipIf(!isKubectlThere)('the component images-only', () => {
     return documents(stdout);
   }
 
-  test.each(['serving', 'deployments'])('takes out of %s who works with KubeVirt, and nobody else', async (overlay) => {
+  test.each([
+    ['images-only', 'serving', kubeVirt, 11],
+    ['images-only', 'deployments', kubeVirt, 11],
+    ['without-kube-ovn', 'serving', kubeOvn, 4],
+    ['without-kube-ovn', 'deployments', kubeOvn, 4],
+  ])('%s takes out of %s what is of no use without that, and nothing else', async (name, overlay, platform, least) => {
     const whole = await rendered([`deploy/production/${overlay}`], []);
-    const taken = workersOn('kubevirt.io', whole);
-    expect(taken.size).toBeGreaterThan(10);
-    const left = await rendered([`deploy/production/${overlay}`], ['deploy/production/images-only']);
+    const taken = partsFor(platform, whole);
+    expect(taken.size).toBeGreaterThanOrEqual(least);
+    const left = await rendered([`deploy/production/${overlay}`], [`deploy/production/${name}`]);
     expect(left).toEqual(whole.filter((object) => !taken.has(object)));
   });
 });

@@ -5,7 +5,7 @@ import type { Manifest } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
 import { facts } from '../../shared/events.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
-import { workersOn } from '../install/workers.ts';
+import { kubeOvn, kubeVirt, type Platform, partsFor } from '../install/left-out.ts';
 import { chartFiles } from './chart.ts';
 import { networkPolicies, usualSurroundings } from './network-policies.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
@@ -23,7 +23,13 @@ export const productionFiles = (functions: readonly FunctionDeclaration[]): Map<
     ...part('network-policies', 'Component', networkPolicies(functions, usualSurroundings)),
     ...part('pod-disruption-budgets', 'Component', podDisruptionBudgets(functions)),
     ['resources/kustomization.yaml', yamlOf([{ ...component, patches: sizePatches(functions) }])],
-    ['images-only/kustomization.yaml', yamlOf([{ ...component, patches: withoutMachines(functions) }])],
+    ...Object.entries(without).map(
+      ([folder, platform]) =>
+        [
+          `${folder}/kustomization.yaml`,
+          yamlOf([{ ...component, patches: patchesWithout(platform, functions) }]),
+        ] as const,
+    ),
     ...Object.entries(facts).map(([type, schema]) => [`events/${type}.json`, jsonSchemaOf(type, schema)] as const),
     ...[...chartFiles(functions)].map(([name, text]) => [`chart/${name}`, text] as const),
   ]);
@@ -44,12 +50,15 @@ const part = (name: string, kind: 'Kustomization' | 'Component', objects: readon
 const jsonSchemaOf = (type: string, schema: z.ZodType) =>
   `${JSON.stringify({ title: type, ...z.toJSONSchema(schema, { io: 'input' }) }, undefined, 2)}\n`;
 
-/** The patches that take out what a cluster without KubeVirt cannot run, whichever overlay it is in. */
-function withoutMachines(functions: readonly FunctionDeclaration[]) {
+/** The components for a cluster that has one of these not. */
+const without = { 'images-only': kubeVirt, 'without-kube-ovn': kubeOvn };
+
+/** The patches that take out what a cluster without it cannot run, whichever overlay it is in. */
+function patchesWithout(platform: Platform, functions: readonly FunctionDeclaration[]) {
   const manifests = [...filesOf(functions)]
     .filter(([path]) => !path.endsWith('/kustomization.yaml'))
     .flatMap(([, text]) => parseAllDocuments(text).map((document) => document.toJS() as Manifest));
-  return [...workersOn('kubevirt.io', manifests)].map(({ apiVersion, kind, metadata }) => {
+  return [...partsFor(platform, manifests)].map(({ apiVersion, kind, metadata }) => {
     const { name = '' } = metadata ?? {};
     const [version = '', group] = apiVersion.split('/').reverse();
     return {

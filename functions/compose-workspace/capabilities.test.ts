@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { aClusterOf } from '../../test/workspace-builders.ts';
+import { beyondCapabilities } from './capabilities.ts';
+
+const judged = (add: string[], data: Record<string, string> = {}) => {
+  const [container] = aClusterOf().containers;
+  if (!container) throw new Error('expected a container');
+  return beyondCapabilities(
+    aClusterOf({ containers: [{ ...container, capabilities: { add } }] }),
+    parsePolicy({ data }),
+  );
+};
+
+test('what a lab needs of its own network may be added', () => {
+  expect(judged(['NET_ADMIN', 'NET_RAW', 'NET_BIND_SERVICE'])).toBeUndefined();
+});
+
+test('what opens the node may not, unless an admin says so', () => {
+  expect(judged(['NET_RAW', 'SYS_ADMIN', 'ALL'])).toMatchObject({
+    phase: 'Failed',
+    reason: 'CapabilityNotAllowed',
+    message: expect.stringContaining('found SYS_ADMIN, ALL;'),
+  });
+  expect(judged(['SYS_ADMIN'], { containerCapabilities: 'SYS_ADMIN' })).toBeUndefined();
+  expect(judged(['ALL'], { containerCapabilities: '*' })).toBeUndefined();
+});
+
+test('a list that is not one lets nobody begin', () => {
+  expect(judged(['NET_RAW'], { containerCapabilities: ' ' })).toMatchObject({ phase: 'Waiting' });
+});

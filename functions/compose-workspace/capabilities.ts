@@ -1,0 +1,24 @@
+import type { ContainerCluster } from '../../shared/resources/pelotech/workspace.ts';
+import { isValid, type Policy } from '../../shared/rules/policy.ts';
+import { failed, type Standing, waiting } from './stage.ts';
+
+/**
+ * Why a container cluster is neither made nor changed: it adds capabilities that the policy lets nobody add. Namespaces of
+ * workspaces take any, and some of them are a way to be root on a node (Kubernetes' Pod Security Standards, Baseline).
+ */
+export function beyondCapabilities({ containers }: ContainerCluster, policy: Policy): Standing | undefined {
+  const added = containers.flatMap(({ capabilities }) => capabilities?.add ?? []);
+  if (added.length === 0) return undefined;
+  if (!isValid(policy, 'containerCapabilities')) {
+    return waiting('InvalidPolicy', "Waiting until the policy's containerCapabilities parses again.");
+  }
+  const allowed = policy.values.containerCapabilities;
+  if (allowed.includes('*')) return undefined;
+  const beyond = [...new Set(added)].filter((one) => !allowed.includes(one));
+  return beyond.length > 0
+    ? failed(
+        'CapabilityNotAllowed',
+        `Expected capabilities among the policy's containerCapabilities, found ${beyond.join(', ')}; drop them, or have an admin allow them.`,
+      )
+    : undefined;
+}

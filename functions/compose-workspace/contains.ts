@@ -1,0 +1,35 @@
+import { amountOf } from '../../shared/rules/quantity.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Whether what was found has all that is wanted: the API server and other controllers add fields to what they are given, leave
+ * out those that say nothing, and write quantities in a way of their own. Of lists the length counts, too: an empty one is as
+ * good as none.
+ */
+export function contains(found: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    const list = Array.isArray(found) ? found : [];
+    return list.length === wanted.length && wanted.every((one, index) => contains(list[index], one));
+  }
+  if (isFields(wanted)) {
+    const object = isFields(found) ? found : {};
+    return Object.entries(wanted).every(([key, value]) =>
+      quantities.has(key) && isFields(value) ? areSameAmounts(object[key], value) : contains(object[key], value),
+    );
+  }
+  return found === wanted || (found === undefined && saysNothing.has(wanted));
+}
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+/** Fields that hold amounts, "2048Mi" is kept as "2Gi". */
+const quantities = new Set(['requests', 'limits']);
+
+const areSameAmounts = (found: unknown, wanted: Fields) =>
+  Object.entries(wanted).every(([key, value]) => {
+    const other = isFields(found) ? found[key] : undefined;
+    return other === value || (other !== undefined && amountOf(String(other)) === amountOf(String(value)));
+  });
+
+const saysNothing = new Set<unknown>([undefined, false, '', 0]);

@@ -1,0 +1,750 @@
+import { describe, expect, test } from 'vitest';
+import { Deployment } from '../../shared/resources/apps/deployment.ts';
+import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
+import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
+import { NetworkPolicy } from '../../shared/resources/networking/network-policy.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { Workspace, WorkspaceStatus } from '../../shared/resources/pelotech/workspace.ts';
+import { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
+import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { refusalKey } from '../../shared/rules/refusal-key.ts';
+import { at, aVMDiskImage, start } from '../../test/builders.ts';
+import { aClusterOf, aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';
+import { decide } from './decide.ts';
+import type { Inside, Observed } from './observed.ts';
+
+const lab = (spec: Workspace['spec'] = {}, status?: WorkspaceStatus) =>
+  aWorkspace({ spec, ...(status ? { status } : {}) });
+const owner = { apiVersion: 'pelotech.ot/v1alpha1', kind: 'Workspace', name: 'lab', uid: 'uid-lab', controller: true };
+
+/** An object of the workspace, as it might be found. */
+const ours = <T extends KubernetesObject>(
+  resource: Resource<T>,
+  name: string,
+  fields: object = {},
+  metadata: object = {},
+) =>
+  resource.parse({
+    metadata: {
+      name,
+      ...(resource.namespaced ? { namespace: 'ws-lab' } : {}),
+      uid: `uid-${name}`,
+      resourceVersion: '5',
+      creationTimestamp: at(-3600),
+      ownerReferences: [owner],
+      ...metadata,
+    },
+    ...fields,
+  });
+
+const nothing: Inside = {
+  hasMultus: true,
+  networkPolicies: [],
+  definitions: [],
+  claims: [],
+  machines: [],
+  deployments: [],
+  services: [],
+  jobs: [],
+  configMaps: [],
+  pods: [],
+};
+const ubuntu = aVMDiskImage({ status: { phase: 'Succeeded' } });
+
+const empty: Observed = {
+  nowMs: start,
+  policy: parsePolicy({ data: {} }),
+  refusals: new Map(),
+  workspace: lab(),
+  namespace: undefined,
+  grant: undefined,
+  inside: undefined,
+  outside: { isServed: true, vpc: undefined, subnets: [] },
+  images: new Map(),
+  imageNamespaces: new Map(),
+};
+/** An object as the function makes it, an hour later. */
+const asMade = <T extends KubernetesObject>(resource: Resource<T>) => {
+  const { metadata, ...fields } = madeOf(decide(empty), resource.kind) ?? { metadata: { name: '' } };
+  return ours(resource, metadata.name, fields, metadata);
+};
+
+type Given = Partial<Omit<Observed, 'inside' | 'images'>> & {
+  inside?: Partial<Inside>;
+  data?: Record<string, string>;
+  image?: typeof ubuntu | null;
+};
+const look = ({ inside, data = {}, image = ubuntu, ...more }: Given): Observed => ({
+  nowMs: start,
+  policy: parsePolicy({ data }),
+  refusals: new Map(),
+  workspace: lab(),
+  namespace: asMade(Namespace),
+  grant: asMade(RoleBinding),
+  inside: { ...nothing, ...inside },
+  outside: { isServed: true, vpc: undefined, subnets: [] },
+  images: new Map(image ? [['vmdi-farm/ubuntu', image]] : []),
+  imageNamespaces: new Map([['vmdi-farm', Namespace.parse({ metadata: { name: 'vmdi-farm' } })]]),
+  ...more,
+});
+const pass = (given: Given) => decide(look(given));
+
+const statusIn = (actions: readonly Action[]) =>
+  (actions.find((action) => action.do === 'patchStatus')?.status ?? {}) as WorkspaceStatus;
+const conditionIn = (actions: readonly Action[], type: string) => conditionOf(statusIn(actions).conditions, type);
+const componentIn = (actions: readonly Action[], name: string) =>
+  statusIn(actions).components?.find((one) => one.name === name);
+/** "create Deployment app" */
+const writes = (actions: readonly Action[]) =>
+  actions.flatMap((action) => {
+    if (action.do === 'create' || action.do === 'replace')
+      return [`${action.do} ${action.resource.kind} ${action.object.metadata.name}`];
+    return action.do === 'delete' ? [`delete ${action.resource.kind} ${action.of.metadata.name}`] : [];
+  });
+function madeOf(actions: readonly Action[], kind: string) {
+  return actions.flatMap((action) =>
+    action.do === 'create' && action.resource.kind === kind ? [action.object] : [],
+  )[0];
+}
+
+type PodSpec = Record<string, unknown> & { containers: readonly Record<string, unknown>[] };
+interface Made {
+  metadata: object;
+  spec: { template: { spec: PodSpec } };
+}
+
+const net = { name: 'net', cidr: '10.0.0.0/24' };
+const bridge = { networkProvider: 'bridge' };
+const network = (name: string, text = '') => ours(NetworkAttachmentDefinition, name, { spec: { config: text } });
+
+describe('the order', () => {
+  test('namespace and right come first, and the rest is looked at in the same pass', () => {
+    const open = decide(empty);
+    expect(writes(open)).toEqual([
+      'create Namespace ws-lab',
+      'create RoleBinding sync-operator-compose-workspace-in-workspace',
+    ]);
+    expect(open.at(-1)).toMatchObject({ do: 'lookAgain' });
+  });
+  test('the wall is made before anything runs', () => {
+    const spec = { containerClusters: [aClusterOf()] };
+    expect(writes(pass({ workspace: lab(spec) }))).toEqual([
+      'create NetworkPolicy ws-deny-all',
+      'create Deployment app',
+    ]);
+  });
+  test.each<[string, Given['image'], string, string]>([
+    ['is missing', null, 'ImageMissing', 'Waiting'],
+    ['downloads', aVMDiskImage({ status: { phase: 'Syncing' } }), 'ImageSyncing', 'Provisioning'],
+    ['failed', aVMDiskImage({ status: { phase: 'Failed', message: 'No.' } }), 'ImageFailed', 'Failed'],
+    ['goes', aVMDiskImage({ deleted: true, status: { phase: 'Succeeded' } }), 'ImageTerminating', 'Provisioning'],
+  ])('nothing is begun while an image %s', (_, image, reason, phase) => {
+    const spec = {
+      vms: [aMachineOf()],
+      containerClusters: [aClusterOf()],
+      volumes: [{ name: 'data', size: '1Gi' }],
+      networks: [net],
+    };
+    const actions = pass({ workspace: lab(spec), image: image ?? null });
+    expect(writes(actions)).toEqual(['create NetworkPolicy ws-deny-all']);
+    expect(componentIn(actions, 'ubuntu')).toMatchObject({ reason, phase });
+    expect(conditionIn(actions, 'VMDiskImagesReady')).toMatchObject({ status: 'False', reason });
+    expect(componentIn(actions, 'app')).toMatchObject({ phase: 'Waiting', reason: 'ImagesNotReady' });
+  });
+  test('what was begun is kept as it should be while the image of another machine downloads', () => {
+    const spec = { vms: [aMachineOf()], containerClusters: [aClusterOf()] };
+    const inside = { claims: [ours(PersistentVolumeClaim, 'old')] };
+    const actions = pass({ workspace: lab(spec), inside, image: aVMDiskImage({ status: { phase: 'Syncing' } }) });
+    expect(writes(actions)).toContain('create Deployment app');
+    expect(writes(actions)).not.toContain('create VirtualMachine vm');
+  });
+});
+
+describe('a missing image', () => {
+  const data = {
+    imageUrlTemplate: 'https://s3.eu-west-1.amazonaws.com/images/{name}/{version}.qcow2',
+    imageStorageClass: 'gp3',
+    imageSnapshotClass: 'ebs',
+    imageSecretRef: 'reader',
+  };
+  const made = (given: Given) => madeOf(pass({ image: null, ...given }), 'VMDiskImage');
+
+  test("is made of the policy's template, as large as the machine's disk where the policy does not say", () => {
+    const workspace = lab({ vms: [aMachineOf({ version: '2.1', diskSize: '18Gi' })] });
+    expect(made({ workspace, data })).toMatchObject({
+      metadata: { name: 'ubuntu', namespace: 'vmdi-farm', labels: { 'pelotech.ot/made-for': 'workspaces' } },
+      spec: {
+        url: 'https://s3.eu-west-1.amazonaws.com/images/ubuntu/2.1.qcow2',
+        sourceType: 's3',
+        secretRef: 'reader',
+        diskSize: '18Gi',
+      },
+    });
+  });
+  test.each<[string, Partial<Parameters<typeof aMachineOf>[0]>, Record<string, string>, string]>([
+    ['the policy has no template', { version: '1' }, {}, 'imageUrlTemplate, imageStorageClass'],
+    ['it has no version', { diskSize: '1Gi' }, data, 'has no version'],
+    ['nobody says how large it is', { version: '1' }, data, 'imageDiskSize'],
+    ['a key does not parse', { version: '1' }, { ...data, imageDiskSize: 'large' }, 'imageDiskSize does not parse'],
+  ])('stays missing where %s', (_, more, policy, said) => {
+    const actions = pass({ image: null, workspace: lab({ vms: [aMachineOf(more)] }), data: policy });
+    expect(writes(actions)).not.toContain('create VMDiskImage ubuntu');
+    expect(conditionIn(actions, 'VMDiskImagesReady')).toMatchObject({ reason: 'ImageMissing' });
+    expect(statusIn(actions).message).toContain(said);
+  });
+  test('is looked for where the workspace holds it, whatever namespaces the policy names now', () => {
+    const workspace = lab({ vms: [aMachineOf()] }, { images: [{ name: 'ubuntu', namespace: 'vmdi-farm' }] });
+    const machine = madeOf(pass({ workspace, data: { imageNamespaces: 'golden' } }), 'VirtualMachine');
+    expect(machine).toMatchObject({ spec: { vmDiskImageRef: { name: 'ubuntu', namespace: 'vmdi-farm' } } });
+  });
+});
+
+describe('networks', () => {
+  const workspace = lab({ networks: [net] });
+  test('of kube-ovn are a router of its own, and a Subnet and a definition each', () => {
+    const actions = pass({ workspace });
+    expect(writes(actions).slice(1)).toEqual([
+      'create Vpc ws-lab',
+      expect.stringMatching(/^create Subnet ws-lab-net-[0-9a-f]{8}$/),
+      'create NetworkAttachmentDefinition net',
+    ]);
+    expect(madeOf(actions, 'Subnet')).toMatchObject({
+      spec: { vpc: 'ws-lab', cidrBlock: '10.0.0.0/24', gateway: '10.0.0.254', provider: 'net.ws-lab.ovn' },
+    });
+  });
+  test('are put on no router of somebody else', () => {
+    const vpc = Vpc.parse({ metadata: { name: 'ws-lab', uid: 'theirs' } });
+    const actions = pass({ workspace, outside: { isServed: true, vpc, subnets: [] } });
+    expect(writes(actions)).toEqual(['create NetworkPolicy ws-deny-all']);
+    expect(componentIn(actions, 'net')).toMatchObject({ phase: 'Failed', reason: 'NameTaken' });
+  });
+  test('are looked at again as soon as they are defined, for no event tells of it', () => {
+    expect(pass({ workspace, data: bridge })).toContainEqual(expect.objectContaining({ do: 'lookAgain' }));
+  });
+  test('on bridges are a pair of definitions', () => {
+    expect(writes(pass({ workspace, data: bridge })).slice(1)).toEqual([
+      'create NetworkAttachmentDefinition net',
+      'create NetworkAttachmentDefinition net-ip',
+    ]);
+  });
+  const subnets = [ours(Subnet, 'ws-lab-net')];
+  const config = '{"cniVersion":"0.3.1","type":"bridge"}';
+  test.each<[string, Given, string]>([
+    [
+      'bridge, though there are Subnets',
+      { data: bridge, outside: { isServed: true, vpc: undefined, subnets } },
+      'kube-ovn',
+    ],
+    ['kube-ovn, though there are bridges', { inside: { definitions: [network('net', config)] } }, 'bridge'],
+  ])('are of whoever made them, where the status does not say and the policy now says %s', (_, given, expected) => {
+    expect(statusIn(pass({ workspace, ...given }))).toMatchObject({ networkProvider: expected });
+  });
+  test('say who makes them as soon as one is made or there, and not before', () => {
+    expect(statusIn(pass({ workspace }))).toMatchObject({ networkProvider: 'kube-ovn' });
+    const outside = { isServed: true, vpc: ours(Vpc, 'ws-lab'), subnets: [] };
+    const hasMultus = { hasMultus: false };
+    expect(statusIn(pass({ workspace, outside, inside: hasMultus }))).toMatchObject({ networkProvider: 'kube-ovn' });
+    expect(statusIn(pass({ workspace, inside: hasMultus }))).not.toHaveProperty('networkProvider');
+  });
+  test('stay with who made them', () => {
+    const begun = lab({ networks: [net] }, { networkProvider: 'kube-ovn' });
+    expect(writes(pass({ workspace: begun, data: bridge }))).toContain('create Vpc ws-lab');
+  });
+  test.each([
+    ['kube-ovn', { outside: { isServed: false, vpc: undefined, subnets: [] } }, 'KubeOvnMissing'],
+    ['Multus', { inside: { hasMultus: false } }, 'MultusMissing'],
+  ])('say so where %s is not installed', (_, given, reason) => {
+    expect(componentIn(pass({ workspace, ...given }), 'net')).toMatchObject({ phase: 'Failed', reason });
+  });
+  test('that are wanted no more stay while somebody is on them, and are named', () => {
+    const on = [{ name: 'net', namespace: 'ws-lab' }];
+    const annotations = { 'k8s.v1.cni.cncf.io/networks': JSON.stringify(on) };
+    const pod = Pod.parse({ metadata: { name: 'runs', annotations }, status: { phase: 'Running' } });
+    const actions = pass({ workspace: lab(), inside: { definitions: [network('net')], pods: [pod] }, data: bridge });
+    expect(writes(actions)).not.toContain('delete NetworkAttachmentDefinition net');
+    expect(conditionIn(actions, 'NetworksReady')).toMatchObject({ status: 'False', reason: 'NetworkInUse' });
+    expect(conditionIn(actions, 'NetworksReady')?.message).toContain('net (Pod runs)');
+    expect(writes(pass({ inside: { definitions: [network('net')] } }))).toContain(
+      'delete NetworkAttachmentDefinition net',
+    );
+  });
+  test('give the router only when no Subnet is on it any more', () => {
+    const vpc = ours(Vpc, 'ws-lab');
+    const subnet = ours(Subnet, 'ws-lab-old');
+    const going = pass({ outside: { isServed: true, vpc, subnets: [subnet] } });
+    expect(writes(going)).toContain('delete Subnet ws-lab-old');
+    expect(writes(going)).not.toContain('delete Vpc ws-lab');
+    expect(writes(pass({ outside: { isServed: true, vpc, subnets: [] } }))).toContain('delete Vpc ws-lab');
+  });
+});
+
+describe('a machine', () => {
+  const networks = [
+    {
+      ...net,
+      routes: [{ destinationNetworkCidr: '0.0.0.0/0', nextHopIpAddress: '10.0.0.1' }],
+      nameservers: { addresses: ['9.9.9.9'] },
+    },
+    {
+      name: 'two',
+      cidr: '10.0.1.0/24',
+      routes: [
+        { destinationNetworkCidr: '0.0.0.0/0', nextHopIpAddress: '10.0.1.1' },
+        { destinationNetworkCidr: '172.16.0.0/12', nextHopIpAddress: '10.0.1.2' },
+      ],
+    },
+  ];
+  const onBridge = {
+    inside: { definitions: ['net', 'net-ip', 'two', 'two-ip'].map((name) => network(name)) },
+    data: bridge,
+  };
+  const interfacesOf = (addresses: [string, string]) => {
+    const [one, two] = addresses;
+    const interfaces = [
+      { network: 'net', ipAddress: `${one}/24` },
+      { network: 'two', ipAddress: `${two}/24` },
+    ];
+    const workspace = lab({ vms: [aMachineOf({ interfaces })], networks });
+    // The definitions are not as wanted, and are mended in this pass; the machine waits for nothing.
+    const made = madeOf(pass({ workspace, ...onBridge }), 'VirtualMachine') as
+      | { spec?: { interfaces?: unknown } }
+      | undefined;
+    return made?.spec?.interfaces;
+  };
+  test('gets the routes and name servers of its networks, the first way to everything before the others', () => {
+    expect(interfacesOf(['10.0.0.5', '10.0.1.5'])).toEqual([
+      {
+        network: 'net',
+        ipAddress: '10.0.0.5/24',
+        routes: [{ to: '0.0.0.0/0', via: '10.0.0.1', metric: 100 }],
+        nameservers: ['9.9.9.9'],
+      },
+      {
+        network: 'two',
+        ipAddress: '10.0.1.5/24',
+        routes: [
+          { to: '0.0.0.0/0', via: '10.0.1.1', metric: 200 },
+          { to: '172.16.0.0/12', via: '10.0.1.2' },
+        ],
+      },
+    ]);
+  });
+  test('that is a router gets no route by way of itself', () => {
+    expect(interfacesOf(['10.0.0.1', '10.0.1.2'])).toEqual([
+      { network: 'net', ipAddress: '10.0.0.1/24', nameservers: ['9.9.9.9'] },
+      { network: 'two', ipAddress: '10.0.1.2/24', routes: [{ to: '0.0.0.0/0', via: '10.0.1.1' }] },
+    ]);
+  });
+  test('with another image stays as long as that is not there', () => {
+    const spec = { resources: { cpu: '2', memory: '2Gi' }, vmDiskImageRef: { name: 'old', namespace: 'vmdi-farm' } };
+    const machines = [ours(VirtualMachine, 'vm', { spec })];
+    const actions = pass({ workspace: lab({ vms: [aMachineOf()] }), inside: { machines }, image: null });
+    expect(writes(actions)).not.toContain('delete VirtualMachine vm');
+    expect(componentIn(actions, 'vm')).toMatchObject({ phase: 'Waiting', reason: 'ImageNotReady' });
+  });
+  test.each([
+    ['is deleted', aVMDiskImage({ deleted: true, status: { phase: 'Succeeded' } })],
+    ['has failed', aVMDiskImage({ status: { phase: 'Failed' } })],
+    ['is gone', null],
+  ])('that has its disk does not mind that its image %s', (_, image) => {
+    const spec = { resources: { cpu: '2', memory: '2Gi' }, vmDiskImageRef: { name: 'ubuntu', namespace: 'vmdi-farm' } };
+    const status = {
+      phase: 'Ready',
+      rootDisk: { name: 'vm-root', image: 'uid-ubuntu', revision: 1, cloned: 'uid-volume' },
+    };
+    const machines = [ours(VirtualMachine, 'vm', { spec, status })];
+    const actions = pass({ workspace: lab({ vms: [aMachineOf()] }), inside: { machines }, image });
+    expect(componentIn(actions, 'ubuntu')).toMatchObject({ phase: 'Ready', reason: 'DiskCloned' });
+  });
+  test('with another image is made anew', () => {
+    const spec = { resources: { cpu: '2', memory: '2Gi' }, vmDiskImageRef: { name: 'old', namespace: 'vmdi-farm' } };
+    const machines = [ours(VirtualMachine, 'vm', { spec })];
+    expect(writes(pass({ workspace: lab({ vms: [aMachineOf()] }), inside: { machines } }))).toContain(
+      'delete VirtualMachine vm',
+    );
+  });
+  test.each([
+    ['Skip', [], 'Skipped'],
+    ['Halt', ['create VirtualMachine vm'], 'Provisioning'],
+    ['Start', ['create VirtualMachine vm'], 'Provisioning'],
+  ])('to be ignored, under policy %s', (ignoreOnDeploy, made, phase) => {
+    const workspace = lab({ vms: [aMachineOf({ ignoreOnDeploy: true })] });
+    const actions = pass({ workspace, data: { ignoreOnDeploy } });
+    expect(writes(actions).slice(1)).toEqual(made);
+    expect(componentIn(actions, 'vm')?.phase).toBe(phase);
+  });
+});
+
+describe('a container cluster', () => {
+  test.each<[string, (spec: PodSpec) => object]>([
+    ['hostNetwork', (spec) => ({ ...spec, hostNetwork: true })],
+    ['hostPID', (spec) => ({ ...spec, hostPID: true })],
+    ['hostIPC', (spec) => ({ ...spec, hostIPC: true })],
+    ['initContainers', (spec) => ({ ...spec, initContainers: [{ name: 'theirs' }] })],
+    [
+      'privileged',
+      (spec) => ({ ...spec, containers: [{ ...spec.containers[0], securityContext: { privileged: true } }] }),
+    ],
+  ])('that somebody lets out of its lab by %s is mended, and only then', (_, edited) => {
+    const workspace = lab({ containerClusters: [aClusterOf()] });
+    const made = madeOf(pass({ workspace }), 'Deployment') as unknown as Made;
+    const { hostNetwork: _1, hostPID: _2, hostIPC: _3, initContainers: _4, ...kept } = made.spec.template.spec;
+    const found = (spec: object) => {
+      const fields = { spec: { ...made.spec, template: { ...made.spec.template, spec } } };
+      return { deployments: [ours(Deployment, 'app', fields, made.metadata)] };
+    };
+    const containers = kept.containers.map(({ securityContext: _none, ...container }) => container);
+    const asKept = { ...kept, containers };
+    expect(writes(pass({ workspace, inside: found(asKept) }))).not.toContain('replace Deployment app');
+    expect(writes(pass({ workspace, inside: found(edited(asKept)) }))).toContain('replace Deployment app');
+  });
+  const templateOf = (given: Given) =>
+    (
+      madeOf(pass(given), 'Deployment') as unknown as {
+        spec: {
+          replicas: number;
+          strategy: object;
+          template: { metadata: { annotations: Record<string, string> }; spec: Record<string, unknown> };
+        };
+      }
+    ).spec;
+
+  test('is one Pod at a time, with what it asks for and no more', () => {
+    const containers = [
+      {
+        name: 'app',
+        image: 'example.org/app:1',
+        resources: { cpu: '128m', memory: '256Mi' },
+        capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] },
+        env: [{ name: 'DEBUG', value: 'true' }],
+        volumeMounts: [{ name: 'data', containerPath: '/config', readOnly: true }],
+        portMappings: [{ containerPort: 53, protocol: 'udp', hostPort: 53 }],
+      },
+    ];
+    const workspace = lab({
+      containerClusters: [aClusterOf({ containers })],
+      volumes: [{ name: 'data', size: '1Gi', localPath: '/here' }],
+    });
+    const spec = templateOf({ workspace });
+    expect(spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } });
+    expect(spec.template.spec).toMatchObject({
+      automountServiceAccountToken: false,
+      dnsPolicy: 'None',
+      dnsConfig: { nameservers: ['127.0.0.1'] },
+      containers: [
+        {
+          resources: { requests: { cpu: '128m' }, limits: { cpu: '128m' } },
+          securityContext: { capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] } },
+          env: [{ name: 'DEBUG', value: 'true' }],
+          volumeMounts: [{ name: 'data', mountPath: '/config', readOnly: true, subPath: 'here' }],
+          ports: [{ containerPort: 53, protocol: 'UDP', hostPort: 53 }],
+        },
+      ],
+      volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+    });
+    const without = templateOf({ workspace, data: { hostPorts: 'ignore' } }).template.spec;
+    expect(JSON.stringify(without)).not.toContain('hostPort');
+  });
+  test('is on its networks with its addresses, and has one way to everything', () => {
+    const networks = [
+      {
+        ...net,
+        routes: [
+          { destinationNetworkCidr: '0.0.0.0/0', nextHopIpAddress: '10.0.0.1' },
+          { destinationNetworkCidr: '172.16.0.0/12', nextHopIpAddress: '10.0.0.2' },
+        ],
+      },
+    ];
+    const interfaces = [{ network: 'net', ipAddress: '10.0.0.7/24' }];
+    const workspace = lab({ containerClusters: [aClusterOf({ interfaces })], networks });
+    const subnet = ours(Subnet, 'ws-lab-net-x', { status: { conditions: [{ type: 'Ready', status: 'True' }] } });
+    const first = madeOf(pass({ workspace }), 'Subnet')?.metadata.name ?? '';
+    const outside = {
+      isServed: true,
+      vpc: ours(Vpc, 'ws-lab'),
+      subnets: [{ ...subnet, metadata: { ...subnet.metadata, name: first } }],
+    };
+    const { annotations } = templateOf({ workspace, outside, inside: { definitions: [network('net')] } }).template
+      .metadata;
+    expect(JSON.parse(annotations['k8s.v1.cni.cncf.io/networks'] ?? '')).toEqual([
+      { name: 'net', namespace: 'ws-lab', 'default-route': ['10.0.0.1'] },
+    ]);
+    expect(annotations['net.ws-lab.ovn.kubernetes.io/ip_address']).toBe('10.0.0.7');
+    expect(JSON.parse(annotations['net.ws-lab.ovn.kubernetes.io/routes'] ?? '')).toEqual([
+      { dst: '172.16.0.0/12', gw: '10.0.0.2' },
+    ]);
+  });
+
+  const deployment = (status: object) => ours(Deployment, 'app', { status });
+  const waits = (reason: string) =>
+    Pod.parse({
+      metadata: { name: 'app-1', labels: { 'pelotech.ot/container-cluster': 'app' } },
+      status: {
+        phase: 'Pending',
+        containerStatuses: [{ name: 'app', state: { waiting: { reason, message: 'Back-off' } } }],
+      },
+    });
+  const overdue = { conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }] };
+  test.each<[string, object, Pod[], string, string]>([
+    ['not looked at', {}, [], 'Provisioning', 'Starting'],
+    ['up', { replicas: 1, updatedReplicas: 1, availableReplicas: 1 }, [], 'Ready', 'Available'],
+    ['in trouble', { replicas: 1 }, [waits('ImagePullBackOff')], 'Provisioning', 'ImagePullBackOff'],
+    ['in trouble for long', { replicas: 1, ...overdue }, [waits('ImagePullBackOff')], 'Failed', 'ImagePullBackOff'],
+    [
+      'refused',
+      { conditions: [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' }] },
+      [],
+      'Provisioning',
+      'FailedCreate',
+    ],
+  ])('that is %s', (_, status, pods, phase, reason) => {
+    const workspace = lab({ containerClusters: [aClusterOf()] });
+    const actions = pass({ workspace, inside: { deployments: [deployment(status)], pods } });
+    expect(componentIn(actions, 'app')).toMatchObject({ phase, reason });
+  });
+});
+
+describe('a volume', () => {
+  const claim = (storage: string, phase: string) =>
+    ours(PersistentVolumeClaim, 'data', { spec: { resources: { requests: { storage } } }, status: { phase } });
+  const given = (size: string, found: PersistentVolumeClaim) => ({
+    workspace: lab({ volumes: [{ name: 'data', size }] }),
+    inside: { claims: [found] },
+  });
+  test('may grow, and never becomes smaller', () => {
+    const grown = pass(given('2Gi', claim('1Gi', 'Bound')));
+    expect(grown).toContainEqual(
+      expect.objectContaining({
+        do: 'replace',
+        object: expect.objectContaining({ spec: { resources: { requests: { storage: '2Gi' } } } }),
+      }),
+    );
+    expect(componentIn(pass(given('1Gi', claim('2Gi', 'Bound'))), 'data')).toMatchObject({ reason: 'SizeNotApplied' });
+  });
+  test('grows once it is bound: Kubernetes refuses it before', () => {
+    const waiting = pass(given('2Gi', claim('1Gi', 'Pending')));
+    expect(JSON.stringify(waiting.filter((action) => action.do === 'replace'))).not.toContain('2Gi');
+    expect(componentIn(waiting, 'data')).toMatchObject({ phase: 'Ready', reason: 'GrowsWhenBound' });
+  });
+  test('that nothing mounts is well unbound', () => {
+    expect(componentIn(pass(given('1Gi', claim('1Gi', 'Pending'))), 'data')).toMatchObject({
+      phase: 'Ready',
+      reason: 'Unused',
+    });
+  });
+  test('that is lost has failed', () => {
+    expect(componentIn(pass(given('1Gi', claim('1Gi', 'Lost'))), 'data')).toMatchObject({ phase: 'Failed' });
+  });
+});
+
+test.each<[string, Workspace['spec'], string]>([
+  ['ignoreOnDeploy', { vms: [aMachineOf({ ignoreOnDeploy: true })] }, 'vm'],
+  ['networkProvider', { networks: [net] }, 'net'],
+  [
+    'hostPorts',
+    {
+      containerClusters: [
+        aClusterOf({ containers: [{ name: 'app', image: 'a', portMappings: [{ containerPort: 53, hostPort: 53 }] }] }),
+      ],
+    },
+    'app',
+  ],
+])('nothing that depends on %s is begun while it does not parse', (key, spec, name) => {
+  const actions = pass({ workspace: lab(spec), data: { [key]: 'perhaps' } });
+  expect(writes(actions)).toEqual(['create NetworkPolicy ws-deny-all']);
+  expect(componentIn(actions, name)).toMatchObject({ phase: 'Waiting', reason: 'InvalidPolicy' });
+});
+
+describe('what the API server refuses', () => {
+  const refusals = (words: string) => new Map([[refusalKey(Deployment, { namespace: 'ws-lab', name: 'app' }), words]]);
+  const workspace = lab({ containerClusters: [aClusterOf(), aClusterOf({ name: 'other' })] });
+  test('is said, and holds up nothing else', () => {
+    const actions = pass({ workspace, refusals: refusals('Invalid: no such thing') });
+    expect(writes(actions)).toContain('create Deployment other');
+    expect(componentIn(actions, 'app')).toMatchObject({ phase: 'Failed', reason: 'Rejected' });
+    expect(statusIn(actions)).toMatchObject({ phase: 'Failed' });
+  });
+  test('for a right that is new is asked for again', () => {
+    const grant = ours(RoleBinding, 'grant', {}, { creationTimestamp: at(-5) });
+    const actions = pass({ workspace, grant, refusals: refusals('Forbidden: not yet') });
+    expect(componentIn(actions, 'app')).toMatchObject({ phase: 'Provisioning', reason: 'Forbidden' });
+    expect(actions.at(-1)).toMatchObject({ do: 'again' });
+    expect(componentIn(pass({ workspace, refusals: refusals('Forbidden: quota') }), 'app')).toMatchObject({
+      phase: 'Failed',
+    });
+  });
+});
+
+describe('where the API server lets nobody look into the namespace', () => {
+  const shutOut = (given: Given = {}) => decide({ ...look(given), inside: undefined, isShutOut: true });
+  const grantOf = (more: object, metadata: object = {}) => {
+    const made = asMade(RoleBinding);
+    return RoleBinding.parse({ ...made, ...more, metadata: { ...made.metadata, ...metadata } });
+  };
+  const workspace = lab({ vms: [aMachineOf({ vmDiskImageTemplate: ubuntu.spec })] });
+
+  test.each<[string, ReturnType<typeof grantOf>]>([
+    ['subjects', grantOf({ subjects: [] })],
+    ['labels', grantOf({}, { labels: {} })],
+  ])('a right with other %s is mended, and tried again soon', (_, grant) => {
+    const actions = shutOut({ grant });
+    expect(writes(actions)).toEqual([`replace RoleBinding ${grant.metadata.name}`]);
+    expect(componentIn(actions, 'ws-lab')).toMatchObject({ phase: 'Provisioning', reason: 'Forbidden' });
+    expect(actions.at(-1)).toMatchObject({ do: 'again' });
+  });
+  test('a right to something else, which never changes, is said once the API server has refused to mend it', () => {
+    const grant = grantOf({ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' } });
+    const refusals = new Map([[refusalKey(RoleBinding, grant.metadata), 'Invalid: cannot change roleRef']]);
+    const actions = shutOut({ grant, refusals });
+    expect(writes(actions)).toEqual([]);
+    expect(statusIn(actions)).toMatchObject({
+      phase: 'Failed',
+      message: expect.stringContaining('was refused: Invalid: cannot change roleRef'),
+    });
+  });
+  test.each<[string, ReturnType<typeof grantOf>]>([
+    ['made', grantOf({}, { creationTimestamp: at(-5) })],
+    ['mended', grantOf({}, { managedFields: [{ time: at(-3600) }, { time: at(-5) }] })],
+  ])('a right that was %s just now is tried again soon', (_, grant) => {
+    const actions = shutOut({ grant });
+    expect(writes(actions)).toEqual([]);
+    expect(statusIn(actions)).toMatchObject({ phase: 'Provisioning' });
+    expect(actions.at(-1)).toMatchObject({ do: 'again' });
+  });
+  test('though the right is long as it should be, that is said, and nobody asks again', () => {
+    const actions = shutOut();
+    expect(statusIn(actions)).toMatchObject({ phase: 'Failed', message: expect.stringContaining('found it refused') });
+    expect(conditionIn(actions, 'Ready')).toMatchObject({ status: 'False', reason: 'Forbidden' });
+    expect(actions.map((action) => action.do)).not.toContain('again');
+    expect(actions.map((action) => action.do)).not.toContain('lookAgain');
+    const said = { ...lab(), status: statusIn(actions) };
+    expect(shutOut({ workspace: said })).toEqual([]);
+  });
+  test('no image is made: the machines may have their disks', () => {
+    expect(writes(pass({ workspace, image: null }))).toContain('create VMDiskImage ubuntu');
+    expect(writes(shutOut({ workspace, image: null }))).toEqual([]);
+  });
+  test('a deleted workspace has its right mended, and says so meanwhile', () => {
+    const actions = shutOut({ workspace: aWorkspace({ deleted: true }), grant: grantOf({ subjects: [] }) });
+    expect(writes(actions)).toHaveLength(1);
+    expect(statusIn(actions).message).toMatch(/^The workspace is being deleted: Expected RoleBinding/);
+    expect(actions.at(-1)).toMatchObject({ do: 'again' });
+  });
+});
+
+test('a workspace that could not be read is looked at a little later', () => {
+  expect(decide({ workspace: lab(), unread: 'ApiError: out of order' })).toEqual([
+    { do: 'again', because: 'Workspace lab could not be read: ApiError: out of order' },
+  ]);
+});
+
+test.each<[string, object]>([
+  ['in', { ingress: [{}] }],
+  ['out', { egress: [{}] }],
+])(
+  'a way %s through the wall is closed, and the wall is not written again when the API server drops what is empty',
+  (_, way) => {
+    const wall = madeOf(pass({}), 'NetworkPolicy') as unknown as NetworkPolicy;
+    const { ingress: _in, egress: _out, ...spec } = wall.spec as Record<string, unknown>;
+    const found = (more: object) => ours(NetworkPolicy, 'ws-deny-all', { spec: { ...spec, ...more } }, wall.metadata);
+    expect(writes(pass({ inside: { networkPolicies: [found({})] } }))).toEqual([]);
+    expect(writes(pass({ inside: { networkPolicies: [found(way)] } }))).toEqual(['replace NetworkPolicy ws-deny-all']);
+  },
+);
+
+describe('a deleted workspace', () => {
+  const workspace = aWorkspace({ deleted: true });
+  const deployments = [ours(Deployment, 'app')];
+  const claims = [ours(PersistentVolumeClaim, 'data')];
+  const definitions = [network('net')];
+  const outside = { isServed: true, vpc: ours(Vpc, 'ws-lab'), subnets: [ours(Subnet, 'ws-lab-net')] };
+  test.each<[string, Given, string[]]>([
+    ['what runs', { inside: { deployments, claims, definitions }, outside }, ['delete Deployment app']],
+    ['then volumes', { inside: { claims, definitions }, outside }, ['delete PersistentVolumeClaim data']],
+    [
+      'then networks',
+      { inside: { definitions }, outside },
+      ['delete NetworkAttachmentDefinition net', 'delete Subnet ws-lab-net'],
+    ],
+    ['then their router', { outside: { ...outside, subnets: [] } }, ['delete Vpc ws-lab']],
+    ['then the namespace', {}, ['delete Namespace ws-lab']],
+  ])('takes down %s', (_, given, expected) => {
+    expect(writes(pass({ workspace, ...given }))).toEqual(expected);
+  });
+  test('is let go when nothing is left', () => {
+    const last = decide({ ...look({ workspace, namespace: undefined, grant: undefined }), inside: undefined });
+    expect(last).toMatchObject([{ do: 'patchMetadata', metadata: { finalizers: [] } }]);
+  });
+  test('says what it waits for, and who holds that', () => {
+    const stuck = ours(Deployment, 'app', {}, { deletionTimestamp: at(0), finalizers: ['example.org/held'] });
+    const actions = pass({ workspace, inside: { deployments: [stuck] } });
+    expect(writes(actions)).toEqual([]);
+    expect(statusIn(actions).message).toContain('Deployment ws-lab/app is being deleted, held by example.org/held');
+    expect(conditionIn(actions, 'Ready')).toMatchObject({ status: 'False', reason: 'Terminating' });
+  });
+  test('says what keeps it from the right to take everything down', () => {
+    const grant = RoleBinding.parse({ metadata: { ...asMade(RoleBinding).metadata, ownerReferences: [] } });
+    const { name } = grant.metadata;
+    const theirs = decide({ ...look({ workspace, grant }), inside: undefined });
+    expect(writes(theirs)).toEqual([]);
+    expect(statusIn(theirs).message).toContain(`Expected RoleBinding ws-lab/${name} to be the workspace's own`);
+    expect(componentIn(theirs, 'ws-lab')).toMatchObject({ phase: 'Failed', reason: 'NameTaken' });
+    const refusals = new Map([[refusalKey(RoleBinding, { namespace: 'ws-lab', name }), 'Invalid: no such role']]);
+    const refused = decide({ ...look({ workspace, grant: undefined, refusals }), inside: undefined });
+    expect(statusIn(refused).message).toContain('was refused: Invalid: no such role');
+  });
+  test("leaves somebody else's alone", () => {
+    const theirs = Namespace.parse({ metadata: { name: 'ws-lab', uid: 'theirs' } });
+    const actions = decide({ ...look({ workspace, namespace: theirs, grant: undefined }), inside: undefined });
+    expect(writes(actions)).toEqual([]);
+    expect(actions).toMatchObject([{ do: 'patchMetadata' }]);
+  });
+});
+
+test('an empty workspace is Ready', () => {
+  const policy = pass({}).find((action) => action.do === 'create' && action.resource === NetworkPolicy);
+  expect(policy).toBeDefined();
+  expect(statusIn(pass({}))).toMatchObject({ phase: 'Ready', ready: '1/1' });
+});
+
+describe('of a workspace that is Ready for the first time', () => {
+  const measured = (actions: readonly Action[]) =>
+    actions.flatMap((action) => (action.do === 'measure' ? [[action.attributes?.stage, action.value]] : []));
+  const since = (type: string, seconds: number, reason = 'Ready') =>
+    ({ type, status: 'True', reason, message: '1/1 ready.', lastTransitionTime: at(seconds) }) as const;
+  const workspace = lab({}, { phase: 'Provisioning', conditions: [since('NamespaceReady', -3500)] });
+  const madeAnHourAgo = { ...workspace, metadata: { ...workspace.metadata, creationTimestamp: at(-3600) } };
+
+  test('it is measured how long each stage that has parts took, and the whole', () => {
+    expect(measured(pass({ workspace: madeAnHourAgo }))).toEqual([
+      ['NamespaceReady', 100],
+      ['Ready', 3600],
+    ]);
+  });
+  test('nothing is measured again when it was Ready before', () => {
+    const again = { ...madeAnHourAgo, status: { ...madeAnHourAgo.status, readyAt: at(-60) } };
+    expect(measured(pass({ workspace: again }))).toEqual([]);
+  });
+});
+
+test('all that is done for a workspace is in one trace, with the images and the machines of it that are there', () => {
+  const spec = { resources: { cpu: '1', memory: '1Gi' }, vmDiskImageRef: { name: 'ubuntu', namespace: 'vmdi-farm' } };
+  const machine = ours(VirtualMachine, 'vm', { spec });
+  const another = ours(VirtualMachine, 'other', { spec }, { ownerReferences: [] });
+  const workspace = lab({ vms: [aMachineOf({ name: 'vm', backingVMDiskImage: 'ubuntu' })] }, { phase: 'Provisioning' });
+  const traces = pass({ workspace, inside: { machines: [machine, another] } }).map(({ trace }) => trace);
+  expect(traces.length).toBeGreaterThan(1);
+  for (const trace of traces)
+    expect(trace).toEqual({
+      workspace: { uid: workspace.metadata.uid, phase: 'Provisioning' },
+      images: [{ uid: ubuntu.metadata.uid, revision: 1, phase: 'Succeeded' }],
+      machines: [{ uid: 'uid-vm' }],
+    });
+});

@@ -1,0 +1,146 @@
+import { Deployment } from '../../shared/resources/apps/deployment.ts';
+import { managedBy } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type {
+  ContainerCluster,
+  WorkspaceContainer,
+  WorkspaceVolume,
+} from '../../shared/resources/pelotech/workspace.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+import { namespaceOf } from '../../shared/rules/workspace.ts';
+import { bareAddress, isDefault, nameserversOf, networksOf, routesOf } from './addresses.ts';
+import { withAddresses } from './bridge.ts';
+import type { Child } from './child.ts';
+import { isHalted } from './ignored.ts';
+import { providerOf } from './kube-ovn.ts';
+import { providerIn } from './networks.ts';
+import type { Observed } from './observed.ts';
+
+export const containerClusterLabel = 'pelotech.ot/container-cluster';
+
+/** What tells the Pods of a container cluster from others of its namespace; a Deployment's selector never changes. */
+export const podsOf = ({ name }: ContainerCluster) => ({ [containerClusterLabel]: name });
+
+/** Containers that come up and fall down at once are not there. */
+const minReadySeconds = 5;
+
+/**
+ * One Pod at a time: an address, a volume and a port of a node are there once. What it gets is what it asks for, and nothing
+ * of Kubernetes is told to it.
+ */
+export function deploymentChild(observed: Observed, cluster: ContainerCluster): Child {
+  const { workspace, policy } = observed;
+  const { volumes = [], networks = [] } = workspace.spec;
+  const interfaces = cluster.interfaces ?? [];
+  const mounted = volumes.filter(({ name }) =>
+    cluster.containers.some(({ volumeMounts = [] }) => volumeMounts.some((mount) => mount.name === name)),
+  );
+  const annotations = annotationsOf(observed, cluster);
+  return {
+    resource: Deployment,
+    ref: { namespace: namespaceOf(workspace.metadata.name), name: cluster.name },
+    fields: {
+      spec: {
+        replicas: isHalted(cluster, policy) ? 0 : 1,
+        strategy: { type: 'Recreate' },
+        minReadySeconds,
+        revisionHistoryLimit: 1,
+        progressDeadlineSeconds: Math.max(minReadySeconds + 1, Math.round(policy.values.machineFailedAfter / 1000)),
+        selector: { matchLabels: podsOf(cluster) },
+        template: {
+          metadata: { labels: { ...podsOf(cluster), ...managedBy }, annotations },
+          spec: {
+            ...apartFromNode,
+            automountServiceAccountToken: false,
+            enableServiceLinks: false,
+            ...dnsOf(nameserversOf(interfaces, networks)),
+            containers: cluster.containers.map((container) => containerOf(container, mounted, policy)),
+            volumes: mounted.map(({ name }) => ({ name, persistentVolumeClaim: { claimName: name } })),
+          },
+        },
+      },
+    },
+  };
+}
+
+/** Said, though most of it is Kubernetes' default: a Pod that somebody let out of its lab is put back. */
+const apartFromNode = {
+  ...{ hostNetwork: false, hostPID: false, hostIPC: false, initContainers: [] },
+  securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
+};
+
+/** So many are taken; and none is not allowed. */
+const mostNameservers = 3;
+
+/** Name servers of the lab, or none at all: without one a look-up fails at once instead of waiting for a server out of reach. */
+const dnsOf = (nameservers: readonly string[]) => ({
+  dnsPolicy: 'None',
+  dnsConfig: { nameservers: nameservers.length > 0 ? nameservers.slice(0, mostNameservers) : ['127.0.0.1'] },
+});
+
+function containerOf(container: WorkspaceContainer, volumes: readonly WorkspaceVolume[], { values }: Policy) {
+  const { name, image, resources, capabilities, env = [], volumeMounts = [], portMappings = [] } = container;
+  const { add = [], drop = [] } = capabilities ?? {};
+  return {
+    name,
+    image,
+    ...(resources ? { resources: { requests: resources, limits: resources } } : {}),
+    securityContext: { privileged: false, ...(capabilities ? { capabilities: listed({ add, drop }) } : {}) },
+    env: env.map(({ name: key, value = '' }) => ({ name: key, value })),
+    volumeMounts: volumeMounts.map((mount) => {
+      const subPath = subPathOf(volumes.find((volume) => volume.name === mount.name)?.localPath);
+      return {
+        name: mount.name,
+        mountPath: mount.containerPath,
+        ...(mount.readOnly ? { readOnly: true } : {}),
+        ...(subPath ? { subPath } : {}),
+      };
+    }),
+    ports: portMappings.map(({ containerPort, protocol = 'tcp', hostPort }) => ({
+      containerPort,
+      protocol: protocol.toUpperCase(),
+      ...(hostPort !== undefined && values.hostPorts === 'honor' ? { hostPort } : {}),
+    })),
+  };
+}
+
+const listed = (lists: Readonly<Record<string, readonly string[]>>) =>
+  Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+
+/** Kubernetes takes a path without its first slash. */
+const subPathOf = (localPath: string | undefined) => localPath?.replace(/^\/+/, '').replace(/\/+$/, '');
+
+/** What Multus and kube-ovn read: the networks, and the address and routes on each. */
+function annotationsOf(observed: Observed, { interfaces = [] }: ContainerCluster): Record<string, string> {
+  const { workspace } = observed;
+  const { networks = [] } = workspace.spec;
+  const namespace = namespaceOf(workspace.metadata.name);
+  const routes = routesOf(interfaces, networks);
+  const found = networksOf(interfaces, networks);
+  if (found.length === 0) return {};
+  const isKubeOvn = providerIn(observed) === 'kube-ovn';
+  // Of several ways to everything a Pod takes the first.
+  const leading = found.find(({ network }) => routes.get(network.name)?.some(isDefault))?.network.name;
+  const attachments = found.map(({ network: { name }, one }) => {
+    const way = name === leading ? routes.get(name)?.find(isDefault)?.via : undefined;
+    return {
+      name: isKubeOvn ? name : withAddresses(name),
+      namespace,
+      ...(isKubeOvn || one.ipAddress === undefined ? {} : { ips: [one.ipAddress] }),
+      ...(way === undefined ? {} : { 'default-route': [way] }),
+    };
+  });
+  const kubeOvn = found.flatMap(({ network: { name }, one }) => {
+    const prefix = `${providerOf(namespace, name)}.kubernetes.io/`;
+    const others = (routes.get(name) ?? []).filter((route) => !isDefault(route));
+    return [
+      ...(one.ipAddress === undefined ? [] : [[`${prefix}ip_address`, bareAddress(one.ipAddress)]]),
+      ...(others.length === 0
+        ? []
+        : [[`${prefix}routes`, JSON.stringify(others.map(({ to, via }) => ({ dst: to, gw: via })))]]),
+    ];
+  });
+  return {
+    'k8s.v1.cni.cncf.io/networks': JSON.stringify(attachments),
+    ...(isKubeOvn ? Object.fromEntries(kubeOvn) : {}),
+  };
+}

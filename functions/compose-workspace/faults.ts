@@ -1,0 +1,17 @@
+import type { WorkspaceSpec } from '../../shared/resources/pelotech/workspace.ts';
+import { clusterFaults } from './faults-clusters.ts';
+import { machineFaults } from './faults-machines.ts';
+import { nameFaults } from './faults-names.ts';
+import { networkFaults } from './faults-networks.ts';
+import { roleFaults } from './roles/faults.ts';
+
+/** Everything that is wrong with a spec, each in a sentence: all is said at once, and nothing of it is made. */
+export const faultsOf = (spec: WorkspaceSpec, provider: 'kube-ovn' | 'bridge'): string[] => [
+  ...new Set([
+    ...nameFaults(spec),
+    ...networkFaults(spec, provider),
+    ...machineFaults(spec),
+    ...roleFaults(spec),
+    ...clusterFaults(spec, provider),
+  ]),
+];

@@ -1,0 +1,171 @@
+import * as z from 'zod';
+import { type Context, defineFunction, on, type Subject, subjectsOf, type Wake } from '../../shared/function.ts';
+import { Deployment } from '../../shared/resources/apps/deployment.ts';
+import { Job } from '../../shared/resources/batch/job.ts';
+import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Event } from '../../shared/resources/core/event.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { Service } from '../../shared/resources/core/service.ts';
+import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
+import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
+import { NetworkPolicy } from '../../shared/resources/networking/network-policy.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { type Workspace as Lab, Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import { ClusterRole } from '../../shared/resources/rbac/cluster-role.ts';
+import { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
+import { diskImageFact } from '../../shared/rules/image-status.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
+import { inRows } from '../../shared/rules/rows.ts';
+import { workspaceIn, workspaceOfSubnet } from '../../shared/rules/workspace.ts';
+import { imageNamesOf } from '../../shared/rules/workspace-images.ts';
+import { decide } from './decide.ts';
+import { grantName } from './home.ts';
+import type { Observed, Unread } from './observed.ts';
+import { observeOne } from './read.ts';
+import { credentialsName, siteCredentials } from './roles/credentials.ts';
+
+/** The image that a domain event is about. */
+const ImageFact = z.object({ namespace: z.string(), name: z.string() });
+
+const inWorkspaces = { labels: managedBy, namespace: 'workspace' } as const;
+
+/** Makes machines, containers, volumes and networks of a workspace, and says how all of it stands. */
+export default defineFunction<Observed | Unread>({
+  name: 'compose-workspace',
+  on: [
+    on.changed(Workspace, { source: 'pelotech' }),
+    // How far an image is stands in the image; a workspace waits for its end.
+    on.cameOrWent(VMDiskImage, { source: 'pelotech' }),
+    on.event(diskImageFact('queued'), ImageFact),
+    on.event(diskImageFact('syncing'), ImageFact),
+    on.event(diskImageFact('retrying'), ImageFact),
+    on.event(diskImageFact('succeeded'), ImageFact),
+    on.event(diskImageFact('failed'), ImageFact),
+    on.changed(Namespace, { source: 'pelotech', namespace: 'workspace' }),
+    on.changed(VirtualMachine, { source: 'pelotech', namespace: 'workspace' }),
+    on.changed(Deployment, { source: 'pelotech', ...inWorkspaces }),
+    on.changed(Service, { source: 'pelotech', ...inWorkspaces }),
+    on.changed(NetworkPolicy, { source: 'pelotech', ...inWorkspaces }),
+    on.changed(RoleBinding, { source: 'pelotech', ...inWorkspaces }),
+    on.changed(Job, { source: 'pelotech', ...inWorkspaces }),
+    on.changed(PersistentVolumeClaim, { source: 'cdi', ...inWorkspaces }),
+    on.changed(Pod, { source: 'cdi', ...inWorkspaces }),
+    on.changed(Vpc, { source: 'kube-ovn', ...inWorkspaces }),
+    on.changed(Subnet, { source: 'kube-ovn', ...inWorkspaces }),
+    on.changed(ConfigMap, { source: 'own', name: policyName }),
+    // Each namespace that comes or goes makes a hole in the events, which labs under way would fall into one after the other.
+    on.sweep(),
+    // NetworkAttachmentDefinitions heal by it alone: a source guesses their plural wrong.
+    on.audit(),
+  ],
+  may: [
+    { resource: Workspace, verbs: ['get', 'list', 'patch'] },
+    { resource: Workspace, subresource: 'status', verbs: ['patch'] },
+    { resource: VMDiskImage, verbs: ['get', 'create'] },
+    { resource: Namespace, verbs: ['get', 'create', 'update', 'delete'], fence: 'workspace' },
+    { resource: RoleBinding, verbs: ['get', 'create', 'update'], fence: 'workspace' },
+    { resource: ClusterRole, verbs: ['bind'], names: [grantName] },
+    { resource: Vpc, verbs: ['get', 'create', 'update', 'delete'], fence: 'workspace' },
+    { resource: Subnet, verbs: ['get', 'list', 'create', 'update', 'delete'], fence: 'workspace' },
+    { resource: NetworkPolicy, verbs: ['list', 'create', 'update'], namespace: 'workspace' },
+    {
+      resource: NetworkAttachmentDefinition,
+      verbs: ['list', 'create', 'update', 'delete'],
+      namespace: 'workspace',
+    },
+    { resource: PersistentVolumeClaim, verbs: ['list', 'create', 'update', 'delete'], namespace: 'workspace' },
+    { resource: VirtualMachine, verbs: ['list', 'create', 'update', 'delete'], namespace: 'workspace' },
+    { resource: Deployment, verbs: ['list', 'create', 'update', 'delete'], namespace: 'workspace' },
+    { resource: Service, verbs: ['list', 'create', 'update', 'delete'], namespace: 'workspace' },
+    { resource: Job, verbs: ['list', 'create', 'delete'], namespace: 'workspace' },
+    { resource: ConfigMap, verbs: ['list', 'create', 'update', 'delete'], namespace: 'workspace' },
+    { resource: Pod, verbs: ['list'], namespace: 'workspace' },
+    { resource: Secret, verbs: ['get', 'update', 'delete'], namespace: 'workspace', names: [credentialsName] },
+    // Who may make one is never asked for its name.
+    { resource: Secret, verbs: ['create'], namespace: 'workspace' },
+    { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
+    // What opens the machines of all workspaces.
+    { resource: Secret, verbs: ['get'], namespace: 'own', names: [siteCredentials] },
+    { resource: Event, verbs: ['create'] },
+  ],
+  scale: 'zero',
+  observe,
+  decide,
+});
+
+/** So many workspaces are looked at at once. */
+const atOnce = 10;
+
+async function observe(context: Context, wake: Wake): Promise<(Observed | Unread)[]> {
+  const { kube } = context;
+  const workspaces = await workspacesFor(context, wake);
+  if (workspaces.length === 0) return [];
+  const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
+  const results: PromiseSettledResult<Observed>[] = [];
+  for (const row of inRows(workspaces, atOnce)) {
+    results.push(...(await Promise.allSettled(row.map((workspace) => observeOne(context, workspace, policy)))));
+  }
+  const failure = results.find((result) => result.status === 'rejected');
+  if (failure && results.every(({ status }) => status === 'rejected')) throw failure.reason;
+  return workspaces.map((workspace, index) => rowOf(workspace, results[index]));
+}
+
+/** What was seen of a workspace, or why nothing was: the others of the pass are none the worse for it. */
+function rowOf(workspace: Lab, result: PromiseSettledResult<Observed> | undefined): Observed | Unread {
+  return result?.status === 'fulfilled' ? result.value : { workspace, unread: String(result?.reason) };
+}
+
+type Reader = Context['kube'];
+
+/** The workspaces that events are about, by name or by the name of what is theirs; all at an audit and under another policy, at a sweep those under way. */
+async function workspacesFor({ kube, nowMs }: Context, wake: Wake): Promise<Lab[]> {
+  if (wake.audit || subjectsOf(wake, ConfigMap).some(({ namespace }) => namespace === operatorNamespace)) {
+    return kube.list(Workspace);
+  }
+  const names = new Set(wake.subjects.map(workspaceOf).filter((name) => name !== undefined));
+  const [named, waiting, open] = await Promise.all([
+    Promise.all([...names].map((name) => kube.get(Workspace, { name }))),
+    withImages(kube, wake),
+    wake.sweep ? underWay(kube, nowMs) : [],
+  ]);
+  const found = [...named.filter((workspace) => workspace !== undefined), ...waiting, ...open];
+  return [...new Map(found.map((workspace) => [workspace.metadata.uid, workspace])).values()];
+}
+
+/** So many workspaces are looked at in one sweep; of more, others at the next. */
+const mostInSweep = 100;
+const sweepMs = 30_000;
+
+/** Those that something is still to be done for: of the others nothing is read. */
+async function underWay(kube: Reader, nowMs: number): Promise<Lab[]> {
+  const found: Lab[] = [];
+  for await (const { items } of kube.pages(Workspace)) found.push(...items.filter(isUnderWay));
+  const rows = inRows(found, mostInSweep);
+  return rows[Math.floor(nowMs / sweepMs) % rows.length] ?? [];
+}
+
+const isUnderWay = ({ metadata, status }: Lab) =>
+  status?.phase !== 'Ready' ||
+  metadata.deletionTimestamp !== undefined ||
+  status.observedGeneration !== metadata.generation;
+
+function workspaceOf({ kind, namespace, name }: Subject): string | undefined {
+  if (kind === Workspace.kind) return name;
+  if (kind === Namespace.kind || kind === Vpc.kind) return workspaceIn(name);
+  return kind === Subnet.kind ? workspaceOfSubnet(name) : workspaceIn(namespace);
+}
+
+/** Those that want one of the images that events are about. One list, of those that are not Ready: the others have theirs. */
+async function withImages(kube: Reader, wake: Wake): Promise<Lab[]> {
+  const told = wake.messages.map(({ data }) => (data as z.infer<typeof ImageFact>).name);
+  const images = new Set([...told, ...subjectsOf(wake, VMDiskImage).map(({ name }) => name)]);
+  if (images.size === 0) return [];
+  const open = await kube.list(Workspace, { fieldSelector: 'status.phase!=Ready' });
+  return open.filter((workspace) => imageNamesOf(workspace).some((name) => images.has(name)));
+}

@@ -1,0 +1,63 @@
+import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
+import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
+import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
+import type { Workspace, WorkspaceNetwork } from '../../shared/resources/pelotech/workspace.ts';
+import { namespaceOf, subnetName } from '../../shared/rules/workspace.ts';
+import { freeAddress } from './addresses.ts';
+import type { Child } from './child.ts';
+
+/** What ties a Subnet to the NetworkAttachmentDefinition that leads to it, and begins the annotations of who is on it. */
+export const providerOf = (namespace: string, network: string) => `${network}.${namespace}.ovn`;
+
+/** A router of the workspace's own: two workspaces may have equal networks. */
+export const vpcChild = ({ metadata: { name } }: Workspace): Child => ({
+  resource: Vpc,
+  ref: { name: namespaceOf(name) },
+  fields: { spec: { namespaces: [namespaceOf(name)] } },
+  isShared: true,
+});
+
+/**
+ * The Subnet of a network. kube-ovn wants a gateway even where the lab has none: then it gets an address that nobody has, and
+ * nobody is told of it.
+ */
+export function subnetChild({ metadata, spec }: Workspace, network: WorkspaceNetwork): Child {
+  const namespace = namespaceOf(metadata.name);
+  const gateway = network.rangeGateway ?? freeAddress(network, spec) ?? '';
+  return {
+    resource: Subnet,
+    ref: { name: subnetName(metadata.name, network.name) },
+    fields: {
+      spec: {
+        vpc: namespace,
+        protocol: 'IPv4',
+        cidrBlock: network.cidr,
+        gateway,
+        excludeIps: [gateway],
+        provider: providerOf(namespace, network.name),
+        natOutgoing: false,
+        private: false,
+        enableDHCP: false,
+        // Nobody need answer before a member starts: the one that does may be a machine of the lab.
+        disableGatewayCheck: true,
+      },
+    },
+    isShared: true,
+  };
+}
+
+/** What puts Pods and machines on the Subnet. */
+export const definitionChild = (namespace: string, { name }: WorkspaceNetwork): Child => ({
+  resource: NetworkAttachmentDefinition,
+  ref: { namespace, name },
+  fields: {
+    spec: {
+      config: JSON.stringify({
+        cniVersion: '0.3.0',
+        type: 'kube-ovn',
+        server_socket: '/run/openvswitch/kube-ovn-daemon.sock',
+        provider: providerOf(namespace, name),
+      }),
+    },
+  },
+});

@@ -1,0 +1,77 @@
+import type { Deployment } from '../../shared/resources/apps/deployment.ts';
+import type { Job } from '../../shared/resources/batch/job.ts';
+import type { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
+import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import type { Namespace } from '../../shared/resources/core/namespace.ts';
+import type { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import type { Pod } from '../../shared/resources/core/pod.ts';
+import type { Secret } from '../../shared/resources/core/secret.ts';
+import type { Service } from '../../shared/resources/core/service.ts';
+import type { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
+import type { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
+import type { NetworkPolicy } from '../../shared/resources/networking/network-policy.ts';
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import type { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+
+/** One workspace, and what is there under the names of its parts, whoever made it. */
+export interface Observed {
+  nowMs: number;
+  policy: Policy;
+  refusals: ReadonlyMap<string, string>;
+  workspace: Workspace;
+  namespace: Namespace | undefined;
+  /** What lets the function write in that namespace. */
+  grant: RoleBinding | undefined;
+  /** What is in the namespace; undefined as long as nobody may look there. */
+  inside: Inside | undefined;
+  /** The API server let nobody look there, though the right to do so stands there: it is new, or not as it was. */
+  isShutOut?: boolean;
+  outside: Outside;
+  /** What the site has for deploy roles; nobody looks where there are none. */
+  site?: Site | undefined;
+  /** The images of the wanted names, by `namespace/name`, as far as they are there. */
+  images: ReadonlyMap<string, VMDiskImage>;
+  /** Where images may be made, by name; nobody looks as long as none is missing. */
+  imageNamespaces: ReadonlyMap<string, Namespace>;
+}
+
+/** A workspace that could not be looked at, and why. */
+export interface Unread {
+  workspace: Workspace;
+  unread: string;
+}
+
+/** All there is of these kinds in the namespace of a workspace. */
+export interface Inside {
+  networkPolicies: readonly NetworkPolicy[];
+  /** The kind NetworkAttachmentDefinition is served here. */
+  hasMultus: boolean;
+  definitions: readonly NetworkAttachmentDefinition[];
+  claims: readonly PersistentVolumeClaim[];
+  machines: readonly VirtualMachine[];
+  deployments: readonly Deployment[];
+  services: readonly Service[];
+  jobs: readonly Job[];
+  configMaps: readonly ConfigMap[];
+  pods: readonly Pod[];
+}
+
+/** What the policy asks for deploy roles, as it is in the operator's namespace. */
+export interface Site {
+  /** The tasks of roles, by `<role>.yml`. */
+  roles: Readonly<Record<string, string>>;
+  credentials: Secret | undefined;
+  /** The copy of the credentials in the workspace's namespace. */
+  copy: Secret | undefined;
+}
+
+/** What kube-ovn has of a workspace, outside of any namespace. */
+export interface Outside {
+  /** kube-ovn's kinds are served here. */
+  isServed: boolean;
+  vpc: Vpc | undefined;
+  subnets: readonly Subnet[];
+}

@@ -1,0 +1,86 @@
+import type { Pod } from '../../shared/resources/core/pod.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+
+/** What keeps a Pod from running, in a word and a sentence. */
+export interface PodTrouble {
+  reason: string;
+  message: string;
+}
+
+type Container = NonNullable<Pod['status']>['containerStatuses'][number];
+
+/** Words of the kubelet for a container that is on its way, and in no trouble. */
+const isOnItsWay = new Set(['ContainerCreating', 'PodInitializing']);
+
+/** The kubelet's word for a container that it starts more and more rarely, as it ends again and again. */
+const crashLoopBackOff = 'CrashLoopBackOff';
+
+/** Where the kubelet says two words by turns for one trouble, the one that is told. */
+const lasting: Readonly<Record<string, string>> = { ErrImagePull: 'ImagePullBackOff' };
+
+/** One that goes, was evicted or lost its node has another in its place. */
+export const isCurrent = ({ metadata, status }: Pod) =>
+  metadata.deletionTimestamp === undefined && status?.phase !== 'Failed' && status?.phase !== 'Succeeded';
+
+/** What keeps Pods from running, in the words of the scheduler or the kubelet; undefined where nothing is known. */
+export function podTrouble(pods: readonly Pod[]): PodTrouble | undefined {
+  for (const { metadata, status } of pods.filter(isCurrent)) {
+    const scheduled = conditionOf(status?.conditions, 'PodScheduled');
+    if (scheduled?.status === 'False') {
+      return {
+        reason: 'FailedScheduling',
+        message: `Pod ${metadata.name} has no node: ${scheduled.message || scheduled.reason}`,
+      };
+    }
+    for (const container of status?.containerStatuses ?? []) {
+      const { name, state } = container;
+      const { waiting } = state ?? {};
+      if (!waiting?.reason || isOnItsWay.has(waiting.reason)) continue;
+      const before = sayExit(container, 'It ended');
+      return {
+        reason: lasting[waiting.reason] ?? waiting.reason,
+        message:
+          `Container ${name} of Pod ${metadata.name} waits: ${waiting.message || waiting.reason}.${before}`.replace(
+            '..',
+            '.',
+          ),
+      };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The first Pod with a container that ends again and again. One that is up between two ends is not there: it counts again
+ * once it has run for as long as a container may take to come up.
+ */
+export function crashing(
+  pods: readonly Pod[],
+  { nowMs, steadyMs }: { nowMs: number; steadyMs: number },
+): { pod: Pod; trouble: PodTrouble } | undefined {
+  const isSteady = ({ state }: Container) => nowMs - startedMs(state) >= steadyMs;
+  for (const pod of pods.filter(isCurrent)) {
+    const container = pod.status?.containerStatuses.find((one) => hasEnded(one) && !isSteady(one));
+    if (container) return { pod, trouble: sayCrash(pod, container) };
+  }
+  return undefined;
+}
+
+const hasEnded = ({ restartCount, state }: Container) =>
+  restartCount > 0 && [undefined, '', crashLoopBackOff].includes(state?.waiting?.reason);
+
+/** NaN for what does not run. */
+const startedMs = (state: Container['state']) => Date.parse(state?.running?.startedAt ?? '');
+
+function sayCrash({ metadata: { name: pod, namespace } }: Pod, container: Container): PodTrouble {
+  const { name, restartCount } = container;
+  const often = restartCount === 1 ? 'once' : `${restartCount} times`;
+  const message = `Container ${name} of Pod ${pod} was restarted ${often}.${sayExit(container, 'It last ended')} See kubectl logs ${pod} -c ${name} -n ${namespace} --previous.`;
+  return { reason: crashLoopBackOff, message };
+}
+
+/** " It ended with exit code 1 (Error)." */
+function sayExit({ state, lastState }: Container, ended: string): string {
+  const exit = state?.terminated ?? lastState?.terminated;
+  return exit ? ` ${ended} with exit code ${exit.exitCode}${exit.reason ? ` (${exit.reason})` : ''}.` : '';
+}

@@ -1,0 +1,175 @@
+import type { Context } from '../../shared/function.ts';
+import { Deployment } from '../../shared/resources/apps/deployment.ts';
+import { Job } from '../../shared/resources/batch/job.ts';
+import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { Service } from '../../shared/resources/core/service.ts';
+import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
+import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
+import { NetworkPolicy } from '../../shared/resources/networking/network-policy.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { type Workspace, workspaceUidLabel } from '../../shared/resources/pelotech/workspace.ts';
+import { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
+import { keyOf } from '../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+import { labelSelector } from '../../shared/rules/selectors.ts';
+import { namespaceOf, ownerAmong, subnetName } from '../../shared/rules/workspace.ts';
+import { heldNamespace, imageNamesOf } from '../../shared/rules/workspace-images.ts';
+import { hasStatus } from '../../shared/runtime/errors.ts';
+import { listServed } from '../../shared/runtime/list-served.ts';
+import { grantName } from './home.ts';
+import { usedNamespace } from './images.ts';
+import type { Inside, Observed, Outside, Site } from './observed.ts';
+import { credentialsName, siteCredentials } from './roles/credentials.ts';
+import { skipReason } from './roles/roles.ts';
+
+type Reader = Context['kube'];
+
+/** What is there of one workspace: the calls are as many for the thousandth workspace as for the first. */
+export async function observeOne(
+  { kube, nowMs, refusals }: Context,
+  workspace: Workspace,
+  policy: Policy,
+): Promise<Observed> {
+  const name = namespaceOf(workspace.metadata.name);
+  const [namespace, grant] = await Promise.all([
+    kube.get(Namespace, { name }),
+    kube.get(RoleBinding, { namespace: name, name: grantName }),
+  ]);
+  const mayLook = [namespace, grant].every((object) => object && ownerAmong(workspace, object) === 'ours');
+  const [within, outside, site] = await Promise.all([
+    mayLook ? unlessForbidden(withinOf(kube, workspace, policy)) : undefined,
+    outsideOf(kube, workspace),
+    mayLook ? siteOf(kube, workspace, policy) : undefined,
+  ]);
+  const isShutOut = mayLook && within === undefined;
+  const [inside, copy] = within ?? [];
+  const common = { nowMs, policy, refusals, workspace, namespace, grant };
+  const found = { ...common, inside, isShutOut, outside, site: withCopy(site, copy) };
+  if (workspace.metadata.deletionTimestamp) return { ...found, images: new Map(), imageNamespaces: new Map() };
+  return { ...found, ...(await imagesOf(kube, found)) };
+}
+
+/** Undefined where the API server says that we may not, which it does for a moment of every new right. */
+async function unlessForbidden<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (hasStatus(error, 403)) return undefined;
+    throw error;
+  }
+}
+
+async function insideOf(kube: Reader, namespace: string): Promise<Inside> {
+  const ours = { namespace, labelSelector: labelSelector(managedBy) };
+  const [networkPolicies, definitions, claims, machines, deployments, services, jobs, configMaps, pods] =
+    await Promise.all([
+      kube.list(NetworkPolicy, { namespace }),
+      listServed(kube, NetworkAttachmentDefinition, { namespace }),
+      kube.list(PersistentVolumeClaim, { namespace }),
+      kube.list(VirtualMachine, { namespace }),
+      kube.list(Deployment, { namespace }),
+      kube.list(Service, { namespace }),
+      kube.list(Job, { namespace }),
+      kube.list(ConfigMap, ours),
+      kube.list(Pod, { namespace }),
+    ]);
+  return {
+    networkPolicies,
+    hasMultus: definitions !== undefined,
+    definitions: definitions ?? [],
+    claims,
+    machines,
+    deployments,
+    services,
+    jobs,
+    configMaps,
+    pods,
+  };
+}
+
+/** Read only for a workspace whose roles are run, and only as far as the policy asks for anything. */
+async function siteOf(kube: Reader, { spec }: Workspace, policy: Policy): Promise<Omit<Site, 'copy'> | undefined> {
+  const { ansibleRolesConfigMap: roles, ansibleCredentials: asked } = policy.values;
+  if (skipReason(spec, policy) !== undefined) return undefined;
+  const [map, credentials] = await Promise.all([
+    roles ? kube.get(ConfigMap, { namespace: operatorNamespace, name: roles }) : undefined,
+    asked ? kube.get(Secret, { namespace: operatorNamespace, name: siteCredentials }) : undefined,
+  ]);
+  return { roles: map?.data ?? {}, credentials };
+}
+
+async function withinOf(kube: Reader, workspace: Workspace, policy: Policy) {
+  const inside = await insideOf(kube, namespaceOf(workspace.metadata.name));
+  return [inside, await copyOf(kube, workspace, policy, inside)] as const;
+}
+
+/** Read where Jobs are begun with it, and where something of roles is left, with which it goes. */
+async function copyOf(
+  kube: Reader,
+  { metadata, spec, status }: Workspace,
+  policy: Policy,
+  { jobs, configMaps }: Inside,
+): Promise<Secret | undefined> {
+  const isWanted = policy.values.ansibleCredentials && skipReason(spec, policy) === undefined;
+  const isLeft =
+    jobs.length + configMaps.length > 0 || status?.components?.some(({ kind }) => kind === 'AnsibleRoles') === true;
+  if (!isWanted && !isLeft) return undefined;
+  return kube.get(Secret, { namespace: namespaceOf(metadata.name), name: credentialsName });
+}
+
+const withCopy = (site: Omit<Site, 'copy'> | undefined, copy: Secret | undefined): Site | undefined =>
+  site || copy ? { roles: {}, credentials: undefined, ...site, copy } : undefined;
+
+/** Subnets by their label, and whatever stands under the names of those that are wanted. */
+async function outsideOf(kube: Reader, workspace: Workspace): Promise<Outside> {
+  const nothing = { isServed: false, vpc: undefined, subnets: [] };
+  // As long as the status says nothing, what is there tells who made the networks.
+  if (workspace.status?.networkProvider === 'bridge') return nothing;
+  const { metadata, spec } = workspace;
+  const listed = await listServed(kube, Subnet, {
+    labelSelector: labelSelector({ [workspaceUidLabel]: metadata.uid }),
+  });
+  if (listed === undefined) return nothing;
+  const names = (spec.networks ?? []).map((network) => subnetName(metadata.name, network.name));
+  const known = new Set(listed.map((subnet) => subnet.metadata.name));
+  const missing = metadata.deletionTimestamp ? [] : names.filter((name) => !known.has(name));
+  const [vpc, ...others] = await Promise.all([
+    kube.get(Vpc, { name: namespaceOf(metadata.name) }),
+    ...missing.map((name) => kube.get(Subnet, { name })),
+  ]);
+  return { isServed: true, vpc, subnets: [...listed, ...others.filter((subnet) => subnet !== undefined)] };
+}
+
+type Found = Pick<Observed, 'workspace' | 'inside' | 'policy'>;
+
+/** The images of the wanted names wherever they may be; of the namespaces only where one has to be made. */
+async function imagesOf(kube: Reader, found: Found): Promise<Pick<Observed, 'images' | 'imageNamespaces'>> {
+  const { workspace, policy } = found;
+  const names = imageNamesOf(workspace);
+  const placesOf = (name: string) => [
+    ...new Set(
+      [usedNamespace(found, name), heldNamespace(workspace, name), ...policy.values.imageNamespaces].filter(
+        (namespace) => namespace !== undefined,
+      ),
+    ),
+  ];
+  const refs = names.flatMap((name) => placesOf(name).map((namespace) => ({ namespace, name })));
+  const read = await Promise.all(refs.map((ref) => kube.get(VMDiskImage, ref)));
+  const images = read.filter((image) => image !== undefined);
+  const isComplete = images.length === refs.length;
+  const places = !isComplete ? [...new Set(refs.map(({ namespace }) => namespace))] : [];
+  const namespaces = await Promise.all(places.map((name) => kube.get(Namespace, { name })));
+  return {
+    images: new Map(images.map((image) => [keyOf(image.metadata), image])),
+    imageNamespaces: new Map(
+      namespaces.filter((one) => one !== undefined).map((one) => [one.metadata.name, one] as const),
+    ),
+  };
+}

@@ -1,0 +1,60 @@
+import type { Workspace, WorkspaceSpec } from '../../../shared/resources/pelotech/workspace.ts';
+import { parseCidr, parseIp, sayIp } from '../../../shared/rules/ip-address.ts';
+import type { Policy } from '../../../shared/rules/policy.ts';
+import { namespaceOf } from '../../../shared/rules/workspace.ts';
+
+/**
+ * The annotations by which the Pod of the n-th Job is on the control network. It has an address of its own: one that the
+ * network gave might be that of a member that is not started yet.
+ */
+export function attachment(workspace: Workspace, { values }: Policy, index: number): Record<string, string> {
+  const network = workspace.spec.networks?.find(({ name }) => name === values.ansibleControlNetwork);
+  const address = freeAddress(workspace.spec, network?.cidr, index);
+  if (!network || !address) return {};
+  const namespace = namespaceOf(workspace.metadata.name);
+  if ((workspace.status?.networkProvider ?? values.networkProvider) === 'bridge') {
+    const length = network.cidr.split('/')[1];
+    return {
+      'k8s.v1.cni.cncf.io/networks': JSON.stringify([
+        { name: `${network.name}-ip`, namespace, ips: [`${address}/${length}`] },
+      ]),
+    };
+  }
+  return {
+    'k8s.v1.cni.cncf.io/networks': JSON.stringify([{ name: network.name, namespace }]),
+    [`${network.name}.${namespace}.ovn.kubernetes.io/ip_address`]: address,
+  };
+}
+
+/**
+ * The n-th address that nobody in the workspace has, from the middle of a network down and then up; undefined where none is
+ * left. The last one is for a gateway: where the lab has none, who makes the network takes the highest address all the same.
+ */
+export function freeAddress(spec: WorkspaceSpec, cidr: string | undefined, index: number): string | undefined {
+  const range = cidr === undefined ? undefined : parseCidr(cidr);
+  if (!range) return undefined;
+  const taken = new Set(addressesIn(spec).map((ip) => parseIp(ip)?.address));
+  const size = 1n << BigInt((range.version === 4 ? 32 : 128) - range.length);
+  const first = range.address - (range.address % size);
+  const [lowest, middle, highest] = [first + 1n, first + size / 2n, first + size - 2n];
+  const found: bigint[] = [];
+  const isEnough = () => found.length > index + 1;
+  const look = (address: bigint) => {
+    if (!taken.has(address)) found.push(address);
+  };
+  for (let address = middle; address >= lowest && !isEnough(); address -= 1n) look(address);
+  for (let address = middle + 1n; address <= highest && !isEnough(); address += 1n) look(address);
+  const address = found[index];
+  return address === undefined || !isEnough() ? undefined : sayIp({ version: range.version, address });
+}
+
+/** Every address that somebody has, or is said to have, on any network. */
+function addressesIn({ vms = [], containerClusters = [], networks = [] }: WorkspaceSpec): string[] {
+  const members = [...vms, ...containerClusters].flatMap(({ interfaces = [] }) => interfaces);
+  const named = networks.flatMap(({ rangeGateway, routes = [], nameservers }) => [
+    ...(rangeGateway === undefined ? [] : [rangeGateway]),
+    ...routes.map(({ nextHopIpAddress }) => nextHopIpAddress),
+    ...(nameservers?.addresses ?? []),
+  ]);
+  return [...members.flatMap(({ ipAddress }) => ipAddress?.split('/')[0] ?? []), ...named];
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { aVm, aWorkspace } from '../../../test/role-builders.ts';
+import { isRoleName, isVariableName, roleFaults } from './faults.ts';
+
+const faultsOf = (vm: Parameters<typeof aVm>[0]) => roleFaults(aWorkspace([aVm(vm)]).spec);
+
+test("the seed's own roles have no fault", () => {
+  const build = [
+    { role: 'specialize' },
+    { role: 'linuxRouter', variables: { enable_nat: true, nat_out_iface_idx: 1 } },
+  ];
+  expect(faultsOf({ build, deploy: [{ role: 'runtimeChecks' }] })).toEqual([]);
+});
+
+test('all faults are told at once, where they are', () => {
+  const deploy = [{ role: '../secrets' }, { role: 'ok', variables: { 'a-b': 1, class: 2, fine: 3 } }];
+  expect(faultsOf({ deploy })).toEqual([
+    expect.stringMatching(/^vms demo-vm: ansible\.roles\.deploy\[0\]\.role: expected .*, found "\.\.\/secrets"\.$/),
+    expect.stringMatching(/^vms demo-vm: ansible\.roles\.deploy\[1\]\.variables: expected .*, found "a-b"\.$/),
+    expect.stringMatching(/deploy\[1\]\.variables: .*, found "class"\.$/),
+  ]);
+});
+
+test('build roles are held to the same names', () => {
+  expect(faultsOf({ build: [{ role: 'a b' }] })).toHaveLength(1);
+});
+
+test('where a machine is reached, which the policy says as well, is no affair of the spec', () => {
+  expect(faultsOf({ interfaces: [] })).toEqual([]);
+});
+
+test("a machine with deploy roles has no name of Ansible's", () => {
+  expect(faultsOf({ name: 'all' })).toEqual([expect.stringContaining('vms all: expected another name')]);
+  expect(faultsOf({ name: 'all', deploy: [] })).toEqual([]);
+});
+
+test.each(['runtimeChecks', 'linux-router', 'linux_router', '7zip', 'acme.lab.router'])('%s is a role', (name) => {
+  expect(isRoleName(name)).toBe(true);
+});
+test.each(['', '.', '..', 'a/b', '/etc', '-x', 'a b', 'acme.router', '{{ x }}', 'röle', 'a\n', 'x'.repeat(101)])(
+  '%j is none',
+  (name) => {
+    expect(isRoleName(name)).toBe(false);
+  },
+);
+test.each(['a', '_a', 'enable_nat', 'A1', 'yes', 'true', '__proto__'])('%s is a variable', (name) => {
+  expect(isVariableName(name)).toBe(true);
+});
+test.each(['', '1a', 'a-b', 'a.b', 'a b', 'class', 'None', 'ä', '{{ x }}', 'a\n'])('%j is none', (name) => {
+  expect(isVariableName(name)).toBe(false);
+});

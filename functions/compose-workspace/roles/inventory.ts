@@ -1,0 +1,71 @@
+import type { Workspace, WorkspaceMachine } from '../../../shared/resources/pelotech/workspace.ts';
+import type { Policy } from '../../../shared/rules/policy.ts';
+import { ansibleFile } from './ansible-file.ts';
+import { credentialFiles } from './credentials.ts';
+import { deployRolesOf } from './roles-of-machine.ts';
+
+/**
+ * The group of the machines that have a role. No machine's name can have a "_", so that none is taken for a group, where
+ * `hosts:` would mean others as well.
+ */
+export const groupOf = (role: string) => `role_${role.replace(/\W/g, '_')}`;
+
+/** The address of a machine on the control network, as Ansible reaches it; undefined where none is fixed. */
+export const controlAddressOf = ({ interfaces }: WorkspaceMachine, network: string) =>
+  interfaces?.find((one) => one.network === network)?.ipAddress?.split('/')[0];
+
+/** hosts.yml: all machines of the workspace, how each is reached, and a group for each role that is deployed. */
+export function hostsFile({ spec }: Workspace, { values }: Policy): string {
+  const vms = spec.vms ?? [];
+  const withRole = Map.groupBy(
+    vms.flatMap((vm) =>
+      [...new Set(deployRolesOf(vm).map(({ role }) => groupOf(role)))].map((group) => ({ vm, group })),
+    ),
+    ({ group }) => group,
+  );
+  return ansibleFile({
+    all: {
+      vars: {
+        ...(values.ansibleUser ? { ansible_user: values.ansibleUser } : {}),
+        ...(values.ansibleCredentials ? credentials : {}),
+      },
+      hosts: byName(vms, (vm) => {
+        const address = controlAddressOf(vm, values.ansibleControlNetwork);
+        return address ? { ansible_host: address } : {};
+      }),
+      children: Object.fromEntries(
+        [...withRole].map(([group, members]) => [
+          group,
+          {
+            hosts: byName(
+              members.map(({ vm }) => vm),
+              () => ({}),
+            ),
+          },
+        ]),
+      ),
+    },
+  });
+}
+
+/** host_vars/<vm>.yml: the variables of all its roles; of two of one name the later role's. */
+export const hostVarsFile = (vm: WorkspaceMachine): string =>
+  ansibleFile(Object.fromEntries(deployRolesOf(vm).flatMap(({ variables }) => Object.entries(variables ?? {}))));
+
+const byName = <T>(vms: readonly WorkspaceMachine[], of: (vm: WorkspaceMachine) => T) =>
+  Object.fromEntries(vms.map((vm) => [vm.name, of(vm)]));
+
+/** Read where Ansible runs, from the Secret that is mounted there: no value of it stands in a ConfigMap. */
+const credentials = {
+  ansible_ssh_private_key_file: ifMounted(credentialFiles.key, `'${credentialFiles.key}'`),
+  ansible_password: ifMounted(
+    credentialFiles.password,
+    `lookup('ansible.builtin.file', '${credentialFiles.password}')`,
+  ),
+  ansible_become_password: '{{ ansible_password }}',
+};
+
+/** An expression of Ansible's that is empty, which means none, where the Secret has no such key. */
+function ifMounted(file: string, value: string): string {
+  return `{{ ${value} if '${file}' is file else '' }}`;
+}

@@ -1,0 +1,26 @@
+import type { Workspace, WorkspaceMachine } from '../../../shared/resources/pelotech/workspace.ts';
+import { digestOf } from '../../../shared/rules/names.ts';
+import { deployRolesOf } from './roles-of-machine.ts';
+
+/** Annotation of a workspace: a new value has all deploy roles run once more. */
+export const rolesRequested = 'pelotech.ot/roles-requested';
+
+/**
+ * The name of a Job, the same as long as there is nothing to run anew: it changes with the roles and their variables, with a
+ * machine that was made anew, and when somebody asks; with nothing else, a policy's other image neither.
+ */
+export function jobName(workspace: Workspace, vm: WorkspaceMachine, machineUid: string): string {
+  const asked = workspace.metadata.annotations?.[rolesRequested];
+  const roles = deployRolesOf(vm).map(({ role, variables }) => [role, inOrder(variables ?? {})]);
+  // The name of a Job is a label of its Pods, and its Pods' host name: 63 characters, no dot.
+  const hash = digestOf([machineUid, roles, ...(asked === undefined ? [] : [asked])]).slice(0, 10);
+  return `${vm.name.replace(/\./g, '-').slice(0, 46).replace(/-+$/, '')}-roles-${hash}`;
+}
+
+/** The same data with its keys in one order: the API server keeps them in none that counts. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, inOrder(inner)]));
+}

@@ -1,0 +1,41 @@
+import type { Workspace, WorkspaceMachine } from '../../../shared/resources/pelotech/workspace.ts';
+import { ansibleFile } from './ansible-file.ts';
+import { deployRolesOf } from './roles-of-machine.ts';
+
+/** How long a machine that is Ready may take until it lets somebody in: KubeVirt's Ready does not mean booted. */
+const connectionTimeoutSeconds = 600;
+
+/**
+ * site.yml: one play on one machine, its roles in their order. A role has its variables beside its name, too: so they count
+ * over what the role says itself, and two roles may give one name two values.
+ */
+export const siteFile = (vm: WorkspaceMachine): string =>
+  ansibleFile([
+    {
+      name: `Deploy the roles of ${vm.name}`,
+      hosts: vm.name,
+      gather_facts: false,
+      pre_tasks: [
+        {
+          name: 'Wait until the machine lets us in',
+          'ansible.builtin.wait_for_connection': { timeout: connectionTimeoutSeconds },
+        },
+        { name: 'Gather facts', 'ansible.builtin.setup': {} },
+      ],
+      roles: deployRolesOf(vm).map(({ role, variables }) =>
+        variables && Object.keys(variables).length > 0 ? { role, vars: variables } : { role },
+      ),
+    },
+  ]);
+
+/**
+ * env/extravars: what a role is told of where it runs. Extra variables count over all others, so one that a role of this
+ * machine is given by the same name is left out.
+ */
+export function extraVarsFile(workspace: Workspace, vm: WorkspaceMachine): string {
+  const given = new Set(deployRolesOf(vm).flatMap(({ variables }) => Object.keys(variables ?? {})));
+  const told = { workspace: workspace.metadata.name, vm: vm.name, version: vm.version };
+  return ansibleFile(
+    Object.fromEntries(Object.entries(told).filter(([name, value]) => value !== undefined && !given.has(name))),
+  );
+}

@@ -1,0 +1,30 @@
+import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/resources/pelotech/workspace.ts';
+import type { Policy } from '../../../shared/rules/policy.ts';
+import { freeAddress } from './attachment.ts';
+import { controlAddressOf } from './inventory.ts';
+import { hasRolesToRun } from './roles.ts';
+
+/** Why the deploy roles of a machine cannot be begun where the policy says that they come from; undefined where they can. */
+export function unreached(
+  spec: WorkspaceSpec,
+  policy: Policy,
+  vm: WorkspaceMachine,
+): { reason: string; message: string } | undefined {
+  const network = policy.values.ansibleControlNetwork;
+  if (controlAddressOf(vm, network) === undefined) {
+    const message = `Expected an ipAddress on network ${network}, where its deploy roles come from, found none.`;
+    return { reason: 'NoControlAddress', message };
+  }
+  const cidr = spec.networks?.find(({ name }) => name === network)?.cidr;
+  const run = (spec.vms ?? []).filter((one) => hasRolesToRun(one, policy));
+  if (
+    freeAddress(
+      spec,
+      cidr,
+      run.findIndex(({ name }) => name === vm.name),
+    ) !== undefined
+  )
+    return undefined;
+  const message = `Expected ${run.length + 1} free addresses on network ${network}, one for each machine with deploy roles and one for a gateway, found fewer in ${cidr}.`;
+  return { reason: 'NoFreeAddress', message };
+}

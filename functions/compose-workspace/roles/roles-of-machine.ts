@@ -1,0 +1,12 @@
+import type { WorkspaceMachine } from '../../../shared/resources/pelotech/workspace.ts';
+
+type Roles = NonNullable<NonNullable<WorkspaceMachine['ansible']>['roles']>;
+
+/** A role as a workspace names it; what its variables hold is Ansible's own affair. */
+export type Role = NonNullable<Roles['deploy']>[number];
+
+/** The roles of a machine that are run once it is there. */
+export const deployRolesOf = ({ ansible }: WorkspaceMachine): readonly Role[] => ansible?.roles?.deploy ?? [];
+
+/** The roles that its image was built with. */
+export const buildRolesOf = ({ ansible }: WorkspaceMachine): readonly Role[] => ansible?.roles?.build ?? [];

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { Secret } from '../../../shared/resources/core/secret.ts';
+import { allRoles, aMachine, aPolicy, aVm, aWorkspace } from '../../../test/role-builders.ts';
+import { buildRecord } from './build-record.ts';
+import { credentialsFor } from './credentials.ts';
+import { rolesOf, saySkipped } from './roles.ts';
+import type { Role } from './roles-of-machine.ts';
+
+const two = aWorkspace([
+  aVm({ deploy: [{ role: 'linuxRouter', variables: { enable_nat: true } }, { role: 'runtimeChecks' }] }),
+  aVm({ name: 'web', interfaces: [{ network: 'control-net', ipAddress: '10.10.0.162/24' }] }),
+  aVm({ name: 'bare', deploy: [], interfaces: [] }),
+]);
+const filesOf = (found: ReturnType<typeof allRoles>, name: string) =>
+  found.configMaps.find(({ metadata }) => metadata.name === name)?.data ?? {};
+const fileOf = (found: ReturnType<typeof allRoles>, name: string, key: string): unknown =>
+  parse(filesOf(found, name)[key] ?? '', { version: '1.1' });
+const firstJob = (found: ReturnType<typeof allRoles>) => {
+  const [job] = found.jobs;
+  if (!job) throw new Error('expected a Job, found none');
+  return job;
+};
+
+describe('what a machine is deployed with', () => {
+  test('is a Job for each machine with deploy roles, and a ConfigMap of its name beside that of the inventory', () => {
+    const { jobs, configMaps } = allRoles(two);
+    expect(jobs.map(({ metadata }) => metadata.labels['pelotech.ot/virtual-machine'])).toEqual(['demo-vm', 'web']);
+    expect(configMaps.map(({ metadata }) => metadata.name)).toEqual([
+      'ansible-inventory',
+      ...jobs.map(({ metadata }) => metadata.name),
+    ]);
+    for (const { metadata } of [...jobs, ...configMaps]) {
+      expect(metadata).toMatchObject({
+        namespace: 'ws-demo-workspace-1',
+        labels: { 'app.kubernetes.io/managed-by': 'ot-functions', 'pelotech.ot/workspace-uid': 'uid-w' },
+        ownerReferences: [{ kind: 'Workspace', name: 'demo-workspace-1', uid: 'uid-w', controller: true }],
+      });
+    }
+  });
+  test('knows all machines, their addresses, and who has which role', () => {
+    expect(fileOf(allRoles(two), 'ansible-inventory', 'hosts.yml')).toEqual({
+      all: {
+        vars: {},
+        hosts: { 'demo-vm': { ansible_host: '10.10.0.161' }, web: { ansible_host: '10.10.0.162' }, bare: {} },
+        children: {
+          role_linuxRouter: { hosts: { 'demo-vm': {} } },
+          role_runtimeChecks: { hosts: { 'demo-vm': {}, web: {} } },
+        },
+      },
+    });
+  });
+  test('is its roles in their order, once it lets somebody in', () => {
+    const found = allRoles(two);
+    expect(fileOf(found, firstJob(found).metadata.name, 'site.yml')).toEqual([
+      {
+        name: 'Deploy the roles of demo-vm',
+        hosts: 'demo-vm',
+        gather_facts: false,
+        pre_tasks: [
+          {
+            name: 'Wait until the machine lets us in',
+            'ansible.builtin.wait_for_connection': { timeout: 600 },
+          },
+          { name: 'Gather facts', 'ansible.builtin.setup': {} },
+        ],
+        roles: [{ role: 'linuxRouter', vars: { enable_nat: true } }, { role: 'runtimeChecks' }],
+      },
+    ]);
+    expect(fileOf(found, 'ansible-inventory', 'host_vars.demo-vm.yml')).toEqual({ enable_nat: true });
+    expect(fileOf(found, 'ansible-inventory', 'host_vars.web.yml')).toEqual({});
+  });
+  test('is told where it runs, except by a name that a role was given another value for', () => {
+    const extraVars = (deploy: Role[]) => {
+      const found = allRoles(aWorkspace([aVm({ deploy })]));
+      return fileOf(found, firstJob(found).metadata.name, 'extravars');
+    };
+    expect(extraVars([{ role: 'a' }])).toEqual({ workspace: 'demo-workspace-1', vm: 'demo-vm', version: '2.1.0' });
+    expect(extraVars([{ role: 'a', variables: { version: '7' } }])).not.toHaveProperty('version');
+  });
+  test('has the tasks of a role from the site where the site has them', () => {
+    const found = allRoles(two, {}, { 'runtimeChecks.yml': '- ansible.builtin.ping:\n', 'other.yml': '[]' });
+    const { metadata, spec } = firstJob(found);
+    expect(filesOf(found, metadata.name)['roles.runtimeChecks.yml']).toBe('- ansible.builtin.ping:\n');
+    expect(filesOf(found, metadata.name)).not.toHaveProperty(['roles.other.yml']);
+    expect(spec.template.spec.volumes).toContainEqual({
+      name: 'project',
+      configMap: {
+        name: metadata.name,
+        items: [
+          { key: 'site.yml', path: 'site.yml' },
+          { key: 'outcome.py', path: 'callback_plugins/outcome.py' },
+          { key: 'roles.runtimeChecks.yml', path: 'roles/runtimeChecks/tasks/main.yml' },
+        ],
+      },
+    });
+  });
+  test('is laid out below /runner as ansible-runner reads it', () => {
+    const { volumes, containers } = firstJob(allRoles(two)).spec.template.spec;
+    expect(volumes[1]).toMatchObject({
+      name: 'inventory',
+      configMap: {
+        name: 'ansible-inventory',
+        // The key of a machine that is removed before the Pod is there is missing for ever.
+        optional: true,
+        items: [{ path: 'hosts.yml' }, { key: 'host_vars.demo-vm.yml', path: 'host_vars/demo-vm.yml' }, {}, {}],
+      },
+    });
+    expect(containers[0]?.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([
+      '/runner',
+      '/runner/inventory',
+      '/runner/env',
+      '/runner/project',
+    ]);
+  });
+});
+
+test('every key of a ConfigMap is one that a Job mounts, and the other way round', () => {
+  const found = allRoles(two, { ansibleCredentials: 'true' }, { 'linuxRouter.yml': '[]' });
+  const held = new Set(
+    found.configMaps.flatMap(({ metadata, data }) => Object.keys(data).map((key) => `${metadata.name} ${key}`)),
+  );
+  const mounted = new Set(
+    found.jobs.flatMap(({ spec }) =>
+      spec.template.spec.volumes.flatMap((volume) =>
+        'configMap' in volume && volume.configMap
+          ? volume.configMap.items.map(({ key }) => `${volume.configMap?.name} ${key}`)
+          : [],
+      ),
+    ),
+  );
+  expect(mounted).toEqual(held);
+  for (const key of held) expect(key).toMatch(/^\S+ [-._a-zA-Z0-9]+$/);
+});
+
+describe('the Job', () => {
+  test('is tried three times within an hour, keeps its end, and may do nothing in the cluster', () => {
+    const { spec } = firstJob(allRoles(two));
+    expect(spec).toMatchObject({ backoffLimit: 2, activeDeadlineSeconds: 3600, podReplacementPolicy: 'Failed' });
+    expect(spec).not.toHaveProperty('ttlSecondsAfterFinished');
+    expect(spec.template.spec).toMatchObject({
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+      containers: [
+        {
+          image: 'registry.example/ansible-runner:1.0',
+          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+        },
+      ],
+    });
+  });
+  test('takes as long as the policy allows', () => {
+    expect(firstJob(allRoles(two, { ansibleTimeout: '90s' })).spec.activeDeadlineSeconds).toBe(90);
+    expect(firstJob(allRoles(two, { ansibleTimeout: '0s' })).spec.activeDeadlineSeconds).toBe(1);
+  });
+});
+
+describe('credentials', () => {
+  const secret = Secret.parse({
+    metadata: { name: 'workspace-ansible', namespace: 'sync-operator' },
+    data: { 'ssh-privatekey': 'a2V5', password: 'cHc=', other: 'eA==' },
+  });
+  test('are mounted from a Secret, and stand in no ConfigMap', () => {
+    const found = allRoles(two, { ansibleCredentials: 'true', ansibleUser: 'ops' });
+    expect(firstJob(found).spec.template.spec.volumes).toContainEqual({
+      name: 'credentials',
+      secret: { secretName: 'ansible-credentials', defaultMode: 0o440 },
+    });
+    const { all } = fileOf(found, 'ansible-inventory', 'hosts.yml') as { all: { vars: Record<string, string> } };
+    expect(all.vars).toMatchObject({
+      ansible_user: 'ops',
+      ansible_ssh_private_key_file:
+        "{{ '/runner/credentials/ssh-privatekey' if '/runner/credentials/ssh-privatekey' is file else '' }}",
+    });
+  });
+  test('are a copy of the two keys that are used', () => {
+    expect(credentialsFor(two, aPolicy({ ansibleCredentials: 'true' }), secret)).toMatchObject({
+      metadata: { name: 'ansible-credentials', namespace: 'ws-demo-workspace-1' },
+      data: { 'ssh-privatekey': 'a2V5', password: 'cHc=' },
+    });
+  });
+  test.each([
+    ['the policy asks for none', {}, secret],
+    ['it is not there', { ansibleCredentials: 'true' }, undefined],
+  ])('are none where %s', (_, data, found) => {
+    expect(credentialsFor(two, aPolicy(data), found)).toBeUndefined();
+  });
+});
+
+describe('no roles are run', () => {
+  test.each([
+    ['where no image is configured', { ansibleRunnerImage: undefined }, two, 'NoRunnerImage'],
+    ['where the site runs them', { ansible: 'External' }, two, 'External'],
+    ['on machines that are not started', {}, aWorkspace([aVm({ ignoreOnDeploy: true })]), 'NotStarted'],
+    ['where there are none', {}, aWorkspace([aVm({ deploy: [], build: [{ role: 'specialize' }] })]), 'NoDeployRoles'],
+  ] as const)('%s', (_, data, workspace, skippedBecause) => {
+    const policy = aPolicy();
+    const found = rolesOf(workspace, { ...policy, values: { ...policy.values, ...data } }, [aMachine()]);
+    expect(found).toEqual({ jobs: [], configMaps: [], skippedBecause });
+    expect(saySkipped(skippedBecause)).toMatch(/\w+.*\.$/);
+  });
+  test('while a key of the policy does not parse, and what there is stays', () => {
+    expect(allRoles(two, { ansibleTimeout: 'soon' })).toEqual({ jobs: [], configMaps: [], isHeld: true });
+  });
+  test('on a machine that is not there', () => {
+    const { jobs } = rolesOf(two, aPolicy(), [aMachine('web')]);
+    expect(jobs.map(({ metadata }) => metadata.labels['pelotech.ot/virtual-machine'])).toEqual(['web']);
+  });
+});
+
+test('a machine whose ignoreOnDeploy the policy takes no notice of is deployed', () => {
+  expect(allRoles(aWorkspace([aVm({ ignoreOnDeploy: true })]), { ignoreOnDeploy: 'Start' }).jobs).toHaveLength(1);
+});
+
+test('build roles are recorded by their names, and not run', () => {
+  const vm = aVm({
+    build: [{ role: 'specialize' }, { role: 'linuxRouter', variables: { password: 'x' } }],
+    deploy: [],
+  });
+  expect(buildRecord(vm)).toEqual({ 'pelotech.ot/built-with-roles': 'specialize,linuxRouter' });
+  expect(buildRecord(aVm())).toEqual({});
+});

@@ -1,0 +1,97 @@
+import type { Workspace, WorkspaceMachine, WorkspaceSpec } from '../../../shared/resources/pelotech/workspace.ts';
+import { isValid, type Policy, type PolicyKey } from '../../../shared/rules/policy.ts';
+import { inventoryFor, projectFor } from './config-maps.ts';
+import { jobFor } from './job.ts';
+import { jobName } from './job-name.ts';
+import { deployRolesOf } from './roles-of-machine.ts';
+
+/** A machine of a workspace that there is. */
+export interface Machine {
+  metadata: { name: string; uid: string };
+}
+
+/** An object that the roles of a machine need: its name says what it is made of. */
+export interface RoleObject {
+  metadata: {
+    name: string;
+    labels?: Readonly<Record<string, string>>;
+    annotations?: Readonly<Record<string, string>>;
+  };
+}
+
+/** Why no roles are run, as the reason of condition AnsibleSkipped. */
+export type Skipped = 'NoDeployRoles' | 'External' | 'NoRunnerImage' | 'NotStarted';
+
+/** What is to be there for the deploy roles of a workspace. */
+export interface Roles {
+  /** One for each machine with deploy roles, whose name is in its label. Begun once that machine is Ready, and never changed. */
+  jobs: readonly ReturnType<typeof jobFor>[];
+  configMaps: readonly ReturnType<typeof inventoryFor>[];
+  skippedBecause?: Skipped;
+  /** A key of the policy that this reads does not parse: nothing is begun, and what there is stays. */
+  isHeld?: true;
+}
+
+/** The keys of the policy that this reads. */
+export const roleKeys = [
+  'ansible',
+  'ansibleRunnerImage',
+  'ansibleRolesConfigMap',
+  'ansibleControlNetwork',
+  'ansibleUser',
+  'ansibleCredentials',
+  'ansibleTimeout',
+  'networkProvider',
+  'ignoreOnDeploy',
+] as const satisfies readonly PolicyKey[];
+
+/**
+ * The Jobs that run the deploy roles, with what they read. A Job's name is the same until it is to be run once more, so
+ * that a Job of ours with another name is one that is over with.
+ */
+export function rolesOf(
+  workspace: Workspace,
+  policy: Policy,
+  machines: readonly Machine[],
+  siteRoles: Readonly<Record<string, string>> = {},
+): Roles {
+  if (!isValid(policy, ...roleKeys)) return { jobs: [], configMaps: [], isHeld: true };
+  const skippedBecause = skipReason(workspace.spec, policy);
+  if (skippedBecause !== undefined) return { jobs: [], configMaps: [], skippedBecause };
+  const uids = new Map(machines.map(({ metadata: { name, uid } }) => [name, uid]));
+  // Each has its place among all that may be run, so that no address changes while machines come and go.
+  const runs = (workspace.spec.vms ?? [])
+    .filter((vm) => hasRolesToRun(vm, policy))
+    .map((vm, index) => ({ vm, index, uid: uids.get(vm.name) }))
+    .flatMap(({ vm, index, uid }) => (uid === undefined ? [] : [{ vm, index, name: jobName(workspace, vm, uid) }]));
+  if (runs.length === 0) return { jobs: [], configMaps: [] };
+  return {
+    jobs: runs.map((run) => jobFor({ workspace, policy, siteRoles, ...run })),
+    configMaps: [
+      inventoryFor(workspace, policy),
+      ...runs.map(({ vm, name }) => projectFor(workspace, vm, name, siteRoles)),
+    ],
+  };
+}
+
+/** Why none of the roles are run; undefined where they are. */
+export function skipReason({ vms = [] }: WorkspaceSpec, policy: Policy): Skipped | undefined {
+  if (!vms.some((vm) => deployRolesOf(vm).length > 0)) return 'NoDeployRoles';
+  if (policy.values.ansible === 'External') return 'External';
+  if (policy.values.ansibleRunnerImage === undefined) return 'NoRunnerImage';
+  return vms.some((vm) => hasRolesToRun(vm, policy)) ? undefined : 'NotStarted';
+}
+
+/** A machine that is made and not started, or not made, lets nobody in. */
+export const hasRolesToRun = (vm: WorkspaceMachine, { values }: Policy) =>
+  deployRolesOf(vm).length > 0 && (vm.ignoreOnDeploy !== true || values.ignoreOnDeploy === 'Start');
+
+const skippedWords: Record<Skipped, string> = {
+  NoDeployRoles: 'No machine of the workspace has deploy roles.',
+  External: "The site runs deploy roles itself, as the policy's ansible: External says.",
+  NoRunnerImage: 'Expected the policy to name an image for deploy roles, found none: set ansibleRunnerImage.',
+  NotStarted: "No machine with deploy roles is started, as the policy's ignoreOnDeploy says of theirs.",
+};
+
+/** The reason in a sentence. */
+export const saySkipped = (reason: Skipped) => skippedWords[reason];

@@ -1,0 +1,66 @@
+import type { Job } from '../../../shared/resources/batch/job.ts';
+import type { Pod } from '../../../shared/resources/core/pod.ts';
+import { type Outcome, parseOutcome } from './outcome.ts';
+
+/** How the roles of a machine stand, as a component of its workspace. */
+export interface Standing {
+  phase: 'Provisioning' | 'Ready' | 'Failed';
+  reason: string;
+  message: string;
+}
+
+/** What a Job says, and the newest of its Pods: as long as tries are left, a failed Pod is no failed Job. */
+export function standingOf(job: Job | undefined, pod: Pod | undefined): Standing {
+  if (job === undefined) return { phase: 'Provisioning', reason: 'RolesWait', message: 'The roles have not begun.' };
+  const ended = job.status?.conditions.find(
+    ({ type, status }) => status === 'True' && (type === 'Complete' || type === 'Failed'),
+  );
+  if (ended?.type === 'Complete') return { phase: 'Ready', reason: 'RolesDeployed', message: sayDone(outcomeOf(pod)) };
+  const found = failureOf(pod);
+  if (ended?.reason === 'DeadlineExceeded') {
+    const message = "Expected the roles to end within the policy's ansibleTimeout, found them running.";
+    return { phase: 'Failed', reason: 'RolesTimedOut', message };
+  }
+  if (ended) return { phase: 'Failed', ...(found ?? { reason: 'RolesFailed', message: ended.message }) };
+  const tries = job.status?.failed ?? 0;
+  if (tries > 0 && found) {
+    return { phase: 'Provisioning', reason: 'RolesRetrying', message: `Try ${tries} ended: ${found.message}` };
+  }
+  const held = heldUp(pod);
+  if (held) return { phase: 'Provisioning', ...held };
+  return { phase: 'Provisioning', reason: 'RolesRunning', message: 'The roles are running.' };
+}
+
+const containerOf = (pod: Pod | undefined) => pod?.status?.containerStatuses[0];
+const outcomeOf = (pod: Pod | undefined) => parseOutcome(containerOf(pod)?.state?.terminated?.message ?? '');
+
+const sayDone = (outcome: Outcome | undefined) =>
+  outcome ? `${outcome.ok} tasks ok, ${outcome.changed} changed something.` : 'All roles are deployed.';
+
+type Reason = Pick<Standing, 'reason' | 'message'>;
+
+function failureOf(pod: Pod | undefined): Reason | undefined {
+  const ended = containerOf(pod)?.state?.terminated;
+  // Evicted or lost with its node it has no container that ended.
+  if (!ended) return pod?.status?.reason ? { reason: pod.status.reason, message: pod.status.message ?? '' } : undefined;
+  if (ended.exitCode === 0) return undefined;
+  const outcome = parseOutcome(ended.message);
+  if (outcome && outcome.unreachable > 0) {
+    return { reason: 'MachineUnreachable', message: 'Expected the machine to let Ansible in, found that it did not.' };
+  }
+  if (outcome && outcome.failed > 0) {
+    const where = outcome.role ? `role ${outcome.role}` : 'a task before the first role';
+    return { reason: 'RoleFailed', message: `Expected all tasks to work, found that one of ${where} failed.` };
+  }
+  return { reason: ended.reason === 'OOMKilled' ? 'OOMKilled' : 'RolesFailed', message: lastLine(ended.message) };
+}
+
+const lastLine = (text: string) => text.trim().split('\n').at(-1)?.slice(0, 300) || 'The runner said nothing.';
+
+/** Why a Pod has not begun: no node for it, an image that cannot be pulled. */
+function heldUp(pod: Pod | undefined): Reason | undefined {
+  const waiting = containerOf(pod)?.state?.waiting;
+  if (waiting && waiting.reason !== 'ContainerCreating' && waiting.reason !== 'PodInitializing') return waiting;
+  const scheduled = pod?.status?.conditions.find(({ type }) => type === 'PodScheduled');
+  return scheduled?.status === 'False' ? { reason: scheduled.reason, message: scheduled.message } : undefined;
+}

@@ -1,0 +1,51 @@
+import type {
+  Component,
+  ComponentKind,
+  ComponentPhase,
+  WorkspaceCondition,
+} from '../../shared/resources/pelotech/workspace.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import type { Made } from './child.ts';
+
+/** One stage of a workspace: what this pass writes for it, and how its parts stand. */
+export interface Stage {
+  condition: WorkspaceCondition;
+  writes: Action[];
+  components: Component[];
+  /** What is in the way beside its parts. */
+  obstacle?: { reason: string; message: string; isFinal: boolean } | undefined;
+}
+
+/** How a part stands. */
+export interface Standing {
+  phase: ComponentPhase;
+  reason: string;
+  message: string;
+}
+
+export const component = (kind: ComponentKind, name: string, { phase, reason, message }: Standing): Component => ({
+  kind,
+  name,
+  phase,
+  reason,
+  message: message.slice(0, 1024),
+});
+
+export const ready = (reason: string, message: string): Standing => ({ phase: 'Ready', reason, message });
+export const provisioning = (reason: string, message: string): Standing => ({ phase: 'Provisioning', reason, message });
+export const waiting = (reason: string, message: string): Standing => ({ phase: 'Waiting', reason, message });
+export const failed = (reason: string, message: string): Standing => ({ phase: 'Failed', reason, message });
+export const skipped = (message: string): Standing => ({ phase: 'Skipped', reason: 'Skipped', message });
+
+/** How a part stands that is made of these objects; undefined where all of them are there as they should be. */
+export function standingOf(made: readonly Made[]): Standing | undefined {
+  const obstacles = made.flatMap(({ obstacle }) => (obstacle ? [obstacle] : []));
+  const worst = obstacles.find(({ isFinal }) => isFinal) ?? obstacles[0];
+  if (worst) return worst.isFinal ? failed(worst.reason, worst.message) : provisioning(worst.reason, worst.message);
+  return made.some(({ found }) => found === undefined) ? provisioning('Creating', 'It is being made.') : undefined;
+}
+
+/** Every part that has to be there is. */
+export const isDone = ({ components, obstacle }: Stage) => obstacle === undefined && components.every(isWell);
+
+export const isWell = ({ phase }: Component) => phase === 'Ready' || phase === 'Skipped';

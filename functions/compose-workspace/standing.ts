@@ -1,0 +1,141 @@
+import type { Condition } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import {
+  type Component,
+  type Workspace,
+  type WorkspaceCondition,
+  Workspace as WorkspaceKind,
+  type WorkspacePhase,
+  type WorkspaceStatus,
+} from '../../shared/resources/pelotech/workspace.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { conditionOf, withCondition } from '../../shared/rules/conditions.ts';
+import { record, tellable } from '../../shared/rules/image-status.ts';
+import { digestOf } from '../../shared/rules/names.ts';
+import { changesOf } from '../../shared/rules/status-changes.ts';
+import { toTime } from '../../shared/rules/time.ts';
+import { isWell, type Stage } from './stage.ts';
+
+/** The facts that others may wire their own Triggers to. */
+export const workspaceFact = (fact: string) => `ot.pelotech.workspace.${fact}.v1`;
+
+/** A condition as it should be; since when it is so is found out by comparing. */
+export interface Finding {
+  type: WorkspaceCondition;
+  status: Condition['status'];
+  reason: string;
+  message: string;
+}
+
+/** How a workspace stands, as one look at everything says. */
+export interface WorkspaceStanding {
+  phase: WorkspacePhase;
+  reason: string;
+  message: string;
+  findings: readonly Finding[];
+  fields: Partial<Pick<WorkspaceStatus, 'components' | 'ready' | 'namespace' | 'networkProvider' | 'images'>>;
+}
+
+/** The condition of a stage. */
+export function findingOf({ condition, components, obstacle }: Stage): Finding {
+  if (condition === 'AnsibleSkipped') {
+    const { reason = 'Skipped', message = '' } = components[0] ?? {};
+    return { type: condition, status: 'True', reason, message };
+  }
+  const cause = components.find(({ phase }) => phase === 'Failed') ?? components.find((one) => !isWell(one));
+  if (cause) return { type: condition, status: 'False', reason: cause.reason, message: sayComponent(cause) };
+  if (obstacle) return { type: condition, status: 'False', reason: obstacle.reason, message: obstacle.message };
+  return components.length > 0
+    ? { type: condition, status: 'True', reason: 'Ready', message: `${sayCount(components)} ready.` }
+    : { type: condition, status: 'True', reason: none, message: 'The workspace has none.' };
+}
+
+/** Of a stage that a workspace has no parts for. */
+const none = 'None';
+
+const sayComponent = ({ kind, name, message }: Component) => `${kind} ${name}: ${message}`;
+
+/** "5/7": what the policy leaves out is not counted. */
+export const sayCount = (components: readonly Component[]) => {
+  const counted = components.filter(({ phase }) => phase !== 'Skipped');
+  return `${counted.filter(({ phase }) => phase === 'Ready').length}/${counted.length}`;
+};
+
+/** Where all stages together stand: the first thing that failed, else the first that is not there yet. */
+export function summary(stages: readonly Stage[]): Pick<WorkspaceStanding, 'phase' | 'reason' | 'message'> {
+  const components = stages.flatMap((stage) => stage.components);
+  const broken = components.find(({ phase }) => phase === 'Failed');
+  if (broken) return { phase: 'Failed', reason: broken.reason, message: sayComponent(broken) };
+  const obstacle = stages.map((stage) => stage.obstacle).find((one) => one !== undefined);
+  const open = components.find((one) => !isWell(one));
+  if (open) return { phase: 'Provisioning', reason: open.reason, message: sayComponent(open) };
+  if (obstacle) return { phase: obstacle.isFinal ? 'Failed' : 'Provisioning', ...obstacle };
+  return { phase: 'Ready', reason: 'Ready', message: `All components are ready (${sayCount(components)}).` };
+}
+
+/**
+ * Writes how a workspace stands where that is not what its status says, and tells of it where the phase is another: a
+ * Kubernetes Event, a domain event, and the time it took where it is Ready for the first time.
+ */
+export function stand(workspace: Workspace, standing: WorkspaceStanding, nowMs: number): Action[] {
+  const { phase, reason, message: words, findings, fields } = standing;
+  const before = workspace.status ?? {};
+  const now = toTime(nowMs);
+  const message = tellable(words);
+  const observedGeneration = workspace.metadata.generation;
+  const all: Finding[] = [
+    ...findings,
+    { type: 'Ready', status: phase === 'Ready' ? 'True' : 'False', reason, message },
+  ];
+  const kept = (before.conditions ?? []).filter(({ type }) => all.some((finding) => finding.type === type));
+  const conditions = all.reduce<Condition[]>(
+    (list, finding) => withCondition(list, { ...finding, message: tellable(finding.message), observedGeneration }, now),
+    kept,
+  );
+  const readyAt = before.readyAt ?? (phase === 'Ready' ? now : undefined);
+  const found = { ...before, conditions: [...(before.conditions ?? [])].sort((a, b) => a.type.localeCompare(b.type)) };
+  const changed = changesOf(found, { ...fields, phase, message, conditions, observedGeneration, readyAt });
+  if (Object.keys(changed).length === 0) return [];
+  return [
+    { do: 'patchStatus', resource: WorkspaceKind, of: workspace, status: changed },
+    ...(isSaidAnew(before, phase, reason) ? told(workspace, { phase, reason, message, now }) : []),
+    ...(phase === 'Ready' && before.readyAt === undefined ? measured(workspace, conditions) : []),
+  ];
+}
+
+const isSaidAnew = ({ phase: before, conditions }: WorkspaceStatus, phase: WorkspacePhase, reason: string) =>
+  phase !== 'Provisioning' &&
+  (before !== phase || (phase === 'Failed' && conditionOf(conditions, 'Ready')?.reason !== reason));
+
+interface Said {
+  phase: WorkspacePhase;
+  reason: string;
+  message: string;
+  now: string;
+}
+
+const told = (workspace: Workspace, { phase, reason, message, now }: Said): Action[] => {
+  const { uid, name, generation } = workspace.metadata;
+  const fact = phase === 'Ready' ? 'ready' : 'failed';
+  return [
+    record(workspace, phase === 'Failed', reason, message, `${generation}/${now}`),
+    {
+      do: 'tell',
+      type: workspaceFact(fact),
+      id: digestOf([uid, generation, fact, reason, now]),
+      subject: name,
+      data: { name, uid, generation, time: now, phase, reason, message },
+    },
+  ];
+};
+
+/** Once for a workspace: until each of its stages was through, and until all of it was. */
+const measured = ({ metadata }: Workspace, conditions: readonly Condition[]): Action[] =>
+  conditions.filter(isStage).map(({ type, lastTransitionTime }) => ({
+    do: 'measure',
+    metric: 'ot.workspace.ready.duration',
+    value: Math.max(0, Date.parse(lastTransitionTime) - Date.parse(metadata.creationTimestamp)) / 1000,
+    attributes: { stage: type },
+  }));
+
+/** A stage without parts takes no time, and of one that was left out there is none to tell. */
+const isStage = ({ type, reason }: Condition) => type !== 'SpecValid' && type !== 'AnsibleSkipped' && reason !== none;

@@ -1,0 +1,78 @@
+import type { FunctionDeclaration, Permission } from '../shared/function.ts';
+import { RoleBinding } from '../shared/resources/rbac/role-binding.ts';
+import { inWorkspaceRole, operatorNamespace } from '../shared/rules/operator.ts';
+import { workspacePrefix } from '../shared/rules/workspace.ts';
+import { groupOf, type Manifest, partOf } from './manifest.ts';
+
+const apiVersion = 'admissionregistration.k8s.io/v1';
+
+/**
+ * What RBAC cannot say: a function that makes Namespaces, and binds its own rights in them, does so with the names of
+ * workspaces only. One policy for each function that has such rights, with the binding that puts it into force.
+ */
+export const fenceManifests = (functions: readonly FunctionDeclaration[]): Manifest[] =>
+  functions.flatMap(({ name, may }) => {
+    const fenced = may.filter(({ fence }) => fence === 'workspace');
+    return fenced.length > 0 ? fenceOf(name, fenced) : [];
+  });
+
+function fenceOf(name: string, permissions: readonly Permission[]): Manifest[] {
+  const metadata = { name: `${operatorNamespace}-${name}`, labels: partOf };
+  const policy = {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata,
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: { resourceRules: rulesOf(permissions) },
+      matchConditions: [
+        {
+          name: 'who',
+          expression: `request.userInfo.username == 'system:serviceaccount:${operatorNamespace}:${name}'`,
+        },
+      ],
+      validations: [
+        {
+          expression: `${placeOf(permissions)}.startsWith('${workspacePrefix}')`,
+          message: `${name}: expected the name of a workspace's object, ${workspacePrefix}…, found another`,
+        },
+        ...(permissions.some(({ resource }) => resource === RoleBinding) ? [ownRightOnly(name)] : []),
+      ],
+    },
+  };
+  const binding = {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata,
+    spec: { policyName: metadata.name, validationActions: ['Deny'] },
+  };
+  return [policy, binding];
+}
+
+/** It gives nobody else a right, and itself no other than the one it declares. */
+const ownRightOnly = (name: string) => ({
+  expression: [
+    "request.resource.resource != 'rolebindings' || request.operation == 'DELETE'",
+    [
+      `object.roleRef.kind == 'ClusterRole' && object.roleRef.name == '${inWorkspaceRole(name)}'`,
+      `has(object.subjects) && object.subjects.all(one, one.kind == 'ServiceAccount' && one.name == '${name}' && has(one.namespace) && one.namespace == '${operatorNamespace}')`,
+    ].join(' && '),
+  ].join(' || '),
+  message: `${name}: expected a RoleBinding of ${inWorkspaceRole(name)} to itself, found another`,
+});
+
+const rulesOf = (permissions: readonly Permission[]) =>
+  permissions.map(({ resource }) => ({
+    apiGroups: [groupOf(resource.apiVersion)],
+    apiVersions: [resource.apiVersion.split('/').at(-1)],
+    operations: ['CREATE', 'UPDATE', 'DELETE'],
+    resources: [resource.plural],
+  }));
+
+/** The name of what is in no Namespace, the Namespace of what is in one. */
+function placeOf(permissions: readonly Permission[]): string {
+  const plurals = permissions
+    .filter(({ resource }) => !resource.namespaced)
+    .map(({ resource }) => `'${resource.plural}'`);
+  return `(request.resource.resource in [${plurals.join(', ')}] ? request.name : request.namespace)`;
+}
