@@ -9,6 +9,7 @@ import {
   VirtualMachineStatus,
 } from '../shared/resources/pelotech/virtual-machine.ts';
 import { arrows, VMDiskImage, VMDiskImageStatus } from '../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace, WorkspaceStatus } from '../shared/resources/pelotech/workspace.ts';
 import { isCurrent, withArrows } from './readme.ts';
 
 test('the README shows the arrows that there are; if not, run "node functions/readme.ts"', async () => {
@@ -45,14 +46,18 @@ describe('"Who writes what"', async () => {
     expect(said('of a VirtualMachine')).toEqual(
       expect.arrayContaining([...fieldsOf(VirtualMachineStatus), ...machineConditions]),
     );
+    expect(said('of a Workspace')).toEqual(expect.arrayContaining(fieldsOf(WorkspaceStatus)));
   });
 
-  const tables = new Map([VMDiskImage, VirtualMachine].map((kind) => [`${kind.apiVersion} ${kind.kind}`, kind.kind]));
+  const tables = new Map(
+    [VMDiskImage, VirtualMachine, Workspace].map((kind) => [`${kind.apiVersion} ${kind.kind}`, kind.kind]),
+  );
   const nameOf = ({ apiVersion, kind }: { apiVersion: string; kind: string }) =>
     apiVersion === KubeVirtMachine.apiVersion ? `KubeVirt ${kind}` : kind;
   const writes = (await loadFunctions()).flatMap(({ name, may }) =>
     may
-      .filter(({ verbs }) => verbs.some((verb) => verb !== 'get' && verb !== 'list'))
+      // Who may bind a role writes nothing to it.
+      .filter(({ verbs }) => verbs.some((verb) => verb !== 'get' && verb !== 'list' && verb !== 'bind'))
       // Each function records what it does; a subresource like CDI's `source` is none that is kept.
       .filter(({ resource, subresource }) => resource !== Event && (subresource ?? 'status') === 'status')
       .map(({ resource }) => ({

@@ -6,6 +6,7 @@ import { parsePolicy } from '../../shared/rules/policy.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
+import { aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';
 import { decide, type Observed } from './decide.ts';
 
 const nowMs = start + 60_000;
@@ -20,7 +21,15 @@ const pass = (
   more: Partial<Observed> & { data?: Record<string, string> } = {},
 ) => {
   const { data = {}, ...rest } = more;
-  return decide({ nowMs, policy: parsePolicy({ data }), image, machines, refusals: new Map(), ...rest });
+  return decide({
+    nowMs,
+    policy: parsePolicy({ data }),
+    image,
+    machines,
+    workspaces: [],
+    refusals: new Map(),
+    ...rest,
+  });
 };
 
 const counted = (count: number, by: string[] = []) => taken({ references: { count, by } });
@@ -150,5 +159,38 @@ describe('the finalizer of a machine', () => {
     expect(words.filter((word) => word.startsWith('let go'))).toHaveLength(50);
     expect(words.at(-1)).toBe('again');
     expect(inWords(pass(many(50, { deleted: true }))).at(-1)).not.toBe('again');
+  });
+});
+
+describe('a workspace', () => {
+  const lab = aWorkspace({ spec: { vms: [aMachineOf()] } });
+  const byOf = (actions: readonly Action[]) => statusIn(actions)?.references;
+
+  test('that waits for the image is a reference', () => {
+    expect(byOf(pass([], { workspaces: [lab] }))).toEqual({ count: 1, by: ['Workspace lab'] });
+  });
+  test('is stood for by its machines', () => {
+    const machine = named('vm', { namespace: 'ws-lab' });
+    expect(byOf(pass([machine], { workspaces: [lab] }))).toEqual({ count: 1, by: ['ws-lab/vm'] });
+  });
+  test.each([
+    ['that is being deleted', aWorkspace({ spec: lab.spec, deleted: true }), {}],
+    [
+      'that holds another image of that name',
+      aWorkspace({ spec: lab.spec, status: { images: [{ name: 'ubuntu', namespace: 'golden' }] } }),
+      {},
+    ],
+    ['that the policy looks elsewhere for', lab, { imageNamespaces: 'golden' }],
+  ])('%s is none', (_, workspace, data) => {
+    expect(byOf(pass([], { workspaces: [workspace], data }))).toEqual({ count: 0, by: [] });
+  });
+  test('keeps the image it holds when the policy names other namespaces', () => {
+    const holding = aWorkspace({ spec: lab.spec, status: { images: [{ name: 'ubuntu', namespace: 'vmdi-farm' }] } });
+    expect(byOf(pass([], { workspaces: [holding], data: { imageNamespaces: 'golden' } }))).toMatchObject({ count: 1 });
+  });
+  test('that is gone lets the image made for it be known as unused, even while that downloads', () => {
+    const made = aVMDiskImage({ status: { phase: 'Syncing' }, labels: { 'pelotech.ot/made-for': 'workspaces' } });
+    expect(statusIn(pass([], { image: made }))).toMatchObject({ references: { count: 0 }, unreferencedSince: now });
+    expect(statusIn(pass([], { image: aVMDiskImage({ status: { phase: 'Syncing' } }) }))).toBeUndefined();
   });
 });

@@ -5,6 +5,7 @@ import {
   VMDiskImage as VMDiskImageKind,
   type VMDiskImageStatus,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { traceOf } from '../../shared/rules/image-status.ts';
 import { traceOfMachine } from '../../shared/rules/machine-trace.ts';
@@ -12,6 +13,7 @@ import type { Policy } from '../../shared/rules/policy.ts';
 import { referencesAmong, sayReference } from '../../shared/rules/references.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { toTime } from '../../shared/rules/time.ts';
+import { isMadeForWorkspaces, sayWorkspace, waitingAmong } from '../../shared/rules/workspace-images.ts';
 
 /** An image, or the name of one that is not there, and who names it. */
 export interface Observed {
@@ -21,6 +23,8 @@ export interface Observed {
   image: VMDiskImage | undefined;
   /** Whatever their state. */
   machines: readonly VirtualMachine[];
+  /** Those that name an image of its name, whatever their state. */
+  workspaces: readonly Workspace[];
   refusals: ReadonlyMap<string, string>;
 }
 
@@ -74,15 +78,19 @@ const rest = (count: number): Action => ({ do: 'again', because: `${count} more 
  * The count, where another stands there. It is looked at once more when it is written: another instance may meanwhile have
  * seen a machine come or go and found the old count right, so that nobody would correct this one.
  */
-function count({ image, machines, policy, nowMs }: Observed): Action[] {
+function count({ image, machines, workspaces, policy, nowMs }: Observed): Action[] {
   // Until it has its place in the queue its resourceVersion tells who came first within a second: a write would raise that.
   if (!image?.status?.phase && !image?.metadata.deletionTimestamp) return [];
-  const users = referencesAmong(machines, policy);
-  const references = { count: users.length, by: users.slice(0, mostNamed).map(sayReference) };
+  const using = referencesAmong(machines, policy);
+  const waiting = waitingAmong(workspaces, image.metadata, { machines: using, policy });
+  const users = [...using.map(sayReference), ...waiting.map(sayWorkspace)];
+  const references = { count: users.length, by: users.slice(0, mostNamed) };
   const { references: before, unreferencedSince: since, phase } = image.status ?? {};
   const isUnused = users.length === 0;
-  // Its first count can wait where it says nothing: a crowd that is taken in is not written to once more each.
-  if (isUnused && !before && !isFinished(phase) && !image.metadata.deletionTimestamp) return [];
+  // Its first count can wait where it says nothing: a crowd that is taken in is not written to once more each. Of one that
+  // was made for a workspace it says that the workspace is gone, and nothing is to be downloaded.
+  const mayWait = !isFinished(phase) && !image.metadata.deletionTimestamp && !isMadeForWorkspaces(image);
+  if (isUnused && !before && mayWait) return [];
   if (isSame(before, references) && isUnused === (since !== undefined)) return [];
   // Since now, not since its creation: who switches pruning on deletes nothing at once.
   const unreferencedSince = isUnused ? (since ?? toTime(nowMs)) : null;

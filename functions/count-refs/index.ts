@@ -3,10 +3,12 @@ import { type Context, defineFunction, on, subjectsOf, type Wake } from '../../s
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { type VirtualMachine as Machine, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { type Workspace as Lab, Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
 import { diskImageFact } from '../../shared/rules/image-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
+import { type Policy, parsePolicy, policyName } from '../../shared/rules/policy.ts';
+import { imageNamesOf } from '../../shared/rules/workspace-images.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { decide, type Observed } from './decide.ts';
 
@@ -18,6 +20,7 @@ export default defineFunction<Observed>({
   name: 'count-refs',
   on: [
     on.changed(VirtualMachine, { source: 'pelotech' }),
+    on.changed(Workspace, { source: 'pelotech' }),
     on.cameOrWent(VMDiskImage, { source: 'pelotech' }),
     // A new image is counted when it has been taken in, not before; one that nobody uses when it has come to its end.
     on.event(diskImageFact('queued'), ImageFact),
@@ -28,6 +31,7 @@ export default defineFunction<Observed>({
   ],
   may: [
     { resource: VirtualMachine, verbs: ['get', 'list', 'patch'] },
+    { resource: Workspace, verbs: ['get', 'list'] },
     { resource: VMDiskImage, verbs: ['get', 'list'] },
     { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
@@ -38,39 +42,68 @@ export default defineFunction<Observed>({
 });
 
 type Reader = Context['kube'];
-type Counted = Pick<Observed, 'image' | 'machines'>;
+type Counted = Pick<Observed, 'image' | 'machines' | 'workspaces'>;
 
 async function observe({ kube, nowMs, refusals }: Context, wake: Wake): Promise<Observed[]> {
   const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
   const isAboutAll = wake.audit || subjectsOf(wake, ConfigMap).length > 0;
-  const counted = isAboutAll ? await countAll(kube) : await countSome(kube, await namedImages(kube, wake));
+  const counted = isAboutAll ? await countAll(kube) : await countSome(kube, await namedImages(kube, wake, policy));
   return counted.map((one) => ({ ...one, policy, nowMs, refusals }));
 }
 
-/** Every image and every machine. */
+/** Every image, every machine and every workspace. */
 async function countAll(kube: Reader): Promise<Counted[]> {
   const images = new Map((await kube.list(VMDiskImage)).map((image) => [keyOf(image.metadata), image]));
+  const workspaces = byImageName(await kube.list(Workspace));
   const machines = Map.groupBy(await kube.list(VirtualMachine), ({ spec }) => keyOf(spec.vmDiskImageRef));
   return [...new Set([...images.keys(), ...machines.keys()])].map((key) => ({
     image: images.get(key),
     machines: machines.get(key) ?? [],
+    workspaces: workspaces.get(images.get(key)?.metadata.name ?? '') ?? [],
   }));
 }
 
 /** Each image before its machines: a count is written only to the image as it was before they were counted. */
 async function countSome(kube: Reader, refs: readonly ObjectReference[]): Promise<Counted[]> {
   const images = await Promise.all(refs.map((ref) => kube.get(VMDiskImage, ref)));
-  const machines = await machinesNaming(kube, refs);
-  return refs.map((_, index) => ({ image: images[index], machines: machines[index] ?? [] }));
+  if (refs.length === 0) return [];
+  const [machines, all] = await Promise.all([machinesNaming(kube, refs), kube.list(Workspace)]);
+  const workspaces = byImageName(all);
+  return refs.map(({ name }, index) => ({
+    image: images[index],
+    machines: machines[index] ?? [],
+    workspaces: workspaces.get(name) ?? [],
+  }));
+}
+
+/** No field selector finds a name in a list: all are read at once, and sorted here. */
+function byImageName(workspaces: readonly Lab[]): Map<string, Lab[]> {
+  const pairs = workspaces.flatMap((workspace) => imageNamesOf(workspace).map((name) => ({ name, workspace })));
+  const groups = Map.groupBy(pairs, ({ name }) => name);
+  return new Map([...groups].map(([name, group]) => [name, group.map(({ workspace }) => workspace)]));
 }
 
 /** The images that events are about, or that the machines name which events are about. */
-async function namedImages(kube: Reader, wake: Wake): Promise<ObjectReference[]> {
-  const machines = await machinesNamed(kube, subjectsOf(wake, VirtualMachine));
+async function namedImages(kube: Reader, wake: Wake, policy: Policy): Promise<ObjectReference[]> {
+  const [machines, workspaces] = await Promise.all([
+    machinesNamed(kube, subjectsOf(wake, VirtualMachine)),
+    Promise.all(subjectsOf(wake, Workspace).map((subject) => kube.get(Workspace, subject))),
+  ]);
   const told = wake.messages.map(({ data }) => data as z.infer<typeof ImageFact>);
-  const refs = [...subjectsOf(wake, VMDiskImage), ...told, ...machines.map(({ spec }) => spec.vmDiskImageRef)];
+  const refs = [
+    ...subjectsOf(wake, VMDiskImage),
+    ...told,
+    ...machines.map(({ spec }) => spec.vmDiskImageRef),
+    ...workspaces.filter((workspace) => workspace !== undefined).flatMap((workspace) => refsOf(workspace, policy)),
+  ];
   return [...new Map(refs.map(({ namespace, name }) => [keyOf({ namespace, name }), { namespace, name }])).values()];
 }
+
+/** What a workspace holds, be it in its spec any more or not, and what the bare names of its spec may stand for. */
+const refsOf = (workspace: Lab, { values }: Policy): ObjectReference[] => [
+  ...(workspace.status?.images ?? []),
+  ...imageNamesOf(workspace).flatMap((name) => values.imageNamespaces.map((namespace) => ({ namespace, name }))),
+];
 
 /** Of so many machines of one namespace each is looked up by its name; of more, all of the namespace in one list. */
 const mostLookUps = 10;

@@ -28,7 +28,7 @@ export default defineFunction<Observed>({
   on: [
     on.changed(VMDiskImage, { source: 'pelotech' }),
     on.changed(DataVolume, { source: 'cdi', labels: managedBy }),
-    on.changed(Pod, { source: 'cdi', labels: managedBy }),
+    on.changed(Pod, { source: 'cdi', labels: managedBy, namespace: 'elsewhere' }),
     on.changed(VolumeSnapshot, { source: 'snapshotter', labels: managedBy }),
     on.sweep(),
     on.audit(),

@@ -167,6 +167,20 @@ describe('interfaces', () => {
       },
     });
   });
+  test('have the routes and name servers that they say, beside the gateway', () => {
+    const routes = [{ to: '172.26.0.0/15', via: '10.10.0.2', metric: 200 }];
+    const { network } = told({
+      interfaces: [{ ...interfaces[0], network: 'net', routes, nameservers: ['4.29.163.7'] }],
+    });
+    expect(network).toMatchObject({
+      ethernets: {
+        net: {
+          routes: [{ to: '0.0.0.0/0', via: '10.10.0.1' }, routes[0]],
+          nameservers: { addresses: ['4.29.163.7'] },
+        },
+      },
+    });
+  });
   test('are bridges of KubeVirt, with what kube-ovn has to know, and no network of Pods', () => {
     expect(told({ interfaces }).machineMade).toMatchObject({
       spec: {
@@ -200,6 +214,11 @@ describe('interfaces', () => {
   test('of a cluster without kube-ovn have no annotations of it', () => {
     const { machineMade } = told({ interfaces }, { policy: { networkProvider: 'bridge' } });
     expect(JSON.stringify(machineMade)).not.toContain('ovn.kubernetes.io');
+  });
+  test('of a workspace are whose it says, whatever the policy says by now', () => {
+    const annotations = { 'pelotech.ot/network-provider': 'kube-ovn' };
+    const { machineMade } = told({ interfaces }, { policy: { networkProvider: 'bridge' } }, { annotations });
+    expect(JSON.stringify(machineMade)).toContain('ovn.kubernetes.io');
   });
   test('there are none: the machine is on the network of Pods', () => {
     const { network, machineMade } = told({});

@@ -114,13 +114,15 @@ const networkData = (nics: readonly Nic[]) => ({
   ethernets: Object.fromEntries(nics.map((nic) => [nic.guestName, ethernet(nic)])),
 });
 
-function ethernet({ mac, guestName, spec: { ipAddress, gateway } }: Nic) {
+function ethernet({ mac, guestName, spec: { ipAddress, gateway, routes = [], nameservers = [] } }: Nic) {
   const everything = parseCidr(ipAddress ?? '')?.version === 6 ? '::/0' : '0.0.0.0/0';
+  const ways = [...(gateway === undefined ? [] : [{ to: everything, via: gateway }]), ...routes];
   return {
     match: { macaddress: mac },
     'set-name': guestName,
     dhcp4: ipAddress === undefined,
     ...(ipAddress === undefined ? {} : { addresses: [ipAddress] }),
-    ...(gateway === undefined ? {} : { routes: [{ to: everything, via: gateway }] }),
+    ...(ways.length > 0 ? { routes: ways } : {}),
+    ...(nameservers.length > 0 ? { nameservers: { addresses: nameservers } } : {}),
   };
 }

@@ -3,6 +3,7 @@ import { Secret } from '../../shared/resources/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import {
   machineUidLabel,
+  networkProviderAnnotation,
   type VirtualMachine,
   VirtualMachine as VirtualMachineKind,
 } from '../../shared/resources/pelotech/virtual-machine.ts';
@@ -33,10 +34,11 @@ export const skipped = ({ machine, policy, dataVolume, kubeVirtMachine }: Observ
     : undefined;
 
 /** A key of the policy that the machine depends on does not parse: it is neither made nor changed. */
-export function unreadablePolicy({ spec }: VirtualMachine, policy: Policy): Obstacle | undefined {
+export function unreadablePolicy({ metadata, spec }: VirtualMachine, policy: Policy): Obstacle | undefined {
+  const hasProvider = metadata.annotations?.[networkProviderAnnotation] !== undefined;
   const keys = [
     ...(spec.ignoreOnDeploy ? (['ignoreOnDeploy'] as const) : []),
-    ...(spec.interfaces?.length ? (['networkProvider'] as const) : []),
+    ...(spec.interfaces?.length && !hasProvider ? (['networkProvider'] as const) : []),
   ];
   const broken = keys.find((key) => !isValid(policy, key));
   return broken && waits('InvalidPolicy', `Waiting until the policy's ${broken} parses again.`);

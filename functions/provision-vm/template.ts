@@ -1,4 +1,4 @@
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { networkProviderAnnotation, type VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { isLabelValue } from '../../shared/rules/names.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
 import { childLabels, cloudInitName, rootDiskName } from './children.ts';
@@ -20,7 +20,7 @@ export function wanted(machine: VirtualMachine, policy: Policy) {
     template: {
       metadata: {
         labels: { ...childLabels(machine), ...labels },
-        ...(nics.length > 0 ? { annotations: annotationsOf(nics, policy) } : {}),
+        ...(nics.length > 0 ? { annotations: annotationsOf(machine, nics, policy) } : {}),
       },
       spec: {
         hostname: hostNameOf(machine),
@@ -84,8 +84,8 @@ const networkOf = ({ name, attachment }: Nic) => ({
 export const kubeOvn = '.ovn.kubernetes.io/';
 
 /** kube-ovn gives and lets pass no other address than these (its annotations have no length of the network). */
-const annotationsOf = (nics: readonly Nic[], policy: Policy): Record<string, string> =>
-  policy.values.networkProvider === 'kube-ovn'
+const annotationsOf = (machine: VirtualMachine, nics: readonly Nic[], policy: Policy): Record<string, string> =>
+  (machine.metadata.annotations?.[networkProviderAnnotation] ?? policy.values.networkProvider) === 'kube-ovn'
     ? Object.fromEntries(
         nics.flatMap(({ attachment, mac, spec }) => {
           const prefix = `${attachment.name}.${attachment.namespace}${kubeOvn}`;

@@ -6,6 +6,7 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
 import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
+import { aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';
 import { decide, type Left, type Observed } from './decide.ts';
 
 const nowMs = start + 3_600_000;
@@ -19,6 +20,7 @@ const pass = ({ left, data = {}, ...more }: Given) =>
     policy: parsePolicy({ data }),
     image: aVMDiskImage(),
     machines: [],
+    workspaces: [],
     left: { ...nothing, ...left },
     ...more,
   });
@@ -250,5 +252,42 @@ describe('an image that nobody deleted', () => {
     const [patch] = pass({ image: unused(), data: policy });
     const { annotations = {} } = (patch as { metadata: { annotations?: Record<string, string> } }).metadata;
     expect(verbs(pass({ image: unused({ annotations }), data: policy }))).toEqual(['delete', 'record']);
+  });
+});
+
+describe('an image that was made for a workspace', () => {
+  const orphaned = (more: ImageOptions = {}) =>
+    aVMDiskImage({
+      labels: { 'pelotech.ot/made-for': 'workspaces' },
+      status: { phase: 'Succeeded', references: { count: 0 }, unreferencedSince: at(0) },
+      ...more,
+    });
+  const lab = aWorkspace({ spec: { vms: [aMachineOf()] } });
+
+  test('goes with its last reference, whatever the policy says of others', () => {
+    expect(verbs(pass({ image: orphaned(), data: { prune: 'Never' } }))).toEqual(['patchMetadata', 'delete', 'record']);
+  });
+  test('goes while it downloads for nobody', () => {
+    const image = orphaned({ status: { phase: 'Syncing', references: { count: 0 }, unreferencedSince: at(0) } });
+    expect(verbs(pass({ image }))).toContain('delete');
+  });
+  test.each<[string, Given]>([
+    ['a workspace waits for it', { workspaces: [lab] }],
+    ['a machine uses it', { machines: [machine('a')] }],
+    ['somebody asked to keep it', { image: orphaned({ annotations: { 'pelotech.ot/keep': 'true' } }) }],
+    ['nobody has counted yet', { image: orphaned({ status: { phase: 'Succeeded' } }) }],
+    ['it was made by people', { image: orphaned({ labels: {} }) }],
+    ['the policy cannot be read', { data: { imageNamespaces: ' ' } }],
+  ])('stays where %s', (_, given) => {
+    expect(pass({ image: orphaned(), ...given })).toEqual([]);
+  });
+  test('says why it went', () => {
+    const image = orphaned({
+      deleted: true,
+      annotations: { 'pelotech.ot/pruned-as-unreferenced-since': at(0) },
+    });
+    expect(pass({ image })).toContainEqual(
+      expect.objectContaining({ do: 'measure', attributes: { rule: 'LastReference' } }),
+    );
   });
 });

@@ -2,10 +2,13 @@ import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { diskImageFinalizer, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
 import { isHeldBy, referencesAmong } from '../../shared/rules/references.ts';
+import { waitingAmong } from '../../shared/rules/workspace-images.ts';
+import { mayBeOrphan, orphan } from './orphan.ts';
 import { hold, takeDown } from './teardown.ts';
 import { unused } from './unused.ts';
 
@@ -16,6 +19,8 @@ export interface Observed {
   image: VMDiskImage;
   /** Listed after the image was read, whatever their state. */
   machines: readonly VirtualMachine[];
+  /** Listed after the image was read as well; those of other images among them. */
+  workspaces: readonly Workspace[];
   /** What there is of an image that was deleted; of any other nobody looked. */
   left?: Left;
 }
@@ -28,10 +33,14 @@ export interface Left {
 }
 
 /** Deletes an image that nobody uses any more; keeps one that was deleted while machines hold it, then takes it down. */
-export function decide({ image, machines, policy, left, nowMs }: Observed): Action[] {
+export function decide({ image, machines, workspaces, policy, left, nowMs }: Observed): Action[] {
   const { deletionTimestamp, finalizers } = image.metadata;
   const users = referencesAmong(machines, policy);
-  if (deletionTimestamp === undefined) return users.length > 0 ? [] : unused(image, policy, nowMs);
+  if (deletionTimestamp === undefined) {
+    const waiting = waitingAmong(workspaces, image.metadata, { machines: users, policy });
+    if (users.length + waiting.length > 0) return [];
+    return mayBeOrphan(image, policy) ? orphan(image) : unused(image, policy, nowMs);
+  }
   if (!finalizers?.includes(diskImageFinalizer) || !left) return [];
   const holders = users.filter((machine) => isHeldBy(image, machine));
   return holders.length > 0 ? hold(image, left, holders, nowMs) : takeDown(image, left, nowMs);

@@ -13,14 +13,17 @@ import {
   unreferenced,
   VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import type { ObjectReference, Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { imageNameOf } from '../../shared/rules/names.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { isMadeForWorkspaces } from '../../shared/rules/workspace-images.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { decide, type Left, type Observed } from './decide.ts';
+import { mayBeOrphan } from './orphan.ts';
 import { mayBeUnused } from './unused.ts';
 
 /** Deletes images that nobody uses any more where the policy asks for it, and takes down what a deleted image leaves. */
@@ -39,6 +42,7 @@ export default defineFunction<Observed>({
     { resource: VMDiskImage, verbs: ['get', 'list', 'patch', 'delete'] },
     { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },
     { resource: VirtualMachine, verbs: ['list'] },
+    { resource: Workspace, verbs: ['list'] },
     { resource: DataVolume, verbs: ['list', 'delete'] },
     { resource: PersistentVolumeClaim, verbs: ['list'] },
     { resource: VolumeSnapshot, verbs: ['list', 'delete'] },
@@ -60,21 +64,30 @@ async function observe({ kube, nowMs }: Context, wake: Wake): Promise<Observed[]
   const deleted = images.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
   const looksForUnused = wake.audit || subjectsOf(wake, ConfigMap).length > 0;
   // Most events are about images that stay: they cost no more than the look at the image.
-  if (deleted.length === 0 && !looksForUnused) return [];
+  if (deleted.length === 0 && !looksForUnused && !images.some(isMadeForWorkspaces)) return [];
   const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
   const unused = looksForUnused ? images.filter((image) => mayBeUnused(image, policy, nowMs)).sort(byWait) : [];
   const inTurn = policy.values.prune === 'DryRun' ? unused : unused.slice(0, prunedPerPass);
-  const concerned = [...deleted, ...inTurn];
-  const machines = await machinesNaming(
-    kube,
-    concerned.map(({ metadata }) => metadata),
-  );
+  const orphans = images
+    .filter((image) => mayBeOrphan(image, policy) && !inTurn.includes(image))
+    .slice(0, prunedPerPass);
+  const staying = [...inTurn, ...orphans];
+  const concerned = [...deleted, ...staying];
+  const [machines, workspaces] = await Promise.all([
+    machinesNaming(
+      kube,
+      concerned.map(({ metadata }) => metadata),
+    ),
+    // Of a deleted image workspaces have no say: those that have no machine yet wait for another.
+    staying.length > 0 ? kube.list(Workspace) : [],
+  ]);
   const left = await leftOf(kube, deleted);
   return concerned.map((image, index) => ({
     nowMs,
     policy,
     image,
     machines: machines[index] ?? [],
+    workspaces,
     ...left.get(image.metadata.uid),
   }));
 }

@@ -5,14 +5,17 @@ import { record, traceOf } from '../../shared/rules/image-status.ts';
 import { isValid, type Policy } from '../../shared/rules/policy.ts';
 import { dueAtMs, isDue, keepAnnotation } from '../../shared/rules/pruning.ts';
 import { toTime } from '../../shared/rules/time.ts';
+import { isMadeForWorkspaces } from '../../shared/rules/workspace-images.ts';
 
 /** Since when nobody used an image that was deleted for it: what tells that deletion from one that somebody asked for. */
 const prunedAsUnused = 'pelotech.ot/pruned-as-unreferenced-since';
 
 /** What made an image go: the policy's rule, or somebody's word. */
-export const ruleOf = ({ metadata, status }: VMDiskImage) => {
+export const ruleOf = (image: VMDiskImage) => {
+  const { metadata, status } = image;
   const since = metadata.annotations?.[prunedAsUnused];
-  return since !== undefined && since === status?.unreferencedSince ? 'WhenUnreferenced' : 'Deleted';
+  if (since === undefined || since !== status?.unreferencedSince) return 'Deleted';
+  return isMadeForWorkspaces(image) ? 'LastReference' : 'WhenUnreferenced';
 };
 
 /** The policy asks for images that nobody uses, and the image is one by what its status says. */
@@ -33,13 +36,17 @@ export function unused(image: VMDiskImage, policy: Policy, nowMs: number): Actio
     const message = `${why}: with prune WhenUnreferenced it would be deleted. ${howToKeep}.`;
     return [record(image, false, 'WouldBePruned', message, due)];
   }
-  const trace = traceOf(image);
-  const annotations = { [prunedAsUnused]: since };
   return [
-    ...(image.metadata.annotations?.[prunedAsUnused] === since
-      ? []
-      : [{ do: 'patchMetadata', resource: VMDiskImageKind, of: image, metadata: { annotations }, trace } as const]),
-    { do: 'delete', resource: VMDiskImageKind, of: image, unchanged: true, trace },
+    ...markUnused(image),
+    { do: 'delete', resource: VMDiskImageKind, of: image, unchanged: true, trace: traceOf(image) },
     record(image, false, 'Pruned', `${why}: deleted. ${howToKeep} next time.`, due),
   ];
+}
+
+/** Says on the image that it is deleted for having been unused since then, where that does not stand there yet. */
+export function markUnused(image: VMDiskImage): Action[] {
+  const since = image.status?.unreferencedSince ?? '';
+  if (image.metadata.annotations?.[prunedAsUnused] === since) return [];
+  const metadata = { annotations: { [prunedAsUnused]: since } };
+  return [{ do: 'patchMetadata', resource: VMDiskImageKind, of: image, metadata, trace: traceOf(image) }];
 }

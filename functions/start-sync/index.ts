@@ -12,6 +12,7 @@ import {
   unfinished,
   VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { keyOf } from '../../shared/resources/resource.ts';
 import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
@@ -30,7 +31,7 @@ export default defineFunction<Observed>({
   on: [
     on.changed(VMDiskImage, { source: 'pelotech' }),
     on.changed(DataVolume, { source: 'cdi', labels: managedBy }),
-    on.changed(Pod, { source: 'cdi', labels: managedBy }),
+    on.changed(Pod, { source: 'cdi', labels: managedBy, namespace: 'elsewhere' }),
     on.changed(Lease, { source: 'own', name: leaseName }),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.sweep(),
@@ -48,6 +49,7 @@ export default defineFunction<Observed>({
     { resource: Event, verbs: ['create'] },
     // For the state gauges, which this function's process computes for all (shared/runtime/gauges.ts).
     { resource: VirtualMachine, verbs: ['list'] },
+    { resource: Workspace, verbs: ['list'] },
   ],
   scale: 'single',
   observe: async (context, wake) => turns(await observe(context, wake)),

@@ -1,0 +1,29 @@
+import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { record, traceOf } from '../../shared/rules/image-status.ts';
+import { isValid, type Policy } from '../../shared/rules/policy.ts';
+import { isKept } from '../../shared/rules/pruning.ts';
+import { isMadeForWorkspaces } from '../../shared/rules/workspace-images.ts';
+import { markUnused } from './unused.ts';
+
+/** The image was made for a workspace, and nobody uses it any more by what its status says; the policy has no say in that. */
+export const mayBeOrphan = (image: VMDiskImage, policy: Policy) =>
+  isMadeForWorkspaces(image) &&
+  image.metadata.deletionTimestamp === undefined &&
+  image.status?.unreferencedSince !== undefined &&
+  !isKept(image) &&
+  // Where machines and workspaces may name images decides which of them count.
+  isValid(policy, 'imageNamespaces');
+
+/** Deletes an image that was made for a workspace and lost its last reference, only as it was when that was found out. */
+export const orphan = (image: VMDiskImage): Action[] => [
+  ...markUnused(image),
+  { do: 'delete', resource: VMDiskImageKind, of: image, unchanged: true, trace: traceOf(image) },
+  record(
+    image,
+    false,
+    'Pruned',
+    'The image was made for a workspace, and nobody uses it any more: deleted. To keep one set annotation pelotech.ot/keep.',
+    image.status?.unreferencedSince ?? '',
+  ),
+];
