@@ -22,6 +22,7 @@ const commands = {
   upgrade: installing,
   uninstall: {
     ...common,
+    'delete-workspaces': { type: 'boolean', default: false },
     'delete-machines': { type: 'boolean', default: false },
     'delete-images': { type: 'boolean', default: false },
     'delete-crds': { type: 'boolean', default: false },
@@ -36,7 +37,7 @@ export const usage = `npm run cluster -- <command> [options]
   check       says what the cluster has and lacks (--json for programs)
   install     installs, or takes up an interrupted installation
   upgrade     the same: adds, changes, and removes what is no longer wanted
-  uninstall   takes it down; machines, images, their snapshots and the CRDs stay
+  uninstall   takes it down; machines, images, their snapshots and the CRDs stay, and while there are workspaces all of it
 
   --kubeconfig <file>  --context <name>   which cluster; by default the one kubectl would take
   --overlay <name>     serving, deployments, or the folder of a kustomization of your own; by default the one that is
@@ -44,7 +45,8 @@ export const usage = `npm run cluster -- <command> [options]
   --image <name>       where the image of the functions is, e.g. registry.example/ot-functions:1.2.3, if no overlay says so
   --timeout <time>     how long anything is waited for (5m)
   --skip-check         install although something is missing
-  --delete-machines    uninstall: first delete all machines, with their disks
+  --delete-workspaces  uninstall: first delete all workspaces with everything in them, and say how far that is
+  --delete-machines    uninstall: then delete all machines, with their disks
   --delete-images      uninstall: then delete all images, with volumes and snapshots made for them
   --delete-crds        uninstall: in the end delete the CRDs
   --finalizers-only    uninstall: only take our finalizers off, for what nobody is there to free
@@ -61,6 +63,7 @@ export interface Options {
   image: string | undefined;
   json: boolean;
   skipCheck: boolean;
+  deleteWorkspaces: boolean;
   deleteMachines: boolean;
   deleteImages: boolean;
   deleteCrds: boolean;
@@ -89,6 +92,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     image: text('image'),
     json: found.json === true,
     skipCheck: found['skip-check'] === true,
+    deleteWorkspaces: found['delete-workspaces'] === true,
     deleteMachines: found['delete-machines'] === true,
     deleteImages: found['delete-images'] === true,
     deleteCrds: found['delete-crds'] === true,

@@ -38,6 +38,7 @@ async function serve(plural: string, group: string, kind: string, version: strin
 
 const service = KnativeService.parse({ metadata: { name: 'start-sync', namespace: 'sync-operator' } });
 const forMachines = await readManifests('knative/components/kubevirt');
+const forNetworks = await readManifests('knative/components/kube-ovn');
 const KubeVirt = anyOf('kubevirt.io/v1', 'KubeVirt');
 const results = async (...wanted: Parameters<typeof check>[1]) =>
   Object.fromEntries((await check(cluster, wanted)).map(({ name, result }) => [name, result]));
@@ -97,6 +98,18 @@ describe('the check', () => {
     expect(await results(...forMachines)).toMatchObject({ KubeVirt: 'ok' });
     await cluster.kube.patch(KubeVirt, metadata, { status: { observedKubeVirtVersion: 'v1.1.1' } });
     expect(await results(...forMachines)).toMatchObject({ KubeVirt: 'missing' });
+  });
+  test('of a cluster without kube-ovn is met, and says what workspaces do instead', async () => {
+    const found = await check(cluster, forNetworks);
+    expect(isMet(found)).toBe(true);
+    expect(requirementLines(found).join('\n')).toMatch(
+      /left out\s+kube-ovn\s+.*no subnets, vpcs.*kube-ovn: workspaces do without/s,
+    );
+    await serve('subnets', 'kubeovn.io', 'Subnet', 'v1');
+    expect(await results(...forNetworks)).toMatchObject({ 'kube-ovn': 'optional' });
+    await serve('vpcs', 'kubeovn.io', 'Vpc', 'v1');
+    expect(await results(...forNetworks)).toMatchObject({ 'kube-ovn': 'ok' });
+    expect(await results()).not.toHaveProperty('kube-ovn');
   });
   test('of CRDs finds each whose version objects are stored in would go', async () => {
     const shipped = (name: string) =>
@@ -160,6 +173,10 @@ describe('a command line', () => {
     expect(readOptions(['uninstall', '--delete-machines'])).toMatchObject({
       deleteMachines: true,
       deleteImages: false,
+    });
+    expect(readOptions(['uninstall', '--delete-workspaces'])).toMatchObject({
+      deleteWorkspaces: true,
+      deleteMachines: false,
     });
     expect(readOptions(['install', '--help'])).toBeUndefined();
   });

@@ -12,7 +12,7 @@ import {
   StorageClass,
   VolumeSnapshotClass,
 } from './kinds.ts';
-import { isKubeVirtServed, kubeVirtKinds, kubeVirtParts } from './kubevirt.ts';
+import { isServed, kubeOvn, kubeVirt, partsFor } from './left-out.ts';
 import { judged, missing, ok, optional, type Requirement, servedAt, warning } from './requirement.ts';
 import { listOf } from './wait.ts';
 
@@ -30,7 +30,8 @@ export async function check(cluster: Cluster, wanted: readonly KubernetesObject[
     triggerFilters(cluster),
     needsServing ? serving(cluster) : undefined,
     cdi(cluster),
-    kubeVirtParts(wanted).size > 0 ? kubeVirt(cluster) : undefined,
+    partsFor(kubeVirt, wanted).size > 0 ? machines(cluster) : undefined,
+    partsFor(kubeOvn, wanted).size > 0 ? networks(cluster) : undefined,
     snapshotter(cluster),
     classes(cluster),
     ...wanted.filter(({ kind }) => kind === Definition.kind).map((definition) => storedVersions(cluster, definition)),
@@ -102,18 +103,37 @@ async function cdi(cluster: Cluster): Promise<Requirement> {
   return judged(of, [1, 57], (found?.status as { observedVersion?: string } | undefined)?.observedVersion);
 }
 
-async function kubeVirt(cluster: Cluster): Promise<Requirement> {
+async function machines(cluster: Cluster): Promise<Requirement> {
   const of = {
     name: 'KubeVirt',
     expected: '1.2 or later, to run machines',
     remedy:
       'images do without; for machines install it (https://kubevirt.io/user-guide/cluster_admin/installation), then npm run cluster -- upgrade',
   };
-  if (!(await isKubeVirtServed(cluster))) return optional(of, `no ${kubeVirtKinds.join(', ')} of kubevirt.io at v1`);
+  if (!(await isServed(cluster, kubeVirt))) return optional(of, sayNone(kubeVirt));
   const [found] = await listOf(cluster.kube, anyOf('kubevirt.io/v1', 'KubeVirt'));
   const { observedKubeVirtVersion } = (found?.status ?? {}) as { observedKubeVirtVersion?: string };
   return judged({ ...of, remedy: 'upgrade KubeVirt' }, [1, 2], observedKubeVirtVersion);
 }
+
+/**
+ * Which release is there no object of it says. Before 1.16 the wall around a workspace would stand between its own machines,
+ * too: kubeovn/kube-ovn#6223 brought policies for one network of many.
+ */
+async function networks(cluster: Cluster): Promise<Requirement> {
+  const of = {
+    name: 'kube-ovn',
+    expected:
+      '1.16 or later (network policies for one network only), for networks of workspaces with addresses of their own',
+    remedy:
+      "workspaces do without, over bridges (the policy's networkProvider); else install it (https://kubeovn.github.io/docs/stable/en), then npm run cluster -- upgrade",
+  };
+  return (await isServed(cluster, kubeOvn))
+    ? ok(of, 'Vpc and Subnet at v1, of a release that is not told')
+    : optional(of, sayNone(kubeOvn));
+}
+
+const sayNone = ({ kinds, group, version }: typeof kubeVirt) => `no ${kinds.join(', ')} of ${group} at ${version}`;
 
 async function snapshotter(cluster: Cluster): Promise<Requirement> {
   const of = {

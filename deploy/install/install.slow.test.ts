@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { PersistentVolumeClaim as Claim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { diskImageFinalizer, managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { leaseName } from '../../shared/rules/slots.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
@@ -25,7 +27,7 @@ if (!isKubectlThere) console.warn('skipped: installing needs kubectl on the PATH
 const operator = { namespace: 'sync-operator' };
 const policy = { ...operator, name: 'sync-operator-policy' };
 const lab = { namespace: 'default' };
-const options = { deleteMachines: false, deleteImages: false, deleteCrds: false };
+const options = { deleteWorkspaces: false, deleteMachines: false, deleteImages: false, deleteCrds: false };
 
 /** An image of that name that a function has put its finalizer on. */
 async function anImage({ kube }: TestCluster, name: string) {
@@ -143,6 +145,69 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     expect((await cluster.kube.get(VMDiskImage, foreign))?.metadata.finalizers).toEqual(['example.com/hold']);
   });
 
+  describe('a workspace', () => {
+    const aLab = (name: string) =>
+      cluster.kube.create(Workspace, {
+        apiVersion: Workspace.apiVersion,
+        kind: Workspace.kind,
+        metadata: { name },
+        spec: { volumes: [{ name: 'data', size: '1Gi' }] },
+      });
+    const isMade = async (name: string) => {
+      const { isLate } = await waitFor(cluster, Claim, { namespace: `ws-${name}`, name: 'data' }, (found) => !!found);
+      expect(isLate).toBe(false);
+    };
+
+    test('keeps everything where it is, whatever else is to go', async () => {
+      await install(cluster, wanted);
+      await aLab('one');
+      await aLab('two');
+      const shipped = await readShipped();
+      for (const more of [{}, { deleteImages: true, deleteMachines: true }])
+        await expect(uninstall(cluster, { ...options, ...more, shipped })).rejects.toThrow(
+          /expected no workspace, found Workspace one and 1 more.*add --delete-workspaces/,
+        );
+      expect((await inventoryOf(cluster)).sources).not.toEqual([]);
+      expect(await cluster.kube.list(Workspace)).toHaveLength(2);
+    });
+
+    test('that may go is taken down first, with a word at each step', async () => {
+      await install(cluster, wanted);
+      await aLab('one');
+      await aLab('two');
+      await Promise.all(['one', 'two'].map(isMade));
+      await uninstall(cluster, { ...options, deleteWorkspaces: true, deleteCrds: true, shipped: await readShipped() });
+      const said = cluster.lines.filter((line) => /workspace/i.test(line));
+      expect(said).toEqual(
+        expect.arrayContaining([
+          expect.stringMatching(/^Workspace one: The workspace is being deleted: /),
+          expect.stringMatching(/^Workspace (one|two) is gone \(2\/2\)$/),
+          'workspaces: 2 deleted',
+        ]),
+      );
+      expect(await cluster.kube.get(Namespace, { name: 'ws-one' })).toBeUndefined();
+      expect(await cluster.kube.get(Definition, { name: 'workspaces.pelotech.ot' })).toBeUndefined();
+    });
+
+    test('that does not get on is named with who holds it, and nothing else is taken down', async () => {
+      await install(cluster, wanted);
+      await aLab('stuck');
+      await isMade('stuck');
+      const claim = { namespace: 'ws-stuck', name: 'data' };
+      await cluster.kube.patch(Claim, claim, { metadata: { finalizers: ['example.com/hold'] } });
+      await expect(
+        uninstall(
+          { ...cluster, timeoutMs: 2_000 },
+          { ...options, deleteWorkspaces: true, shipped: await readShipped() },
+        ),
+      ).rejects.toThrow(/Workspace stuck \(The workspace is being deleted: .*held by example.com\/hold/);
+      expect((await inventoryOf(cluster)).sources).not.toEqual([]);
+      await cluster.kube.patch(Claim, claim, { metadata: { finalizers: null } });
+      await uninstall(cluster, { ...options, deleteWorkspaces: true, shipped: await readShipped() });
+      expect(await cluster.kube.list(Workspace)).toEqual([]);
+    });
+  });
+
   describe('a machine', () => {
     test('stays where only images are to go, and so does everything else', async () => {
       await install(cluster, wanted);
@@ -178,7 +243,13 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
         metadata: child,
         spec: { runStrategy: 'Halted', template: { spec: { domain: { devices: {} } } } },
       });
-      const all = { deleteMachines: true, deleteImages: true, deleteCrds: true, shipped: await readShipped() };
+      const all = {
+        deleteWorkspaces: false,
+        deleteMachines: true,
+        deleteImages: true,
+        deleteCrds: true,
+        shipped: await readShipped(),
+      };
       await expect(uninstall({ ...cluster, timeoutMs: 2_000 }, all)).rejects.toThrow(
         /what was made for virtualmachines to be gone within 2 s, found 1 left: VirtualMachine vm in default .held by kubevirt.io\/simulated/,
       );
@@ -288,6 +359,18 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       await upgrade();
       expect(await machineParts()).toEqual([]);
     });
+  });
+
+  test('without kube-ovn its source is left out and said, and whoever composes workspaces is not', async () => {
+    for (const plural of ['subnets', 'vpcs']) await cluster.kube.delete(Definition, { name: `${plural}.kubeovn.io` });
+    const options = readOptions(['upgrade', '--overlay', 'deployments', '--image', 'registry.example/f:1']) as Options;
+    expect(await run(cluster, options)).toBe(0);
+    const { sources, functions } = await inventoryOf(cluster);
+    expect(sources.map(({ metadata }) => metadata.name)).not.toContain('kube-ovn');
+    expect(functions.map(({ metadata }) => metadata.name)).toContain('compose-workspace');
+    expect(cluster.lines).toContainEqual(
+      expect.stringMatching(/^kube-ovn is not there: workspaces .*ApiServerSource kube-ovn/),
+    );
   });
 
   describe('the namespace', () => {

@@ -27,6 +27,7 @@ export const keyOf = ({ apiVersion, kind, metadata }: KubernetesObject) =>
   [apiVersion, kind, metadata.namespace ?? '', metadata.name].join(' ');
 
 const rbac = 'rbac.authorization.k8s.io/v1';
+const admission = 'admissionregistration.k8s.io/v1';
 const clusterWide = { namespaced: false };
 
 export const Namespace = anyOf('v1', 'Namespace', clusterWide);
@@ -69,6 +70,8 @@ export const kindsOf: Readonly<Record<Exclude<Stage, 'definitions' | 'namespace'
     anyOf(rbac, 'RoleBinding'),
     anyOf(rbac, 'ClusterRole', clusterWide),
     anyOf(rbac, 'ClusterRoleBinding', clusterWide),
+    anyOf(admission, 'ValidatingAdmissionPolicy', { ...clusterWide, plural: 'validatingadmissionpolicies' }),
+    anyOf(admission, 'ValidatingAdmissionPolicyBinding', clusterWide),
   ],
   broker: [Broker],
   functions: [
@@ -97,4 +100,5 @@ export function stageOf({ apiVersion, kind }: KubernetesObject): Stage {
 export const sayObject = ({ kind, metadata }: KubernetesObject) => `${kind} ${metadata.name}`;
 
 /** The same with its namespace. */
-export const sayPlace = (object: KubernetesObject) => `${sayObject(object)} in ${object.metadata.namespace}`;
+export const sayPlace = (object: KubernetesObject) =>
+  object.metadata.namespace === undefined ? sayObject(object) : `${sayObject(object)} in ${object.metadata.namespace}`;

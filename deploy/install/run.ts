@@ -4,7 +4,7 @@ import { type Cluster, InstallError } from './cluster.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
 import type { AnyObject } from './kinds.ts';
-import { runnable } from './kubevirt.ts';
+import { runnable } from './left-out.ts';
 import { imagesIn, placeholder, readShipped, readWanted, withImage } from './manifests.ts';
 import { overlayOf, withOverlay } from './overlay.ts';
 import { requirementLines } from './report.ts';
@@ -26,7 +26,7 @@ export async function run(cluster: Cluster, options: Options): Promise<number> {
   assertImage(whole);
   cluster.say(`overlay ${overlay}`);
   await install(cluster, await runnable(cluster, withOverlay(whole, overlay)));
-  cluster.say('done: kubectl get vmdi,otvm -A shows images and machines');
+  cluster.say('done: kubectl get vmdi,otvm,otws -A shows images, machines and workspaces');
   return 0;
 }
 

@@ -1,8 +1,10 @@
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { imageUidLabel, managedBy } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { labelSelector } from '../../shared/rules/selectors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { deleteObjects } from './delete-objects.ts';
+import { assertNoWorkspace, deleteWorkspaces, isOfWorkspace } from './delete-workspaces.ts';
 import { kindsDefinedBy, removeFinalizers } from './finalizers.ts';
 import { inventoryOf } from './inventory.ts';
 import { type AnyObject, DataVolume, sayPlace } from './kinds.ts';
@@ -14,7 +16,9 @@ import { listOf } from './wait.ts';
 export interface UninstallOptions {
   /** What an installation ships: its CRDs, its policy. */
   shipped: readonly AnyObject[];
-  /** First deletes all machines, with their disks, while the functions that let them go are still there. */
+  /** First takes all workspaces down with everything in them, while the function that does it is there; refused without. */
+  deleteWorkspaces: boolean;
+  /** Then deletes all machines, with their disks, while the functions that let them go are still there. */
   deleteMachines: boolean;
   /** Then deletes all images, with what was made for them; refused while machines that hold them are to stay. */
   deleteImages: boolean;
@@ -23,7 +27,8 @@ export interface UninstallOptions {
 }
 
 /**
- * Takes down what was installed, in the order in which nothing strands: no new work, nobody's finalizer left, then
+ * Takes down what was installed, in the order in which nothing strands: no workspace left (or nothing at all is done), no new
+ * work, nobody's finalizer left, then
  * receivers before those who send to them. Machines, images and CRDs stay unless asked for otherwise. Doing it again goes on
  * where it was interrupted.
  */
@@ -32,6 +37,7 @@ export async function uninstall(cluster: Cluster, options: UninstallOptions): Pr
   const inventory = await inventoryOf(cluster);
   await assertCanGo(cluster, definitions, options);
   const hasFunctions = inventory.functions.length > 0;
+  await deleteWorkspaces(cluster, { hasFunctions });
   for (const definition of going(definitions, options)) await deleteObjects(cluster, definition, { hasFunctions });
   await removeAll(cluster, inventory.sources);
   await warnOfAttempts(cluster);
@@ -55,16 +61,24 @@ export async function freeObjects(cluster: Cluster, definitions: readonly AnyObj
 
 const group = VirtualMachine.apiVersion.split('/')[0];
 
+const definesWorkspaces = ({ metadata }: AnyObject) => metadata.name === `${Workspace.plural}.${group}`;
+
 const definesMachines = ({ metadata }: AnyObject) => metadata.name === `${VirtualMachine.plural}.${group}`;
 
-/** The definitions whose objects are to be deleted: machines first, for an image does not go while one holds it. */
+const definesOthers = (definition: AnyObject) => !definesMachines(definition) && !definesWorkspaces(definition);
+
+/**
+ * The definitions whose objects are to be deleted beside workspaces: machines first, for an image does not go while one holds
+ * it.
+ */
 const going = (definitions: readonly AnyObject[], { deleteMachines, deleteImages }: UninstallOptions) => [
   ...(deleteMachines ? definitions.filter(definesMachines) : []),
-  ...(deleteImages ? definitions.filter((definition) => !definesMachines(definition)) : []),
+  ...(deleteImages ? definitions.filter(definesOthers) : []),
 ];
 
 /** Nothing is begun that could not be ended, and nothing goes by the way. */
 async function assertCanGo(cluster: Cluster, definitions: readonly AnyObject[], options: UninstallOptions) {
+  if (!options.deleteWorkspaces) await assertNoWorkspace(cluster);
   const kept = definitions.filter((definition) => !going(definitions, options).includes(definition));
   const { machines, others } = await keptOf(cluster, kept);
   const because = options.deleteCrds
@@ -85,8 +99,9 @@ async function keptOf({ kube }: Cluster, definitions: readonly AnyObject[]) {
   const objectsOf = async (some: readonly AnyObject[]) =>
     (await Promise.all(kindsDefinedBy(some).map((resource) => listOf(kube, resource)))).flat();
   return {
-    machines: await objectsOf(definitions.filter(definesMachines)),
-    others: await objectsOf(definitions.filter((definition) => !definesMachines(definition))),
+    // Those of workspaces have gone with them by then.
+    machines: (await objectsOf(definitions.filter(definesMachines))).filter((machine) => !isOfWorkspace(machine)),
+    others: await objectsOf(definitions.filter(definesOthers)),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Manifest } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
 import { type FunctionDeclaration, on, type Permission, type Waker } from '../../shared/function.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
-import { workersOn } from './workers.ts';
+import { type Touch, workersOn } from './workers.ts';
 
 const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
 const Lease = defineResource({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' }, {});
@@ -34,8 +34,8 @@ const manifestsOf = (overlay: string) =>
     .filter(([path]) => !path.endsWith('kustomization.yaml') && !path.startsWith(overlay))
     .flatMap(([, text]) => parseAllDocuments(text).map((document) => document.toJS() as Manifest));
 
-const found = (group: string, manifests: readonly Manifest[]) =>
-  [...workersOn(group, manifests)].map(({ kind, metadata }) => `${kind} ${metadata?.name}`).sort();
+const found = (group: string, manifests: readonly Manifest[], touch?: Touch) =>
+  [...workersOn(group, manifests, touch)].map(({ kind, metadata }) => `${kind} ${metadata?.name}`).sort();
 
 const account = (role: string, name: string) => [
   `ServiceAccount ${name}`,
@@ -59,6 +59,12 @@ describe('who works with the kinds of a group', () => {
         ...account('ClusterRole', 'source-kubevirt'),
         'ApiServerSource kubevirt',
       ].sort(),
+    );
+  });
+
+  test('is only the source where who has other work, too, does not count', () => {
+    expect(found('foreign.example.com', manifestsOf('serving'), 'alone')).toEqual(
+      [...account('ClusterRole', 'source-kubevirt'), 'ApiServerSource kubevirt'].sort(),
     );
   });
 

@@ -1,10 +1,18 @@
+/** Whether a role is one on a group that has rules on others, too, or only one that has none. */
+export type Touch = 'among others' | 'alone';
+
 /**
  * Those of the manifests that are there only for who works with kinds of this API group: accounts that may, what they may,
  * what runs as them, and what brings events to that.
  */
-export function workersOn<T extends Named>(group: string, manifests: readonly T[]): ReadonlySet<T> {
-  const isTouching = ({ kind, rules }: Loose) =>
-    isRole(kind) && rules?.some(({ apiGroups }) => apiGroups.includes(group));
+export function workersOn<T extends Named>(
+  group: string,
+  manifests: readonly T[],
+  touch: Touch = 'among others',
+): ReadonlySet<T> {
+  const isOnGroup = ({ apiGroups }: Rule) => apiGroups.includes(group);
+  const isTouching = ({ kind, rules = [] }: Loose) =>
+    isRole(kind) && rules.some(isOnGroup) && (touch === 'among others' || rules.every(isOnGroup));
   const touching = namesOf(manifests.filter(isTouching));
   const accounts = new Set(
     manifests.filter((one: Loose) => one.roleRef && touching.has(keyOf(one.roleRef))).flatMap(subjectsOf),
@@ -20,14 +28,19 @@ export function workersOn<T extends Named>(group: string, manifests: readonly T[
   return new Set([...bindings, ...running, ...manifests.filter(isTheirs)]);
 }
 
-interface Named {
+/** What every manifest has, or may have. */
+export interface Named {
   kind: string;
   metadata?: { name: string };
 }
 
+interface Rule {
+  apiGroups: readonly string[];
+}
+
 /** A manifest, as far as it says who works. */
 interface Loose extends Named {
-  rules?: readonly { apiGroups: readonly string[] }[];
+  rules?: readonly Rule[];
   roleRef?: { kind: string; name: string };
   subjects?: readonly { name: string }[];
   spec?: {

@@ -38,6 +38,14 @@ describe('npm run demo', { timeout: 2 * minuteMs, concurrent: false }, () => {
     expect(result.machines?.deletion.held.map(({ by }) => by)).toEqual([['lab/db-1', 'lab/db-2'], ['lab/db-2']]);
     expect(command.stderr()).toMatch(/ {2}\$ kubectl delete vmdi debian-12 -n vmdi-farm$/m);
     expect(command.stderr()).toMatch(/ {2}debian-12 +Gone$/m);
+    const lab = result.workspace;
+    expect(lab?.parts.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['VMDiskImage', 'Network', 'Volume', 'VirtualMachine', 'ContainerCluster']),
+    );
+    expect(lab?.healing).toMatchObject({ name: 'demo-app', backAfterSeconds: expect.any(Number) });
+    expect(lab?.deletion.goneAfterSeconds).toEqual(expect.any(Number));
+    expect(command.stderr()).toMatch(/ {2}\$ kubectl delete otws demo-workspace-1$/m);
+    expect(command.stderr()).toMatch(/ {2}demo-workspace-1 +Gone$/m);
     expect(await command.leftOver()).toEqual([]);
   });
   test('is stopped by Ctrl-C with 130, and leaves nothing behind', async () => {
@@ -51,6 +59,13 @@ describe('npm run demo', { timeout: 2 * minuteMs, concurrent: false }, () => {
   test('is stopped in its second act with 130, too, and leaves nothing behind', async () => {
     const command = await demo();
     await command.until(/web-1 +Provisioning/);
+    command.child.kill('SIGINT');
+    expect(await command.ended).toBe(130);
+    expect(await command.leftOver()).toEqual([]);
+  });
+  test('is stopped in its third act with 130, too, and leaves nothing behind', async () => {
+    const command = await demo();
+    await command.until(/demo-workspace-1 +Provisioning/);
     command.child.kill('SIGINT');
     expect(await command.ended).toBe(130);
     expect(await command.leftOver()).toEqual([]);

@@ -14,7 +14,9 @@ const help = `npm run demo [-- options]
 Brings up the local cluster and an object store in this process, applies ten disk images, and shows how they are
 downloaded: two at once, in turn, again after a broken connection, never again after a 404. Then applies machines:
 two before their image is there, one whose template contradicts its image, two whose image is deleted under them.
-Looks whether all of that was so. Takes less than 30 seconds on a quiet machine, needs no network, leaves nothing behind.
+Then a whole lab, a Workspace: it gets Ready part by part, a part that is deleted comes back, and with the Workspace all
+of it goes. Looks whether all of that was so. Takes about 30 seconds on a quiet machine, needs no
+network, leaves nothing behind.
 
 Options
   --json   print the result as one JSON document (progress goes to stderr)
@@ -27,6 +29,7 @@ Examples
   npm run demo | tee demo.log          lines instead of the live display
   npm run --silent demo -- --json | jq -c '.images[] | [.name, .phase, .ratio]'
   npm run --silent demo -- --json | jq -c '.machines.machines[] | [.name, .image, .readyAfterSeconds]'
+  npm run --silent demo -- --json | jq -c '.workspace.parts[] | [.kind, .name, .readyAfterSeconds]'
   NO_COLOR=1 npm run demo
 `;
 
@@ -95,7 +98,7 @@ const lineProgress = (out: WriteStream): Progress => ({
   onReady: () => {},
   onStep: ({ name, phase, remark }, elapsedMs) => {
     out.write(
-      `${timeOf(elapsedMs)}  ${name.padEnd(13)} ${(phase || 'New').padEnd(12)}  ${remark}`.trimEnd().concat('\n'),
+      `${timeOf(elapsedMs)}  ${name.padEnd(16)} ${(phase || 'New').padEnd(12)}  ${remark}`.trimEnd().concat('\n'),
     );
   },
   onCommand: (command, elapsedMs) =>

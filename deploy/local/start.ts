@@ -14,11 +14,13 @@ import { type Eventing, type EventingOptions, startEventing } from './eventing/s
 import { serveFunctions } from './functions.ts';
 import { importImage } from './importer/import-image.ts';
 import { applyChangedManifests } from './installed-manifests.ts';
+import { type KubeOvnOptions, startKubeOvn } from './kube-ovn/start-kube-ovn.ts';
 import { admitMachine } from './kubevirt/admit.ts';
 import { type KubevirtOptions, startKubevirt } from './kubevirt/start-kubevirt.ts';
 import { applyManifests, generatedFolders, readManifests } from './manifests.ts';
 import { type SnapshotterOptions, startSnapshotter } from './snapshots/start-snapshotter.ts';
 import { startLocalTelemetry } from './telemetry.ts';
+import { startWorkloads, type WorkloadOptions } from './workloads/start-workloads.ts';
 
 export interface LocalOptions {
   clock?: Clock;
@@ -34,8 +36,10 @@ export interface LocalOptions {
   cdi?: Omit<Partial<CdiOptions>, 'kube' | 'clock' | 'importImage'>;
   snapshotter?: Omit<Partial<SnapshotterOptions>, 'kube' | 'clock'>;
   kubevirt?: Omit<Partial<KubevirtOptions>, 'kube' | 'clock'>;
+  kubeOvn?: Omit<Partial<KubeOvnOptions>, 'kube' | 'clock'>;
+  workloads?: Omit<Partial<WorkloadOptions>, 'kube' | 'clock'>;
   intercept?: ApiServerOptions['intercept'];
-  /** False leaves CDI, the snapshotter and KubeVirt out, for whoever brings others. */
+  /** False leaves CDI, the snapshotter, KubeVirt, kube-ovn and what runs Deployments and Jobs out, for whoever brings others. */
   simulators?: boolean;
   /** How many instances of a function run side by side, by name; 1 by default. */
   replicas?: Readonly<Record<string, number>>;
@@ -125,6 +129,10 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
       started.push(snapshotter.stop);
       const kubevirt = startKubevirt({ kube, clock, ...options.kubevirt });
       started.push(kubevirt.stop);
+      const kubeOvn = startKubeOvn({ kube, clock, ...options.kubeOvn });
+      started.push(kubeOvn.stop);
+      const workloads = startWorkloads({ kube, clock, ...options.workloads });
+      started.push(workloads.stop);
     }
     return { server, kube, eventing, broker, clock, metricsUrl: telemetry?.metricsUrl, close };
   } catch (error) {

@@ -13,6 +13,7 @@ import { spanContextOf } from '../../shared/runtime/telemetry.ts';
 import { untilReason } from '../../test/journeys/machine-conditions.ts';
 import { createMachine, templateOf, untilMachine } from '../../test/journeys/machines.ts';
 import { postWithFetch } from '../../test/journeys/preload.ts';
+import { aMachine, createWorkspace, untilWorkspace } from '../../test/journeys/workspaces.ts';
 import { createImage, setPolicy, until, untilGone, untilPhase } from '../../test/journeys/world.ts';
 import { keptSpans, type ReadableSpan } from '../../test/spans.ts';
 import { startObjectStore } from './object-store/object-store.ts';
@@ -96,6 +97,11 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     for (const point of ['ot_machine_ready_duration_seconds_count', pruned])
       await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain(`${point} 1`));
 
+    await createWorkspace(world, 'lab', { vms: [aMachine(world, 'vm', 'one')] });
+    await untilWorkspace(world, 'lab', 'Ready', 30_000);
+    const whole = 'ot_workspace_ready_duration_seconds_count{stage="Ready"}';
+    await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain(`${whole} 1`));
+
     await postWithFetch(world.broker, { data: {} });
     const deadLetter = 'ot_dead_letters_total{function="preload",event="message"}';
     await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain(`${deadLetter} 1`), { timeout: 10_000 });
@@ -117,9 +123,18 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     expect(sampleOf(text, 'ot_slots_free')).toBe(3);
     expect(sampleOf(text, 'ot_images{phase="Failed"}')).toBe(0);
     expect(sampleOf(text, 'ot_policy_valid')).toBe(1);
-    expect(sampleOf(text, 'ot_machines{phase="Ready"}')).toBe(1);
-    expect(sampleOf(text, 'ot_image_references{machines="1"}')).toBe(1);
+    expect(sampleOf(text, 'ot_machines{phase="Ready"}')).toBe(2);
+    expect(sampleOf(text, 'ot_image_references{machines="2-10"}')).toBe(1);
     expect(sampleOf(text, 'ot_image_references{machines="0"}')).toBe(0);
+    expect(sampleOf(text, 'ot_workspaces{phase="Ready"}')).toBe(1);
+    expect(sampleOf(text, 'ot_workspace_components{phase="Ready"}')).toBe(3);
+    const stages = [...text.matchAll(/ot_workspace_ready_duration_seconds_count\{stage="(\w+)"\} 1/g)];
+    expect(stages.map(([, stage]) => stage).sort()).toEqual([
+      'NamespaceReady',
+      'Ready',
+      'VMDiskImagesReady',
+      'VirtualMachinesReady',
+    ]);
     expect(sampleOf(text, 'ot_image_prunable')).toBe(0);
     expect(sampleOf(text, 'ot_lease_conflicts_total{function="start-sync"}')).toBe(1);
     expect(sampleOf(text, 'ot_write_conflicts_total{function="start-sync"}')).toBeGreaterThanOrEqual(1);
@@ -144,23 +159,26 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     expect(sampleOf(invalid, 'ot_slots_free')).toBe(0);
   });
 
-  test('tell nothing of machines where the one function that reads them all may not', async () => {
+  test.each([
+    ['machines', 'virtualmachines'],
+    ['workspaces', 'workspaces'],
+  ])('tell nothing of %s where the one function that reads them all may not', async (what, plural) => {
     const { kube, metricsUrl } = await aWorld({ metricsPort: 0 });
     const ClusterRole = defineResource(
       { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', plural: 'clusterroles', namespaced: false },
       {},
     );
-    expect(await textOf(metricsUrl)).toContain('ot_machines{phase="Ready"} 0');
+    expect(await textOf(metricsUrl)).toContain(`ot_${what}{phase="Ready"} 0`);
     const ref = { name: `${operatorNamespace}-start-sync` };
     const role = (await kube.get(ClusterRole, ref)) as unknown as { rules: { resources: string[] }[] };
-    const rules = role.rules.filter(({ resources }) => !resources.includes('virtualmachines'));
+    const rules = role.rules.filter(({ resources }) => !resources.includes(plural));
     expect(rules.length).toBeLessThan(role.rules.length);
     await kube.patch(ClusterRole, ref, { rules });
     const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const text = await textOf(metricsUrl);
-    expect(log.mock.calls.join()).toContain('metrics without machines');
+    expect(log.mock.calls.join()).toContain(`metrics without ${what}`);
     log.mockRestore();
-    expect(text).not.toContain('ot_machines');
+    expect(text).not.toContain(`ot_${what}`);
     expect(text).toContain('ot_policy_valid 1');
   });
 
@@ -203,6 +221,35 @@ describe('a machine that waits for the image that is made from its template', { 
     });
     world.store.limitTo(undefined);
     await untilMachine(world, 'vm', 'Ready', 30_000);
+  });
+});
+
+describe('a workspace with a machine', { timeout: 60_000 }, () => {
+  test('has a trace from which one gets to the download of its image and to the work for its machine', async () => {
+    const spans = await spansFromNowOn();
+    const { world } = await aWorld();
+    await createWorkspace(world, 'lab', { vms: [aMachine(world, 'vm', 'one')] });
+    const { metadata } = await untilWorkspace(world, 'lab', 'Ready', 30_000);
+    const trace = { workspace: { uid: metadata.uid }, images: [], machines: [] };
+    const ofTraces = (ids: readonly string[]) => spans.filter((span) => ids.includes(span.spanContext().traceId));
+    const doneBy = ({ attributes, name }: ReadableSpan) => `${attributes['ot.function']}: ${name}`;
+    // What is seen of a status is ahead of the span it is written in.
+    await vi.waitFor(() => {
+      const life = ofTraces([spanContextOf(trace).traceId]);
+      expect(life.map(doneBy)).toEqual(
+        expect.arrayContaining([
+          'compose-workspace: create Namespace',
+          'compose-workspace: create VMDiskImage',
+          'compose-workspace: create VirtualMachine',
+          'compose-workspace: patchStatus Workspace',
+        ]),
+      );
+      const last = life.findLast((span) => doneBy(span) === 'compose-workspace: patchStatus Workspace');
+      expect(last?.attributes).toMatchObject({ 'ot.workspace.uid': metadata.uid, 'ot.workspace.phase': 'Ready' });
+      expect(ofTraces(last ? tracesLinkedWith(last) : []).map(doneBy)).toEqual(
+        expect.arrayContaining(['start-sync: create DataVolume', 'provision-vm: create VirtualMachine']),
+      );
+    });
   });
 });
 

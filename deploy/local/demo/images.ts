@@ -42,6 +42,9 @@ export function demoImages(): DemoImage[] {
 /** The image that lies in the store and has no VMDiskImage until a machine asks for it. */
 export const lateImage = (): DemoImage => qcow2('nixos-25.05', 2);
 
+/** The image of the lab, which the policy's template makes out of its name. */
+export const labImage = (): DemoImage => qcow2('demo-vmdi', 2);
+
 const succeeded = { phase: 'Succeeded', attempts: 1 } as const;
 const inS3 = { sourceType: 's3', bucket: buckets.secret, expected: succeeded } as const;
 

@@ -31,6 +31,7 @@ const result: DemoResult = {
   bytesDownloaded: 5_700_000,
   bytesNeeded: 2_000_000,
   machines: null,
+  workspace: null,
   images: [
     image({}),
     image({

@@ -4,12 +4,13 @@ import { sayBytes } from '../terminal/quantities.ts';
 import { tableLines } from '../terminal/table.ts';
 import { wrapped } from '../terminal/wrapped.ts';
 import { machinesReport } from './report-machines.ts';
-import type { DemoResult, ImageResult, MachinesResult } from './result.ts';
+import { workspaceReport } from './report-workspace.ts';
+import type { DemoResult, ImageResult, MachinesResult, WorkspaceResult } from './result.ts';
 
 /** The lines that the demo ends with: what became of each image, the totals, what was not as expected, what to try next. */
 export function report(result: DemoResult, look: Look): string[] {
   const { columns } = look;
-  const { machines } = result;
+  const { machines, workspace } = result;
   const wide = { ...look, columns: Number.POSITIVE_INFINITY };
   return [
     '',
@@ -18,6 +19,7 @@ export function report(result: DemoResult, look: Look): string[] {
       .filter(({ phase }) => phase === 'Failed')
       .flatMap(({ name, reason, message }) => ['', ...wrapped(`${name} failed as ${reason}: ${message}`, columns)]),
     ...(machines ? ['', ...machinesReport(machines, look)] : []),
+    ...(workspace ? ['', ...workspaceReport(workspace, look)] : []),
     '',
     ...wrapped(totals(result), columns),
     `Took ${result.seconds.toFixed(1)}s of ${promisedSeconds}s.`,
@@ -51,7 +53,7 @@ const row = (image: ImageResult): Span[] => [
 /** How long all of it may take on a computer that has nothing else to do: what the README promises. */
 const promisedSeconds = 30;
 
-function totals({ ok, images, machines, most, bytesDownloaded, bytesNeeded }: DemoResult): string {
+function totals({ ok, images, machines, workspace, most, bytesDownloaded, bytesNeeded }: DemoResult): string {
   const count = (phase: string) => images.filter((image) => image.phase === phase).length;
   const outcome = ok ? 'All as expected' : 'Not as expected';
   return `${outcome}: ${[
@@ -59,8 +61,13 @@ function totals({ ok, images, machines, most, bytesDownloaded, bytesNeeded }: De
     `${count('Failed')} failed`,
     `${most.slots} at once`,
     `${sayBytes(bytesDownloaded)} for ${sayBytes(bytesNeeded)}`,
-  ].join(', ')}${machines ? `; ${readyOf(machines)} machines Ready` : ''}.`;
+  ].join(
+    ', ',
+  )}${machines ? `; ${readyOf(machines)} machines Ready` : ''}${workspace ? `; ${partsOf(workspace)}` : ''}.`;
 }
+
+const partsOf = ({ parts }: WorkspaceResult) =>
+  `a lab of ${parts.filter(({ readyAfterSeconds }) => readyAfterSeconds !== null).length} parts Ready`;
 
 const readyOf = ({ machines }: MachinesResult) =>
   machines.filter(({ readyAfterSeconds }) => readyAfterSeconds !== null).length;

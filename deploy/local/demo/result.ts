@@ -2,6 +2,7 @@ import type { MachinePhase } from '../../../shared/resources/pelotech/virtual-ma
 import type { Phase } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import type { DemoImage } from './images.ts';
 import type { DemoMachine } from './machines.ts';
+import type { Part } from './workspace.ts';
 
 /** What came of the demo; `--json` prints it as it is. */
 export interface DemoResult {
@@ -23,6 +24,8 @@ export interface DemoResult {
   images: ImageResult[];
   /** The second act; null where the first one took all the time there was. */
   machines: MachinesResult | null;
+  /** The third act; null where there was no time left for it. */
+  workspace: WorkspaceResult | null;
 }
 
 /** What became of one image. */
@@ -84,4 +87,42 @@ export interface DeletionResult {
   /** What DeletionHeld said, whenever that changed, and the machines it named. */
   held: { atSeconds: number; by: string[]; message: string }[];
   goneAtSeconds: number | null;
+}
+
+/** What came of the third act. */
+export interface WorkspaceResult {
+  name: string;
+  /** From its application; null where it never was. */
+  readyAfterSeconds: number | null;
+  /** What it is made of, in the order of its status. */
+  parts: PartResult[];
+  /** The part that was deleted under it. */
+  healing: {
+    kind: string;
+    name: string;
+    deletedAtSeconds: number | null;
+    /** Until another was in its place and the workspace was Ready again; null where that never came. */
+    backAfterSeconds: number | null;
+  };
+  deletion: {
+    askedAtSeconds: number | null;
+    /** Until neither the workspace nor anything that was made for it was there; null where something stayed. */
+    goneAfterSeconds: number | null;
+  };
+  /** The image that was made for it. */
+  image: { name: string; bytesDownloaded: number; bytesNeeded: number };
+  /** What else was downloaded. */
+  otherBytesDownloaded: number;
+  /** What was made before its time. */
+  tooEarly: string[];
+  leftOver: string[];
+}
+
+/** What became of one part of a workspace. */
+export interface PartResult extends Part {
+  /** From the application of the workspace; null where it never was. */
+  readyAfterSeconds: number | null;
+  /** The last that was said of it before the workspace was deleted. */
+  phase: string;
+  message: string;
 }

@@ -9,11 +9,14 @@ import { renderMachines } from './machines-frame.ts';
 import { remarkOn } from './remark.ts';
 import type { DemoResult, ImageResult } from './result.ts';
 import { beginMachines } from './run-machines.ts';
+import { beginWorkspace } from './run-workspace.ts';
 import { type DemoWorld, demoPolicy, setUp, where } from './set-up.ts';
 import { faultsOf } from './verify.ts';
 import { machinesFaults } from './verify-machines.ts';
+import { workspaceFaults } from './verify-workspace.ts';
 import { type Watching, watchDemo } from './watch.ts';
 import { isAtRest, type WatchedImage, waitedMs } from './watched-image.ts';
+import { renderWorkspace } from './workspace-frame.ts';
 
 export interface DemoOptions {
   /** Ends the demo early; `runDemo` then rejects with its reason, everything being taken down. */
@@ -22,13 +25,13 @@ export interface DemoOptions {
   timeoutMs?: number;
   /** There is something else to show from now on. */
   onReady(lines: (look: Look) => string[]): void;
-  /** An image or a machine took a step, so long after the beginning. */
+  /** An image, a machine, a lab or a part of it took a step, so long after the beginning. */
   onStep(step: Step, elapsedMs: number): void;
   /** What a user would type to do what is done now. */
   onCommand(command: string, elapsedMs: number): void;
 }
 
-/** What is said of an image or a machine when it takes a step. */
+/** What is said of something when it takes a step. */
 export interface Step {
   name: string;
   phase: ShownPhase;
@@ -36,8 +39,8 @@ export interface Step {
 }
 
 /**
- * Downloads the images of the demo on a local cluster of its own, then has machines made of them, watches how, and takes it
- * all down again.
+ * Downloads the images of the demo on a local cluster of its own, then has machines made of them, then a whole lab; watches
+ * how, and takes it all down again.
  */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const startedMs = Date.now();
@@ -60,33 +63,52 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     await inTime(first.over);
     const downloaded = first.result();
     imagesDone.abort();
-    const second = late.aborted ? undefined : await playMachines(world, options, { startedMs, ends, inTime });
-    return judged({ ...downloaded, ...ended(startedMs, late), machines: second ?? null }, images);
+    const stage = { ...options, startedMs, ends, late, inTime };
+    const machines = (await play((more) => beginMachines(world, more), renderMachines, stage)) ?? null;
+    const workspace = (await play((more) => beginWorkspace(world, more), renderWorkspace, stage)) ?? null;
+    return judged({ ...downloaded, ...ended(startedMs, late), machines, workspace }, images);
   } finally {
     ends.abort();
     await world.close();
   }
 }
 
-/** The second act, as far as it comes. */
-async function playMachines(
-  world: DemoWorld,
-  { onReady, onStep, onCommand }: DemoOptions,
-  {
+/** What the acts after the first are given. */
+interface Stage extends DemoOptions {
+  startedMs: number;
+  /** The end of the whole demo. */
+  ends: AbortController;
+  late: AbortSignal;
+  inTime(act: Promise<void>): Promise<void>;
+}
+
+/** An act as far as it comes; undefined where there is no time left for it. */
+async function play<View, Result>(
+  begin: (options: ActOptions<View>) => Promise<{ over: Promise<void>; result(): Result }>,
+  draw: (view: View, look: Look) => string[],
+  { startedMs, ends, late, inTime, onReady, onStep, onCommand }: Stage,
+): Promise<Result | undefined> {
+  if (late.aborted) return undefined;
+  const done = new AbortController();
+  const act = await begin({
     startedMs,
-    ends,
-    inTime,
-  }: { startedMs: number; ends: AbortController; inTime: (act: Promise<void>) => Promise<void> },
-) {
-  const second = await beginMachines(world, {
-    startedMs,
-    watchSignal: ends.signal,
-    onReady: (view) => onReady((look) => renderMachines(view(), look)),
+    watchSignal: AbortSignal.any([ends.signal, done.signal]),
+    onReady: (view) => onReady((look) => draw(view(), look)),
     onStep: (step) => onStep(step, Date.now() - startedMs),
     onCommand: (command) => onCommand(command, Date.now() - startedMs),
   });
-  await inTime(second.over);
-  return second.result();
+  await inTime(act.over);
+  const result = act.result();
+  done.abort();
+  return result;
+}
+
+interface ActOptions<View> {
+  startedMs: number;
+  watchSignal: AbortSignal;
+  onReady(view: () => View): void;
+  onStep(step: Step): void;
+  onCommand(command: string): void;
 }
 
 const ended = (startedMs: number, late: AbortSignal) => ({
@@ -95,11 +117,12 @@ const ended = (startedMs: number, late: AbortSignal) => ({
 });
 
 function judged(result: Omit<DemoResult, 'ok' | 'faults'>, images: readonly DemoImage[]): DemoResult {
-  const { machines } = result;
+  const { machines, workspace } = result;
   const applied = images.map(({ name }) => name);
   const faults = [
     ...faultsOf(result, applied),
     ...(machines ? machinesFaults(machines) : ['machines: expected the second act, found no time left for it']),
+    ...(workspace ? workspaceFaults(workspace) : ['workspace: expected the third act, found no time left for it']),
   ];
   return { ok: faults.length === 0, faults, ...result };
 }
@@ -188,7 +211,7 @@ function resultOf(
   images: readonly DemoImage[],
   downloaded: (image: DemoImage) => number,
   startedMs: number,
-): Omit<DemoResult, 'ok' | 'faults' | 'seconds' | 'isLate' | 'machines'> {
+): Omit<DemoResult, 'ok' | 'faults' | 'seconds' | 'isLate' | 'machines' | 'workspace'> {
   const nowMs = Date.now();
   const results = images.map((image) =>
     imageResult(image, watching.images.get(image.name), downloaded(image), {

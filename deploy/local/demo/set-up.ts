@@ -5,7 +5,7 @@ import { applyManifests } from '../manifests.ts';
 import { type ObjectStore, startObjectStore } from '../object-store/object-store.ts';
 import { type LocalCluster, startLocal } from '../start.ts';
 import { secretManifest } from '../up/key-pair.ts';
-import { brokenLink, buckets, type DemoImage, lateImage } from './images.ts';
+import { brokenLink, buckets, type DemoImage, labImage, lateImage } from './images.ts';
 
 /** What the demo downloads at, all images together. */
 const bytesPerSecond = 6e6;
@@ -38,7 +38,9 @@ export async function setUp(images: readonly DemoImage[]): Promise<DemoWorld> {
     await store.close();
   };
   try {
-    for (const { bucket, key, content } of [...images, lateImage()]) if (content) await store.put(bucket, key, content);
+    for (const { bucket, key, content } of [...images, lateImage(), labImage()]) {
+      if (content) await store.put(bucket, key, content);
+    }
     cluster = await startLocal({
       schedules: { sweep: '* * * * * *', audit: '* * * * * *' },
       // Nothing has ever been downloaded to this cluster.
@@ -54,6 +56,9 @@ export async function setUp(images: readonly DemoImage[]): Promise<DemoWorld> {
           retryLimit: String(demoPolicy.retryLimit),
           retryBackoffDuration: '1s',
           maxRetryBackoffDuration: '2s',
+          // What the bare name of a lab's image stands for.
+          imageUrlTemplate: `${store.url}/${buckets.secret}/{name}.qcow2`,
+          imageDiskSize: '2Gi',
         },
       },
     );

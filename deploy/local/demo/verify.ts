@@ -2,7 +2,10 @@ import type { DemoResult, ImageResult } from './result.ts';
 import { slackBytesPerAttempt } from './slack.ts';
 
 /** What of the first act is not as the demo claims it to be, one sentence each; `applied` is the order in which the images were applied. */
-export function faultsOf(result: Omit<DemoResult, 'ok' | 'faults' | 'machines'>, applied: readonly string[]): string[] {
+export function faultsOf(
+  result: Omit<DemoResult, 'ok' | 'faults' | 'machines' | 'workspace'>,
+  applied: readonly string[],
+): string[] {
   const { concurrency } = result.policy;
   return [
     ...(result.isLate ? [`timeout: expected all to be done within ${result.seconds.toFixed(0)}s`] : []),

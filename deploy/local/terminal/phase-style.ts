@@ -1,5 +1,6 @@
 import type { MachinePhase } from '../../../shared/resources/pelotech/virtual-machine.ts';
 import type { Phase } from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import type { ComponentPhase } from '../../../shared/resources/pelotech/workspace.ts';
 import { type Span, styled } from './paint.ts';
 
 const styles = {
@@ -11,12 +12,17 @@ const styles = {
   Provisioning: 'cyan',
   Ready: 'green',
   Failed: 'red',
+  Waiting: 'dim',
+  Skipped: 'dim',
   Terminating: 'magenta',
   Gone: 'dim',
 } as const;
 
-/** The phase of an image or of a machine, or that it is being deleted, or gone; empty where nobody has looked at it yet. */
-export type ShownPhase = Phase | MachinePhase | 'Terminating' | 'Gone' | '';
+/**
+ * The phase of an image, of a machine or of a part of a workspace, or that it is being deleted, or gone; empty where nobody
+ * has looked at it yet.
+ */
+export type ShownPhase = Phase | MachinePhase | ComponentPhase | 'Terminating' | 'Gone' | '';
 
 /** A phase in its colour; what nobody has looked at yet is New. */
 export const phaseSpan = (phase: ShownPhase): Span =>

@@ -1,0 +1,91 @@
+import { managedBy } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace, workspaceFinalizer, workspaceUidLabel } from '../../shared/resources/pelotech/workspace.ts';
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { labelSelector } from '../../shared/rules/selectors.ts';
+import { type Cluster, InstallError } from './cluster.ts';
+import { Namespace, sayObject } from './kinds.ts';
+import { leftOf, listOf } from './wait.ts';
+
+/** It is a part of a workspace, which is who takes it away. */
+export const isOfWorkspace = ({ metadata }: KubernetesObject) =>
+  metadata.ownerReferences?.some(
+    ({ apiVersion, kind }) => apiVersion === Workspace.apiVersion && kind === Workspace.kind,
+  ) ?? false;
+
+/** A lab that nobody looks after looks as if somebody did; so it is for its owner to say that it may go. */
+export async function assertNoWorkspace({ kube }: Cluster): Promise<void> {
+  const [first, ...more] = await listOf(kube, Workspace);
+  if (!first) return;
+  throw new InstallError(
+    `expected no workspace, found ${sayObject(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: nobody would mend them or take them down in their order. Nothing was taken down: delete them (kubectl get otws), or add --delete-workspaces.`,
+  );
+}
+
+/**
+ * Deletes all workspaces and waits until they are gone with their namespaces, for as long as any of them gets on: what each
+ * says of its way down is said, and who holds it where it stops.
+ */
+export async function deleteWorkspaces(cluster: Cluster, { hasFunctions }: { hasFunctions: boolean }): Promise<void> {
+  const { kube, say } = cluster;
+  const found = await listOf(kube, Workspace);
+  if (found.length === 0) return;
+  for (const { metadata } of found) await kube.delete(Workspace, { name: metadata.name });
+  // With no function left the garbage collector takes what was theirs, in no order.
+  if (!hasFunctions) await letGo(cluster, found);
+  await untilGone(cluster, new Map(found.map((workspace) => [workspace.metadata.uid, workspace])));
+  const namespaces = { labelSelector: `${labelSelector(managedBy)},${workspaceUidLabel}` };
+  const left = await leftOf(cluster, Namespace, () => true, namespaces);
+  if (left.length > 0) throw notGone(cluster, left.map(sayObject));
+  say(`${Workspace.plural}: ${found.length} deleted`);
+}
+
+async function letGo({ kube }: Cluster, workspaces: readonly Workspace[]): Promise<void> {
+  for (const { metadata } of workspaces) {
+    const now = await kube.get(Workspace, { name: metadata.name });
+    const { uid, resourceVersion, finalizers = [] } = now?.metadata ?? metadata;
+    const others = finalizers.filter((name) => name !== workspaceFinalizer);
+    if (now) await kube.patch(Workspace, metadata, { metadata: { uid, resourceVersion, finalizers: others } });
+  }
+}
+
+async function untilGone(cluster: Cluster, left: Map<string, Workspace>): Promise<void> {
+  const { kube, timeoutMs, say } = cluster;
+  const total = left.size;
+  const gone = (workspace: Workspace) => {
+    if (left.delete(workspace.metadata.uid)) say(`${sayObject(workspace)} is gone (${total - left.size}/${total})`);
+  };
+  while (left.size > 0) {
+    const [page, ...pages] = await Array.fromAsync(kube.pages(Workspace));
+    const there = new Map([page, ...pages].flatMap((one) => one?.items ?? []).map((one) => [one.metadata.uid, one]));
+    for (const workspace of [...left.values()]) if (!there.has(workspace.metadata.uid)) gone(workspace);
+    if (left.size === 0) return;
+    const stalled = new AbortController();
+    const done = new AbortController();
+    const giveUp = () => stalled.abort();
+    let timer = setTimeout(giveUp, timeoutMs);
+    const signal = AbortSignal.any([stalled.signal, done.signal]);
+    await kube
+      .watch(Workspace, { resourceVersion: page?.resourceVersion ?? '', signal }, ({ type, object }) => {
+        const before = left.get(object.metadata.uid);
+        if (!before) return;
+        if (type === 'DELETED') gone(object);
+        else if (object.status?.message !== before.status?.message) {
+          left.set(object.metadata.uid, object);
+          say(`${sayObject(object)}: ${object.status?.message ?? ''}`);
+        } else return;
+        clearTimeout(timer);
+        timer = setTimeout(giveUp, timeoutMs);
+        if (left.size === 0) done.abort();
+      })
+      .finally(() => clearTimeout(timer));
+    if (stalled.signal.aborted && left.size > 0) throw notGone(cluster, [...left.values()].map(sayStanding));
+  }
+}
+
+const sayStanding = (workspace: Workspace) =>
+  `${sayObject(workspace)} (${workspace.status?.message ?? 'no word of it'})`;
+
+const notGone = ({ timeoutMs }: Cluster, left: readonly string[]) =>
+  new InstallError(
+    `expected all workspaces to be gone, found ${left.length} that have not got on for ${timeoutMs / 1000} s: ${left.slice(0, 5).join(', ')}. Nothing else was taken down: look at them with kubectl describe, then run the same command again.`,
+  );

@@ -1,0 +1,66 @@
+import type { Cluster } from './cluster.ts';
+import { type AnyObject, ApiServerSource, sayObject, Trigger } from './kinds.ts';
+import { servedAt } from './requirement.ts';
+import { type Named, type Touch, workersOn } from './workers.ts';
+
+/** What a cluster may do without, and what of ours is of no use then. */
+export interface Platform {
+  name: string;
+  group: string;
+  version: string;
+  /** The plurals of the kinds that we need of it. */
+  kinds: readonly string[];
+  /** Whose right it is to touch the group that is of no use without it. */
+  touch: Touch;
+  leftOut: string;
+}
+
+/**
+ * Without KubeVirt the source of its kinds would end at once, and the function that makes machines could only fail, with the
+ * right to write Secrets everywhere.
+ */
+export const kubeVirt: Platform = {
+  name: 'KubeVirt',
+  group: 'kubevirt.io',
+  version: 'v1',
+  kinds: ['virtualmachines', 'virtualmachineinstances'],
+  touch: 'among others',
+  leftOut: 'machines are left out',
+};
+
+/** Without kube-ovn the source of its kinds would end at once; whoever composes workspaces does without it, over bridges. */
+export const kubeOvn: Platform = {
+  name: 'kube-ovn',
+  group: 'kubeovn.io',
+  version: 'v1',
+  kinds: ['subnets', 'vpcs'],
+  touch: 'alone',
+  leftOut: 'workspaces have their networks over bridges',
+};
+
+/** True where its kinds are served. */
+export async function isServed(cluster: Cluster, { kinds, group, version }: Platform): Promise<boolean> {
+  const served = await Promise.all(kinds.map((plural) => servedAt(cluster, `${plural}.${group}`, version)));
+  return served.every((definition) => definition !== undefined);
+}
+
+/** Those of the manifests that are of no use without it. */
+export const partsFor = <T extends Named>({ group, touch }: Platform, manifests: readonly T[]) =>
+  workersOn(group, manifests, touch);
+
+/** What of the manifests this cluster can run; says what it leaves out, and what brings it in. */
+export async function runnable(cluster: Cluster, wanted: readonly AnyObject[]): Promise<AnyObject[]> {
+  let kept = [...wanted];
+  for (const platform of [kubeVirt, kubeOvn]) {
+    const leftOut = partsFor(platform, wanted);
+    if (leftOut.size === 0 || (await isServed(cluster, platform))) continue;
+    const named = [...leftOut]
+      .filter(({ kind }) => kind === ApiServerSource.kind || kind === Trigger.kind)
+      .map(sayObject);
+    cluster.say(
+      `${platform.name} is not there: ${platform.leftOut} (left out: ${named.join(', ')}); npm run cluster -- upgrade brings it in once it is`,
+    );
+    kept = kept.filter((object) => !leftOut.has(object));
+  }
+  return kept;
+}
