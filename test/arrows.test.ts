@@ -199,13 +199,14 @@ const anyMachines = fc.uniqueArray(
 
 const countRefsFinds = fc
   .record({ image: anyImage('a'), machines: anyMachines, policy: anyPolicy })
-  .map((found) => ({ ...found, nowMs, refusals: new Map() }));
+  .map((found) => ({ ...found, workspaces: [], nowMs, refusals: new Map() }));
 
 const pruneFinds = anyImage('a').chain((image) =>
   fc
     .record({ policy: anyPolicy, machines: anyMachines, children: anyChildren(image), holdsSlot: fc.boolean() })
     .map(({ children, holdsSlot, ...found }) => ({
       ...found,
+      workspaces: [],
       nowMs,
       image,
       left: { ...children, claims: [], holdsSlot },

@@ -25,6 +25,7 @@ export interface ImageOptions {
   createdAfterSeconds?: number;
   resourceVersion?: string;
   generation?: number;
+  labels?: Record<string, string>;
   annotations?: Record<string, string>;
   finalizers?: string[];
   deleted?: boolean;
@@ -50,6 +51,7 @@ export function aVMDiskImage(options: ImageOptions = {}): VMDiskImage {
       generation,
       creationTimestamp: at(createdAfterSeconds).replace('.000Z', 'Z'),
       finalizers: options.finalizers ?? [diskImageFinalizer],
+      ...(options.labels ? { labels: options.labels } : {}),
       ...(options.annotations ? { annotations: options.annotations } : {}),
       ...(options.deleted ? { deletionTimestamp: at(0) } : {}),
     },

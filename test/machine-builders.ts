@@ -12,6 +12,7 @@ export interface MachineOptions {
   createdAfterSeconds?: number;
   resourceVersion?: string;
   generation?: number;
+  annotations?: Record<string, string>;
   finalizers?: string[];
   deleted?: boolean;
   spec?: Partial<VirtualMachine['spec']>;
@@ -29,6 +30,7 @@ export function aVirtualMachine(options: MachineOptions = {}): VirtualMachine {
       resourceVersion: options.resourceVersion ?? '10',
       generation: options.generation ?? 1,
       creationTimestamp: at(createdAfterSeconds).replace('.000Z', 'Z'),
+      ...(options.annotations ? { annotations: options.annotations } : {}),
       finalizers: options.finalizers ?? [imageReferenceFinalizer],
       ...(options.deleted ? { deletionTimestamp: at(0) } : {}),
     },

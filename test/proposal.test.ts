@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
-import { allStories } from './cluster/run-on-real.ts';
-import { shown, stories } from './journeys/proposal.ts';
+import { allLabs, allStories } from './cluster/run-on-real.ts';
+import { stories as machines, shown as ofMachines } from './journeys/proposal.ts';
+import { shown as ofWorkspaces, stories as workspaces } from './journeys/workspace-proposal.ts';
 
-const everyStory = Object.values(allStories).flat();
+const everyStory = Object.values({ ...allStories, ...allLabs }).flat();
+
+const shown = [...ofMachines, ...ofWorkspaces];
 
 test.each(shown)('%s %s: a story shows it, on every cluster', (_, __, name) => {
   const found = everyStory.filter((story) => story.name === name);
@@ -10,7 +13,7 @@ test.each(shown)('%s %s: a story shows it, on every cluster', (_, __, name) => {
   expect(found[0]?.localOnly).toBeUndefined();
 });
 
-test('every story of the proposal answers a branch or a question', () => {
+test('every story of the proposals answers a branch or a question', () => {
   const named = new Set(shown.map(([, , story]) => story));
-  expect(stories.map(({ name }) => name).filter((name) => !named.has(name))).toEqual([]);
+  expect([...machines, ...workspaces].map(({ name }) => name).filter((name) => !named.has(name))).toEqual([]);
 });

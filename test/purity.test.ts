@@ -75,6 +75,11 @@ describe('a decision that is not pure', () => {
     expect(planted(decide, line, others)).toEqual(['functions/start-sync/queue.ts:1 is pure and uses Date.now']);
     expect(planted('shared/rules/time.ts', 'const now = Date.now();')).toHaveLength(1);
   });
+  test('is caught in a folder of its function', () => {
+    const others = { 'functions/start-sync/queue/place.ts': 'const now = Date.now();' };
+    const line = "import { byPlace } from './queue/place.ts';";
+    expect(planted(decide, line, others)).toEqual(['functions/start-sync/queue/place.ts:1 is pure and uses Date.now']);
+  });
   test.each([
     'const then = new Date(nowMs);',
     '// no Date.now() here, await nothing',
@@ -98,6 +103,7 @@ describe('an import against the rule', () => {
     ['shared/resources/resource.ts', '../rules/names.ts'],
     ['shared/rules/names.ts', '../runtime/kube.ts'],
     ['functions/prune/index.ts', '../start-sync/queue.ts'],
+    ['functions/prune/unused/decide.ts', '../../start-sync/queue.ts'],
     ['functions/prune/index.ts', '../../deploy/local/clock.ts'],
     ['functions/prune/index.ts', '../../test/builders.ts'],
     ['knative/generate.ts', '../deploy/local/manifests.ts'],
@@ -111,6 +117,7 @@ describe('an import against the rule', () => {
   });
   test.each([
     ['functions/prune/index.ts', '../../shared/function.ts'],
+    ['functions/prune/unused/since.ts', '../teardown.ts'],
     ['functions/prune/decide.test.ts', '../../test/builders.ts'],
     ['knative/functions.ts', '../functions/prune/index.ts'],
     ['deploy/local/start.ts', '../../knative/functions.ts'],

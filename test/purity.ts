@@ -126,7 +126,10 @@ function pureBreach(path: string, { line, from, isPackage, isType, names }: Impo
   return isAllowed ? undefined : { line, what: `is pure and imports ${names} from ${from}`.replace(/\s+/g, ' ') };
 }
 
-const isOwn = (path: string, from: string) => dirname(path) !== '.' && dirname(from) === dirname(path);
+/** Of the same folder; a function's folder may have folders. */
+const isOwn = (path: string, from: string) => dirname(path) !== '.' && folderOf(from) === folderOf(path);
+
+const folderOf = (path: string) => /^functions\/[^/]+(?=\/)/.exec(path)?.[0] ?? dirname(path);
 
 function impurities(text: string): Breach[] {
   // Templates stay, since they can hold code.

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { namespaceOf } from '../../shared/rules/workspace.ts';
 import { inWords, type Rule } from '../permissions/granted.ts';
 
 /** One request of a ServiceAccount of the operator, as the API server's audit log has it. */
@@ -99,10 +100,21 @@ export function unusedOf(granted: readonly Rule[], { requests, reviewed }: Audit
 
 /**
  * The requests that were refused for lack of a rule. A namespace that goes takes nothing new from anybody, which is
- * answered 403 as well, and is no lack.
+ * answered 403 as well, and is no lack; nor is it where a workspace's namespace was asked while the right to it came or went
+ * with it, and the same was answered there another time.
  */
-export const refusedIn = ({ requests }: Audit): AuditedRequest[] =>
-  requests.filter(({ refusal }) => refusal !== undefined && !refusal.includes('because it is being terminated'));
+export function refusedIn({ requests }: Audit): AuditedRequest[] {
+  const there = (request: AuditedRequest) => `${inWords(request)} ${request.namespace}`;
+  const answered = new Set(requests.filter(({ code }) => code < 300).map(there));
+  const comesAndGoes = (request: AuditedRequest) =>
+    request.namespace?.startsWith(namespaceOf('')) === true && answered.has(there(request));
+  return requests.filter(
+    (request) =>
+      request.refusal !== undefined &&
+      !request.refusal.includes('because it is being terminated') &&
+      !comesAndGoes(request),
+  );
+}
 
 /** How often each was asked, by `start-sync patch vmdiskimages.pelotech.ot/status`. */
 export function countsOf({ requests }: Audit): Map<string, number> {

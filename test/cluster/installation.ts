@@ -12,7 +12,7 @@ const operator = ['--namespace', 'sync-operator'];
 const serverSide = ['apply', '--server-side', '--force-conflicts'];
 const path = (from: string) => fileURLToPath(new URL(from, import.meta.url));
 
-/** Where the definitions of CDI, of the snapshotter and of KubeVirt are; those of the project's own local cluster where nobody names others. */
+/** Where the definitions of CDI, the snapshotter, KubeVirt and kube-ovn are; those of the project's own local cluster where nobody names others. */
 const foreignDefinitions = process.env.OT_FOREIGN_CRDS ?? path('../../deploy/local/crds');
 
 /** Applies definitions, policy and the manifests of an overlay, and waits until an event would reach every function. */
@@ -24,6 +24,7 @@ export async function install(
   const text = await manifestsOf(timers === 'fast' ? path(`overlays/${overlay}`) : path(`../../knative/${overlay}`));
   const [senders, receivers] = partition(documents(text), ({ apiVersion }) => /^(eventing|sources)\./.test(apiVersion));
   await applyText(textOf(receivers));
+  await fencesSeen();
   await (overlay === 'serving' ? ready('services.serving.knative.dev') : ready('deployments', 'Available'));
   await applyText(textOf(senders));
   await Promise.all([...['brokers', 'apiserversources', 'pingsources'].map((kinds) => ready(kinds)), triggersReady()]);
@@ -36,6 +37,15 @@ export async function untilAvailable(): Promise<void> {
     await kubectlOrFail('wait', '--namespace', namespace, ...available);
   }
 }
+
+/** What compose-workspace may write is bounded by admission policies, which the API server takes up a moment after they are there. */
+const fencesSeen = () =>
+  kubectlOrFail(
+    'wait',
+    'validatingadmissionpolicies',
+    ...['--selector', 'app.kubernetes.io/part-of=ot-functions'],
+    ...['--for=jsonpath={.status.observedGeneration}', '--timeout=60s'],
+  );
 
 const ready = (kinds: string, condition = 'Ready', timeout = '180s') =>
   kubectlOrFail('wait', ...operator, `--for=condition=${condition}`, kinds, '--all', `--timeout=${timeout}`);
@@ -66,15 +76,19 @@ export async function prepare(): Promise<void> {
   await kubectlOrFail(...serverSide, '-f', path('../../deploy/base'), '-f', path('../../deploy/local/base'));
 }
 
-/** The functions' ServiceAccounts with what they may do, and no function. */
-export const preparePermissions = () => kubectlOrFail(...serverSide, '-f', path('../../knative/base/permissions.yaml'));
+/** The functions' ServiceAccounts with what they may do and where that ends, and no function. */
+export async function preparePermissions(): Promise<void> {
+  const base = (name: string) => ['-f', path(`../../knative/base/${name}.yaml`)];
+  await kubectlOrFail(...serverSide, ...base('permissions'), ...base('fences'));
+  await fencesSeen();
+}
 
-/** The stories play CDI, snapshotter and KubeVirt themselves; two of them would fight over the same objects. */
+/** The stories play CDI, snapshotter, KubeVirt and kube-ovn themselves; two of them would fight over the same objects. */
 async function refuseReal(): Promise<void> {
   const [found] = await playedByReal();
   if (found)
     throw new Error(
-      `expected a cluster without CDI, snapshotter and KubeVirt, for the stories bring simulated ones; found ${found}`,
+      `expected a cluster without CDI, snapshotter, KubeVirt and kube-ovn, for the stories bring simulated ones; found ${found}`,
     );
 }
 
@@ -86,7 +100,8 @@ const playedByReal = async () =>
 /** What somebody else has on the cluster that the stories would use, and take away at their end. */
 export async function whatIsInTheWay(): Promise<string[]> {
   const there = ['get', '--ignore-not-found', '--output=name'];
-  const definitions = ['customresourcedefinitions', 'vmdiskimages.pelotech.ot', 'virtualmachines.pelotech.ot'];
+  const ours = ['vmdiskimages', 'virtualmachines', 'workspaces'].map((plural) => `${plural}.pelotech.ot`);
+  const definitions = ['customresourcedefinitions', ...ours];
   return [
     ...(await playedByReal()),
     ...namesIn(await kubectlOrFail(...there, 'namespaces', 'sync-operator', 'lab', 'vmdi-farm')),
@@ -96,7 +111,8 @@ export async function whatIsInTheWay(): Promise<string[]> {
 
 const namesIn = (out: string) => out.split('\n').filter(Boolean);
 
-const played = /\/(cdi-deployment|cdi-operator|snapshot-controller|virt-operator|virt-controller|virt-api)$/;
+const played =
+  /\/(cdi-deployment|cdi-operator|snapshot-controller|virt-operator|virt-controller|virt-api|kube-ovn-controller)$/;
 
 /** The image under test; a manifest names it without a version or a place. */
 export const imageUnderTest = () => process.env.OT_IMAGE ?? 'localhost/ot-functions:dev';

@@ -24,7 +24,21 @@ import type { KubectlStory } from '../journeys/run-locally.ts';
 import { stories as scale } from '../journeys/scale.ts';
 import { stories as takenNames } from '../journeys/taken-names.ts';
 import { stories as wakers } from '../journeys/wakers.ts';
+import { stories as workspaces } from '../journeys/workspace.ts';
+import {
+  stories as workspaceBadInput,
+  kubectlStories as workspaceBadInputWithKubectl,
+} from '../journeys/workspace-bad-input.ts';
+import { stories as workspaceDeletion } from '../journeys/workspace-deletion.ts';
+import { stories as workspaceFailures } from '../journeys/workspace-failures.ts';
+import { stories as workspaceLostEvents } from '../journeys/workspace-lost-events.ts';
+import { stories as workspaceMended } from '../journeys/workspace-mended.ts';
+import { stories as workspaceNetworks } from '../journeys/workspace-networks.ts';
+import { stories as workspaceProposal } from '../journeys/workspace-proposal.ts';
+import { stories as workspaceRoles } from '../journeys/workspace-roles.ts';
+import { stories as workspaceStuck } from '../journeys/workspace-stuck.ts';
 import type { Story } from '../journeys/world.ts';
+import { named } from '../permissions/named.ts';
 import { install, type Overlay, removeFunctions } from './installation.ts';
 import { kubectl, kubectlOrFail, portForward } from './kubectl.ts';
 import { adminClient, onRealCluster } from './world.ts';
@@ -32,7 +46,38 @@ import { adminClient, onRealCluster } from './world.ts';
 const withKubectl = (stories: readonly KubectlStory[]): Story[] =>
   stories.map((story) => ({ ...story, run: (world) => story.run({ ...world, kubectl }) }));
 
-/** All stories there are, by what they are about. */
+/** All stories of labs, by what they are about. */
+export const allLabs = {
+  'a lab': workspaces,
+  'what fails a lab': workspaceFailures,
+  'deletion of labs': workspaceDeletion,
+  'labs that cannot go yet': workspaceStuck,
+  'labs of which no event tells': workspaceLostEvents,
+  'what is mended of a lab': workspaceMended,
+  'networks of a lab': workspaceNetworks,
+  'deploy roles of a lab': workspaceRoles,
+  'bad input of labs': [...workspaceBadInput, ...withKubectl(workspaceBadInputWithKubectl)],
+  'what was drawn of labs': workspaceProposal,
+} satisfies Record<string, readonly Story[]>;
+
+/** Those of labs that use every right, and break every kind of part: a CI run has no time for all of them. */
+const labs = {
+  'a lab': allLabs['a lab'],
+  'what fails a lab': allLabs['what fails a lab'],
+  'deletion of labs': [
+    named(workspaceDeletion, /^a Ready lab deleted/),
+    named(workspaceDeletion, /^a child that does not go/),
+    named(workspaceDeletion, /^a lab that waits counts as a reference/),
+  ],
+  'what is mended of a lab': allLabs['what is mended of a lab'],
+  'deploy roles of a lab': [
+    named(workspaceRoles, /^a runner that the policy names/),
+    named(workspaceRoles, /^the site's credentials/),
+  ],
+  'bad input of labs': allLabs['bad input of labs'],
+};
+
+/** The stories that a CI run has time for, by what they are about; of labs the others are in labs.slow.test.ts. */
 export const allStories = {
   queue,
   failures,
@@ -52,6 +97,7 @@ export const allStories = {
   pruning,
   'deletion of machines and images': machineDeletion,
   'what was proposed and asked': proposal,
+  ...labs,
   scale,
   wakers,
 } satisfies Record<string, readonly Story[]>;

@@ -1,7 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { startCdi } from '../../deploy/local/cdi/start-cdi.ts';
 import { realClock } from '../../deploy/local/clock.ts';
 import { importImage } from '../../deploy/local/importer/import-image.ts';
+import { Subnet, Vpc } from '../../deploy/local/kube-ovn/kinds.ts';
+import { startKubeOvn } from '../../deploy/local/kube-ovn/start-kube-ovn.ts';
 import {
   NetworkAttachmentDefinition,
   VirtualMachine,
@@ -18,6 +23,7 @@ import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-vo
 import { Pod } from '../../shared/resources/core/pod.ts';
 import { VirtualMachine as Machine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
@@ -53,15 +59,16 @@ interface Real {
 }
 
 /**
- * Runs a story on the cluster of KUBECONFIG, where the functions are installed, with the simulated CDI, snapshotter and
- * KubeVirt as ordinary clients beside it; what their webhooks would refuse, nobody refuses there. Policy and slots are one for the whole cluster: one story at a time.
+ * Runs a story on the cluster of KUBECONFIG, where the functions are installed, with the simulated CDI, snapshotter,
+ * KubeVirt and kube-ovn as ordinary clients beside it; what their webhooks would refuse, nobody refuses there. Policy and slots are one for the whole cluster: one story at a time.
  */
 export async function onRealCluster(story: Story, { kube, broker, goneWithinMs }: Real): Promise<void> {
   const store = await startStore();
   await startAnew(kube);
   const history = await recordHistory(kube);
   const world: World = { kube, broker, store, namespace, history, kubectl };
-  const simulators = simulated(story, kube);
+  const foldersBelow = await mkdtemp(join(tmpdir(), 'ot-volumes-'));
+  const simulators = simulated(story, kube, foldersBelow);
   const run = async () => {
     try {
       await setPolicy(world, { concurrency: '2', retryLimit: '2', retryBackoffDuration: '200ms', ...story.policy });
@@ -82,6 +89,7 @@ export async function onRealCluster(story: Story, { kube, broker, goneWithinMs }
     },
     ...simulators.map(({ stop }) => stop),
     () => store.close(),
+    () => rm(foldersBelow, { recursive: true, force: true }),
   );
 }
 
@@ -95,9 +103,16 @@ async function toldBy(kube: Kube): Promise<string> {
   return lines.join('\n') || 'nothing';
 }
 
+/** A lab goes step by step, and its Namespace last; Kubernetes takes its time for that. */
+const workspaceGoneMs = 180_000;
+
 /** Deletes what a story left, as a user would, and waits until nothing of it is there any more. */
 async function removeAll(world: World, withinMs?: number): Promise<void> {
   const { kube } = world;
+  // First of all: what belongs to a lab comes back until the lab is deleted, and only the lab lets go of its images.
+  const labs = await kube.list(Workspace);
+  for (const { metadata } of labs) await kube.delete(Workspace, metadata);
+  for (const { metadata } of labs) await untilGone(world, Workspace, metadata, withinMs ?? workspaceGoneMs);
   for (const kind of [
     Machine,
     VMDiskImage,
@@ -108,8 +123,10 @@ async function removeAll(world: World, withinMs?: number): Promise<void> {
     VolumeSnapshot,
     PersistentVolumeClaim,
     Pod,
+    Subnet,
+    Vpc,
   ]) {
-    const left = await kube.list(kind, { namespace });
+    const left = await kube.list(kind, kind.namespaced ? { namespace } : {});
     for (const { metadata } of left) await kube.delete(kind, metadata);
     for (const { metadata } of left) await untilGone(world, kind, metadata, withinMs);
   }
@@ -123,7 +140,7 @@ const startStore = async (): Promise<ObjectStore> => {
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-function simulated({ simulators = {} }: Story, kube: Kube) {
+function simulated({ simulators = {} }: Story, kube: Kube, foldersBelow: string) {
   if (simulators === false) return [];
   return [
     startCdi({
@@ -131,10 +148,11 @@ function simulated({ simulators = {} }: Story, kube: Kube) {
       clock: realClock,
       importImage,
       ...simulators.cdi,
-      variants: { ...simulators.cdi?.variants, clusterBinds: true },
+      variants: { ...simulators.cdi?.variants, clusterBinds: true, foldersBelow },
     }),
     startSnapshotter({ kube, clock: realClock, cutMs: 50, readyMs: 150, ...simulators.snapshotter }),
     startKubevirt({ kube, clock: realClock, ...simulators.kubevirt }),
+    startKubeOvn({ kube, clock: realClock, ...simulators.kubeOvn }),
   ];
 }
 

@@ -5,6 +5,7 @@ import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-vo
 import { Pod } from '../../shared/resources/core/pod.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
@@ -22,6 +23,7 @@ interface Kinds {
   claim: PersistentVolumeClaim;
   pod: Pod;
   machine: VirtualMachine;
+  workspace: Workspace;
   lease: Lease;
   policy: ConfigMap;
   other: KubernetesObject;
@@ -35,6 +37,7 @@ export interface State {
   snapshots: Map<string, VolumeSnapshot>;
   claims: Map<string, PersistentVolumeClaim>;
   machines: Map<string, VirtualMachine>;
+  workspaces: Map<string, Workspace>;
   /** Of each image, its importer Pods. */
   pods: Map<string, Map<string, Pod>>;
   /** Of each image, until when at least a download or an importer of it was seen at work. */
@@ -113,7 +116,18 @@ export function follow(history: History, invariants: readonly Invariant[]): Viol
 
 const sayRevision = ({ object }: Change) => object.metadata.resourceVersion;
 
-const allKinds = ['image', 'download', 'snapshot', 'claim', 'pod', 'machine', 'lease', 'policy', 'other'] as const;
+const allKinds = [
+  'image',
+  'download',
+  'snapshot',
+  'claim',
+  'pod',
+  'machine',
+  'workspace',
+  'lease',
+  'policy',
+  'other',
+] as const;
 type Kind = (typeof allKinds)[number];
 type Listener = { number: string; listen: (step: never) => Finding };
 
@@ -144,6 +158,8 @@ function kindOf({ kind, apiVersion, metadata }: KubernetesObject): Kind {
     case VirtualMachine.kind:
       // KubeVirt has a kind of that name, too.
       return apiVersion === VirtualMachine.apiVersion ? 'machine' : 'other';
+    case Workspace.kind:
+      return 'workspace';
     case Lease.kind:
       return metadata.name === leaseName && metadata.namespace === operatorNamespace ? 'lease' : 'other';
     case ConfigMap.kind:
@@ -160,6 +176,7 @@ function stateOf(before: readonly KubernetesObject[]): State {
     snapshots: new Map(),
     claims: new Map(),
     machines: new Map(),
+    workspaces: new Map(),
     pods: new Map(),
     atWorkUntil: new Map(),
     others: new Map(),
@@ -237,6 +254,7 @@ const places = {
   snapshot: ({ snapshots }: State) => snapshots,
   claim: ({ claims }: State) => claims,
   machine: ({ machines }: State) => machines,
+  workspace: ({ workspaces }: State) => workspaces,
   other: ({ others }: State) => others,
 };
 

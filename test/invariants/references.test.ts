@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { imageUidLabel, VMDiskImage, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { madeForWorkspaces } from '../../shared/resources/pelotech/workspace.ts';
 import { takenDown } from '../../shared/rules/conditions.ts';
 import { at, aVMDiskImage, type ImageOptions } from '../builders.ts';
 import { aVirtualMachine } from '../machine-builders.ts';
+import { aMachineOf, aWorkspace } from '../workspace-builders.ts';
 import {
   aHistory,
   aPolicy,
@@ -155,6 +157,21 @@ describe('S12', () => {
     broken([policy], [pruned()], 'before it was due', image({ annotations: { 'pelotech.ot/keep': 'true' } }));
   });
 
+  test('a workspace that waits for it, and was there when the pass began, is said', () => {
+    const lab = aWorkspace({ spec: { vms: [aMachineOf()] } });
+    const history = aHistory([pruned()], { before: [policy, image(), lab] });
+    expectBroken(s12Prune, history, '101', 'ubuntu was pruned while Workspace lab waits for it');
+    expect(only(s12Prune, [lab, pruned()], { before: [policy, image()] })).toEqual([]);
+  });
+
+  test('one that was made for workspaces goes with its last reference, by whatever policy', () => {
+    const made = image({ labels: madeForWorkspaces });
+    const gone = by('prune', leaving(made), { atMs: late, since: 100, deletion: kept });
+    expect(only(s12Prune, [gone], { before: [made] })).toEqual([]);
+    const used = aHistory([gone], { before: [made, aVirtualMachine()] });
+    expectBroken(s12Prune, used, '101', 'while lab/demo uses it');
+  });
+
   test('where nobody knows who deleted it the annotation tells', () => {
     const marked = image({ annotations: { 'pelotech.ot/pruned-as-unreferenced-since': at(0) } });
     const deletion = { object: leaving(marked), atMs: late };
@@ -170,6 +187,14 @@ describe('S13', () => {
   test('at rest the count is the machines that use the image', () => {
     expect(only(s13Counts, [aVirtualMachine(), used], { stillFromMs: 0 })).toEqual([]);
     expect(only(s13Counts, [leaving(aVirtualMachine()), image()], { stillFromMs: 0 })).toEqual([]);
+  });
+
+  test('a workspace that waits for it counts, until a machine of its own does', () => {
+    const lab = aWorkspace({ spec: { vms: [aMachineOf()] } });
+    expect(only(s13Counts, [lab, used], { stillFromMs: 0 })).toEqual([]);
+    const its = aVirtualMachine({ namespace: 'ws-lab' });
+    expect(only(s13Counts, [lab, its, used], { stillFromMs: 0 })).toEqual([]);
+    expectBroken(s13Counts, aHistory([lab, image()], { stillFromMs: 0 }), '102', 'counts 0 references of 1');
   });
 
   test('one that is not is said at rest, and before that nobody is judged', () => {
@@ -217,6 +242,19 @@ describe('S14', () => {
     expectBroken(s14HandsOff, aHistory([by('provision-vm', grown)], { before: [machine] }), '101', 'changed the spec');
     const edited = aHistory([by('start-sync', aPolicy({ concurrency: '9' }))], { before: [aPolicy({})] });
     expect(check(edited, [s14HandsOff])).toMatchObject([{ revision: '101' }]);
+  });
+
+  test('a machine that compose-workspace made it may mend, and no other', () => {
+    const { apiVersion, kind, metadata } = aWorkspace();
+    const owner = { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true };
+    const ofLab = { ...machine, metadata: { ...machine.metadata, ownerReferences: [owner] } };
+    const grown = <T extends typeof machine>(one: T) => ({
+      ...one,
+      spec: { ...one.spec, resources: { cpu: '4', memory: '2Gi' } },
+    });
+    expect(only(s14HandsOff, [by('compose-workspace', grown(ofLab))], { before: [ofLab] })).toEqual([]);
+    expect(only(s14HandsOff, [by('compose-workspace', grown(machine))], { before: [machine] })).toHaveLength(1);
+    expect(only(s14HandsOff, [by('provision-vm', grown(ofLab))], { before: [ofLab] })).toHaveLength(1);
   });
 
   test('where nobody knows who wrote, managedFields tell', () => {

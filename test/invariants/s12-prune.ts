@@ -2,13 +2,14 @@ import { ruleOf } from '../../functions/prune/unused.ts';
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { dueAtMs } from '../../shared/rules/pruning.ts';
 import { sayReference } from '../../shared/rules/references.ts';
+import { isMadeForWorkspaces, sayWorkspace } from '../../shared/rules/workspace-images.ts';
 import type { Invariant, Step } from './follow.ts';
 import { policiesOf } from './pass.ts';
 import { usualSkewMs } from './s7-backoff.ts';
-import { usersFoundBy } from './using.ts';
+import { usersFoundBy, waitingFoundBy } from './using.ts';
 
 /**
- * S12, prune: what prune deletes is used by no machine that was there when its pass began, was unused for pruneAfter (by any
+ * S12, prune: what prune deletes is used by no machine, and waited for by no workspace, that was there when its pass began, was unused for pruneAfter (by any
  * policy that the pass may have read, less the skew of the clocks), and the request insisted on uid and resourceVersion, where
  * that was recorded. Where it is not known who deleted an image, its annotation tells that prune was about to (DESIGN §10).
  */
@@ -34,6 +35,10 @@ function wrongly(step: Step, image: VMDiskImage, deletion: Step['change']['delet
   if (deletion && !(deletion.uid && deletion.resourceVersion)) return 'without insisting on uid and resourceVersion';
   const user = usersFoundBy(step, image)[0];
   if (user) return `while ${sayReference(user)} uses it`;
+  const waiting = waitingFoundBy(step, image)[0];
+  if (waiting) return `while ${sayWorkspace(waiting)} waits for it`;
+  // It goes with its last reference, whatever the policy says (seed 003).
+  if (isMadeForWorkspaces(image)) return undefined;
   const policies = policiesOf(step).filter(({ values }) => values.prune === 'WhenUnreferenced');
   if (policies.length === 0) return 'by no policy';
   const dueMs = Math.min(...policies.map((policy) => dueAtMs(image, policy) ?? Number.POSITIVE_INFINITY));

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { imageReferenceFinalizer } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { diskImageFinalizer, publishedContent } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { diskImageFinalizer, managedBy, publishedContent } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace, workspaceLabel, workspaceUidLabel } from '../../shared/resources/pelotech/workspace.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import type { Invariant, Step } from './follow.ts';
 import { type FunctionName, isFunction } from './writers.ts';
@@ -13,8 +14,10 @@ interface Owned {
   finalizers?: readonly string[];
 }
 
+type Kind = 'image' | 'machine' | 'machine of a workspace';
+
 /** Of the objects that users make; of what the functions made themselves, nobody touches anything but the status (ARCHITECTURE). */
-const owned: Record<'image' | 'machine', Partial<Record<FunctionName, Owned>>> = {
+const owned: Record<Kind, Partial<Record<FunctionName, Owned>>> = {
   image: {
     preload: {
       spec: true,
@@ -26,7 +29,21 @@ const owned: Record<'image' | 'machine', Partial<Record<FunctionName, Owned>>> =
     prune: { annotations: ['pelotech.ot/pruned-as-unreferenced-since'], finalizers: [diskImageFinalizer] },
   },
   machine: { 'count-refs': { finalizers: [imageReferenceFinalizer] } },
+  'machine of a workspace': {
+    'count-refs': { finalizers: [imageReferenceFinalizer] },
+    // It made them, and mends them.
+    'compose-workspace': {
+      spec: true,
+      labels: [...Object.keys(managedBy), workspaceLabel, workspaceUidLabel],
+      annotations: ['pelotech.ot/wanted-digest', 'pelotech.ot/built-with-roles'],
+    },
+  },
 };
+
+const kindOf = (kind: 'image' | 'machine', { metadata }: KubernetesObject): Kind =>
+  kind === 'machine' && metadata.ownerReferences?.some((owner) => owner.kind === Workspace.kind)
+    ? 'machine of a workspace'
+    : kind;
 
 /**
  * S14, hands off: a function changes no spec, label, annotation or finalizer that is not its own, of an image, a machine, the
@@ -37,9 +54,10 @@ export const s14HandsOff: Invariant = {
   number: 'S14',
   says: 'a function changes nothing of a user’s',
   judge: () => {
-    const judge = (kind: 'image' | 'machine' | undefined) => (step: Step) => {
+    const judge = (called: 'image' | 'machine' | undefined) => (step: Step) => {
       const { by } = step.change;
       if (step.isGone || !step.before || step.before === step.object) return undefined;
+      const kind = called && kindOf(called, step.before);
       const says = isFunction(by)
         ? touched(step.before, step.object, (kind && owned[kind][by]) ?? {})
         : by === undefined && kind && managed(step.before, step.object, kind);
@@ -96,7 +114,7 @@ type Fields = { [key: string]: Fields };
 const managedOf = ({ metadata }: KubernetesObject) => (metadata.managedFields ?? []) as readonly Entry[];
 
 /** What managedFields newly say of a function; ensure-vmdi and preload made the images whose spec is theirs. */
-function managed(before: KubernetesObject, after: KubernetesObject, kind: 'image' | 'machine'): string | undefined {
+function managed(before: KubernetesObject, after: KubernetesObject, kind: Kind): string | undefined {
   const had = managedOf(before);
   for (const { manager, subresource, fieldsV1 } of managedOf(after)) {
     if (!isFunction(manager) || subresource !== undefined || fieldsV1 === undefined) continue;

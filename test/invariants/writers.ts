@@ -7,6 +7,7 @@ export const functionNames = [
   'start-sync',
   'follow-sync',
   'provision-vm',
+  'compose-workspace',
   'count-refs',
   'prune',
   'dead-letters',

@@ -4,6 +4,7 @@ import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { putImage } from './images.ts';
@@ -17,7 +18,8 @@ async function deleteLeavesNothing(world: World, name: string): Promise<void> {
   const ref = { namespace: world.namespace, name };
   await world.kube.delete(VMDiskImage, ref);
   await untilGone(world, VMDiskImage, ref);
-  for (const kind of [DataVolume, PersistentVolumeClaim, VolumeSnapshot, Pod]) {
+  const kinds: readonly Resource[] = [DataVolume, PersistentVolumeClaim, VolumeSnapshot, Pod];
+  for (const kind of kinds) {
     const left = await world.kube.list(kind, { namespace: world.namespace });
     for (const { metadata } of left) await untilGone(world, kind, metadata);
   }

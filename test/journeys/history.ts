@@ -6,6 +6,7 @@ import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-vo
 import { Pod } from '../../shared/resources/core/pod.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { imageUidLabel, managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
@@ -46,6 +47,7 @@ const recordings: readonly Recording[] = [
   { resource: VolumeSnapshot, only: {} },
   { resource: Lease, only: own },
   { resource: VirtualMachine, only: {} },
+  { resource: Workspace, only: {} },
   { resource: PersistentVolumeClaim, only: {} },
   { resource: Pod, only: { labelSelector: labelSelector(managedBy) } },
   { resource: ConfigMap, only: own },

@@ -4,7 +4,7 @@ import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-vo
 import { Pod } from '../../shared/resources/core/pod.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/resources/resource.ts';
+import { defineResource, type Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { untilEventAbout } from './events.ts';
@@ -39,7 +39,15 @@ async function inUse(world: World, machines: readonly string[]): Promise<VMDiskI
 
 /** Waits until nothing of machines and images is left in the namespace. */
 async function leavesNothing({ kube, namespace }: Pick<World, 'kube' | 'namespace'>): Promise<void> {
-  for (const kind of [VirtualMachine, VMDiskImage, VolumeSnapshot, DataVolume, PersistentVolumeClaim, Pod])
+  const kinds: readonly Resource[] = [
+    VirtualMachine,
+    VMDiskImage,
+    VolumeSnapshot,
+    DataVolume,
+    PersistentVolumeClaim,
+    Pod,
+  ];
+  for (const kind of kinds)
     for (const { metadata } of await kube.list(kind, { namespace })) await untilGone({ kube }, kind, metadata);
 }
 

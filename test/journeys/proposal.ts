@@ -9,7 +9,7 @@ import { deleteMachine, untilCount } from './references.ts';
 import { createImage, type Story, setPolicy, untilGone, untilPhase, type World } from './world.ts';
 
 /** A branch of the flow chart or a question of the discussion, the answer it got, and the name of the story that shows it. */
-type Shown = readonly [asked: string, answer: string, story: string];
+export type Shown = readonly [asked: string, answer: string, story: string];
 
 const vmdisExist = '"VMDIs Exist": a machine whose image is there is Ready on that image, without another download';
 const whatIfItDoes =

@@ -27,10 +27,13 @@ export interface Story {
   name: string;
   /** Why it runs on the local cluster only. */
   localOnly?: string;
-  /** What the simulated CDI, snapshotter and KubeVirt do otherwise, on every cluster; false leaves them out. */
-  simulators?: Pick<LocalOptions, 'cdi' | 'snapshotter' | 'kubevirt'> | false;
+  /**
+   * What the simulated CDI, snapshotter, KubeVirt and kube-ovn do otherwise, on every cluster, and what runs Deployments and Jobs
+   * (`workloads`) on the local one; false leaves them out.
+   */
+  simulators?: Pick<LocalOptions, 'cdi' | 'snapshotter' | 'kubevirt' | 'kubeOvn' | 'workloads'> | false;
   /** What else goes wrong, or is set otherwise, on the local cluster. */
-  local?: Pick<LocalOptions, 'faults' | 'holdOffMs' | 'intercept' | 'replicas' | 'schedules'>;
+  local?: Pick<LocalOptions, 'faults' | 'holdOffMs' | 'intercept' | 'replicas' | 'schedules' | 'workloads'>;
   /** The policy at its beginning. */
   policy?: Record<string, string>;
   /** The invariants that a person breaks in it, by their numbers: all others are judged at its end. */

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { generatedFolders, readManifests } from '../../deploy/local/manifests.ts';
 import { stories as badInput } from '../journeys/bad-input.ts';
 import { stories as deadLetters } from '../journeys/dead-letters.ts';
@@ -15,16 +14,11 @@ import { stories as references } from '../journeys/references.ts';
 import { stories as revisions } from '../journeys/revisions.ts';
 import { stories as takenNames } from '../journeys/taken-names.ts';
 import { stories as wakers } from '../journeys/wakers.ts';
-import type { Story } from '../journeys/world.ts';
 import { grantedRules, inWords } from '../permissions/granted.ts';
-import { inTurns, proofOf, type Recorded, record, usersOf } from '../permissions/proofs.ts';
+import { named } from '../permissions/named.ts';
+import { isOfWorkspaces } from '../permissions/of-workspaces.ts';
+import { proveNeeded } from '../permissions/prove-needed.ts';
 import { withoutTimers } from '../permissions/story-run.ts';
-
-function named(stories: readonly Story[], name: RegExp): Story {
-  const found = stories.find((story) => name.test(story.name));
-  if (!found) throw new Error(`expected a story ${name}, found ${stories.map((story) => story.name).join('; ')}`);
-  return found;
-}
 
 /**
  * Few and quick stories that use every rule between them; of those that use a rule the first ones are tried first. No
@@ -78,45 +72,10 @@ const tellers = {
 };
 
 /** Used at a scrape and by no event: proven in deploy/local/telemetry.slow.test.ts. */
-const atScrape = ['start-sync list virtualmachines.pelotech.ot'];
+const atScrape = ['start-sync list virtualmachines.pelotech.ot', 'start-sync list workspaces.pelotech.ot'];
 
 const granted = grantedRules(await readManifests(...generatedFolders)).filter(
-  (rule) => !atScrape.includes(inWords(rule)),
+  (rule) => !atScrape.includes(inWords(rule)) && !isOfWorkspaces(rule),
 );
 
-/** So many at once do not make each other slower, which counts while the stories' times are taken. */
-const recordedAtOnce = 3;
-/** A story that fails mostly waits. */
-const provenAtOnce = 4;
-
-describe('what ServiceAccounts are granted', () => {
-  let recorded: Recorded[] = [];
-  let proofs = new Map<string, string | undefined>();
-  // A function that is refused what it needs says so at every event.
-  const log = vi.spyOn(console, 'error');
-  beforeAll(async () => {
-    log.mockImplementation(() => undefined);
-    recorded = await record(stories, recordedAtOnce);
-    proofs = new Map(
-      await inTurns(
-        granted,
-        provenAtOnce,
-        async (rule) => [inWords(rule), await proofOf(rule, recorded, tellers)] as const,
-      ),
-    );
-  }, 1_800_000);
-  afterAll(() => log.mockRestore());
-
-  test('lets every story get to its end, and nothing is refused', () => {
-    const failed = recorded.filter(({ run }) => run.failure !== undefined || run.refused.size > 0);
-    expect(failed.map(({ story, run }) => [story.name, run.failure, ...run.refused])).toEqual([]);
-  });
-
-  test('is used: each rule by one of these stories at least', () => {
-    expect(granted.filter((rule) => usersOf(rule, recorded).length === 0).map(inWords)).toEqual([]);
-  });
-
-  test.each(granted.map(inWords))('is needed: a story fails without "%s"', (rule) => {
-    expect(proofs.get(rule), 'a story that fails without it').toBeDefined();
-  });
-});
+proveNeeded('what ServiceAccounts are granted', { stories, tellers, granted });

@@ -1,6 +1,8 @@
 import type { LocalCluster } from '../../deploy/local/start.ts';
+import { ClusterRole } from '../../shared/resources/rbac/cluster-role.ts';
 import { defineResource, type KubernetesObject } from '../../shared/resources/resource.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { inWorkspaceRole, operatorNamespace } from '../../shared/rules/operator.ts';
+import { inWords, rulesFor } from './granted.ts';
 
 const prefix = `system:serviceaccount:${operatorNamespace}:`;
 
@@ -25,14 +27,20 @@ export const askedFor = (cluster: LocalCluster): string[] =>
       ...(verb === 'watch' ? [`${account} get ${what}`] : []),
     ]);
 
-/** Notes who clones from another namespace: CDI asks for a right to do so that no request of theirs shows. */
-export function noteClones({ server }: LocalCluster, cloned: Set<string>): void {
+/**
+ * Notes rights that no request of theirs shows: who clones from another namespace, for which CDI asks, and who binds a role,
+ * for which the API server asks.
+ */
+export function noteUnasked({ server }: LocalCluster, noted: Set<string>): void {
   server.addAdmission(({ operation, resource, object, user }) => {
+    if (resource.resource === 'rolebindings' && operation !== 'DELETE' && user.startsWith(prefix)) {
+      noted.add(`${user.slice(prefix.length)} bind clusterroles.rbac.authorization.k8s.io`);
+    }
     const { source } = (object?.spec ?? {}) as { source?: { snapshot?: { namespace?: string } } };
     const from = source?.snapshot?.namespace;
     if (operation !== 'CREATE' || resource.resource !== 'datavolumes' || !user.startsWith(prefix)) return;
     if (from === undefined || from === object?.metadata.namespace) return;
-    cloned.add(`${user.slice(prefix.length)} create datavolumes.cdi.kubevirt.io/source`);
+    noted.add(`${user.slice(prefix.length)} create datavolumes.cdi.kubevirt.io/source`);
   });
 }
 
@@ -49,16 +57,24 @@ export async function refusals(cluster: LocalCluster): Promise<Refusals> {
   const [refused, declined] = [new Set<string>(), new Set<string>()];
   for (const { account, verb, what, status = '' } of answersOf(cluster)) {
     if (!['400', '403', '422'].includes(status)) continue;
-    const isLack = status === '403' && !(await mayEverywhere(cluster, { account, verb, what }));
+    const asked = { account, verb, what };
+    const isLack =
+      status === '403' && !(await mayEverywhere(cluster, asked)) && !(await mayInWorkspaces(cluster, asked));
     (isLack ? refused : declined).add(`${account} ${verb} ${what}`);
   }
   return { refused, declined };
 }
 
-async function mayEverywhere(
-  { kube }: LocalCluster,
-  { account, verb, what }: Record<'account' | 'verb' | 'what', string>,
-) {
+type Asked = Record<'account' | 'verb' | 'what', string>;
+
+/** What it binds itself in a workspace, whose Namespace may be gone by now. */
+async function mayInWorkspaces({ kube }: LocalCluster, { account, verb, what }: Asked): Promise<boolean> {
+  const role = await kube.get<KubernetesObject>(ClusterRole, { name: inWorkspaceRole(account) });
+  const rules = role ? rulesFor(account, role) : [];
+  return rules.some((rule) => inWords(rule) === `${account} ${verb} ${what}`);
+}
+
+async function mayEverywhere({ kube }: LocalCluster, { account, verb, what }: Asked) {
   const {
     resource = '',
     group = '',

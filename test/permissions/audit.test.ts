@@ -138,6 +138,13 @@ test('a refusal is told in the words of the answer; that of a namespace that goe
   expect(refusedIn(auditOf(text)).map(({ refusal }) => refusal)).toEqual([lacking]);
 });
 
+test('a refusal is none where the right came or went with the namespace of a workspace', () => {
+  const asked = (namespace: string) => ({ user: user('prune'), verb: 'list', objectRef: { ...events, namespace } });
+  const refused = (namespace: string) => line({ ...asked(namespace), responseStatus: forbidden('no') });
+  const text = refused('ws-a') + line(asked('ws-a')) + refused('ws-b') + refused('lab') + line(asked('lab'));
+  expect(refusedIn(auditOf(text)).map(({ namespace }) => namespace)).toEqual(['ws-b', 'lab']);
+});
+
 test('writes are counted where they were carried out', () => {
   const write = { user: user('start-sync'), verb: 'update', objectRef: { resource: 'leases' } };
   const text =

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { documents, generatedFolders, readManifests } from '../../deploy/local/manifests.ts';
-import { grantedRules, inWords, without } from './granted.ts';
+import { grantedRules, inWords, type Rule, sayRule, without } from './granted.ts';
 
 const manifests = documents(`
 kind: ClusterRole
@@ -47,6 +47,27 @@ test('a role without one rule keeps all the others', () => {
     'get a/status',
     'patch a/status',
   ]);
+});
+
+test('what a function binds itself in workspaces is granted, and names of objects stay with a rule', () => {
+  const found = grantedRules(
+    documents(`
+kind: ServiceAccount
+metadata: { name: paint, namespace: sync-operator }
+---
+kind: ClusterRole
+metadata: { name: sync-operator-paint-in-workspace }
+rules:
+  - { apiGroups: [''], resources: [secrets], resourceNames: [brush], verbs: [get] }
+  - { apiGroups: [''], resources: [secrets], verbs: [create] }
+`),
+  );
+  expect(found.map(sayRule)).toEqual([
+    'paint get secrets named brush in workspaces',
+    'paint create secrets in workspaces',
+  ]);
+  const rules = [{ apiGroups: [''], resources: ['secrets'], resourceNames: ['brush'], verbs: ['get', 'update'] }];
+  expect(without(rules, found[0] as Rule)).toEqual([{ ...rules[0], verbs: ['update'] }]);
 });
 
 test('no ServiceAccount of the operator is granted any verb, resource or group by a wildcard', async () => {

@@ -51,9 +51,11 @@ export async function proofOf(
 const timesFor = ({ account }: Rule, { tookMs }: StoryRun) =>
   account.startsWith('source-') ? [3 * tookMs + 10_000] : [2 * tookMs + 2_000, 6 * tookMs + 20_000];
 
-/** An apply that may not make its object is refused under its own verb. */
+/** An apply that may not make its object is refused under its own verb, and who may not bind a role, as it makes the binding. */
 const isRefusalOf = (rule: Rule, what: string) =>
-  what === inWords(rule) || (rule.verb === 'create' && what === inWords({ ...rule, verb: 'patch' }));
+  what === inWords(rule) ||
+  (rule.verb === 'create' && what === inWords({ ...rule, verb: 'patch' })) ||
+  (rule.verb === 'bind' && what === inWords({ ...rule, resource: 'rolebindings', verb: 'create' }));
 
 /** CDI refuses a DataVolume whose maker may not clone from the namespace it names. */
 const isAskedByWebhook = (rule: Rule, what: string) =>

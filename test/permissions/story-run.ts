@@ -1,10 +1,10 @@
 import { ApiServerSource } from '../../deploy/local/eventing/resources.ts';
 import type { LocalCluster, LocalOptions } from '../../deploy/local/start.ts';
 import { defineResource, type KubernetesObject } from '../../shared/resources/resource.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { inWorkspaceRole, operatorNamespace } from '../../shared/rules/operator.ts';
 import { onLocalCluster } from '../journeys/local-world.ts';
 import type { Story } from '../journeys/world.ts';
-import { askedFor, noteClones, type Refusals, refusals } from './answers.ts';
+import { askedFor, noteUnasked, type Refusals, refusals } from './answers.ts';
 import { policyRulesOf, type Rule, without } from './granted.ts';
 
 /** What one run of a story came to. */
@@ -24,7 +24,7 @@ export async function runStory(
   { lacking, withinMs }: { lacking?: Rule; withinMs: number },
 ): Promise<StoryRun> {
   const seen = { tookMs: 0, stopped: [] as string[], refused: new Set<string>(), declined: new Set<string>() };
-  const cloned = new Set<string>();
+  const noted = new Set<string>();
   let up: LocalCluster | undefined;
   const run: Story['run'] = async (world) => {
     const startedMs = Date.now();
@@ -37,7 +37,7 @@ export async function runStory(
   };
   const before = async (cluster: LocalCluster) => {
     up = cluster;
-    noteClones(cluster, cloned);
+    noteUnasked(cluster, noted);
     if (lacking) await take(cluster, lacking);
   };
   const failure = await onLocalCluster({ ...story, run }, undefined, before).then(
@@ -45,7 +45,7 @@ export async function runStory(
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
   // A watch that goes on is counted at its end, which is the cluster's.
-  return { failure, ...seen, used: new Set([...cloned, ...(up ? askedFor(up) : [])]) };
+  return { failure, ...seen, used: new Set([...noted, ...(up ? askedFor(up) : [])]) };
 }
 
 async function orLate(story: Promise<void>, withinMs: number): Promise<void> {
@@ -82,9 +82,10 @@ const ClusterRole = defineResource(
 
 /** Takes the rule from the cluster, and starts the sources anew: one that watches already is asked nothing any more. */
 async function take({ kube, eventing }: LocalCluster, rule: Rule): Promise<void> {
-  const { account, namespace } = rule;
+  const { account, namespace, inWorkspaces } = rule;
   const resource = namespace ? Role : ClusterRole;
-  const ref = namespace ? { namespace, name: account } : { name: `${operatorNamespace}-${account}` };
+  const everywhere = inWorkspaces ? inWorkspaceRole(account) : `${operatorNamespace}-${account}`;
+  const ref = namespace ? { namespace, name: account } : { name: everywhere };
   const role = await kube.get<KubernetesObject>(resource, ref);
   if (!role) throw new Error(`expected a ${resource.kind} ${ref.name}, found none`);
   await kube.patch(resource, ref, { rules: without(policyRulesOf(role), rule) });

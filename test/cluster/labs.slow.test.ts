@@ -1,0 +1,3 @@
+import { allLabs, runOnReal } from './run-on-real.ts';
+
+runOnReal('serving', allLabs);

@@ -1,0 +1,195 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { stringify } from 'yaml';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import { ApiError } from '../../shared/runtime/errors.ts';
+import type { KubectlStory } from './run-locally.ts';
+import { aCluster, componentOf, deleteWorkspace, playedImage, policyOf, untilWorkspace } from './workspaces.ts';
+import type { Story, World } from './world.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A workspace that is good for any cluster's schema but for these fields of its spec. */
+const manifest = (spec: Fields, name = 'lab1') => ({
+  apiVersion: Workspace.apiVersion,
+  kind: Workspace.kind,
+  metadata: { name },
+  spec,
+});
+
+const vm = (changes: Fields) => ({
+  vms: [{ name: 'vm', backingVMDiskImage: 'base', resources: { cpu: '1', memory: '1Gi' }, ...changes }],
+});
+const container = (changes: Fields) => ({
+  containerClusters: [{ name: 'app', containers: [{ name: 'main', image: playedImage, ...changes }] }],
+});
+const network = (changes: Fields) => ({ networks: [{ name: 'net', cidr: '10.10.0.0/24', ...changes }] });
+
+/** What the schema refuses: what is wrong with a spec, and what the answer says. */
+const refused: readonly (readonly [string, Fields, string])[] = [
+  ['no spec of a machine', { vms: [{}] }, 'spec.vms[0].name: Required value'],
+  ['a machine without an image', vm({ backingVMDiskImage: undefined }), 'backingVMDiskImage: Required value'],
+  ['a machine without resources', vm({ resources: undefined }), 'spec.vms[0].resources: Required value'],
+  ['a name that no host can have', vm({ name: 'Demo_VM' }), 'spec.vms[0].name'],
+  ['no core', vm({ resources: { cpu: '0.0', memory: '1Gi' } }), 'cpu: expected more than no core, such as "2"'],
+  ['memory in bytes', vm({ resources: { cpu: '1', memory: '2' } }), 'memory: expected at least 1Mi, with its unit'],
+  ['a disk in bytes', vm({ diskSize: '18' }), 'diskSize: expected at least 1Mi, with its unit, such as 18Gi'],
+  [
+    'an address without the length of its network',
+    vm({ interfaces: [{ network: 'net', ipAddress: '10.10.0.161' }] }),
+    'ipAddress: expected an address with the length of its network, such as 10.10.0.161/24',
+  ],
+  ['a network that is none', network({ cidr: '10.10.0.0' }), 'cidr: expected a network such as 10.10.0.0/24'],
+  [
+    'a gateway with a length',
+    network({ rangeGateway: '10.10.0.1/24' }),
+    'rangeGateway: expected an address such as 10.10.0.1, without the length of its network',
+  ],
+  [
+    'a route to nowhere',
+    network({ routes: [{ destinationNetworkCidr: 'default', nextHopIpAddress: '10.10.0.1' }] }),
+    'destinationNetworkCidr: expected a network such as 10.10.0.0/24',
+  ],
+  ['a volume in bytes', { volumes: [{ name: 'config', size: '1' }] }, 'size: expected at least 1Mi, with its unit'],
+  ['no containers', { containerClusters: [{ name: 'app', containers: [] }] }, 'spec.containerClusters[0].containers'],
+  ['a port that is none', container({ portMappings: [{ containerPort: 70000 }] }), 'containerPort'],
+  ['a protocol that is none', container({ portMappings: [{ containerPort: 53, protocol: 'icmp' }] }), 'protocol'],
+  ['a path that leads nowhere', container({ volumeMounts: [{ name: 'x', containerPath: 'config' }] }), 'containerPath'],
+];
+
+/** Names that a Namespace could not be called after. */
+const unfitNames = [
+  ['x'.repeat(61), 'metadata.name: expected at most 60 characters'],
+  ['lab.seven', 'metadata.name: expected no dot, for a Namespace is named after it'],
+] as const;
+
+/** The status of a write that has to be refused. Its words are not there to see: a lab may hold passwords (kubectl sees them). */
+async function statusOf(write: Promise<unknown>): Promise<number> {
+  try {
+    await write;
+  } catch (error) {
+    if (error instanceof ApiError) return error.status;
+    throw error;
+  }
+  return 201;
+}
+
+export const stories: readonly Story[] = [
+  {
+    name: 'what the schema of a lab can refuse is answered 422, and is not there afterwards',
+    run: async ({ kube }) => {
+      for (const [what, spec] of refused) {
+        const status = await statusOf(kube.create(Workspace, manifest(spec) as never));
+        expect({ what, status }).toEqual({ what, status: 422 });
+      }
+      for (const [name] of unfitNames) {
+        const status = await statusOf(kube.create(Workspace, manifest({}, name) as never));
+        expect({ name, status }).toEqual({ name, status: 422 });
+      }
+      expect(await kube.list(Workspace)).toEqual([]);
+    },
+  },
+  {
+    name: 'a lab of nothing is Ready, and a garbage status is written anew',
+    policy: policyOf,
+    run: async (world) => {
+      const { kube } = world;
+      await kube.create(Workspace, manifest({}) as never);
+      const lab = await untilWorkspace(world, 'lab1', 'Ready');
+      expect(lab.status?.ready).toBe('1/1');
+      await kube.patch(
+        Workspace,
+        { name: 'lab1' },
+        { status: { phase: null, components: null } },
+        { subresource: 'status' },
+      );
+      const again = await untilWorkspace(world, 'lab1', 'Ready');
+      expect(componentOf(again, 'Namespace', 'ws-lab1')?.phase).toBe('Ready');
+      await deleteWorkspace(world, 'lab1');
+      expect(await kube.get(Namespace, { name: 'ws-lab1' })).toBeUndefined();
+    },
+  },
+];
+
+type Kubectl = NonNullable<World['kubectl']>;
+
+const ok = async (result: ReturnType<Kubectl>) => {
+  const { code, out, err } = await result;
+  expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
+  return out;
+};
+
+async function apply(kubectl: Kubectl, object: object): ReturnType<Kubectl> {
+  const folder = await mkdtemp(join(tmpdir(), 'ot-workspace-'));
+  try {
+    const file = join(folder, 'workspace.yaml');
+    await writeFile(file, stringify(object));
+    return await kubectl('apply', '-f', file);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** These need the real kubectl. */
+export const kubectlStories: readonly KubectlStory[] = [
+  {
+    name: "a lab of one's own with kubectl: apply, get, wide, wait, describe, events, apply of a change, delete",
+    policy: policyOf,
+    run: async (world) => {
+      const { kubectl } = world;
+      const spec = { containerClusters: [aCluster('app')] };
+      expect(await ok(apply(kubectl, manifest(spec)))).toContain('workspace.pelotech.ot/lab1 created');
+      await ok(kubectl('wait', '--for=condition=Ready', 'workspace/lab1', '--timeout=60s'));
+      expect(await ok(kubectl('get', 'workspaces'))).toMatch(
+        /^NAME\s+PHASE\s+READY\s+AGE\s*\nlab1\s+Ready\s+2\/2\s+\d+/,
+      );
+      expect(await ok(kubectl('get', 'otws', '-o', 'wide'))).toMatch(
+        /^NAME\s+PHASE\s+READY\s+AGE\s+REASON\s+MESSAGE\s*\nlab1\s+Ready\s+2\/2\s+\S+\s+Ready\s+All components are ready/,
+      );
+      expect(await ok(kubectl('get', 'otws', '--field-selector', 'status.phase=Ready', '-o', 'name'))).toContain(
+        'lab1',
+      );
+      expect(await ok(kubectl('describe', 'otws', 'lab1'))).toMatch(/Normal\s+Ready.*compose-workspace/);
+      const one = { network: 'nowhere', ipAddress: '10.10.0.7/24' };
+      const broken = { containerClusters: [aCluster('app', { interfaces: [one] })] };
+      await ok(apply(kubectl, manifest(broken)));
+      await ok(kubectl('wait', '--for=jsonpath={.status.phase}=Failed', 'workspace/lab1', '--timeout=60s'));
+      expect(await ok(kubectl('get', 'otws', '-o', 'wide'))).toMatch(
+        /lab1\s+Failed\s+2\/2\s+\S+\s+SpecInvalid\s+.*nowhere/,
+      );
+      expect(await ok(kubectl('events', '--for', 'otws/lab1'))).toMatch(/Warning\s+SpecInvalid/);
+      await ok(apply(kubectl, manifest(spec)));
+      await ok(kubectl('wait', '--for=condition=Ready', 'workspace/lab1', '--timeout=60s'));
+      await ok(kubectl('delete', 'otws', 'lab1', '--timeout=60s'));
+      expect(await ok(kubectl('get', 'namespaces', '-o', 'name'))).not.toContain('ws-lab1');
+    },
+  },
+  {
+    name: "the users' own manifest of a lab applies as it stands, and says what it waits for",
+    run: async (world) => {
+      const { kubectl } = world;
+      expect(await ok(kubectl('apply', '-f', 'crds/examples/workspace.yaml'))).toContain('demo-workspace-1 created');
+      const missing = 'jsonpath={.status.conditions[?(@.type=="Ready")].reason}=ImageMissing';
+      await ok(kubectl('wait', `--for=${missing}`, 'workspace/demo-workspace-1', '--timeout=60s'));
+      const wide = await ok(kubectl('get', 'otws', '-o', 'wide'));
+      expect(wide).toMatch(/Provisioning\s+\d+\/13\s+\S+\s+ImageMissing.*demo-vmdi/);
+      await ok(kubectl('delete', 'otws', 'demo-workspace-1', '--timeout=60s'));
+    },
+  },
+  {
+    name: 'a lab that the schema refuses: kubectl says what was expected',
+    run: async ({ kubectl }) => {
+      for (const [what, spec, words] of refused) {
+        const { code, err } = await apply(kubectl, manifest(spec));
+        expect({ what, code: code === 0, err }).toEqual({ what, code: false, err: expect.stringContaining(words) });
+      }
+      for (const [name, words] of unfitNames) {
+        const { code, err } = await apply(kubectl, manifest({}, name));
+        expect({ name, code: code === 0, err }).toEqual({ name, code: false, err: expect.stringContaining(words) });
+      }
+    },
+  },
+];

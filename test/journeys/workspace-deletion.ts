@@ -1,0 +1,176 @@
+import { expect } from 'vitest';
+import { Deployment } from '../../shared/resources/apps/deployment.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
+import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
+import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import { putImage } from './images.ts';
+import { createMachine, untilMachine } from './machines.ts';
+import {
+  aCluster,
+  aMachine,
+  controlNet,
+  createWorkspace,
+  deleteWorkspace,
+  onControlNet,
+  policyOf,
+  type Spec,
+  untilComponent,
+  untilWorkspace,
+} from './workspaces.ts';
+import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
+
+const image = ({ namespace }: World) => ({ namespace, name: 'base' });
+
+const whole = (world: World): Spec => ({
+  networks: [controlNet],
+  vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
+  containerClusters: [aCluster('app', { interfaces: onControlNet('10.10.0.141/24') })],
+});
+
+/** Of a lab `lab1` nothing is there any more, in its namespace or beside it. */
+async function expectNothingLeft({ kube }: World): Promise<void> {
+  expect(await kube.get(Namespace, { name: 'ws-lab1' })).toBeUndefined();
+  for (const kind of [Subnet, Vpc]) {
+    const names = (await kube.list(kind)).map(({ metadata }) => metadata.name);
+    expect(names.filter((name) => name.includes('lab1'))).toEqual([]);
+  }
+  const namespace = 'ws-lab1';
+  expect(await kube.list(VirtualMachine, { namespace })).toEqual([]);
+  expect(await kube.list(KubeVirtMachine, { namespace })).toEqual([]);
+  expect(await kube.list(Deployment, { namespace })).toEqual([]);
+}
+
+export const stories: readonly Story[] = [
+  {
+    name: 'a lab deleted while its image downloads leaves nothing, and downloads for nobody',
+    policy: policyOf,
+    run: async (world) => {
+      world.store.limitTo(32 * 1024);
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', whole(world));
+      await untilPhase(world, 'base', 'Syncing');
+      await deleteWorkspace(world, 'lab1');
+      await untilGone(world, VMDiskImage, image(world));
+      await expectNothingLeft(world);
+    },
+  },
+  {
+    name: 'a lab deleted as soon as it is created leaves nothing',
+    policy: policyOf,
+    run: async (world) => {
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', whole(world));
+      await deleteWorkspace(world, 'lab1');
+      await untilGone(world, VMDiskImage, image(world));
+      await expectNothingLeft(world);
+    },
+  },
+  {
+    name: 'a lab deleted while its machine starts leaves nothing',
+    policy: policyOf,
+    simulators: { kubevirt: { faults: [{ match: 'vm', mode: 'unschedulable', forMs: 600_000 }] } },
+    run: async (world) => {
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', whole(world));
+      await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Provisioning');
+      await deleteWorkspace(world, 'lab1');
+      await untilGone(world, VMDiskImage, image(world));
+      await expectNothingLeft(world);
+    },
+  },
+  {
+    name: 'a Ready lab deleted leaves nothing, and takes the image that was made for it along',
+    policy: policyOf,
+    run: async (world) => {
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', whole(world));
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+      await untilGone(world, VMDiskImage, image(world));
+      await expectNothingLeft(world);
+    },
+  },
+  {
+    name: 'a Failed lab deleted leaves nothing',
+    policy: { ...policyOf, retryLimit: '0' },
+    run: async (world) => {
+      await createWorkspace(world, 'lab1', whole(world));
+      await untilWorkspace(world, 'lab1', 'Failed');
+      await deleteWorkspace(world, 'lab1');
+      await untilGone(world, VMDiskImage, image(world));
+      await expectNothingLeft(world);
+    },
+  },
+  {
+    name: 'an image that a machine outside still uses stays until that goes, too',
+    policy: policyOf,
+    run: async (world) => {
+      const { kube, namespace } = world;
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base')] });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await createMachine(world, 'outside', 'base');
+      await untilMachine(world, 'outside', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+      expect((await untilPhase(world, 'base', 'Succeeded')).metadata.deletionTimestamp).toBeUndefined();
+      await kube.delete(VirtualMachine, { namespace, name: 'outside' });
+      await untilGone(world, VMDiskImage, image(world));
+    },
+  },
+  {
+    name: 'a lab that waits counts as a reference: its image is not pruned, and nobody’s hand-made image goes with it',
+    policy: { ...policyOf, prune: 'WhenUnreferenced', pruneAfter: '1h' },
+    run: async (world) => {
+      await putImage(world, 'base');
+      await createImage(world, 'base');
+      await untilPhase(world, 'base', 'Succeeded');
+      // It is counted at its end, too.
+      await until(world, VMDiskImage, image(world), (found) => found?.status?.references?.count === 0);
+      const { vmDiskImageTemplate: _, ...missing } = aMachine(world, 'other', 'missing');
+      await createWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base'), missing] });
+      const counts = (found: VMDiskImage | undefined) =>
+        (found?.status?.references?.by ?? []).some((word) => word.includes('lab1'));
+      await until(world, VMDiskImage, image(world), counts);
+      await deleteWorkspace(world, 'lab1');
+      const left = await until(world, VMDiskImage, image(world), (found) => !counts(found));
+      expect(left?.metadata.deletionTimestamp).toBeUndefined();
+    },
+  },
+  {
+    name: 'a child that does not go is said, with who holds it, and the lab goes when it is let go',
+    policy: policyOf,
+    run: async (world) => {
+      const { kube } = world;
+      await createWorkspace(world, 'lab1', { containerClusters: [aCluster('app')] });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      const ref = { namespace: 'ws-lab1', name: 'app' };
+      await kube.patch(Deployment, ref, { metadata: { finalizers: ['example.com/held'] } });
+      await kube.delete(Workspace, { name: 'lab1' });
+      const isSaid = (found: Workspace | undefined) => found?.status?.message?.includes('example.com/held') === true;
+      const held = await until(world, Workspace, { name: 'lab1' }, isSaid);
+      expect(held?.metadata.deletionTimestamp).toBeDefined();
+      await kube.patch(Deployment, ref, { metadata: { finalizers: null } });
+      await untilGone(world, Workspace, { name: 'lab1' });
+      await expectNothingLeft(world);
+    },
+  },
+  {
+    name: 'a lab deleted and made anew under its name is Ready again',
+    policy: policyOf,
+    run: async (world) => {
+      await putImage(world, 'base');
+      const first = await createWorkspace(world, 'lab1', whole(world));
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+      const second = await createWorkspace(world, 'lab1', whole(world));
+      expect(second.metadata.uid).not.toBe(first.metadata.uid);
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+      await expectNothingLeft(world);
+    },
+  },
+];

@@ -1,0 +1,200 @@
+import { expect } from 'vitest';
+import { Deployment } from '../../shared/resources/apps/deployment.ts';
+import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { putImage } from './images.ts';
+import {
+  aCluster,
+  aMachine,
+  changeWorkspace,
+  componentOf,
+  conditionIn,
+  controlNet,
+  createWorkspace,
+  deleteWorkspace,
+  onControlNet,
+  playedImage,
+  policyOf,
+  untilComponent,
+  untilCondition,
+  untilTrouble,
+  untilWorkspace,
+} from './workspaces.ts';
+import { type Story, untilGone } from './world.ts';
+
+export const stories: readonly Story[] = [
+  {
+    name: 'an image that cannot be downloaded fails the lab with its cause on top, and the lab heals with it',
+    policy: { ...policyOf, retryLimit: '0' },
+    run: async (world) => {
+      const { kube } = world;
+      await createWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base')] });
+      const failed = await untilWorkspace(world, 'lab1', 'Failed');
+      expect(componentOf(failed, 'VMDiskImage', 'base')?.phase).toBe('Failed');
+      expect(failed.status?.message).toContain('base');
+      expect(conditionIn(failed, 'VMDiskImagesReady')?.status).toBe('False');
+      expect(conditionIn(failed, 'Ready')?.status).toBe('False');
+      expect(await kube.list(VirtualMachine, { namespace: 'ws-lab1' })).toEqual([]);
+      await putImage(world, 'base');
+      const asked = { metadata: { annotations: { [syncRequested]: new Date().toISOString() } } };
+      await kube.patch(VMDiskImage, { namespace: world.namespace, name: 'base' }, asked);
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'a machine that fails fails the lab, and the lab heals with it',
+    policy: { ...policyOf, machineUnschedulableAfter: '0s' },
+    simulators: { kubevirt: { faults: [{ match: 'vm', mode: 'unschedulable', forMs: 3000 }] } },
+    run: async (world) => {
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base')] });
+      const failed = await untilWorkspace(world, 'lab1', 'Failed');
+      expect(componentOf(failed, 'VirtualMachine', 'vm')).toMatchObject({ phase: 'Failed', reason: 'Unschedulable' });
+      expect(failed.status?.message).toContain('vm');
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'a container whose image is not there: the lab says so in the words of its Pod, and heals with another image',
+    policy: policyOf,
+    local: { workloads: { faults: [{ match: 'not-there', mode: 'imagePull' }] } },
+    run: async (world) => {
+      const broken = aCluster('app', { containers: [{ name: 'main', image: 'localhost/not-there:1' }] });
+      await createWorkspace(world, 'lab1', { containerClusters: [broken] });
+      const troubled = await untilTrouble(
+        world,
+        'lab1',
+        ['ContainerCluster', 'app'],
+        ['ErrImagePull', 'ImagePullBackOff'],
+      );
+      expect(troubled.status?.message).toContain('app');
+      await changeWorkspace(world, 'lab1', { containerClusters: [aCluster('app')] });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'a container that ends again and again is no Ready lab until it has run for a while',
+    localOnly: 'a played container ends on demand',
+    policy: { ...policyOf, machineFailedAfter: '2s' },
+    local: { workloads: { faults: [{ match: 'app', mode: 'exits', exitCode: 1, times: 4 }] } },
+    run: async (world) => {
+      await createWorkspace(world, 'lab1', { containerClusters: [aCluster('app')] });
+      await untilTrouble(world, 'lab1', ['ContainerCluster', 'app'], ['CrashLoopBackOff']);
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'a volume whose driver makes none: the lab waits for it, and says so',
+    localOnly: 'on a real cluster nobody mounts a volume of the played driver',
+    policy: policyOf,
+    simulators: { cdi: { faults: [{ match: 'config', mode: 'provisionError' }] } },
+    run: async (world) => {
+      const mounting = aCluster('app', {
+        containers: [
+          { name: 'main', image: playedImage, volumeMounts: [{ name: 'config', containerPath: '/config' }] },
+        ],
+      });
+      await createWorkspace(world, 'lab1', {
+        volumes: [{ name: 'config', size: '1Gi' }],
+        containerClusters: [mounting],
+      });
+      const lab = await untilComponent(world, 'lab1', ['ContainerCluster', 'app'], 'Provisioning');
+      expect(lab.status?.phase).toBe('Provisioning');
+      expect(componentOf(lab, 'Volume', 'config')?.phase).not.toBe('Ready');
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'a network that kube-ovn refuses, in its words; the lab heals when it takes it',
+    policy: policyOf,
+    simulators: { kubeOvn: { faults: [{ match: 'control-net', mode: 'refused', times: 1 }] } },
+    run: async (world) => {
+      await createWorkspace(world, 'lab1', { networks: [controlNet], containerClusters: [aCluster('app')] });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'a network that kube-ovn sets up late: the lab waits for it, and goes on as soon as it is there',
+    policy: policyOf,
+    simulators: { kubeOvn: { faults: [{ match: 'control-net', mode: 'controllerDown', forMs: 3000 }] } },
+    run: async (world) => {
+      await createWorkspace(world, 'lab1', { networks: [controlNet], containerClusters: [aCluster('app')] });
+      await untilCondition(world, 'lab1', 'NetworksReady', 'SubnetNotReady');
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: "a Namespace of the lab's name that is somebody else's is left alone, and the lab says who is in the way",
+    policy: policyOf,
+    run: async (world) => {
+      const { kube } = world;
+      await kube.create(Namespace, { metadata: { name: 'ws-lab1' } });
+      await createWorkspace(world, 'lab1', { containerClusters: [aCluster('app')] });
+      const failed = await untilWorkspace(world, 'lab1', 'Failed');
+      expect(failed.status?.message).toContain('ws-lab1');
+      expect(await kube.list(Deployment, { namespace: 'ws-lab1' })).toEqual([]);
+      await deleteWorkspace(world, 'lab1');
+      expect(await kube.get(Namespace, { name: 'ws-lab1' })).toMatchObject({ metadata: { name: 'ws-lab1' } });
+      await kube.delete(Namespace, { name: 'ws-lab1' });
+      await untilGone(world, Namespace, { name: 'ws-lab1' });
+    },
+  },
+  {
+    name: 'a network that is still in use is not taken away, and the lab says by whom; it goes with its last member',
+    policy: policyOf,
+    run: async (world) => {
+      await putImage(world, 'base');
+      const vm = aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.7/24') });
+      await createWorkspace(world, 'lab1', { networks: [controlNet], vms: [vm] });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await changeWorkspace(world, 'lab1', { networks: [] });
+      const refused = await untilCondition(world, 'lab1', 'SpecValid', 'SpecInvalid');
+      expect(refused.status?.message).toContain(controlNet.name);
+      expect(refused.status?.message).toContain('vms vm');
+      const definition = { namespace: 'ws-lab1', name: controlNet.name };
+      expect(await world.kube.get(NetworkAttachmentDefinition, definition)).toBeDefined();
+      expect(await world.kube.get(VirtualMachine, { namespace: 'ws-lab1', name: 'vm' })).toBeDefined();
+      await changeWorkspace(world, 'lab1', { networks: [], vms: [] });
+      await untilGone(world, NetworkAttachmentDefinition, definition);
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'a spec with faults: all are said at once, nothing is begun, and a better spec heals it',
+    policy: policyOf,
+    run: async (world) => {
+      const { kube } = world;
+      await putImage(world, 'base');
+      const spec = {
+        networks: [controlNet],
+        vms: [
+          aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.11.0.7/24') }),
+          aMachine(world, 'other', 'base', { interfaces: [{ network: 'nowhere', ipAddress: '10.10.0.7/24' }] }),
+        ],
+        containerClusters: [
+          aCluster('app', {
+            containers: [{ name: 'main', image: playedImage, volumeMounts: [{ name: 'lost', containerPath: '/x' }] }],
+          }),
+        ],
+      };
+      await createWorkspace(world, 'lab1', spec);
+      const failed = await untilWorkspace(world, 'lab1', 'Failed');
+      const said = conditionIn(failed, 'SpecValid')?.message ?? '';
+      for (const word of ['10.11.0.7', 'nowhere', 'lost']) expect(said).toContain(word);
+      expect(await kube.get(Namespace, { name: 'ws-lab1' })).toBeUndefined();
+      expect(await kube.list(VMDiskImage, { namespace: world.namespace })).toEqual([]);
+      await changeWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base')], containerClusters: [] });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+];

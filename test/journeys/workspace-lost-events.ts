@@ -1,0 +1,118 @@
+import { expect } from 'vitest';
+import { Deployment } from '../../shared/resources/apps/deployment.ts';
+import { Job } from '../../shared/resources/batch/job.ts';
+import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { Service } from '../../shared/resources/core/service.ts';
+import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
+import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
+import { NetworkPolicy } from '../../shared/resources/networking/network-policy.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
+import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { putImage } from './images.ts';
+import { dropsAllButTimers } from './wakers.ts';
+import {
+  aCluster,
+  aMachine,
+  comesBack,
+  controlNet,
+  createWorkspace,
+  deleteWorkspace,
+  onControlNet,
+  playedImage,
+  policyOf,
+  untilWorkspace,
+} from './workspaces.ts';
+import type { Story, World } from './world.ts';
+
+const namespace = 'ws-lab1';
+
+/** Of each kind the lab has one at least. */
+const kinds: readonly Resource[] = [
+  Deployment,
+  Service,
+  Job,
+  ConfigMap,
+  Secret,
+  NetworkPolicy,
+  NetworkAttachmentDefinition,
+  PersistentVolumeClaim,
+  VirtualMachine,
+  RoleBinding,
+];
+
+/** Deletes the first object of the kind that is the lab's, and waits for the one that comes in its place. */
+async function oneComesBack({ kube }: World, resource: Resource, within: object): Promise<void> {
+  const found: readonly KubernetesObject[] = await kube.list(resource, within);
+  const ours = found.find(({ metadata }) => metadata.ownerReferences?.some(({ kind }) => kind === 'Workspace'));
+  if (!ours) throw new Error(`expected a ${resource.kind} of the workspace, found none among ${found.length}`);
+  const { name, namespace: of } = ours.metadata;
+  await comesBack({ kube }, resource, { name, ...(of === undefined ? {} : { namespace: of }) });
+}
+
+export const stories: readonly Story[] = [
+  {
+    name: 'with every event dropped the audit alone brings back whatever is deleted of a lab, and takes the lab down',
+    localOnly: 'a real Broker drops nothing on demand',
+    local: dropsAllButTimers,
+    policy: { ...policyOf, ansibleRunnerImage: playedImage, ansibleCredentials: 'true' },
+    run: async (world) => {
+      const { kube } = world;
+      const site = { namespace: operatorNamespace, name: 'workspace-ansible' };
+      await kube.create(Secret, { metadata: site, type: 'Opaque', data: { password: 'cHc=' } } as never);
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', {
+        networks: [controlNet, { name: 'unused-net', cidr: '10.10.1.0/24' }],
+        volumes: [{ name: 'config', size: '1Gi' }],
+        vms: [
+          aMachine(world, 'vm', 'base', {
+            interfaces: onControlNet('10.10.0.161/24'),
+            ansible: { roles: { deploy: [{ role: 'router' }] } },
+          }),
+        ],
+        containerClusters: [
+          aCluster('app', {
+            interfaces: onControlNet('10.10.0.141/24'),
+            containers: [{ name: 'main', image: playedImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] }],
+          }),
+        ],
+      });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      for (const resource of kinds) await oneComesBack(world, resource, { namespace });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      const unused = (await kube.list(Subnet)).find(({ metadata }) => metadata.name.startsWith('ws-lab1-unused'));
+      await comesBack(world, Subnet, { name: unused?.metadata.name ?? '' });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await comesBack(world, Namespace, { name: namespace });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+      expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
+      expect(await kube.get(Vpc, { name: namespace })).toBeUndefined();
+      await kube.delete(Secret, site);
+    },
+  },
+  {
+    name: 'with every event delivered twice and late a lab gets Ready, is changed, and goes',
+    localOnly: 'a real Broker repeats nothing on demand',
+    local: { faults: { duplicate: 'all', reorder: { seed: 11, withinMs: 100 } } },
+    policy: policyOf,
+    run: async (world) => {
+      const { kube } = world;
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', {
+        networks: [controlNet],
+        vms: [aMachine(world, 'vm', 'base')],
+        containerClusters: [aCluster('app')],
+      });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await comesBack(world, Deployment, { namespace, name: 'app' });
+      await deleteWorkspace(world, 'lab1');
+      expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
+    },
+  },
+];

@@ -1,0 +1,103 @@
+import { expect } from 'vitest';
+import { Deployment } from '../../shared/resources/apps/deployment.ts';
+import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
+import { Event } from '../../shared/resources/core/event.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { Service } from '../../shared/resources/core/service.ts';
+import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
+import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
+import { NetworkPolicy } from '../../shared/resources/networking/network-policy.ts';
+import { workspaceLabel } from '../../shared/resources/pelotech/workspace.ts';
+import { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
+import { subnetName } from '../../shared/rules/workspace.ts';
+import {
+  aCluster,
+  changeWorkspace,
+  controlNet,
+  createWorkspace,
+  deleteWorkspace,
+  playedImage,
+  policyOf,
+  untilComponent,
+  untilWorkspace,
+} from './workspaces.ts';
+import { type Story, until, untilGone, type World } from './world.ts';
+
+const namespace = 'ws-lab1';
+const here = (name: string): ObjectReference => ({ namespace, name });
+
+/** All that a lab without machines is made of, with the names that its parts have. */
+const parts = {
+  networks: [controlNet],
+  volumes: [{ name: 'config', size: '1Gi' }],
+  containerClusters: [
+    aCluster('app', {
+      containers: [{ name: 'main', image: playedImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] }],
+    }),
+  ],
+};
+
+/** The label is as the lab has it again. */
+async function isMended(world: World, resource: Resource, ref: ObjectReference): Promise<void> {
+  const isSo = (found: KubernetesObject | undefined) => found?.metadata.labels?.[workspaceLabel] === 'lab1';
+  await until(world, resource, ref, isSo);
+}
+
+const children = async ({ kube }: World): Promise<[Resource, ObjectReference][]> => {
+  const [wall] = await kube.list(NetworkPolicy, { namespace });
+  const [grant] = await kube.list(RoleBinding, { namespace });
+  return [
+    // Of its changes no event tells: whatever wakes the function next mends it.
+    [NetworkAttachmentDefinition, here('control-net')],
+    [NetworkPolicy, here(wall?.metadata.name ?? '')],
+    [RoleBinding, here(grant?.metadata.name ?? '')],
+    [PersistentVolumeClaim, here('config')],
+    [Deployment, here('app')],
+    [Service, here('app')],
+    [Vpc, { name: namespace }],
+    [Subnet, { name: subnetName('lab1', 'control-net') }],
+    [Namespace, { name: namespace }],
+  ];
+};
+
+export const stories: readonly Story[] = [
+  {
+    name: 'a label that somebody changes on any part of a lab is as it was',
+    policy: policyOf,
+    run: async (world) => {
+      const { kube } = world;
+      await createWorkspace(world, 'lab1', parts);
+      await untilWorkspace(world, 'lab1', 'Ready');
+      for (const [resource, ref] of await children(world)) {
+        await kube.patch(resource, ref, { metadata: { labels: { [workspaceLabel]: 'another' } } });
+      }
+      for (const [resource, ref] of await children(world)) await isMended(world, resource, ref);
+      const said = await kube.list(Event, { namespace: 'default' });
+      expect(said).toContainEqual(expect.objectContaining({ reason: 'Ready', type: 'Normal' }));
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'parts that a lab says no more are taken away, whatever they are; a volume grows no sooner than it is bound',
+    policy: policyOf,
+    run: async (world) => {
+      await createWorkspace(world, 'lab1', parts);
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await changeWorkspace(world, 'lab1', { volumes: [{ name: 'config', size: '2Gi' }] });
+      // Nothing mounts it.
+      await untilComponent(world, 'lab1', ['Volume', 'config'], 'Ready', 'GrowsWhenBound');
+      await changeWorkspace(world, 'lab1', { networks: [], volumes: [], containerClusters: [aCluster('app')] });
+      await untilGone(world, Service, here('app'));
+      await untilGone(world, PersistentVolumeClaim, here('config'));
+      await untilGone(world, NetworkAttachmentDefinition, here('control-net'));
+      await untilGone(world, Subnet, { name: subnetName('lab1', 'control-net') });
+      await untilGone(world, Vpc, { name: namespace });
+      await changeWorkspace(world, 'lab1', { containerClusters: [] });
+      await untilGone(world, Deployment, here('app'));
+      expect((await untilWorkspace(world, 'lab1', 'Ready')).status?.ready).toBe('1/1');
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+];

@@ -1,0 +1,125 @@
+import { expect } from 'vitest';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { madeForWorkspaces } from '../../shared/resources/pelotech/workspace.ts';
+import { putImage } from './images.ts';
+import type { Shown } from './proposal.ts';
+import {
+  aCluster,
+  aMachine,
+  componentOf,
+  createWorkspace,
+  deleteWorkspace,
+  policyOf,
+  untilWorkspace,
+} from './workspaces.ts';
+import { createImage, type Story, untilGone, untilPhase } from './world.ts';
+
+const exist = '"VMDIs Exist": a lab whose images are there is Ready on them, without another download';
+const missing = '"VMDIs Missing": the image is made from the template, says for whom, and is downloaded once';
+
+/** The flow chart of the users' design of workspaces, branch by branch. */
+const branches: readonly Shown[] = [
+  ['CheckVMDI → Provisioning: VMDIs Exist', 'they are taken as they are', exist],
+  ['CheckVMDI → StandUpVMDIs: VMDIs Missing', 'they are made', missing],
+  [
+    'StandUpVMDIs → Provisioning: VMDIs Ready',
+    'nothing else of the lab is begun before',
+    'an image that is still syncing at apply: nothing of the lab is begun before it is there',
+  ],
+  [
+    'Provisioning → WorkspaceReady: Success',
+    'each stage has a condition, Ready sums them up',
+    'from apply to Ready: machine, container and network of a lab, with one status',
+  ],
+  [
+    'Should this step fail the workspace will be moved into a Failed state',
+    'with the first cause on top, and back out of it when that heals',
+    'a machine that fails fails the lab, and the lab heals with it',
+  ],
+  [
+    'WorkspaceReady → WorkspaceDeleted: Delete Triggered',
+    'at any time, not only when it is Ready',
+    'a lab deleted as soon as it is created leaves nothing',
+  ],
+  [
+    'CheckRef → RemoveVMDIs: Last Reference',
+    'images that were made for workspaces go with the last reference',
+    'a Ready lab deleted leaves nothing, and takes the image that was made for it along',
+  ],
+  [
+    'CheckRef → FinalizeCleanup: Reference Exists',
+    'the image stays as long as a lab or a machine uses it',
+    'two copies of one lab side by side: the same addresses, the same image, nothing of the other',
+  ],
+  [
+    'FinalizeCleanup → end',
+    'the finalizer goes last, with nothing left',
+    'a child that does not go is said, with who holds it, and the lab goes when it is let go',
+  ],
+];
+
+/** What the users' design says hurts, and what it argues over. */
+const questions: readonly Shown[] = [
+  [
+    'Difficult to know when old resources are ready to be removed',
+    'what the spec says no more goes',
+    'a changed lab: parts are added, changed and taken away',
+  ],
+  ['No self healing', 'what is deleted comes back', 'whatever is deleted comes back'],
+  ['No self healing', 'what is edited is mended', 'whatever is edited is as the lab says again'],
+  [
+    'No unified status: an admin must inspect each component',
+    'one status with the first cause of a failure in its words',
+    'an image that cannot be downloaded fails the lab with its cause on top, and the lab heals with it',
+  ],
+  [
+    'A workspace stood up while a VMDiskImage is syncing gets stuck',
+    'it waits, and goes on by itself',
+    'an image nobody can make: the lab says which is missing, and goes on as soon as somebody makes it',
+  ],
+];
+
+/** Where all that the users drew and wrote of workspaces is shown; each of these stories is there, and runs on every cluster. */
+export const shown: readonly Shown[] = [...branches, ...questions];
+
+export const stories: readonly Story[] = [
+  {
+    name: exist,
+    policy: policyOf,
+    run: async (world) => {
+      const { kube, namespace } = world;
+      await putImage(world, 'base');
+      await createImage(world, 'base');
+      const image = await untilPhase(world, 'base', 'Succeeded');
+      await createWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base')] });
+      const lab = await untilWorkspace(world, 'lab1', 'Ready');
+      expect(componentOf(lab, 'VMDiskImage', 'base')).toMatchObject({ phase: 'Ready', reason: 'Succeeded' });
+      const machine = await kube.get(VirtualMachine, { namespace: 'ws-lab1', name: 'vm' });
+      expect(machine?.status?.rootDisk).toMatchObject({ image: image.metadata.uid, revision: 1 });
+      await deleteWorkspace(world, 'lab1');
+      const left = await kube.get(VMDiskImage, { namespace, name: 'base' });
+      expect(left?.metadata).toMatchObject({ uid: image.metadata.uid, generation: image.metadata.generation });
+      expect(left?.metadata.deletionTimestamp).toBeUndefined();
+      expect(world.history.starts().filter(({ image: of }) => of === 'base')).toHaveLength(1);
+    },
+  },
+  {
+    name: missing,
+    policy: policyOf,
+    run: async (world) => {
+      const { kube, namespace } = world;
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', {
+        vms: [aMachine(world, 'one', 'base'), aMachine(world, 'two', 'base')],
+        containerClusters: [aCluster('app')],
+      });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      const image = await kube.get(VMDiskImage, { namespace, name: 'base' });
+      expect(image?.metadata.labels).toMatchObject({ ...madeForWorkspaces, 'pelotech.ot/requested-by': 'lab1' });
+      expect(world.history.starts().filter(({ image: of }) => of === 'base')).toHaveLength(1);
+      await deleteWorkspace(world, 'lab1');
+      await untilGone(world, VMDiskImage, { namespace, name: 'base' });
+    },
+  },
+];

@@ -1,0 +1,195 @@
+import { expect } from 'vitest';
+import { Job } from '../../shared/resources/batch/job.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { putImage } from './images.ts';
+import {
+  aMachine,
+  changeWorkspace,
+  comesBack,
+  componentOf,
+  conditionIn,
+  controlNet,
+  createWorkspace,
+  deleteWorkspace,
+  onControlNet,
+  playedImage,
+  policyOf,
+  type Spec,
+  untilComponent,
+  untilCondition,
+  untilWorkspace,
+} from './workspaces.ts';
+import { type Story, setPolicy, until, untilGone, type World } from './world.ts';
+
+const namespace = 'ws-lab1';
+
+type Role = { role: string; variables?: Record<string, unknown> };
+
+/** A lab of one machine with these deploy roles. */
+const withRoles = (world: World, ...deploy: Role[]): Spec => ({
+  networks: [controlNet],
+  vms: [
+    aMachine(world, 'vm', 'base', {
+      interfaces: onControlNet('10.10.0.161/24'),
+      ansible: { roles: { build: [{ role: 'specialize' }], deploy } },
+    }),
+  ],
+});
+
+const runner = { ...policyOf, ansibleRunnerImage: playedImage };
+const jobsIn = ({ kube }: World) => kube.list(Job, { namespace });
+const nameOfJob = (workspace: Workspace) =>
+  workspace.status?.components?.find(({ kind }) => kind === 'AnsibleRoles')?.name ?? '';
+
+/** What ansible-runner says at its end, of a role that failed. */
+const failedIn = (role: string) => JSON.stringify({ ok: 3, changed: 1, failed: 1, unreachable: 0, role });
+
+export const stories: readonly Story[] = [
+  {
+    name: 'deploy roles without a runner: the lab is Ready, and says that they were not run, and why',
+    policy: policyOf,
+    run: async (world) => {
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', withRoles(world, { role: 'runtimeChecks' }));
+      const lab = await untilWorkspace(world, 'lab1', 'Ready');
+      expect(conditionIn(lab, 'AnsibleSkipped')).toMatchObject({
+        status: 'True',
+        reason: 'NoRunnerImage',
+        message: expect.stringContaining('ansibleRunnerImage'),
+      });
+      expect(componentOf(lab, 'AnsibleRoles', 'vm')?.phase).toBe('Skipped');
+      expect(await jobsIn(world)).toEqual([]);
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'a runner that the policy names: deploy roles run once the machine is Ready, and once more for each change of them',
+    policy: runner,
+    run: async (world) => {
+      const { kube } = world;
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', withRoles(world, { role: 'router', variables: { enable_nat: true } }));
+      const first = await untilWorkspace(world, 'lab1', 'Ready');
+      expect(conditionIn(first, 'AnsibleDeployed')).toMatchObject({ status: 'True' });
+      expect(componentOf(first, 'AnsibleRoles', nameOfJob(first))).toMatchObject({ reason: 'RolesDeployed' });
+      const [job] = await jobsIn(world);
+      const machine = await kube.get(VirtualMachine, { namespace, name: 'vm' });
+      const begun = Date.parse(job?.metadata.creationTimestamp ?? '');
+      expect(begun).toBeGreaterThanOrEqual(Math.floor(Date.parse(machine?.status?.readyAt ?? '') / 1000) * 1000);
+      // What is no role of the machine's runs nothing anew.
+      await changeWorkspace(world, 'lab1', { volumes: [{ name: 'more', size: '1Gi' }] });
+      await untilComponent(world, 'lab1', ['Volume', 'more'], 'Ready');
+      await untilWorkspace(world, 'lab1', 'Ready');
+      expect((await jobsIn(world)).map(({ metadata }) => metadata.uid)).toEqual([job?.metadata.uid]);
+      const inventory = { namespace, name: 'ansible-inventory' };
+      await kube.patch(ConfigMap, inventory, { data: { 'hosts.yml': 'all: {}' } });
+      const variables = { enable_nat: false };
+      await changeWorkspace(world, 'lab1', { vms: withRoles(world, { role: 'router', variables }).vms });
+      const second = await untilWorkspace(world, 'lab1', 'Ready');
+      expect(nameOfJob(second)).not.toBe(nameOfJob(first));
+      expect((await kube.get(ConfigMap, inventory))?.data?.['hosts.yml']).toContain('10.10.0.161');
+      await untilGone(world, Job, { namespace, name: nameOfJob(first) });
+      await untilGone(world, ConfigMap, { namespace, name: nameOfJob(first) });
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'deploy roles run once more for a machine that was made anew, and when somebody asks',
+    policy: runner,
+    run: async (world) => {
+      const { kube } = world;
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', withRoles(world, { role: 'router' }));
+      const first = nameOfJob(await untilWorkspace(world, 'lab1', 'Ready'));
+      const runsAnother = (name: string) => (found: Workspace | undefined) =>
+        found?.status?.phase === 'Ready' &&
+        conditionIn(found, 'AnsibleDeployed')?.status === 'True' &&
+        nameOfJob(found) !== name;
+      await comesBack(world, VirtualMachine, { namespace, name: 'vm' });
+      const second = nameOfJob((await until(world, Workspace, { name: 'lab1' }, runsAnother(first))) as Workspace);
+      const asked = { metadata: { annotations: { 'pelotech.ot/roles-requested': 'once more' } } };
+      await kube.patch(Workspace, { name: 'lab1' }, asked);
+      await until(world, Workspace, { name: 'lab1' }, runsAnother(second));
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'a role that fails fails the lab, which names it, and other roles heal it',
+    policy: runner,
+    local: {
+      workloads: {
+        faults: [{ match: 'vm-roles', mode: 'exits', exitCode: 2, times: 3, message: failedIn('brokenRouter') }],
+      },
+    },
+    run: async (world) => {
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', withRoles(world, { role: 'brokenRouter' }));
+      // Kubernetes waits before each of three tries.
+      const failed = await untilWorkspace(world, 'lab1', 'Failed', 120_000);
+      expect(failed.status?.message).toContain('role brokenRouter');
+      expect(conditionIn(failed, 'AnsibleDeployed')).toMatchObject({ status: 'False', reason: 'RoleFailed' });
+      await changeWorkspace(world, 'lab1', { vms: withRoles(world, { role: 'mendedRouter' }).vms });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: "the site's credentials: roles wait for them, get a copy of the two keys that count, which follows a change and goes when it is wanted no more",
+    policy: { ...runner, ansibleCredentials: 'true' },
+    run: async (world) => {
+      const { kube } = world;
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', withRoles(world, { role: 'router' }));
+      const waiting = await untilCondition(world, 'lab1', 'AnsibleDeployed', 'CredentialsMissing');
+      expect(waiting.status?.message).toContain(`${operatorNamespace}/workspace-ansible`);
+      expect(await jobsIn(world)).toEqual([]);
+      const site = { namespace: operatorNamespace, name: 'workspace-ansible' };
+      const data = { 'ssh-privatekey': 'b25l', other: 'eA==' };
+      await kube.create(Secret, { metadata: site, type: 'Opaque', data } as never);
+      // Nobody is told of a Secret: the audit finds it.
+      await untilWorkspace(world, 'lab1', 'Ready');
+      const copy = { namespace, name: 'ansible-credentials' };
+      expect((await kube.get(Secret, copy))?.data).toEqual({ 'ssh-privatekey': 'b25l' });
+      await kube.patch(Secret, site, { data: { 'ssh-privatekey': 'dHdv' } });
+      await until(world, Secret, copy, (found) => found?.data?.['ssh-privatekey'] === 'dHdv');
+      await setPolicy(world, { ansibleCredentials: undefined });
+      await untilGone(world, Secret, copy);
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+      await kube.delete(Secret, site);
+    },
+  },
+  {
+    name: 'roles of the site: their tasks are in its ConfigMap, and an edit of it reaches the next run',
+    policy: { ...runner, ansibleRolesConfigMap: 'site-roles' },
+    run: async (world) => {
+      const { kube } = world;
+      const site = { namespace: operatorNamespace, name: 'site-roles' };
+      await kube.create(ConfigMap, { metadata: site, data: { 'router.yml': '- debug: { msg: first }' } } as never);
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', withRoles(world, { role: 'router' }));
+      const first = nameOfJob(await untilWorkspace(world, 'lab1', 'Ready'));
+      const project = await kube.get(ConfigMap, { namespace, name: first });
+      expect(Object.values(project?.data ?? {}).join('\n')).toContain('first');
+      await deleteWorkspace(world, 'lab1');
+      await kube.delete(ConfigMap, site);
+    },
+  },
+  {
+    name: 'a site that runs deploy roles itself: nothing is run, and the lab is Ready',
+    policy: { ...runner, ansible: 'External' },
+    run: async (world) => {
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', withRoles(world, { role: 'router' }));
+      const lab = await untilWorkspace(world, 'lab1', 'Ready');
+      expect(conditionIn(lab, 'AnsibleSkipped')).toMatchObject({ reason: 'External' });
+      await setPolicy(world, { ansible: undefined, ansibleRunnerImage: undefined });
+      await untilCondition(world, 'lab1', 'AnsibleSkipped', 'NoRunnerImage');
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+];

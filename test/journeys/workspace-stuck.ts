@@ -1,0 +1,139 @@
+import { expect } from 'vitest';
+import { Deployment } from '../../shared/resources/apps/deployment.ts';
+import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
+import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import type { ObjectReference, Resource } from '../../shared/resources/resource.ts';
+import { subnetName } from '../../shared/rules/workspace.ts';
+import { putImage } from './images.ts';
+import {
+  aCluster,
+  aMachine,
+  controlNet,
+  createWorkspace,
+  deleteWorkspace,
+  onControlNet,
+  playedImage,
+  policyOf,
+  type Spec,
+  untilCondition,
+  untilTrouble,
+  untilWorkspace,
+} from './workspaces.ts';
+import { type Story, until, untilGone, type World } from './world.ts';
+
+const namespace = 'ws-lab1';
+const holder = 'example.com/held';
+
+const whole = (world: World): Spec => ({
+  networks: [controlNet],
+  volumes: [{ name: 'config', size: '1Gi' }],
+  vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
+  containerClusters: [aCluster('app')],
+});
+
+/** The lab is being deleted and says, in words a person can act on, who holds what. */
+async function untilHeld({ kube }: World, ...words: readonly string[]): Promise<Workspace> {
+  const isSaid = (found: Workspace | undefined) =>
+    found?.metadata.deletionTimestamp !== undefined &&
+    words.every((word) => found.status?.message?.includes(word) === true);
+  return (await until({ kube }, Workspace, { name: 'lab1' }, isSaid)) as Workspace;
+}
+
+/** A Ready lab is deleted while somebody holds one of its children: the lab says so, and goes when that is let go. */
+const held = (kind: string, resource: Resource, ref: ObjectReference): Story => ({
+  name: `a ${kind} that somebody holds when its lab is deleted: the lab says which and who, and goes when it is let go`,
+  policy: policyOf,
+  run: async (world) => {
+    const { kube } = world;
+    await putImage(world, 'base');
+    await createWorkspace(world, 'lab1', whole(world));
+    await untilWorkspace(world, 'lab1', 'Ready');
+    const before = (await kube.get(resource, ref))?.metadata.finalizers ?? [];
+    await kube.patch(resource, ref, { metadata: { finalizers: [...before, holder] } });
+    await kube.delete(Workspace, { name: 'lab1' });
+    const lab = await untilHeld(world, holder, ref.name);
+    expect(lab.status?.components).toContainEqual(expect.objectContaining({ phase: 'Terminating' }));
+    // Nobody puts back what another takes off at that moment.
+    await until(world, resource, ref, (found) => found?.metadata.finalizers?.join() === holder);
+    await kube.patch(resource, ref, { metadata: { finalizers: null } });
+    await untilGone(world, Workspace, { name: 'lab1' });
+    expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
+    expect(await kube.get(Vpc, { name: namespace })).toBeUndefined();
+  },
+});
+
+const here = (name: string): ObjectReference => ({ namespace, name });
+
+export const stories: readonly Story[] = [
+  held('container cluster', Deployment, here('app')),
+  held('machine', VirtualMachine, here('vm')),
+  held('volume', PersistentVolumeClaim, here('config')),
+  held('definition of a network', NetworkAttachmentDefinition, here(controlNet.name)),
+  held('Subnet', Subnet, { name: subnetName('lab1', controlNet.name) }),
+  held('Vpc', Vpc, { name: namespace }),
+  {
+    name: "somebody else's object that holds the namespace of a deleted lab: the lab says which, and goes when it is let go",
+    policy: policyOf,
+    run: async (world) => {
+      const { kube } = world;
+      await createWorkspace(world, 'lab1', { containerClusters: [aCluster('app')] });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      const notes = here('notes');
+      await kube.create(ConfigMap, { metadata: { ...notes, finalizers: [holder] } } as never);
+      await kube.delete(Workspace, { name: 'lab1' });
+      await untilHeld(world, namespace, holder);
+      await kube.patch(ConfigMap, notes, { metadata: { finalizers: null } });
+      await untilGone(world, Workspace, { name: 'lab1' });
+      expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
+    },
+  },
+  {
+    name: 'a lab deleted while its network is being set up leaves nothing',
+    policy: policyOf,
+    simulators: { kubeOvn: { faults: [{ match: 'control-net', mode: 'refused' }] } },
+    run: async (world) => {
+      const { kube } = world;
+      await createWorkspace(world, 'lab1', { networks: [controlNet], containerClusters: [aCluster('app')] });
+      await untilTrouble(world, 'lab1', ['Network', controlNet.name], ['ValidateLogicalSwitchFailed']);
+      await deleteWorkspace(world, 'lab1');
+      expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
+      expect(await kube.get(Vpc, { name: namespace })).toBeUndefined();
+      expect((await kube.list(Subnet)).filter(({ metadata }) => metadata.name.startsWith('ws-lab1'))).toEqual([]);
+    },
+  },
+  {
+    name: 'a lab deleted while its containers start leaves nothing',
+    policy: policyOf,
+    local: { workloads: { faults: [{ match: 'not-there', mode: 'imagePull' }] } },
+    run: async (world) => {
+      const starting = aCluster('app', { containers: [{ name: 'main', image: 'localhost/not-there:1' }] });
+      await createWorkspace(world, 'lab1', { containerClusters: [starting] });
+      await untilTrouble(world, 'lab1', ['ContainerCluster', 'app'], ['ErrImagePull', 'ImagePullBackOff']);
+      await deleteWorkspace(world, 'lab1');
+      expect(await world.kube.get(Namespace, { name: namespace })).toBeUndefined();
+    },
+  },
+  {
+    name: 'a lab deleted while its deploy roles run leaves nothing',
+    policy: { ...policyOf, ansibleRunnerImage: playedImage },
+    local: { workloads: { faults: [{ match: 'vm-roles', mode: 'hangs' }] } },
+    run: async (world) => {
+      await putImage(world, 'base');
+      const ansible = { roles: { deploy: [{ role: 'endlessRouter' }] } };
+      const interfaces = onControlNet('10.10.0.161/24');
+      await createWorkspace(world, 'lab1', {
+        networks: [controlNet],
+        vms: [aMachine(world, 'vm', 'base', { interfaces, ansible })],
+      });
+      await untilCondition(world, 'lab1', 'AnsibleDeployed', 'RolesRunning');
+      await deleteWorkspace(world, 'lab1');
+      expect(await world.kube.get(Namespace, { name: namespace })).toBeUndefined();
+    },
+  },
+];

@@ -1,0 +1,269 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'vitest';
+import { parse } from 'yaml';
+import { Deployment } from '../../shared/resources/apps/deployment.ts';
+import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { Service } from '../../shared/resources/core/service.ts';
+import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
+import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
+import { NetworkPolicy } from '../../shared/resources/networking/network-policy.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import { putImage } from './images.ts';
+import {
+  aCluster,
+  aMachine,
+  changeWorkspace,
+  comesBack,
+  componentOf,
+  conditionIn,
+  controlNet,
+  createWorkspace,
+  deleteWorkspace,
+  onControlNet,
+  playedImage,
+  policyOf,
+  untilComponent,
+  untilCondition,
+  untilSaid,
+  untilWorkspace,
+} from './workspaces.ts';
+import { createImage, type Story, setPolicy, until, untilGone, untilPhase } from './world.ts';
+
+const example = async () => Workspace.parse(parse(await readFile('crds/examples/workspace.yaml', 'utf8')));
+
+export const stories: readonly Story[] = [
+  {
+    name: "the users' own lab: each of its parts gets Ready, and the lab with the last of them",
+    localOnly: "no kubelet mounts a volume of the played storage driver, and the lab's container images are not there",
+    policy: policyOf,
+    run: async (world) => {
+      const { kube, store } = world;
+      await putImage(world, 'demo-vmdi');
+      await setPolicy(world, {
+        imageUrlTemplate: `${store.url}/images/{name}.qcow2`,
+        imageStorageClass: 'gp3',
+        imageSnapshotClass: 'ebs-snapshot',
+        imageSecretRef: 's3-reader',
+        imageDiskSize: '64Mi',
+        ignoreOnDeploy: 'Start',
+      });
+      const { metadata, spec } = await example();
+      await createWorkspace(world, metadata.name, spec);
+      const lab = await untilWorkspace(world, metadata.name, 'Ready');
+      // Nothing here runs Ansible.
+      const others = lab.status?.components?.filter(({ phase }) => phase !== 'Ready');
+      expect(others).toMatchObject([{ kind: 'AnsibleRoles', name: 'demo-vm', phase: 'Skipped' }]);
+      const of = (kind: string) => lab.status?.components?.filter((component) => component.kind === kind).length;
+      expect([of('VMDiskImage'), of('Network'), of('Volume'), of('VirtualMachine'), of('ContainerCluster')]).toEqual([
+        1, 6, 2, 1, 2,
+      ]);
+      const [ready, all] = (lab.status?.ready ?? '').split('/');
+      expect(ready).toBe(all);
+      expect(conditionIn(lab, 'AnsibleSkipped')?.status).toBe('True');
+      const machine = await kube.get(VirtualMachine, { namespace: `ws-${metadata.name}`, name: 'demo-vm' });
+      expect(machine?.status?.phase).toBe('Ready');
+      await deleteWorkspace(world, metadata.name);
+    },
+  },
+  {
+    name: 'from apply to Ready: machine, container and network of a lab, with one status',
+    policy: policyOf,
+    run: async (world) => {
+      const { kube } = world;
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', {
+        networks: [controlNet],
+        vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
+        containerClusters: [aCluster('app', { interfaces: onControlNet('10.10.0.141/24') })],
+      });
+      const lab = await untilWorkspace(world, 'lab1', 'Ready');
+      for (const type of ['SpecValid', 'VMDiskImagesReady', 'NetworksReady', 'VirtualMachinesReady', 'Ready'] as const)
+        expect(conditionIn(lab, type), type).toMatchObject({ status: 'True' });
+      expect(lab.status?.readyAt).toEqual(expect.any(String));
+      expect(lab.metadata.finalizers).toHaveLength(1);
+      const policies = await kube.list(NetworkPolicy, { namespace: 'ws-lab1' });
+      expect(policies).toHaveLength(1);
+      const image = await untilPhase(world, 'base', 'Succeeded');
+      expect(image.status?.references?.count).toBeGreaterThan(0);
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'an image that is still syncing at apply: nothing of the lab is begun before it is there',
+    policy: policyOf,
+    run: async (world) => {
+      const { kube, store } = world;
+      store.limitTo(64 * 1024);
+      await putImage(world, 'base');
+      await createImage(world, 'base');
+      await untilPhase(world, 'base', 'Syncing');
+      await createWorkspace(world, 'lab1', { networks: [controlNet], vms: [aMachine(world, 'vm', 'base')] });
+      await untilComponent(world, 'lab1', ['VMDiskImage', 'base'], 'Provisioning');
+      const waiting = await untilSaid(world, 'lab1', 'base');
+      expect(waiting.status?.phase).toBe('Provisioning');
+      expect(await kube.list(VirtualMachine, { namespace: 'ws-lab1' })).toEqual([]);
+      expect(await kube.list(NetworkAttachmentDefinition, { namespace: 'ws-lab1' })).toEqual([]);
+      store.limitTo(undefined);
+      await untilWorkspace(world, 'lab1', 'Ready');
+      const image = await kube.get(VMDiskImage, { namespace: world.namespace, name: 'base' });
+      const machine = await kube.get(VirtualMachine, { namespace: 'ws-lab1', name: 'vm' });
+      expect(Date.parse(machine?.metadata.creationTimestamp ?? '')).toBeGreaterThanOrEqual(
+        Math.floor(Date.parse(image?.status?.completedAt ?? '') / 1000) * 1000,
+      );
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'an image nobody can make: the lab says which is missing, and goes on as soon as somebody makes it',
+    policy: policyOf,
+    run: async (world) => {
+      const { vmDiskImageTemplate: _, ...machine } = aMachine(world, 'vm', 'base');
+      await createWorkspace(world, 'lab1', { vms: [machine] });
+      await untilCondition(world, 'lab1', 'VMDiskImagesReady', 'ImageMissing');
+      expect((await untilSaid(world, 'lab1', 'base')).status?.phase).toBe('Provisioning');
+      await putImage(world, 'base');
+      await createImage(world, 'base');
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+      // People made it: it stays.
+      expect(await world.kube.get(VMDiskImage, { namespace: world.namespace, name: 'base' })).toBeDefined();
+    },
+  },
+  {
+    name: 'two copies of one lab side by side: the same addresses, the same image, nothing of the other',
+    policy: policyOf,
+    run: async (world) => {
+      const { kube } = world;
+      await putImage(world, 'base');
+      const spec = {
+        networks: [controlNet],
+        vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
+        containerClusters: [aCluster('app', { interfaces: onControlNet('10.10.0.141/24') })],
+      };
+      await createWorkspace(world, 'lab1', spec);
+      await createWorkspace(world, 'lab2', spec);
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await untilWorkspace(world, 'lab2', 'Ready');
+      expect(await kube.list(VMDiskImage)).toHaveLength(1);
+      await deleteWorkspace(world, 'lab1');
+      const left = await kube.get(Workspace, { name: 'lab2' });
+      expect(left?.status?.phase).toBe('Ready');
+      expect(await kube.get(VMDiskImage, { namespace: world.namespace, name: 'base' })).toBeDefined();
+      await deleteWorkspace(world, 'lab2');
+      // Made for workspaces, and of the last one.
+      await untilGone(world, VMDiskImage, { namespace: world.namespace, name: 'base' });
+    },
+  },
+  {
+    name: 'whatever is deleted comes back',
+    policy: policyOf,
+    run: async (world) => {
+      await putImage(world, 'base');
+      const app = aCluster('app', {
+        containers: [{ name: 'main', image: playedImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] }],
+      });
+      await createWorkspace(world, 'lab1', {
+        networks: [controlNet],
+        volumes: [{ name: 'config', size: '1Gi' }],
+        vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
+        containerClusters: [app],
+      });
+      const namespace = 'ws-lab1';
+      await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Ready');
+      await comesBack(world, Deployment, { namespace, name: 'app' });
+      await comesBack(world, Service, { namespace, name: 'app' });
+      await comesBack(world, VirtualMachine, { namespace, name: 'vm' });
+      await comesBack(world, PersistentVolumeClaim, { namespace, name: 'config' });
+      const [policy] = await world.kube.list(NetworkPolicy, { namespace });
+      await comesBack(world, NetworkPolicy, { namespace, name: policy?.metadata.name ?? '' });
+      await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Ready');
+      await untilComponent(world, 'lab1', ['ContainerCluster', 'app'], 'Ready');
+      await deleteWorkspace(world, 'lab1');
+      expect(await world.kube.get(Namespace, { name: namespace })).toBeUndefined();
+    },
+  },
+  {
+    name: 'whatever is edited is as the lab says again',
+    policy: policyOf,
+    run: async (world) => {
+      const { kube } = world;
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', {
+        networks: [controlNet],
+        vms: [aMachine(world, 'vm', 'base')],
+        containerClusters: [aCluster('app')],
+      });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      const namespace = 'ws-lab1';
+      await kube.patch(Deployment, { namespace, name: 'app' }, { spec: { replicas: 0 } });
+      const isOne = (found: Deployment | undefined) => found?.spec?.replicas === 1;
+      await until(world, Deployment, { namespace, name: 'app' }, isOne);
+      await kube.patch(VirtualMachine, { namespace, name: 'vm' }, { spec: { resources: { memory: '1Gi' } } });
+      const is512 = (found: VirtualMachine | undefined) => found?.spec.resources?.memory === '512Mi';
+      await until(world, VirtualMachine, { namespace, name: 'vm' }, is512);
+      await untilWorkspace(world, 'lab1', 'Ready');
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'a changed lab: parts are added, changed and taken away',
+    policy: policyOf,
+    run: async (world) => {
+      const { kube } = world;
+      await putImage(world, 'base');
+      const vm = aMachine(world, 'vm', 'base');
+      await createWorkspace(world, 'lab1', { vms: [vm], containerClusters: [aCluster('app')] });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      const env = [{ name: 'DEBUG', value: 'true' }];
+      const changed = aCluster('app', { containers: [{ name: 'main', image: playedImage, env }] });
+      await changeWorkspace(world, 'lab1', {
+        networks: [controlNet],
+        vms: [vm, aMachine(world, 'second', 'base', { interfaces: onControlNet('10.10.0.7/24') })],
+        containerClusters: [changed],
+      });
+      const grown = await untilWorkspace(world, 'lab1', 'Ready');
+      expect(componentOf(grown, 'VirtualMachine', 'second')?.phase).toBe('Ready');
+      const deployment = await kube.get(Deployment, { namespace: 'ws-lab1', name: 'app' });
+      expect(JSON.stringify(deployment?.spec)).toContain('"DEBUG"');
+      await changeWorkspace(world, 'lab1', { networks: [], vms: [vm], containerClusters: [] });
+      await untilGone(world, VirtualMachine, { namespace: 'ws-lab1', name: 'second' });
+      await untilGone(world, Deployment, { namespace: 'ws-lab1', name: 'app' });
+      await untilGone(world, NetworkAttachmentDefinition, { namespace: 'ws-lab1', name: controlNet.name });
+      const small = await untilWorkspace(world, 'lab1', 'Ready');
+      expect(componentOf(small, 'VirtualMachine', 'vm')?.phase).toBe('Ready');
+      expect(small.status?.components?.map(({ kind }) => kind)).not.toContain('Network');
+      await deleteWorkspace(world, 'lab1');
+      expect(await kube.list(Subnet)).toEqual([]);
+      expect((await kube.list(Vpc)).filter(({ metadata }) => metadata.name.includes('lab1'))).toEqual([]);
+    },
+  },
+  {
+    name: 'what is to be ignored at deployment is halted, left out, or started, as the policy says',
+    policy: policyOf,
+    run: async (world) => {
+      await putImage(world, 'base');
+      await createWorkspace(world, 'lab1', {
+        vms: [aMachine(world, 'vm', 'base', { ignoreOnDeploy: true })],
+        containerClusters: [aCluster('app', { ignoreOnDeploy: true })],
+      });
+      const ref = { namespace: 'ws-lab1', name: 'app' };
+      const replicas = (found: Deployment | undefined) => found?.spec?.replicas;
+      const halted = await untilWorkspace(world, 'lab1', 'Ready');
+      expect(halted.status?.components?.some(({ reason, message }) => /halt/i.test(`${reason} ${message}`))).toBe(true);
+      expect(replicas(await world.kube.get(Deployment, ref))).toBe(0);
+      await setPolicy(world, { ignoreOnDeploy: 'Skip' });
+      await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Skipped');
+      await untilGone(world, Deployment, ref);
+      await untilGone(world, VirtualMachine, { namespace: 'ws-lab1', name: 'vm' });
+      await setPolicy(world, { ignoreOnDeploy: 'Start' });
+      await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Ready');
+      await untilComponent(world, 'lab1', ['ContainerCluster', 'app'], 'Ready');
+      expect(replicas(await world.kube.get(Deployment, ref))).toBe(1);
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+];

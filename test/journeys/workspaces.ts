@@ -1,0 +1,139 @@
+import type { Condition } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace, type WorkspaceCondition, type WorkspacePhase } from '../../shared/resources/pelotech/workspace.ts';
+import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { templateOf } from './machines.ts';
+import { until, untilGone, type World } from './world.ts';
+
+export type Spec = Workspace['spec'];
+type Machine = NonNullable<Spec['vms']>[number];
+type Cluster = NonNullable<Spec['containerClusters']>[number];
+type Where = Pick<World, 'kube'>;
+
+/** The image that stories run in containers, and deploy roles by: on a real cluster that of test/cluster/played-container.mjs. */
+export const playedImage = process.env.OT_PLAYED_IMAGE ?? 'example.com/played:1';
+
+/** The policy of stories with workspaces: images are made, and looked for, in the story's own namespace. */
+export const policyOf = { imageNamespaces: 'lab' };
+
+/** The network of stories that need one. */
+export const controlNet = { name: 'control-net', cidr: '10.10.0.0/24' };
+
+/** To be on that network, with a fixed address or any. */
+export const onControlNet = (ipAddress?: string) => [{ network: controlNet.name, ...(ipAddress ? { ipAddress } : {}) }];
+
+/** A machine of a workspace, on the image of that name and its template. */
+export const aMachine = (
+  world: Pick<World, 'store'>,
+  name: string,
+  image: string,
+  more: Partial<Machine> = {},
+): Machine => ({
+  name,
+  backingVMDiskImage: image,
+  vmDiskImageTemplate: templateOf(world, image),
+  resources: { cpu: '1', memory: '512Mi' },
+  ...more,
+});
+
+/** A container cluster of one container that does nothing. */
+export const aCluster = (name: string, more: Partial<Cluster> = {}): Cluster => ({
+  name,
+  containers: [{ name: 'main', image: playedImage, resources: { cpu: '10m', memory: '64Mi' } }],
+  ...more,
+});
+
+/** Creates a workspace like an admin would. */
+export const createWorkspace = ({ kube }: Where, name: string, spec: Spec, metadata: object = {}) =>
+  kube.create(Workspace, {
+    apiVersion: Workspace.apiVersion,
+    kind: Workspace.kind,
+    metadata: { name, ...metadata },
+    spec,
+  });
+
+/** Changes lists of the spec as a whole, as `kubectl apply` of a changed manifest does. */
+export const changeWorkspace = ({ kube }: Where, name: string, spec: Partial<Spec>) =>
+  kube.patch(Workspace, { name }, { spec });
+
+/** Resolves when the workspace has that phase for the spec that is wanted now. */
+export async function untilWorkspace(
+  { kube }: Where,
+  name: string,
+  phase: WorkspacePhase,
+  withinMs?: number,
+): Promise<Workspace> {
+  const isThere = (workspace: Workspace | undefined) =>
+    workspace?.status?.phase === phase && workspace.status.observedGeneration === workspace.metadata.generation;
+  return (await until({ kube }, Workspace, { name }, isThere, withinMs)) as Workspace;
+}
+
+/** Resolves with the workspace as soon as that condition has that reason. */
+export async function untilCondition(
+  { kube }: Where,
+  name: string,
+  type: WorkspaceCondition,
+  reason: string,
+  withinMs?: number,
+): Promise<Workspace> {
+  const isSo = (workspace: Workspace | undefined) => conditionIn(workspace, type)?.reason === reason;
+  return (await until({ kube }, Workspace, { name }, isSo, withinMs)) as Workspace;
+}
+
+/** Resolves with the workspace as soon as the component is in that phase; where a reason is given, for that reason. */
+export async function untilComponent(
+  { kube }: Where,
+  name: string,
+  [kind, component]: readonly [string, string],
+  phase: string,
+  reason?: string,
+): Promise<Workspace> {
+  const isSo = (workspace: Workspace | undefined) => {
+    const found = componentOf(workspace, kind, component);
+    return found?.phase === phase && (reason === undefined || found.reason === reason);
+  };
+  return (await until({ kube }, Workspace, { name }, isSo)) as Workspace;
+}
+
+/** Resolves with the workspace as soon as the component says one of these reasons. */
+export async function untilTrouble(
+  { kube }: Where,
+  name: string,
+  [kind, component]: readonly [string, string],
+  reasons: readonly string[],
+): Promise<Workspace> {
+  const isSo = (workspace: Workspace | undefined) =>
+    reasons.includes(componentOf(workspace, kind, component)?.reason ?? '');
+  return (await until({ kube }, Workspace, { name }, isSo)) as Workspace;
+}
+
+/** Resolves with the workspace as soon as its message holds that word. */
+export async function untilSaid({ kube }: Where, name: string, word: string): Promise<Workspace> {
+  const isSo = (workspace: Workspace | undefined) => workspace?.status?.message?.includes(word) === true;
+  return (await until({ kube }, Workspace, { name }, isSo)) as Workspace;
+}
+
+export const componentOf = (workspace: Workspace | undefined, kind: string, name: string) =>
+  workspace?.status?.components?.find((component) => component.kind === kind && component.name === name);
+
+export const conditionIn = (workspace: Workspace | undefined, type: WorkspaceCondition): Condition | undefined =>
+  conditionOf(workspace?.status?.conditions, type);
+
+/** Deletes the workspace and waits until it, and all it was made of, is gone. */
+export async function deleteWorkspace(world: Where, name: string, withinMs?: number): Promise<void> {
+  await world.kube.delete(Workspace, { name });
+  await untilGone(world, Workspace, { name }, withinMs);
+}
+
+/** Deletes a child and resolves with the one that comes in its place. */
+export async function comesBack<T extends KubernetesObject>(
+  { kube }: Where,
+  resource: Resource<T>,
+  ref: { namespace?: string; name: string },
+): Promise<T> {
+  const before = await kube.get(resource, ref);
+  if (!before) throw new Error(`expected ${resource.kind} ${ref.name} to be there, found none`);
+  await kube.delete(resource, ref);
+  const isAnother = (found: T | undefined) => found !== undefined && found.metadata.uid !== before.metadata.uid;
+  return (await until({ kube }, resource, ref, isAnother)) as T;
+}
