@@ -125,11 +125,13 @@ export const stories: readonly Story[] = [
     name: 'a lab that waits counts as a reference: its image is not pruned, and nobody’s hand-made image goes with it',
     policy: { ...policyOf, prune: 'WhenUnreferenced', pruneAfter: '1h' },
     run: async (world) => {
-      await putImage(world, 'base');
-      await createImage(world, 'base');
-      await untilPhase(world, 'base', 'Succeeded');
-      // It is counted at its end, too.
-      await until(world, VMDiskImage, image(world), (found) => found?.status?.references?.count === 0);
+      // An image is counted at its end, too: when another one is, nobody looks at the first any more until the lab is there.
+      for (const name of ['base', 'second']) {
+        await putImage(world, name);
+        await createImage(world, name);
+        const isCounted = (found: VMDiskImage | undefined) => found?.status?.references?.count === 0;
+        await until(world, VMDiskImage, { namespace: world.namespace, name }, isCounted);
+      }
       const { vmDiskImageTemplate: _, ...missing } = aMachine(world, 'other', 'missing');
       await createWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base'), missing] });
       const counts = (found: VMDiskImage | undefined) =>
