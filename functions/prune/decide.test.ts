@@ -277,6 +277,14 @@ describe('an image that was made for a workspace', () => {
     ['somebody asked to keep it', { image: orphaned({ annotations: { 'pelotech.ot/keep': 'true' } }) }],
     ['nobody has counted yet', { image: orphaned({ status: { phase: 'Succeeded' } }) }],
     ['it was made by people', { image: orphaned({ labels: {} }) }],
+    [
+      'a pipeline has published it since',
+      {
+        image: orphaned({
+          labels: { 'pelotech.ot/made-for': 'workspaces', 'app.kubernetes.io/created-by': 'preload' },
+        }),
+      },
+    ],
     ['the policy cannot be read', { data: { imageNamespaces: ' ' } }],
   ])('stays where %s', (_, given) => {
     expect(pass({ image: orphaned(), ...given })).toEqual([]);

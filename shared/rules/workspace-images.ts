@@ -43,6 +43,7 @@ export const waitingAmong = (
 /** How a workspace is named among the references of an image. */
 export const sayWorkspace = ({ metadata }: Pick<Workspace, 'metadata'>) => `Workspace ${metadata.name}`;
 
-/** The image was made for a workspace: it goes with its last reference. */
-export const isMadeForWorkspaces = ({ metadata }: VMDiskImage) =>
-  Object.entries(madeForWorkspaces).every(([key, value]) => metadata.labels?.[key] === value);
+/** The image was made for a workspace, and no pipeline has published it since: it goes with its last reference. */
+export const isMadeForWorkspaces = ({ metadata: { labels } }: VMDiskImage) =>
+  labels?.['app.kubernetes.io/created-by'] !== 'preload' &&
+  Object.entries(madeForWorkspaces).every(([key, value]) => labels?.[key] === value);
