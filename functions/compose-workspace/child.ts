@@ -18,6 +18,8 @@ export interface Child {
   annotations?: Readonly<Record<string, string>>;
   /** Its fields beside metadata. */
   fields: Readonly<Record<string, unknown>>;
+  /** What is wanted, where the fields say it otherwise once the object is there; else the fields. */
+  wanted?: unknown;
   /** Others put fields of their own beside ours: they stay. Where absent, only what is wanted does. */
   isShared?: true;
 }
@@ -64,7 +66,7 @@ export function sayLeaving(resource: Pick<Resource, 'kind'>, { metadata }: Kuber
 
 const annotationsOf = (child: Child) => ({
   ...child.annotations,
-  [wantedDigest]: digestOf([child.labels, child.annotations, child.fields]),
+  [wantedDigest]: digestOf([child.labels, child.annotations, child.wanted ?? child.fields]),
 });
 
 function wantedOf(observed: Observed, child: Child) {

@@ -528,6 +528,19 @@ describe('a volume', () => {
     );
     expect(componentIn(pass(given('1Gi', claim('2Gi', 'Bound'))), 'data')).toMatchObject({ reason: 'SizeNotApplied' });
   });
+  test('is written once to be made, and not again', () => {
+    const workspace = lab({ volumes: [{ name: 'data', size: '1Gi' }] });
+    const { metadata, spec } = madeOf(pass({ workspace }), 'PersistentVolumeClaim') as PersistentVolumeClaim;
+    const claims = [ours(PersistentVolumeClaim, 'data', { spec, status: { phase: 'Pending' } }, metadata)];
+    expect(writes(pass({ workspace, inside: { claims } }))).not.toContain('replace PersistentVolumeClaim data');
+  });
+  test('keeps its class, and says so', () => {
+    const spec = { storageClassName: 'slow', resources: { requests: { storage: '1Gi' } } };
+    const claims = [ours(PersistentVolumeClaim, 'data', { spec, status: { phase: 'Bound' } })];
+    const workspace = lab({ volumes: [{ name: 'data', size: '1Gi', storageClass: 'fast' }] });
+    const actions = pass({ workspace, inside: { claims } });
+    expect(componentIn(actions, 'data')).toMatchObject({ phase: 'Ready', reason: 'StorageClassNotApplied' });
+  });
   test('grows once it is bound: Kubernetes refuses it before', () => {
     const waiting = pass(given('2Gi', claim('1Gi', 'Pending')));
     expect(JSON.stringify(waiting.filter((action) => action.do === 'replace'))).not.toContain('2Gi');

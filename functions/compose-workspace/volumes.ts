@@ -43,6 +43,7 @@ function claimChild(
         ? { resources }
         : { accessModes: ['ReadWriteOnce'], ...(storageClass ? { storageClassName: storageClass } : {}), resources },
     },
+    wanted: { size, storageClass },
     isShared: true,
   };
 }
@@ -63,6 +64,13 @@ function standingOfClaim(
     return ready(
       'SizeNotApplied',
       `Expected a size of ${has} or more, found ${volume.size}: a volume never becomes smaller.`,
+    );
+  }
+  const { storageClassName } = claim?.spec ?? {};
+  if (volume.storageClass !== undefined && storageClassName !== undefined && volume.storageClass !== storageClassName) {
+    return ready(
+      'StorageClassNotApplied',
+      `Expected StorageClass ${storageClassName}, found ${volume.storageClass}: a claim keeps its class; delete the claim to have it made anew, without its data.`,
     );
   }
   if (phase === 'Bound') return ready('Bound', 'The claim is bound.');
