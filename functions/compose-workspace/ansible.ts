@@ -56,9 +56,22 @@ function notRun(observed: Observed, vms: readonly WorkspaceMachine[], because: S
   const standing = { ...skipped(saySkipped(because)), reason: because };
   return {
     condition: 'AnsibleSkipped',
-    writes: takenBack(observed),
+    writes: [...takenBack(observed), ...ofOthers(observed, vms)],
     components: vms.map(({ name }) => component('AnsibleRoles', name, standing)),
   };
+}
+
+/** What ran the roles of machines that have none any more. */
+function ofOthers(observed: Observed, vms: readonly WorkspaceMachine[]): Action[] {
+  const { jobs = [], configMaps = [] } = observed.inside ?? {};
+  const isAnothers = ({ metadata }: KubernetesObject) => {
+    const name = metadata.labels?.[machineLabel];
+    return name !== undefined && !vms.some((vm) => vm.name === name);
+  };
+  return [
+    ...unwanted(observed, JobKind, jobs.filter(isAnothers), []),
+    ...unwanted(observed, ConfigMap, configMaps.filter(isAnothers), []),
+  ];
 }
 
 const copiesIn = ({ site }: Observed) => (site?.copy ? [site.copy] : []);
@@ -83,7 +96,8 @@ function heldUp(
   areMachinesReady: boolean,
 ): ReadonlyMap<string, Standing> {
   const whyNot = (vm: WorkspaceMachine): Standing | undefined => {
-    if (isHeld) return waiting('PolicyInvalid', 'Waiting until the policy says how roles are run.');
+    if (isHeld)
+      return waiting('PolicyInvalid', 'Waiting until the keys of the policy that say how roles are run parse again.');
     const obstacle = unreached(observed.workspace.spec, observed.policy, vm);
     if (obstacle) return failed(obstacle.reason, obstacle.message);
     return areMachinesReady && jobs.some((job) => machineOf(job) === vm.name)

@@ -3,7 +3,7 @@ import { isValid, type Policy } from '../../shared/rules/policy.ts';
 import { failed, type Standing, waiting } from './stage.ts';
 
 /**
- * Why a container cluster is neither made nor changed: it adds capabilities that the policy lets nobody add. Namespaces of
+ * Why a container cluster is not made, or is stopped: it adds capabilities that the policy lets nobody add. Namespaces of
  * workspaces take any, and some of them are a way to be root on a node (Kubernetes' Pod Security Standards, Baseline).
  */
 export function beyondCapabilities({ containers }: ContainerCluster, policy: Policy): Standing | undefined {
@@ -18,7 +18,7 @@ export function beyondCapabilities({ containers }: ContainerCluster, policy: Pol
   return beyond.length > 0
     ? failed(
         'CapabilityNotAllowed',
-        `Expected capabilities among the policy's containerCapabilities, found ${beyond.join(', ')}; drop them, or have an admin allow them.`,
+        `Expected capabilities among the policy's containerCapabilities, found ${beyond.join(', ')}; drop them, or have an admin allow them. Until then it does not run.`,
       )
     : undefined;
 }

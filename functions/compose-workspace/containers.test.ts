@@ -51,7 +51,7 @@ function standing(status: object, pods: Pod[], workspace = lab(), data: Record<s
     policy: parsePolicy({ data }),
     refusals: new Map(),
     outside: { isServed: false, vpc: undefined, subnets: [] },
-    inside: { deployments: [Deployment.parse({ metadata, status })], services: [], pods },
+    inside: { deployments: [Deployment.parse({ metadata, status })], services: [], claims: [], pods },
   } as unknown as Observed;
   return containerStage(observed).components[0];
 }

@@ -10,7 +10,17 @@ import { deploymentChild, podsOf } from './deployment.ts';
 import { isHalted, isLeftOut, sayLeftOut } from './ignored.ts';
 import type { Observed } from './observed.ts';
 import { crashing, isCurrent, type PodTrouble, podTrouble } from './pods.ts';
-import { component, failed, provisioning, ready, type Stage, type Standing, skipped, standingOf } from './stage.ts';
+import {
+  component,
+  failed,
+  provisioning,
+  ready,
+  type Stage,
+  type Standing,
+  skipped,
+  standingOf,
+  waiting,
+} from './stage.ts';
 
 /** The container clusters: a Deployment each, and a Service where it has ports. */
 export function containerStage(observed: Observed): Stage {
@@ -44,9 +54,10 @@ function lookAt(observed: Observed, cluster: ContainerCluster): Pick<Stage, 'wri
   const found = inside?.deployments.find(({ metadata }) => metadata.name === name);
   const isOurs = found !== undefined && ownerAmong(workspace, found) === 'ours';
   if (!isOurs && isLeftOut(cluster, policy)) return { writes: [], standing: skipped(sayLeftOut) };
-  const beyond = beyondCapabilities(cluster, policy);
-  if (beyond) return { writes: [], standing: beyond };
+  const why = beyondCapabilities(cluster, policy) ?? takenVolume(observed, cluster);
+  if (why && !isOurs) return { writes: [], standing: why };
   const deployment = make(observed, deploymentChild(observed, cluster), found);
+  if (why) return { writes: deployment.writes, standing: why };
   const services =
     portsOf(cluster).length > 0
       ? [
@@ -64,11 +75,21 @@ function lookAt(observed: Observed, cluster: ContainerCluster): Pick<Stage, 'wri
   };
 }
 
+/** A claim of somebody else's under the name of a volume is not written to before it is handed over. */
+function takenVolume({ workspace, inside }: Observed, { containers }: ContainerCluster): Standing | undefined {
+  const names = new Set(containers.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name)));
+  const taken = inside?.claims.find(
+    (claim) => names.has(claim.metadata.name) && ownerAmong(workspace, claim) !== 'ours',
+  );
+  return taken && waiting('VolumeTaken', `Waiting for Volume ${taken.metadata.name}, whose claim is somebody else's.`);
+}
+
 const serviceChild = ({ workspace }: Observed, cluster: ContainerCluster): Child => ({
   resource: Service,
   ref: { namespace: namespaceOf(workspace.metadata.name), name: cluster.name },
   fields: {
     spec: {
+      type: 'ClusterIP',
       selector: podsOf(cluster),
       ports: portsOf(cluster).map(({ containerPort, protocol }) => ({
         name: `${protocol.toLowerCase()}-${containerPort}`,

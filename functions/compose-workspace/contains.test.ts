@@ -19,3 +19,11 @@ test.each<[string, unknown, unknown]>([
 ])('%s is a difference', (_, found, wanted) => {
   expect(contains(found, wanted)).toBe(false);
 });
+
+test('of what chooses objects one word more is another choice', () => {
+  const wanted = { selector: { app: 'a' }, podSelector: {}, nodeSelector: {} };
+  expect(contains({ selector: { app: 'a' } }, wanted)).toBe(true);
+  expect(contains({ selector: { app: 'a', x: 'y' } }, wanted)).toBe(false);
+  expect(contains({ selector: { app: 'a' }, podSelector: { matchLabels: { never: 'here' } } }, wanted)).toBe(false);
+  expect(contains({ selector: { app: 'a' }, nodeSelector: { disk: 'ssd' } }, wanted)).toBe(false);
+});

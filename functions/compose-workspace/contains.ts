@@ -14,9 +14,10 @@ export function contains(found: unknown, wanted: unknown): boolean {
   }
   if (isFields(wanted)) {
     const object = isFields(found) ? found : {};
-    return Object.entries(wanted).every(([key, value]) =>
-      quantities.has(key) && isFields(value) ? areSameAmounts(object[key], value) : contains(object[key], value),
-    );
+    return Object.entries(wanted).every(([key, value]) => {
+      if (quantities.has(key) && isFields(value)) return areSameAmounts(object[key], value);
+      return contains(object[key], value) && (!choosing.has(key) || !saysMore(object[key], value));
+    });
   }
   return found === wanted || (found === undefined && saysNothing.has(wanted));
 }
@@ -25,6 +26,12 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 
 /** Fields that hold amounts, "2048Mi" is kept as "2Gi". */
 const quantities = new Set(['requests', 'limits']);
+
+/** Fields that choose what they are about: one word more there chooses something else. */
+const choosing = new Set(['selector', 'podSelector', 'nodeSelector']);
+
+const saysMore = (found: unknown, wanted: unknown) =>
+  isFields(found) && Object.keys(found).some((key) => !isFields(wanted) || !(key in wanted));
 
 const areSameAmounts = (found: unknown, wanted: Fields) =>
   Object.entries(wanted).every(([key, value]) => {

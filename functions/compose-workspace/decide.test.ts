@@ -363,6 +363,18 @@ describe('a machine', () => {
     const actions = pass({ workspace: lab({ vms: [aMachineOf()] }), inside: { machines }, image });
     expect(componentIn(actions, 'ubuntu')).toMatchObject({ phase: 'Ready', reason: 'DiskCloned' });
   });
+  test.each([
+    ['Succeeded', 'Ready', 'TemplateMismatch', 'has another url'],
+    ['Failed', 'Failed', 'ImageFailed', 'Its url is not that of vmDiskImageTemplate: delete it'],
+  ] as const)(
+    'whose template has another url than the image that is there, %s: says so',
+    (status, phase, reason, words) => {
+      const image = aVMDiskImage({ status: { phase: status } });
+      const vmDiskImageTemplate = { ...image.spec, url: 'https://example.com/other.qcow2' };
+      const actions = pass({ workspace: lab({ vms: [aMachineOf({ vmDiskImageTemplate })] }), image });
+      expect(componentIn(actions, 'ubuntu')).toMatchObject({ phase, reason, message: expect.stringContaining(words) });
+    },
+  );
   test('with another image is made anew', () => {
     const spec = { resources: { cpu: '2', memory: '2Gi' }, vmDiskImageRef: { name: 'old', namespace: 'vmdi-farm' } };
     const machines = [ours(VirtualMachine, 'vm', { spec })];
@@ -527,6 +539,18 @@ describe('a volume', () => {
       }),
     );
     expect(componentIn(pass(given('1Gi', claim('2Gi', 'Bound'))), 'data')).toMatchObject({ reason: 'SizeNotApplied' });
+  });
+  test("whose claim is somebody else's is mounted by nobody", () => {
+    const claims = [ours(PersistentVolumeClaim, 'data', { spec: {} }, { ownerReferences: [] })];
+    const [container] = aClusterOf().containers;
+    const mounting = { ...container, volumeMounts: [{ name: 'data', containerPath: '/data' }] };
+    const workspace = lab({
+      volumes: [{ name: 'data', size: '1Gi' }],
+      containerClusters: [aClusterOf({ containers: [mounting as NonNullable<typeof container>] })],
+    });
+    const actions = pass({ workspace, inside: { claims } });
+    expect(writes(actions)).not.toContain('create Deployment app');
+    expect(componentIn(actions, 'app')).toMatchObject({ phase: 'Waiting', reason: 'VolumeTaken' });
   });
   test('is written once to be made, and not again', () => {
     const workspace = lab({ volumes: [{ name: 'data', size: '1Gi' }] });

@@ -9,6 +9,7 @@ import type { Policy } from '../../shared/rules/policy.ts';
 import { namespaceOf } from '../../shared/rules/workspace.ts';
 import { bareAddress, isDefault, nameserversOf, networksOf, routesOf } from './addresses.ts';
 import { withAddresses } from './bridge.ts';
+import { beyondCapabilities } from './capabilities.ts';
 import type { Child } from './child.ts';
 import { isHalted } from './ignored.ts';
 import { providerOf } from './kube-ovn.ts';
@@ -40,7 +41,7 @@ export function deploymentChild(observed: Observed, cluster: ContainerCluster): 
     ref: { namespace: namespaceOf(workspace.metadata.name), name: cluster.name },
     fields: {
       spec: {
-        replicas: isHalted(cluster, policy) ? 0 : 1,
+        replicas: isHalted(cluster, policy) || beyondCapabilities(cluster, policy)?.phase === 'Failed' ? 0 : 1,
         strategy: { type: 'Recreate' },
         minReadySeconds,
         revisionHistoryLimit: 1,
@@ -64,7 +65,7 @@ export function deploymentChild(observed: Observed, cluster: ContainerCluster): 
 
 /** Said, though most of it is Kubernetes' default: a Pod that somebody let out of its lab is put back. */
 const apartFromNode = {
-  ...{ hostNetwork: false, hostPID: false, hostIPC: false, initContainers: [] },
+  ...{ hostNetwork: false, hostPID: false, hostIPC: false, initContainers: [], nodeSelector: {} },
   securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
 };
 

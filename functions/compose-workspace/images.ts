@@ -8,6 +8,7 @@ import { isValid, type Policy } from '../../shared/rules/policy.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { ownerAmong } from '../../shared/rules/workspace.ts';
 import { heldNamespace, imageNamesOf } from '../../shared/rules/workspace-images.ts';
+import { contains } from './contains.ts';
 import { isLeftOut } from './ignored.ts';
 import type { Observed } from './observed.ts';
 import { component, failed, provisioning, ready, type Stage, type Standing, skipped, waiting } from './stage.ts';
@@ -67,7 +68,7 @@ function lookAt(observed: Observed, name: string): Look {
     const message = `VMDiskImage ${keyOf(ref)} ${sayLost(image)}; the disks were cloned before.`;
     return look(ready('DiskCloned', message));
   }
-  if (image) return look(standingOfImage(image));
+  if (image) return look(standingOfImage(image, machines));
   if (machines.every((machine) => isLeftOut(machine, policy))) {
     return look(skipped('Its machines are left out, as the policy says of ignoreOnDeploy.'));
   }
@@ -84,19 +85,37 @@ function lookAt(observed: Observed, name: string): Look {
   ]);
 }
 
-function standingOfImage(image: VMDiskImage): Standing {
+function standingOfImage(image: VMDiskImage, machines: readonly WorkspaceMachine[]): Standing {
   const { metadata, status } = image;
   const called = `VMDiskImage ${keyOf(metadata)}`;
   if (metadata.deletionTimestamp)
     return provisioning('ImageTerminating', `${called} is being deleted; waiting until it is gone.`);
-  if (isUsable(image)) return ready('Succeeded', `${called} is there.`);
+  const others = differing(image, machines).join(', ');
+  if (isUsable(image)) {
+    return others === ''
+      ? ready('Succeeded', `${called} is there.`)
+      : ready('TemplateMismatch', `${called} is there and is used, though vmDiskImageTemplate has another ${others}.`);
+  }
   const { phase, message = '' } = status ?? {};
   // Its progress and its place in the queue are the image's to tell: they change all the time.
-  if (phase === 'Failed') return failed('ImageFailed', `${called} Failed: ${message}`);
+  if (phase === 'Failed') {
+    const cure =
+      others === '' ? '' : ` Its ${others} is not that of vmDiskImageTemplate: delete it to have it made anew.`;
+    return failed('ImageFailed', `${called} Failed: ${message}${cure}`);
+  }
   return phase === undefined
     ? provisioning('ImageQueued', `${called} has not been looked at yet.`)
     : provisioning(`Image${phase}`, `${called} is ${phase}.`);
 }
+
+/** The fields in which an image is not what one of the machines would have it made as. */
+const differing = ({ spec }: VMDiskImage, machines: readonly WorkspaceMachine[]): string[] => [
+  ...new Set(
+    machines.flatMap(({ vmDiskImageTemplate: template }) =>
+      template ? (Object.keys(template) as (keyof Spec)[]).filter((key) => !contains(spec[key], template[key])) : [],
+    ),
+  ),
+];
 
 /** The machine has its disk: nothing of the image is needed any more. */
 const hasDisk = ({ inside }: Observed, { name, backingVMDiskImage }: WorkspaceMachine) =>

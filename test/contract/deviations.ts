@@ -116,7 +116,8 @@ export const deviations: Deviation[] = [
   },
   {
     what: 'claims are not protected by the finalizer kubernetes.io/pvc-protection',
-    reason: 'no Pod here has a claim mounted for longer than its importer runs',
+    reason:
+      'a claim that is deleted goes at once, and a workspace makes it anew; the real one keeps it as long as a Pod mounts it',
     where: {
       'built-in kinds are completed and checked': ['2.body.metadata.finalizers'],
       'a claim that is not bound stays as it was made, its size included': [

@@ -90,10 +90,9 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a volume whose driver makes none: the lab waits for it, and says so',
-    localOnly: 'on a real cluster nobody mounts a volume of the played driver',
+    name: 'a volume whose driver does not make it at first: the lab waits for it, says so, and heals with it',
     policy: policyOf,
-    simulators: { cdi: { faults: [{ match: 'config', mode: 'provisionError' }] } },
+    simulators: { cdi: { faults: [{ match: 'config', mode: 'provisionError', times: 1 }] } },
     run: async (world) => {
       const mounting = aCluster('app', {
         containers: [
@@ -104,9 +103,9 @@ export const stories: readonly Story[] = [
         volumes: [{ name: 'config', size: '1Gi' }],
         containerClusters: [mounting],
       });
-      const lab = await untilComponent(world, 'lab1', ['ContainerCluster', 'app'], 'Provisioning');
-      expect(lab.status?.phase).toBe('Provisioning');
-      expect(componentOf(lab, 'Volume', 'config')?.phase).not.toBe('Ready');
+      await untilComponent(world, 'lab1', ['Volume', 'config'], 'Provisioning', 'ClaimPending');
+      const lab = await untilWorkspace(world, 'lab1', 'Ready');
+      expect(componentOf(lab, 'Volume', 'config')).toMatchObject({ phase: 'Ready', reason: 'Bound' });
       await deleteWorkspace(world, 'lab1');
     },
   },
