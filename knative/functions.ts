@@ -1,10 +1,16 @@
 import { access, readdir } from 'node:fs/promises';
-import type { FunctionDeclaration } from '../shared/function.ts';
+import type { FunctionDeclaration, Part } from '../shared/function.ts';
 
 const functionsFolder = new URL('../functions/', import.meta.url);
 
+/** The functions that every installation has, and those of a part where one is named; throws for a folder that holds none. */
+export async function loadFunctions(folder: URL = functionsFolder, part?: Part): Promise<FunctionDeclaration[]> {
+  const all = await loadAllFunctions(folder);
+  return all.filter((declaration) => declaration.part === undefined || declaration.part === part);
+}
+
 /** All declared functions, by name: the default export of every functions/<name>/index.ts. Throws for one that is none. */
-export async function loadFunctions(folder: URL = functionsFolder): Promise<FunctionDeclaration[]> {
+export async function loadAllFunctions(folder: URL = functionsFolder): Promise<FunctionDeclaration[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   const found = await Promise.all(names.sort().map((name) => loadFunction(folder, name)));

@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { loadFunctions } from './functions.ts';
+import { loadAllFunctions } from './functions.ts';
 import { header } from './manifest.ts';
 import { filesOf } from './manifests.ts';
 
@@ -34,7 +34,7 @@ async function generatedIn(folder: URL): Promise<Map<string, string>> {
 }
 
 if (import.meta.main) {
-  const wanted = filesOf(await loadFunctions());
+  const wanted = filesOf(await loadAllFunctions());
   if (process.argv.includes('--check')) {
     const drifted = await drift(wanted);
     if (drifted.length > 0) {

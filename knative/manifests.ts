@@ -16,7 +16,8 @@ export const foreignSources = (functions: readonly FunctionDeclaration[]): Sourc
   [...sourceManifests(functions).keys()].filter((source) => !isAlwaysThere(source));
 
 /** The text of every generated file of this folder, by its path. */
-export function filesOf(functions: readonly FunctionDeclaration[]): Map<string, string> {
+export function filesOf(all: readonly FunctionDeclaration[]): Map<string, string> {
+  const functions = all.filter(({ part }) => part === undefined);
   const sources = [...sourceManifests(functions)];
   const components = sources.filter(([name]) => !isAlwaysThere(name));
   const fences = fenceManifests(functions);
@@ -37,7 +38,24 @@ export function filesOf(functions: readonly FunctionDeclaration[]): Map<string, 
     ...components.flatMap(([name, of]) => folder(`components/${name}`, 'Component', [[`source-${name}`, of]])),
     ...folder('deployments', 'Kustomization', [['deployments', deployments(functions)]], overlay),
     ...folder('serving', 'Kustomization', [['services', knativeServices(functions)]], overlay),
+    ...openStackFiles(all),
   ]);
+}
+
+/** A component for either overlay, for whoever has an OpenStack. */
+function openStackFiles(all: readonly FunctionDeclaration[]): [string, string][] {
+  const functions = all.filter(({ part }) => part === 'openstack');
+  if (functions.length === 0) return [];
+  const base = { components: ['../base'] };
+  return [
+    ...folder('openstack/base', 'Component', [
+      ['permissions', permissionManifests(functions)],
+      ...[...sourceManifests(functions)].map(([name, of]) => [`source-${name}`, of] as const),
+      ['triggers', triggerManifests(functions, all)],
+    ]),
+    ...folder('openstack/deployments', 'Component', [['deployments', deployments(functions)]], base),
+    ...folder('openstack/serving', 'Component', [['services', knativeServices(functions)]], base),
+  ];
 }
 
 type Contents = readonly (readonly [name: string, manifests: readonly Manifest[]])[];

@@ -6,11 +6,14 @@ import { type Manifest, partOf } from './manifest.ts';
 import { pingAttributes } from './pings.ts';
 
 /** One Trigger for each function that anything wakes: every Trigger costs a hop for every event. */
-export const triggerManifests = (functions: readonly FunctionDeclaration[]): Manifest[] =>
+export const triggerManifests = (
+  functions: readonly FunctionDeclaration[],
+  all: readonly FunctionDeclaration[] = functions,
+): Manifest[] =>
   functions
     .map((declaration) => ({ name: declaration.name, wakers: broughtTo(declaration) }))
     .filter(({ wakers }) => wakers.length > 0)
-    .map(({ name, wakers }) => triggerOf(name, wakers, deliveryTo(functions, name)));
+    .map(({ name, wakers }) => triggerOf(name, wakers, deliveryTo(all, name)));
 
 type Brought = Exclude<Waker, { on: 'deadLetter' }>;
 

@@ -3,12 +3,13 @@ import type { KubernetesObject, Resource } from './resources/resource.ts';
 import type { Action } from './rules/actions.ts';
 import { workspaceIn } from './rules/workspace.ts';
 import type { Kube } from './runtime/kube.ts';
+import type { Clouds } from './runtime/openstack/clouds.ts';
 
 /**
  * Which ApiServerSource brings the changes of a kind: one for each operator whose CRDs may be missing (a source exits
  * when one of its kinds is not served), `own` for single objects in the operator's namespace.
  */
-export type SourceName = 'pelotech' | 'cdi' | 'snapshotter' | 'kubevirt' | 'kube-ovn' | 'own';
+export type SourceName = 'pelotech' | 'kupenstack' | 'cdi' | 'snapshotter' | 'kubevirt' | 'kube-ovn' | 'own';
 
 /** What wakes a function: a change of an object, an event somebody posts, what no other function took, or time. */
 export type Waker =
@@ -131,13 +132,20 @@ export interface Context {
   nowMs: number;
   /** Objects the API server refused in an earlier try of this same pass, by `refusalKey`, with its words. */
   refusals: ReadonlyMap<string, string>;
+  /** The OpenStacks of the namespaces, asked only at addresses that `allows` takes. Throws for a function that was given none. */
+  openClouds(allows: (url: string) => boolean): Clouds;
   /** How long nothing is granted after the slot Lease was lost. */
   holdOffMs: number;
 }
 
+/** What is installed only where it is asked for: the functions that work with OpenStack. */
+export type Part = 'openstack';
+
 /** A function: what wakes it, what it may do, what it reads, what it decides. */
 export interface FunctionDeclaration<Observed = unknown> {
   name: string;
+  /** Absent for what every installation has. */
+  part?: Part;
   on: readonly Waker[];
   may: readonly Permission[];
   /** `always`: one instance; `single`: one, and not a second even while it is replaced; `zero`: none while nothing happens. */

@@ -19,7 +19,7 @@ import { policyName } from '../../shared/rules/policy.ts';
 import { subnetName } from '../../shared/rules/workspace.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { serveAlone } from '../../test/alone.ts';
-import { aVMDiskImage } from '../../test/builders.ts';
+import { aVMDiskImage, noClouds } from '../../test/builders.ts';
 import { aClusterOf, aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';
 import { grantName } from './home.ts';
 import declaration from './index.ts';
@@ -260,7 +260,10 @@ test('of very many under way a sweep looks at some, and the next at the others',
   };
   const wake = { subjects: [], messages: [], sweep: true, audit: false };
   const seen = async (nowMs: number) => {
-    const rows = await declaration.observe({ kube: many, nowMs, refusals: new Map(), holdOffMs: 0 }, wake);
+    const rows = await declaration.observe(
+      { kube: many, nowMs, refusals: new Map(), openClouds: noClouds, holdOffMs: 0 },
+      wake,
+    );
     return rows.map((row) => row.workspace.metadata.name);
   };
   const [one, other] = [await seen(0), await seen(30_000)];

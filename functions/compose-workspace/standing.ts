@@ -10,6 +10,7 @@ import {
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, withCondition } from '../../shared/rules/conditions.ts';
 import { record, tellable } from '../../shared/rules/image-status.ts';
+import { lasted } from '../../shared/rules/lasted.ts';
 import { digestOf } from '../../shared/rules/names.ts';
 import { changesOf } from '../../shared/rules/status-changes.ts';
 import { toTime } from '../../shared/rules/time.ts';
@@ -130,12 +131,14 @@ const told = (workspace: Workspace, { phase, reason, message, now }: Said): Acti
 
 /** Once for a workspace: until each of its stages was through, and until all of it was. */
 const measured = ({ metadata }: Workspace, conditions: readonly Condition[]): Action[] =>
-  conditions.filter(isStage).map(({ type, lastTransitionTime }) => ({
-    do: 'measure',
-    metric: 'ot.workspace.ready.duration',
-    value: Math.max(0, Date.parse(lastTransitionTime) - Date.parse(metadata.creationTimestamp)) / 1000,
-    attributes: { stage: type },
-  }));
+  conditions.filter(isStage).map(({ type, lastTransitionTime }) =>
+    lasted({
+      metric: 'ot.workspace.ready.duration',
+      since: metadata.creationTimestamp,
+      nowMs: Date.parse(lastTransitionTime),
+      attributes: { stage: type },
+    }),
+  );
 
 /** A stage without parts takes no time, and of one that was left out there is none to tell. */
 const isStage = ({ type, reason }: Condition) => type !== 'SpecValid' && type !== 'AnsibleSkipped' && reason !== none;

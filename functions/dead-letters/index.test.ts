@@ -45,6 +45,8 @@ function served(
       measure: (metric, value, attributes) => {
         if (metric === 'ot.dead.letters') counted.push({ value, ...attributes });
       },
+      lasted: () => undefined,
+      made: () => undefined,
       span: (_name, _of, _attributes, run) => run(),
     },
     now: realClock.now,

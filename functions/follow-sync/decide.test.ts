@@ -35,6 +35,9 @@ function pass(observed: Partial<Observed> & Pick<Observed, 'image'>, data: Recor
   return { actions, verbs: writes.map(({ do: verb }) => verb), status: statuses[0]?.status };
 }
 
+const measured = (actions: readonly Action[]) =>
+  actions.filter((action) => action.do === 'measure').map(({ metric }) => metric);
+
 describe('an attempt that fails', () => {
   test('is written down before its DataVolume is deleted', () => {
     const { verbs, status } = pass({ image: seen, dataVolumes: [aDataVolume(seen, cut)] });
@@ -67,11 +70,16 @@ describe('an attempt that fails', () => {
         message: 'expected status code 200, got 404. Status: 404 Not Found',
       },
     };
-    const { status } = pass({ image: seen, dataVolumes: [aDataVolume(seen, gone)] });
+    const { status, actions } = pass({ image: seen, dataVolumes: [aDataVolume(seen, gone)] });
     expect(status).toMatchObject({
       phase: 'Failed',
       conditions: [{ type: 'Ready', status: 'False', reason: 'NotFound' }],
     });
+    expect(measured(actions)).toEqual(['ot.image.sync.attempts', 'ot.image.sync.duration']);
+  });
+  test('is counted with the bytes it may have cost, where the server gave any out', () => {
+    const { actions } = pass({ image: seen, dataVolumes: [aDataVolume(seen, cut)] });
+    expect(measured(actions)).toContain('ot.image.download.estimated');
   });
   test('without having started does not count, and never fails the image', () => {
     const waiting = image({ phase: 'Syncing', attempt: 3, attempts: 3 });
@@ -120,6 +128,7 @@ describe('an attempt under way', () => {
       dataVolume: aDataVolume(syncing).metadata.name,
       importer: { uid: 'pod-1', scratch: false },
       progress: 'N/A',
+      progressAt: '2026-01-01T00:01:00Z',
       message: 'Downloading, attempt 1.',
     });
   });

@@ -5,6 +5,7 @@ import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
+import { refusals } from '../../shared/rules/failure-reasons.ts';
 import { move } from '../../shared/rules/image-status.ts';
 import { isValid } from '../../shared/rules/policy.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
@@ -58,7 +59,7 @@ function syncing(observed: Observed): Action[] {
       ...makeSnapshot(image, dataVolume),
     ];
   }
-  return progressOf(image, dataVolume, podsOf(observed));
+  return progressOf(image, dataVolume, podsOf(observed), nowMs);
 }
 
 function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] {
@@ -66,7 +67,7 @@ function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] 
   const { retryLimit, retryBackoffDuration, maxRetryBackoffDuration } = policy.values;
   const counted = failure.isUncounted ? Math.max(0, attempts - 1) : attempts;
   const isSpent = isValid(policy, 'retryLimit') && !failure.isUncounted && attempts > retryLimit;
-  const isUnstarted = failure.isUncounted ?? false;
+  const isUnstarted = failure.isUncounted || refusals.has(failure.reason);
   const measures = attemptEnd(image, { result: 'failure', reason: failure.reason, nowMs, isUnstarted });
   if (failure.isFinal || isSpent) {
     const why = failure.isFinal

@@ -3,32 +3,18 @@ import type { Pod } from '../../shared/resources/core/pod.ts';
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
+import type { AttemptFailure } from '../../shared/rules/failure-reasons.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
 
 /** How an attempt ended badly. */
 export interface Failure {
-  reason: FailureReason;
+  reason: AttemptFailure;
   message: string;
   /** Another attempt would end the same way. */
   isFinal: boolean;
   /** It never started: nothing was downloaded, so it does not count against retryLimit. */
   isUncounted?: boolean;
 }
-
-export type FailureReason =
-  | 'NotFound'
-  | 'AccessDenied'
-  | 'DiskTooSmall'
-  | 'ChecksumMismatch'
-  | 'ImportFailed'
-  | 'ImagePullFailed'
-  | 'ImporterRestarted'
-  | 'ImporterReplaced'
-  | 'ImporterEvicted'
-  | 'DataVolumeFailed'
-  | 'DataVolumeGone'
-  | 'NotStarted'
-  | 'SyncTimeout';
 
 export interface Attempt {
   nowMs: number;
@@ -150,7 +136,7 @@ const checks: readonly Check[] = [
 const errorReasons = new Set(['Error', 'ImagePullFailed', 'OOMKilled']);
 
 /** CDI's words for what no second attempt can mend; matched as whole tokens, since request ids hold digits too. */
-const finals: readonly (readonly [RegExp, FailureReason])[] = [
+const finals: readonly (readonly [RegExp, AttemptFailure])[] = [
   [/\b(NoSuchKey|NoSuchBucket)\b|status code: 404\b|got 404\b/, 'NotFound'],
   [/\b(AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch)\b|status code: 40[13]\b|got 40[13]\b/, 'AccessDenied'],
   [/\btoo small to contain image\b|larger than the reported available storage/, 'DiskTooSmall'],
@@ -164,8 +150,8 @@ function judge(reason: string, message: string): Failure {
   return again(isPull ? 'ImagePullFailed' : 'ImportFailed', message || `CDI says ${reason}.`);
 }
 
-const final = (reason: FailureReason, message: string): Failure => ({ reason, message, isFinal: true });
-const again = (reason: FailureReason, message: string): Failure => ({ reason, message, isFinal: false });
+const final = (reason: AttemptFailure, message: string): Failure => ({ reason, message, isFinal: true });
+const again = (reason: AttemptFailure, message: string): Failure => ({ reason, message, isFinal: false });
 
 const elapsed = (nowMs: number, { status }: VMDiskImage) => nowMs - Date.parse(status?.startedAt ?? '');
 

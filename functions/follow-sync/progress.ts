@@ -5,6 +5,7 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { tellable, traceOf } from '../../shared/rules/image-status.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
+import { toTime } from '../../shared/rules/time.ts';
 import { hasScratch } from './failure.ts';
 
 /** A percentage is written again when it has moved by this much. */
@@ -14,7 +15,7 @@ const stepPercent = 5;
  * What is new about a running attempt: which importer is at work (another one in its place is a second download; and from
  * then on a DataVolume that is not there was deleted by somebody), and how far it is.
  */
-export function progressOf(image: VMDiskImage, dataVolume: DataVolume, pods: readonly Pod[]): Action[] {
+export function progressOf(image: VMDiskImage, dataVolume: DataVolume, pods: readonly Pod[], nowMs: number): Action[] {
   const { status } = image;
   const pod = pods.find((found) => found.status?.phase === 'Running' && !found.metadata.deletionTimestamp);
   const importer = pod && { uid: pod.metadata.uid, scratch: hasScratch(pod) };
@@ -27,6 +28,7 @@ export function progressOf(image: VMDiskImage, dataVolume: DataVolume, pods: rea
     dataVolume: dataVolume.metadata.name,
     ...(importer ? { importer, message: `Downloading, attempt ${status?.attempts ?? 1}.` } : {}),
     ...(progress === undefined ? {} : { progress }),
+    progressAt: toTime(nowMs),
   };
   return [{ do: 'patchStatus', resource: VMDiskImageKind, of: image, status: fields, trace: traceOf(image) }];
 }

@@ -13,6 +13,7 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
 import { move, record, traceOf } from '../../shared/rules/image-status.ts';
+import { lasted } from '../../shared/rules/lasted.ts';
 import { snapshotName } from '../../shared/rules/names.ts';
 import { isValid } from '../../shared/rules/policy.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
@@ -71,7 +72,7 @@ function succeeded({ image, nowMs }: Observed, snapshot: VolumeSnapshot): Action
       nowMs,
       fields: { snapshot: held, completedAt: toTime(nowMs) },
     }),
-    { do: 'measure', metric: 'ot.image.ready.duration', value: Math.max(0, nowMs - Date.parse(since)) / 1000 },
+    lasted({ metric: 'ot.image.ready.duration', since, nowMs, trace: traceOf(image) }),
   ];
 }
 

@@ -5,7 +5,8 @@ import { Event } from '../../shared/resources/core/event.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
-import { decide, namespaceFor, type Observed } from './decide.ts';
+import { namespaceFor } from '../../shared/rules/published-image.ts';
+import { decide, type Observed } from './decide.ts';
 
 /** Makes or renews the VMDiskImage of an image that a pipeline published. */
 export default defineFunction<Observed>({

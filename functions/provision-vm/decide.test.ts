@@ -298,7 +298,10 @@ describe('a machine of KubeVirt', () => {
       MachineReady: 'True Running',
       DiskReady: 'True Cloned',
     });
-    expect(found.actions).toContainEqual({ do: 'measure', metric: 'ot.machine.ready.duration', value: 10 });
+    const since = '2026-01-01T00:00:00Z';
+    expect(found.actions).toContainEqual(
+      expect.objectContaining({ do: 'measure', metric: 'ot.machine.ready.duration', value: 10, since }),
+    );
     expect(found.actions).toContainEqual(
       expect.objectContaining({ do: 'tell', type: 'ot.pelotech.virtual-machine.ready.v1' }),
     );

@@ -176,6 +176,7 @@ const nothingYet = {
   snapshottingAt: null,
   completedAt: null,
   progress: null,
+  progressAt: null,
   dataVolume: null,
   importer: null,
 } as const;

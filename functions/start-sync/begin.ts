@@ -2,6 +2,7 @@ import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { move, traceOf } from '../../shared/rules/image-status.ts';
+import { lasted } from '../../shared/rules/lasted.ts';
 import { dataVolumeName } from '../../shared/rules/names.ts';
 import type { Holder } from '../../shared/rules/slots.ts';
 import { toTime } from '../../shared/rules/time.ts';
@@ -39,15 +40,10 @@ export function begin(holder: Holder, { images, dataVolumes }: Seen, nowMs: numb
       attempts: attempts + 1,
       startedAt: toTime(nowMs),
       progress: null,
+      progressAt: null,
       dataVolume: null,
       importer: null,
     },
   });
-  return [...begun, create, waited(nowMs - Date.parse(queuedAt))];
+  return [...begun, create, lasted({ metric: 'ot.image.queue.wait.duration', since: queuedAt, nowMs, trace })];
 }
-
-const waited = (milliseconds: number): Action => ({
-  do: 'measure',
-  metric: 'ot.image.queue.wait.duration',
-  value: Math.max(0, milliseconds) / 1000,
-});

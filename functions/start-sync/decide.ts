@@ -5,9 +5,10 @@ import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { type Move, move, record } from '../../shared/rules/image-status.ts';
 import { digestOf } from '../../shared/rules/names.ts';
 import { sayFault } from '../../shared/rules/policy.ts';
+import { byPlace, isQueued } from '../../shared/rules/queue.ts';
 import { advance } from './advance.ts';
 import type { Observed, Seen } from './observed.ts';
-import { byPlace, isQueued, placesOf } from './queue.ts';
+import { placesOf } from './queue.ts';
 import { slots } from './slots.ts';
 
 /** A pass writes to this many newly seen images at most; its own writes wake the next. */

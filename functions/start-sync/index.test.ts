@@ -5,7 +5,7 @@ import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech
 import { holdersOf, leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { serveAlone } from '../../test/alone.ts';
-import { aVMDiskImage } from '../../test/builders.ts';
+import { aVMDiskImage, noClouds } from '../../test/builders.ts';
 import declaration from './index.ts';
 
 const alone = await serveAlone(declaration);
@@ -77,7 +77,7 @@ test('of five hundred images that failed no request names each, for a URL is not
     },
   } as unknown as Kube;
   const audit = { subjects: [], messages: [], sweep: false, audit: true };
-  await declaration.observe({ kube, nowMs: 0, refusals: new Map(), holdOffMs: 0 }, audit);
+  await declaration.observe({ kube, nowMs: 0, refusals: new Map(), openClouds: noClouds, holdOffMs: 0 }, audit);
   expect(selectors).toContain('app.kubernetes.io/managed-by=ot-functions');
   expect(Math.max(...selectors.map(({ length }) => length))).toBeLessThan(8000);
 });

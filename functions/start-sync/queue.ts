@@ -1,17 +1,6 @@
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { toMicroTime } from '../../shared/rules/time.ts';
 
-/** Of two images in the queue the one that waited longest comes first; the uid settles a draw the same way everywhere. */
-export const byPlace = (a: { queuedAt: string; uid: string }, b: { queuedAt: string; uid: string }) =>
-  a.queuedAt.localeCompare(b.queuedAt) || a.uid.localeCompare(b.uid);
-
-/** The image waits for a slot, and is not being deleted. */
-export const isQueued = ({ metadata, status }: VMDiskImage) =>
-  status?.phase === 'Queued' && !metadata.deletionTimestamp;
-
-/** Where a queued image stands in the line. */
-export const placeOf = ({ metadata, status }: VMDiskImage) => ({ uid: metadata.uid, queuedAt: status?.queuedAt ?? '' });
-
 const byFirstSight = (a: VMDiskImage, b: VMDiskImage) =>
   a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp) ||
   compareVersions(a.metadata.resourceVersion, b.metadata.resourceVersion);

@@ -4,12 +4,12 @@ import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.
 import type { Action } from '../../shared/rules/actions.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { isValid } from '../../shared/rules/policy.ts';
+import { byPlace, grantKeys, isQueued, placeOf } from '../../shared/rules/queue.ts';
 import { freeIn, type Holder, holdersOf, leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
 import { toMicroTime, toTime } from '../../shared/rules/time.ts';
 import { begin } from './begin.ts';
 import { keptBy, rebuild, type Seen, stuckPods } from './hold.ts';
 import type { Observed } from './observed.ts';
-import { byPlace, isQueued, placeOf } from './queue.ts';
 
 /** Releases and grants in one write of the Lease, then what the granted (and the interrupted) still need. */
 export function slots(observed: Observed, images: readonly VMDiskImage[], firstUnseen: string | undefined): Action[] {
@@ -48,19 +48,7 @@ function unlisted(held: readonly Holder[], seen: Seen): Holder[] {
 /** Nothing starts anew while a key it depends on does not parse, or too soon after the Lease was lost. */
 function mayGrant({ policy, lease, nowMs, holdOffMs }: Observed) {
   const isHeldOff = nowMs - acquiredMs(lease) < holdOffMs;
-  return (
-    !isHeldOff &&
-    isValid(
-      policy,
-      'concurrency',
-      'retryLimit',
-      'retryBackoffDuration',
-      'maxRetryBackoffDuration',
-      'startTimeout',
-      'syncTimeout',
-      'allowedSources',
-    )
-  );
+  return !isHeldOff && isValid(policy, ...grantKeys);
 }
 
 /** When the Lease was made or rebuilt; a clock that was ahead, or a hand, may have put that into the future. */

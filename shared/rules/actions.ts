@@ -1,3 +1,4 @@
+import type { OpenStackRequest } from '../resources/openstack/request.ts';
 import type { ObjectReference, Resource } from '../resources/resource.ts';
 
 /** The object as it was observed: enough to write to it only if it has not changed since. */
@@ -40,10 +41,26 @@ export interface TraceOfWorkspace {
   machines: readonly TraceOfMachine['machine'][];
 }
 
+/** Where something stood when it was observed; what is done for it is in the one trace of its life. */
+interface Life {
+  uid: string;
+  phase?: string;
+}
+
+/** Ties what is done to the one trace of a network's life on OpenStack. */
+export interface TraceOfNetwork {
+  network: Life;
+}
+
+/** Ties what is done to the one trace of a volume's life on OpenStack. */
+export interface TraceOfVolume {
+  volume: Life;
+}
+
 /**
- * Which trace an action is part of; `traceOf`, `traceOfMachine` and `traceOfWorkspace` make it of what was observed.
+ * Which trace an action is part of; `traceOf`, `traceOfMachine`, `traceOfWorkspace` and `traceOnCloud` make it of what was observed.
  */
-export type TraceOf = TraceOfImage | TraceOfMachine | TraceOfWorkspace;
+export type TraceOf = TraceOfImage | TraceOfMachine | TraceOfWorkspace | TraceOfNetwork | TraceOfVolume;
 
 /** What a decision can ask for, as plain data; the shell performs them in order. */
 export type Action = { trace?: TraceOf } & (
@@ -94,13 +111,31 @@ export type Action = { trace?: TraceOf } & (
     }
   /** A domain event for whoever listens; consumers drop a repeated id. */
   | { do: 'tell'; type: string; id: string; subject: string; data: Readonly<Record<string, unknown>> }
-  /** A point of a metric of shared/runtime/metrics.ts. */
-  | { do: 'measure'; metric: string; value: number; attributes?: Readonly<Record<string, string>> }
+  /** A point of a metric of shared/runtime/metrics.ts; of seconds that began at `since` a span of the trace, too. */
+  | { do: 'measure'; metric: string; value: number; attributes?: Readonly<Record<string, string>>; since?: string }
   /**
    * Observes and decides once more in this pass, about this object, too: what was observed may have been out of date by the
    * time of the write.
    */
   | { do: 'lookAgain'; about: { apiVersion: string; kind: string; metadata: ObjectReference } }
+  /**
+   * A request to the OpenStack of the namespace of `of`; what it makes is found by the next look in this same pass. What
+   * OpenStack refuses is taken down among the refusals, by `callKey`, and holds up none but what follows for the same object.
+   */
+  | {
+      do: 'call';
+      of: Observed & { apiVersion: string; kind: string };
+      request: OpenStackRequest;
+    }
+  /**
+   * Wakes this function for this object after so long: only a hint, which is forgotten with the process, about what sends no
+   * events of its own.
+   */
+  | {
+      do: 'lookLater';
+      about: { apiVersion: string; kind: string; metadata: ObjectReference };
+      afterMs: number;
+    }
   /** Asks for the same event again a little later: something must end first that sends no event of its own. */
   | { do: 'again'; because: string }
 );

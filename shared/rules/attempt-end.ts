@@ -1,5 +1,7 @@
 import type { VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
 import type { Action } from './actions.ts';
+import { traceOf } from './image-status.ts';
+import { lasted } from './lasted.ts';
 import { bytesOf } from './quantity.ts';
 
 /** How an attempt ended: `reason` is the word that condition and Event carry, too. */
@@ -16,18 +18,19 @@ export interface AttemptEnd {
  * size stands for them. Goes behind the status write that ends the attempt, so that it is counted once.
  */
 export function attemptEnd(image: VMDiskImage, { result, reason, nowMs, isUnstarted }: AttemptEnd): Action[] {
-  const seconds = (nowMs - Date.parse(image.status?.startedAt ?? '')) / 1000;
+  const { startedAt: since } = image.status ?? {};
   const bytes = bytesOf(image.spec.diskSize);
+  const trace = traceOf(image);
   return [
     { do: 'measure', metric: 'ot.image.sync.attempts', value: 1, attributes: { result, reason } },
-    ...(Number.isFinite(seconds) ? [measure('ot.image.sync.duration', Math.max(0, seconds), result)] : []),
-    ...(isUnstarted || bytes === undefined ? [] : [measure('ot.image.download.estimated', bytes, result)]),
+    ...(since ? [lasted({ metric: 'ot.image.sync.duration', since, nowMs, trace, attributes: { result } })] : []),
+    ...(isUnstarted || bytes === undefined ? [] : [downloaded(bytes, result)]),
   ];
 }
 
-const measure = (metric: string, value: number, result: string): Action => ({
+const downloaded = (bytes: number, result: string): Action => ({
   do: 'measure',
-  metric,
-  value,
+  metric: 'ot.image.download.estimated',
+  value: bytes,
   attributes: { result },
 });

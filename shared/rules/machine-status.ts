@@ -9,6 +9,7 @@ import type { Condition, VMDiskImage } from '../resources/pelotech/vm-disk-image
 import type { Action, TraceOfMachine } from './actions.ts';
 import { conditionOf, withCondition } from './conditions.ts';
 import { record, tellable } from './image-status.ts';
+import { lasted } from './lasted.ts';
 import { traceOfMachine } from './machine-trace.ts';
 import { digestOf } from './names.ts';
 import { changesOf } from './status-changes.ts';
@@ -76,7 +77,9 @@ export function stand(
   return [
     { do: 'patchStatus', resource: VirtualMachineKind, of: machine, status: changed, trace },
     ...(isSaidAnew(before, phase, reason) ? told(machine, { phase, reason, message, now, trace }) : []),
-    ...(isFirst ? [measured(machine, nowMs)] : []),
+    ...(isFirst
+      ? [lasted({ metric: 'ot.machine.ready.duration', since: machine.metadata.creationTimestamp, nowMs, trace })]
+      : []),
   ];
 }
 
@@ -113,9 +116,3 @@ const told = (machine: VirtualMachine, { phase, reason, message, now, trace }: S
     },
   ];
 };
-
-const measured = ({ metadata }: VirtualMachine, nowMs: number): Action => ({
-  do: 'measure',
-  metric: 'ot.machine.ready.duration',
-  value: Math.max(0, nowMs - Date.parse(metadata.creationTimestamp)) / 1000,
-});

@@ -1,6 +1,6 @@
 import type { ConfigMap } from '../resources/core/config-map.ts';
 import { diskQuantity } from '../resources/pelotech/vm-disk-image.ts';
-import { parseDurationMs } from './duration.ts';
+import { parseDurationMs, sayDuration } from './duration.ts';
 
 /** Where the policy is: read at each decision, so that an edit counts at once. */
 export const policyName = 'sync-operator-policy';
@@ -73,6 +73,8 @@ const keys = {
   ),
   machineFailedAfter: duration('5m'),
   machineUnschedulableAfter: duration('15m'),
+  openstackEndpoints: words(['*'], 'URL globs, one a line'),
+  serverRecoverAfter: duration('5m'),
   ansible: oneOf('Run', ['Run', 'External']),
   ansibleRunnerImage: optional(
     'an image of ansible-runner such as registry.example/ansible-runner:1.0',
@@ -88,6 +90,16 @@ const keys = {
 type Keys = typeof keys;
 export type PolicyKey = keyof Keys;
 type Value<K extends PolicyKey> = Keys[K] extends Key<infer T> ? T : never;
+
+export const policyKeys = Object.keys(keys) as readonly PolicyKey[];
+
+/** What holds where the key is not there, as one would write it; empty for none. */
+export function sayDefault(name: PolicyKey): string {
+  const { default: value, parse } = keys[name];
+  if (value === undefined) return '';
+  if (parse === parseDurationMs) return sayDuration(value as number);
+  return Array.isArray(value) ? value.join(' ') : String(value);
+}
 
 /** A key of the policy that does not parse: what was expected and what was found. */
 export interface PolicyFault {

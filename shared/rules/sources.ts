@@ -20,6 +20,10 @@ export function refusedBy(allowedSources: readonly string[], spec: VMDiskImage['
   return `expected allowedSources to name ${withoutQuery(spec.url)} more closely than "*", because the Secret ${spec.secretRef} would be sent to its owner`;
 }
 
+/** True where one of the globs takes this address. */
+export const allowedBy = (globs: readonly string[], url: string) =>
+  globs.some((glob) => globToRegExp(glob).test(asFetched(url)));
+
 /** The URL as a client resolves it: `https://h/images/../private` asks for `https://h/private`. */
 const asFetched = (url: string) => (URL.canParse(url) ? new URL(url).href : url);
 

@@ -13,6 +13,8 @@ export interface Door {
   app: Hono;
   background: Set<Promise<unknown>>;
   origins: ReturnType<typeof traceOrigins>;
+  /** One pass over what a wake names, shared with all that wait. */
+  pass: Pass;
   telemetry: Telemetry;
   now(): number;
   pause(milliseconds: number): Promise<void>;
@@ -26,9 +28,8 @@ const answers = { done: 202, ignored: 204, malformed: 400, tooLarge: 413, confli
 const maxBodyBytes = 1024 * 1024;
 
 /** Events for one function, each answered when its pass is over. */
-export function takeEvents(declaration: FunctionDeclaration, door: Door, run: Pass): void {
-  const { app, background, origins } = door;
-  const pass = sharedPasses(run);
+export function takeEvents(declaration: FunctionDeclaration, door: Door): void {
+  const { app, background, origins, pass } = door;
   const { name } = declaration;
   app.post('/', bodyLimit({ maxSize: maxBodyBytes, onError: (c) => c.body(null, answers.tooLarge) }), async (c) => {
     const answered = answering(name, door);

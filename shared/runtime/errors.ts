@@ -19,6 +19,11 @@ export class ApiError extends Error {
   }
 }
 
+/** The API server was asked, and answered nothing in time. */
+export class NoAnswer extends Error {
+  override name = 'NoAnswer';
+}
+
 /** Someone wrote first: observe and decide again. */
 export class Conflict extends Error {
   override name = 'Conflict';

@@ -33,6 +33,7 @@ interface World {
 const inPhase = (phase: Phase | undefined, name: string) =>
   aVMDiskImage({ name, ...(phase ? { status: { phase } } : {}) });
 const ubuntu = inPhase('Syncing', 'ubuntu');
+const anImporterSeen = { uid: 'pod-1', scratch: false };
 
 /** The API as `world` says at the moment of each read. */
 function reader(world: World): Pick<Kube, 'get' | 'pages'> {
@@ -61,8 +62,12 @@ const allSamples = async () => (await telemetry.metrics()).split('\n').filter((l
 
 const isOfUse = (line: string) => /^ot_(machines|image_(references|unreferenced|prunable))/.test(line);
 const isOfWorkspaces = (line: string) => /^ot_workspace/.test(line);
+const isOfWaits = (line: string) => /^ot_(image_(wait|failed)|slots_idle)/.test(line);
 /** Those of syncs. */
-const samples = async () => (await allSamples()).filter((line) => !isOfUse(line) && !isOfWorkspaces(line));
+const samples = async () =>
+  (await allSamples()).filter((line) => !isOfUse(line) && !isOfWorkspaces(line) && !isOfWaits(line));
+/** Those of what images wait for and why they failed, as far as they are not zero. */
+const waitSamples = async () => (await allSamples()).filter((line) => isOfWaits(line) && !line.endsWith(' 0'));
 /** Those of machines, and of who uses what. */
 const useSamples = async () => (await allSamples()).filter(isOfUse);
 const workspaceSamples = async () => (await allSamples()).filter(isOfWorkspaces);
@@ -115,6 +120,78 @@ describe('a scrape', () => {
   ])('with the Lease %s does not guess about slots', async (_, lease) => {
     observeState(reader({ lease }));
     expect((await samples()).filter((line) => line.includes('slots'))).toEqual([]);
+  });
+});
+
+describe('of images on their way, a scrape', () => {
+  const now = () => start + 600_000;
+  const failed = (name: string, reason: string) =>
+    aVMDiskImage({
+      name,
+      status: {
+        phase: 'Failed',
+        conditions: [{ type: 'Ready', status: 'False', reason, message: '', lastTransitionTime: at(0) }],
+      },
+    });
+  const queued = (name: string, seconds: number) =>
+    aVMDiskImage({ name, status: { phase: 'Queued', queuedAt: at(seconds) } });
+  test('tells what they wait for, for how long the first of them does, and why others failed', async () => {
+    observeState(
+      reader({
+        data: { concurrency: '1' },
+        lease: aLease([{ ...aHolder(ubuntu), since: at(0) }]),
+        images: [
+          aVMDiskImage({
+            name: 'ubuntu',
+            status: {
+              phase: 'Syncing',
+              startedAt: at(0),
+              progress: '5%',
+              progressAt: at(420),
+              importer: anImporterSeen,
+            },
+          }),
+          queued('a', 60),
+          queued('b', 30),
+          failed('c', 'NotFound'),
+          failed('d', 'NotFound'),
+          failed('e', 'Whatever'),
+        ],
+      }),
+      { now },
+    );
+    expect(await waitSamples()).toEqual([
+      'ot_image_waits{reason="SlotsTaken"} 2',
+      'ot_image_waits{reason="Download"} 1',
+      'ot_image_wait_duration_seconds{reason="SlotsTaken"} 570',
+      'ot_image_wait_duration_seconds{reason="Download"} 600',
+      'ot_image_failed{reason="NotFound"} 2',
+      'ot_image_failed{reason="Other"} 1',
+      'ot_slots_idle_duration_seconds{progress="told"} 180',
+    ]);
+  });
+  test('counts a slot for idle whose image is gone, or is not even begun', async () => {
+    const holders = [
+      { ...aHolder(queued('new', 0)), since: at(500) },
+      { ...aHolder(queued('gone', 0)), since: at(100) },
+    ];
+    observeState(reader({ data: {}, lease: aLease(holders), images: [queued('new', 0)] }), { now });
+    expect(await waitSamples()).toContain('ot_slots_idle_duration_seconds{progress="told"} 500');
+  });
+  test('does not guess what they wait for without the policy, nor what a Lease says that cannot be read', async () => {
+    const said = quietly();
+    const world: World = { images: [queued('a', 0), failed('b', 'NotFound')], lease: aLease('{') };
+    world.instead = { ConfigMap: () => Promise.reject(new Error('forbidden')) };
+    observeState(reader(world), { now });
+    expect(await waitSamples()).toEqual(['ot_image_failed{reason="NotFound"} 1']);
+    world.instead = {};
+    expect(await waitSamples()).toContain('ot_image_waits{reason="SlotsUnknown"} 1');
+    expect(said().join()).toContain('metrics without policy');
+  });
+  test('takes a time that cannot be read for none', async () => {
+    const images = [aVMDiskImage({ status: { phase: 'Queued', queuedAt: 'yesterday' } })];
+    observeState(reader({ data: {}, lease: aLease([]), images }), { now });
+    expect(await waitSamples()).toEqual(['ot_image_waits{reason="SlotFree"} 1']);
   });
 });
 

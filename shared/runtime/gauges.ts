@@ -2,7 +2,7 @@ import { metrics as api, type BatchObservableResult, type ObservableGauge } from
 import { Lease } from '../resources/coordination/lease.ts';
 import { ConfigMap } from '../resources/core/config-map.ts';
 import { machinePhases, VirtualMachine } from '../resources/pelotech/virtual-machine.ts';
-import { phases, unreferenced, VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
+import { unreferenced, VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
 import { componentPhases, Workspace, workspacePhases } from '../resources/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../resources/resource.ts';
 import { operatorNamespace } from '../rules/operator.ts';
@@ -10,6 +10,8 @@ import { isValid, type Policy, parsePolicy, policyName } from '../rules/policy.t
 import { isDue } from '../rules/pruning.ts';
 import { machinesOf, referencesAmong } from '../rules/references.ts';
 import { freeIn, holdersOf, leaseName } from '../rules/slots.ts';
+import { countIn, point, unseen } from './gauge-points.ts';
+import { countImages, type Images, imagePoints } from './image-gauges.ts';
 import type { Kube, ListOptions } from './kube.ts';
 import { metricOf, metrics } from './metrics.ts';
 import { scope } from './telemetry.ts';
@@ -20,7 +22,7 @@ type Reader = Pick<Kube, 'get' | 'pages'>;
 interface State {
   policy: Policy | undefined;
   lease: Lease | undefined;
-  imagesByPhase: ReadonlyMap<string, number> | undefined;
+  images: Images | undefined;
   /** Those that nobody uses, as far as their status knows. */
   unused: readonly VMDiskImage[] | undefined;
   machines: Machines | undefined;
@@ -51,12 +53,15 @@ export function observeState(kube: Reader, { timeoutMs = defaultTimeoutMs, now =
   const meter = api.getMeter(scope);
   const gauges = new Map<string, ObservableGauge>();
   for (const { name, kind, unit, description } of metrics) {
-    if (kind === 'observableGauge') gauges.set(name, meter.createObservableGauge(name, { unit, description }));
+    // That one is of another process (server-gauges.ts).
+    if (kind === 'observableGauge' && name !== 'ot.servers')
+      gauges.set(name, meter.createObservableGauge(name, { unit, description }));
   }
   const observe = async (result: BatchObservableResult) => {
     const state = await readState(kube, timeoutMs);
     for (const { metric, value, attributes } of [
-      ...syncPoints(state),
+      ...imagePoints(state.images, now()),
+      ...slotPoints(state),
       ...usePoints(state, now()),
       ...workspacePoints(state),
     ]) {
@@ -77,25 +82,9 @@ export function observeDownloads(bytesSent: () => number): () => void {
   return () => counter.removeCallback(observe);
 }
 
-/** A phase of the label for images that nobody has looked at yet. */
-const unseen = 'Unseen';
-const counted = [unseen, ...phases.filter((phase) => phase !== 'Succeeded')];
-
-/** Not a number stands for "not known": the exporter leaves such points out. */
-const point = (metric: string, value: number | undefined, attributes = {}) => ({
-  metric,
-  value: value ?? Number.NaN,
-  attributes,
-});
-
-/** Of a count that is known, what was never counted is none. */
-const countIn = <K>(counts: ReadonlyMap<K, number> | undefined, key: K) => counts && (counts.get(key) ?? 0);
-
-function syncPoints({ policy, lease, imagesByPhase }: State) {
+function slotPoints({ policy, lease }: State) {
   const held = holdersOf(lease);
   return [
-    point('ot.image.queue.length', countIn(imagesByPhase, 'Queued')),
-    ...counted.map((phase) => point('ot.images', countIn(imagesByPhase, phase), { phase })),
     point('ot.slots.held', held?.length),
     point('ot.slots.free', held && policy && freeUnder(policy, held)),
     point('ot.policy.valid', policy && (policy.faults.length === 0 ? 1 : 0)),
@@ -141,23 +130,16 @@ const freeUnder = (policy: Policy, held: NonNullable<ReturnType<typeof holdersOf
 async function readState(kube: Reader, timeoutMs: number): Promise<State> {
   const own = { namespace: operatorNamespace };
   const policy = kube.get(ConfigMap, { ...own, name: policyName }).then(parsePolicy);
-  const [known, lease, imagesByPhase, unused, machines, workspaces] = await Promise.all([
+  const slots = kube.get(Lease, { ...own, name: leaseName });
+  const [known, lease, images, unused, machines, workspaces] = await Promise.all([
     orUndefined('policy', timeoutMs, policy),
-    orUndefined('slots', timeoutMs, kube.get(Lease, { ...own, name: leaseName })),
-    orUndefined('images', timeoutMs, countImages(kube)),
+    orUndefined('slots', timeoutMs, slots),
+    orUndefined('images', timeoutMs, countImages(kube, policy, slots)),
     orUndefined('unused images', timeoutMs, all(kube, VMDiskImage, { fieldSelector: unreferenced })),
     orUndefined('machines', timeoutMs, countMachines(kube, policy)),
     orUndefined('workspaces', timeoutMs, countWorkspaces(kube)),
   ]);
-  return { policy: known, lease, imagesByPhase, unused, machines, workspaces };
-}
-
-async function countImages(kube: Reader): Promise<ReadonlyMap<string, number>> {
-  const counts = new Map<string, number>();
-  for await (const { items } of kube.pages(VMDiskImage, { fieldSelector: 'status.phase!=Succeeded' })) {
-    for (const { status } of items) add(counts, status?.phase ?? unseen);
-  }
-  return counts;
+  return { policy: known, lease, images, unused, machines, workspaces };
 }
 
 async function countMachines(kube: Reader, policy: Promise<Policy>): Promise<Machines> {

@@ -6,7 +6,7 @@ import {
   Watch,
 } from '@kubernetes/client-node';
 import type { KubernetesObject, ObjectReference, Resource } from '../resources/resource.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, NoAnswer } from './errors.ts';
 
 export interface ListOptions {
   namespace?: string;
@@ -154,7 +154,7 @@ export function kubeClient(
     context.setSignal(AbortSignal.timeout(timeoutMs));
     const { response, text } = await answerTo(context).catch((error: unknown) => {
       if (!isTimeout(error)) throw error;
-      throw new Error(`expected an answer to ${method} ${path} within ${timeoutMs / 1000} s, found none`);
+      throw new NoAnswer(`expected an answer to ${method} ${path} within ${timeoutMs / 1000} s, found none`);
     });
     if (response.httpStatusCode >= 300) throw apiError(resource, response.httpStatusCode, text);
     const answer = parsed(text);
@@ -248,7 +248,7 @@ export function kubeClient(
           if (type === 'ERROR') reject(apiError(resource, 410, JSON.stringify(object)));
           else if (type !== 'BOOKMARK') onEvent({ type: type as 'ADDED', object: resource.parse(object) });
         },
-        (error) => (error && !signal.aborted && !isTimeout(error) ? reject(error) : resolve()),
+        (error) => (error && !signal.aborted && !isTimeout(error) ? reject(watchError(resource, error)) : resolve()),
       );
       if (signal.aborted) controller.abort();
       signal.addEventListener('abort', () => controller.abort(), { once: true });
@@ -259,6 +259,10 @@ export function kubeClient(
 
 /** The object with its kind said, as every body must. */
 const named = ({ apiVersion, kind }: Resource, object: unknown) => ({ apiVersion, kind, ...(object as object) });
+
+/** The library tells an answer other than a stream by its status alone. */
+const watchError = (resource: Resource, error: Error) =>
+  'statusCode' in error ? apiError(resource, Number(error.statusCode), error.message) : error;
 
 function apiError({ kind, holdsPasswords }: Resource, httpStatus: number, text: string): ApiError {
   const status = parsed(text) as { code?: number; reason?: string; message?: string } | undefined;

@@ -32,6 +32,29 @@ export const metrics: readonly Metric[] = [
     labels: ['phase'],
   },
   {
+    name: 'ot.image.waits',
+    kind: 'observableGauge',
+    unit: '{image}',
+    description:
+      'Images on their way, by what they wait for: the policy, a slot, the next attempt, an importer, their download, a snapshot.',
+    labels: ['reason'],
+  },
+  {
+    name: 'ot.image.wait.duration',
+    kind: 'observableGauge',
+    unit: 's',
+    description: 'For how long the image that has waited longest for that has done so; 0 where none does.',
+    labels: ['reason'],
+  },
+  {
+    name: 'ot.image.failed',
+    kind: 'observableGauge',
+    unit: '{image}',
+    description:
+      'Images that have failed for good, by the reason word of their status (`Other` for any that is not of ours).',
+    labels: ['reason'],
+  },
+  {
     name: 'ot.slots.held',
     kind: 'observableGauge',
     unit: '{slot}',
@@ -44,6 +67,14 @@ export const metrics: readonly Metric[] = [
     unit: '{slot}',
     description: 'Sync slots free under the policy; 0 while its concurrency does not parse.',
     labels: [],
+  },
+  {
+    name: 'ot.slots.idle.duration',
+    kind: 'observableGauge',
+    unit: 's',
+    description:
+      'For how long the held slot that this is longest true of has shown no progress, by whether its download tells any (`told`, `untold`); 0 where none is held.',
+    labels: ['progress'],
   },
   {
     name: 'ot.policy.valid',
@@ -88,7 +119,8 @@ export const metrics: readonly Metric[] = [
     name: 'ot.image.download.estimated',
     kind: 'counter',
     unit: 'By',
-    description: 'Bytes downloaded at most: the disk size for each attempt that started (CDI tells no better).',
+    description:
+      'Bytes downloaded at most: the disk size for each attempt that started and was not refused at once (CDI tells no better).',
     labels: ['result'],
   },
   {
@@ -168,12 +200,43 @@ export const metrics: readonly Metric[] = [
     buckets: longSeconds,
   },
   {
+    name: 'ot.servers',
+    kind: 'observableGauge',
+    unit: '{machine}',
+    description: 'Machines on OpenStack by phase, `Unseen` before the first.',
+    labels: ['phase'],
+  },
+  {
+    name: 'ot.openstack.call.duration',
+    kind: 'histogram',
+    unit: 's',
+    description: 'Requests to OpenStack, by service, operation and HTTP status (`none` where no answer came).',
+    labels: ['service', 'operation', 'code'],
+    buckets: seconds,
+  },
+  {
+    name: 'ot.openstack.tokens',
+    kind: 'counter',
+    unit: '{token}',
+    description:
+      'Logins at Keystone, by why: the first of a process, expired, refused by a service, or other roles since.',
+    labels: ['reason'],
+  },
+  {
     name: 'ot.event.handling.duration',
     kind: 'histogram',
     unit: 's',
     description: 'From an event to its answer, by result (done, ignored, malformed, conflict, later).',
     labels: ['function', 'result'],
     buckets: seconds,
+  },
+  {
+    name: 'ot.events.missed',
+    kind: 'counter',
+    unit: '{decision}',
+    description:
+      'Decisions that a timer alone (sweep, audit) led to and that would have been the same two ticks before: what an event told of, and nobody heard.',
+    labels: ['function', 'timer'],
   },
   {
     name: 'ot.lease.conflicts',

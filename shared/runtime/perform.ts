@@ -2,11 +2,15 @@ import type { Subject } from '../function.ts';
 import { Event } from '../resources/core/event.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../resources/resource.ts';
 import type { Action } from '../rules/actions.ts';
+import { callKey } from '../rules/call-key.ts';
 import { hashedName } from '../rules/names.ts';
 import { refusalKey } from '../rules/refusal-key.ts';
 import { toTime } from '../rules/time.ts';
 import { ApiError, Conflict, hasStatus, isRefusal } from './errors.ts';
 import type { Kube } from './kube.ts';
+import { type Clouds, isFault } from './openstack/clouds.ts';
+import { OpenStackError } from './openstack/open-stack-error.ts';
+import { Unreachable } from './openstack/session.ts';
 import { traceparentOf } from './telemetry.ts';
 import type { DomainEvent } from './tell.ts';
 
@@ -17,7 +21,13 @@ export interface Effects {
   now(): number;
   /** Posts a domain event; off the critical path, and never a reason to fail. */
   tell(event: DomainEvent): void;
-  measure(metric: string, value: number, attributes?: Readonly<Record<string, string>>): void;
+  /** The OpenStacks that this pass observed; undefined where it observed none. */
+  clouds(): Clouds | undefined;
+  /** Wakes the function for the object after that time, unless the process ends before. */
+  lookLater(about: Subject, afterMs: number): void;
+  measure(point: Action & { do: 'measure' }): void;
+  /** Hears of each object that was made, or applied as a whole. */
+  made(object: KubernetesObject): void;
   /** Runs one action inside the trace of the image it concerns. */
   traced<T>(action: Action, run: () => Promise<T>): Promise<T>;
 }
@@ -81,7 +91,7 @@ const isLastOf = (owner: string | undefined, rest: readonly Action[]) =>
 /** Measures, then records and tells, which may take their time; nothing here is a reason to fail. */
 export async function pay(effects: Effects, courtesies: readonly Courtesy[]): Promise<void> {
   for (const courtesy of courtesies) {
-    if (courtesy.do === 'measure') effects.measure(courtesy.metric, courtesy.value, courtesy.attributes);
+    if (courtesy.do === 'measure') effects.measure(courtesy);
   }
   for (const courtesy of courtesies) {
     if (courtesy.do === 'record') await record(effects, courtesy);
@@ -133,16 +143,8 @@ async function performOne(
       return wrote(await orConflict(kube.patch(action.resource, ref(action.of), patch, options)));
     }
     case 'apply': {
-      const { object, resource, subresource, force } = action;
-      const options = { fieldManager: name, ...(subresource ? { subresource } : {}), ...(force ? { force } : {}) };
-      try {
-        return wrote(await kube.apply(resource, object, options));
-      } catch (error) {
-        // 404: the namespace is not there, and applying again would not make it.
-        if (!isRefusal(error) && !hasStatus(error, 409) && !hasStatus(error, 404)) throw error;
-        refuse(outcome, resource, object.metadata, wordsOf(error));
-        return;
-      }
+      const applied = await apply(effects, action, outcome);
+      return applied && wrote(applied);
     }
     case 'delete': {
       const { uid, resourceVersion } = asRead(action.of.metadata);
@@ -159,8 +161,39 @@ async function performOne(
       outcome.looksAgain.push({ apiVersion, kind, ...ref({ metadata }) });
       return;
     }
+    case 'call':
+      return call(effects, action, outcome);
+    case 'lookLater': {
+      const { apiVersion, kind, metadata } = action.about;
+      effects.lookLater({ apiVersion, kind, ...ref({ metadata }) }, action.afterMs);
+      return;
+    }
     case 'again':
       outcome.again = action.because;
+  }
+}
+
+/**
+ * One request to OpenStack. Whatever became of it is found by the next look, also where no answer came: it may have been done
+ * all the same, and is never simply repeated.
+ */
+async function call(
+  { clouds, lookLater }: Effects,
+  { of, request }: Action & { do: 'call' },
+  outcome: Outcome,
+): Promise<void> {
+  const cloud = await clouds()?.of(of.metadata.namespace ?? '');
+  if (!cloud || isFault(cloud)) throw new Conflict(cloud?.message ?? 'no OpenStack was observed');
+  try {
+    await cloud.send(request);
+    const about = { apiVersion: of.apiVersion, kind: of.kind, ...ref(of) };
+    if (request.showsAfterMs === undefined) outcome.looksAgain.push(about);
+    else lookLater(about, request.showsAfterMs);
+  } catch (error) {
+    if (!(error instanceof OpenStackError) && !(error instanceof Unreachable)) throw error;
+    const refusal = error instanceof OpenStackError ? error.refusal : undefined;
+    if (refusal === undefined) outcome.again = error.message;
+    outcome.refusals.set(callKey(of, request), `${refusal ?? 'Unavailable'}: ${error.message}`);
   }
 }
 
@@ -191,12 +224,12 @@ async function orConflict<T>(request: Promise<T>): Promise<T> {
 }
 
 async function create(
-  { kube, name }: Effects,
+  { kube, name, made }: Effects,
   { resource, object, owner }: Action & { do: 'create' },
   outcome: Outcome,
 ): Promise<void> {
   try {
-    await kube.create(resource, object, name);
+    made(await kube.create(resource, object, name));
   } catch (error) {
     if (hasStatus(error, 409)) {
       const found = owner === undefined ? undefined : await kube.get(resource, object.metadata);
@@ -211,6 +244,25 @@ async function create(
     } else if (hasStatus(error, 404)) throw new Conflict(sayError(error));
     else if (isRefusal(error)) refuse(outcome, resource, object.metadata, wordsOf(error));
     else throw error;
+  }
+}
+
+/** Undefined where the API server refuses it: applying the same again would not help. */
+async function apply(
+  { kube, name, made }: Effects,
+  { object, resource, subresource, force }: Action & { do: 'apply' },
+  outcome: Outcome,
+): Promise<KubernetesObject | undefined> {
+  const options = { fieldManager: name, ...(subresource ? { subresource } : {}), ...(force ? { force } : {}) };
+  try {
+    const applied = await kube.apply(resource, object, options);
+    if (!subresource) made(applied);
+    return applied;
+  } catch (error) {
+    // 404: the namespace is not there, and applying again would not make it.
+    if (!isRefusal(error) && !hasStatus(error, 409) && !hasStatus(error, 404)) throw error;
+    refuse(outcome, resource, object.metadata, wordsOf(error));
+    return undefined;
   }
 }
 

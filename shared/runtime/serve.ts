@@ -1,13 +1,18 @@
 import { Hono } from 'hono';
-import type { FunctionDeclaration, Subject, Wake } from '../function.ts';
+import type { Context, FunctionDeclaration, Subject, Wake } from '../function.ts';
 import { Lease } from '../resources/coordination/lease.ts';
-import type { Action, TraceOfImage } from '../rules/actions.ts';
+import type { Action, TraceOf } from '../rules/actions.ts';
 import { defaultHoldOffMs } from '../rules/slots.ts';
+import { traceBegunBy } from '../rules/trace-begun.ts';
 import { type Door, keep, takeDeadLetters, takeEvents } from './doors.ts';
 import { Again, Conflict } from './errors.ts';
 import type { Kube } from './kube.ts';
+import { laterLooks } from './later-looks.ts';
+import { isMissedEvent, timerAlone } from './missed-events.ts';
+import type { CloudDoor, Clouds } from './openstack/clouds.ts';
+import { sharedPasses } from './passes.ts';
 import { type Effects, type Outcome, pay, perform } from './perform.ts';
-import { imageOf, type Telemetry } from './telemetry.ts';
+import { imageOf, lifeIn, type Telemetry } from './telemetry.ts';
 import { traceOrigins } from './telemetry-origins.ts';
 import type { Teller } from './tell.ts';
 
@@ -20,6 +25,10 @@ export interface Ports {
   /** A number from 0 to 1, so that rivals do not try again in step. */
   random(): number;
   teller: Teller;
+  /** For functions that work with OpenStack. */
+  clouds?: CloudDoor;
+  /** Runs something later and hands back how to call it off; Node's own timers unless said otherwise. */
+  after?(milliseconds: number, task: () => void): () => void;
   holdOffMs?: number;
 }
 
@@ -35,18 +44,23 @@ export const longestUseMs = 30_000;
 export function serve<Observed>(declaration: FunctionDeclaration<Observed>, ports: Ports) {
   const background = new Set<Promise<unknown>>();
   const origins = traceOrigins();
-  const run = (wake: Wake) => runPass(declaration, ports, wake, origins.take(), background);
+  const later = laterLooks((about) => pass({ ...nothing, subjects: [about] }), ports.after);
+  const run = (wake: Wake) => runPass(declaration, ports, wake, origins.take(), background, later.look);
+  const pass = sharedPasses(run);
   const app = new Hono();
   app.get('/health/:probe', (c) => c.text('ok'));
-  const door: Door = { app, background, origins, ...ports };
+  const door: Door = { app, background, origins, pass, ...ports };
   if (declaration.on.some((waker) => waker.on === 'deadLetter')) takeDeadLetters(declaration.name, door, run);
-  else takeEvents(declaration as FunctionDeclaration, door, run);
+  else takeEvents(declaration as FunctionDeclaration, door);
   /** Resolves when all that was begun is done: for SIGTERM. */
   const drained = async () => {
+    later.forget();
     while (background.size > 0) await Promise.all(background);
   };
   return { app, drained };
 }
+
+const nothing: Wake = { subjects: [], messages: [], sweep: false, audit: false };
 
 /** One pass of a function over what its events named. Throws Conflict or Again where the same events are wanted again. */
 export async function runPass<Observed>(
@@ -55,10 +69,11 @@ export async function runPass<Observed>(
   wake: Wake,
   origins: readonly string[],
   background: Set<Promise<unknown>>,
+  lookLater: (about: Subject, afterMs: number) => void = () => undefined,
 ): Promise<void> {
   const { telemetry, teller } = ports;
   if (wake.sweep || wake.audit) teller.retell();
-  const effects = effectsOf(declaration.name, ports);
+  const effects = effectsOf(declaration.name, ports, lookLater);
   const tryUntilDone = async () => {
     const refusals = new Map<string, string>();
     const looks: Subject[] = [];
@@ -95,27 +110,47 @@ const wakeWord = ({ audit, sweep }: Wake) => (audit ? 'audit' : sweep ? 'sweep' 
 
 /** Each decision is performed on its own: one that fails does not hold up the others, and is told of at the end. */
 async function decideAll<Observed>(
-  { observe, decide }: FunctionDeclaration<Observed>,
-  { kube, now, holdOffMs = defaultHoldOffMs }: Ports,
+  { observe, decide, part }: FunctionDeclaration<Observed>,
+  { kube, now, clouds: door, holdOffMs = defaultHoldOffMs }: Ports,
   effects: Effects,
   wake: Wake,
   outcome: Outcome,
 ): Promise<void> {
   const readMs = now();
+  let opened: Clouds | undefined;
+  const openClouds: Context['openClouds'] = (allows) => {
+    if (!door) throw new Error(`${effects.name}: expected a door to OpenStack, found none`);
+    opened = door.open(allows);
+    return opened;
+  };
   const current: Effects = {
     ...effects,
+    clouds: () => opened,
     traced: (action, run) => {
-      if ('resource' in action && now() - readMs > longestUseMs)
+      if (('resource' in action || action.do === 'call') && now() - readMs > longestUseMs)
         throw new Conflict('what was read is too old to act upon');
       return effects.traced(action, run);
     },
   };
-  const observed = await observe({ kube, nowMs: readMs, refusals: new Map(outcome.refusals), holdOffMs }, wake);
+  const observed = await observe(
+    { kube, nowMs: readMs, refusals: new Map(outcome.refusals), openClouds, holdOffMs },
+    wake,
+  );
+  const timer = timerAlone(wake);
   const results = await Promise.allSettled(
     observed.map(async (one) => {
       const own: Outcome = { refusals: new Map(), courtesies: [], looksAgain: [] };
+      const actions = decide(one);
       try {
-        await perform(current, decide(one), own);
+        await perform(current, actions, own);
+        // Nothing in OpenStack sends events: what is found there is found by looking.
+        if (timer && part === undefined && isMissedEvent(decide, one, actions, timer))
+          own.courtesies.push({
+            do: 'measure',
+            metric: 'ot.events.missed',
+            value: 1,
+            attributes: { function: effects.name, timer },
+          });
       } finally {
         for (const [name, words] of own.refusals) outcome.refusals.set(name, words);
         outcome.courtesies.push(...own.courtesies);
@@ -129,15 +164,26 @@ async function decideAll<Observed>(
   if (worst !== undefined) throw worst;
 }
 
-function effectsOf(name: string, { kube, now, teller, telemetry }: Ports): Effects {
+function effectsOf(name: string, { kube, now, teller, telemetry }: Ports, lookLater: Effects['lookLater']): Effects {
   const phases = new Map<string, string>();
   return {
     name,
     kube,
     now,
+    clouds: () => undefined,
+    lookLater,
     tell: teller.tell,
-    measure: telemetry.measure,
+    measure: ({ metric, value, attributes, trace, since }) => {
+      telemetry.measure(metric, value, attributes);
+      if (trace && since) telemetry.lasted(metric, since, value, trace, { ...attributes, ...uidAttributes(trace) });
+    },
+    made: (object) => {
+      const trace = traceBegunBy(object);
+      if (trace) telemetry.made(trace);
+    },
     traced: async (action, run) => {
+      if (action.do === 'call')
+        return telemetry.span(`call ${action.request.operation}`, action.trace, callAttributes(action, phases), run);
       if (!('resource' in action)) return run();
       try {
         return await telemetry.span(
@@ -157,44 +203,58 @@ function effectsOf(name: string, { kube, now, teller, telemetry }: Ports): Effec
   };
 }
 
+/** Which object a span is about. */
+const objectAttributes = (kind: string, { name, namespace }: { name: string; namespace?: string | undefined }) => ({
+  'k8s.object.kind': kind,
+  'k8s.object.name': name,
+  ...(namespace ? { 'k8s.namespace.name': namespace } : {}),
+});
+
+type Call = Extract<Action, { do: 'call' }>;
+
+const callAttributes = (action: Call, phases: Map<string, string>): Record<string, string> => ({
+  ...objectAttributes(action.of.kind, action.of.metadata),
+  'ot.openstack.service': action.request.service,
+  ...lifeAttributes(action, phases),
+});
+
 type Write = Extract<Action, { resource: unknown }>;
 
 /** What a write is about; `phases` keeps where this pass has moved each object. Never a URL, a message or a Secret. */
 function attributesOf(action: Write, phases: Map<string, string>): Record<string, string> {
   const { metadata } = 'of' in action ? action.of : action.object;
-  const { trace } = action;
+  return { ...objectAttributes(action.resource.kind, metadata), ...lifeAttributes(action, phases) };
+}
+
+/** Whose doing it is part of, and where that stands. */
+function lifeAttributes(action: Write | Call, phases: Map<string, string>): Record<string, string> {
+  const image = imageOf(action.trace);
+  const life = action.trace && lifeIn(action.trace);
   return {
-    'k8s.object.kind': action.resource.kind,
-    'k8s.object.name': metadata.name,
-    ...(metadata.namespace ? { 'k8s.namespace.name': metadata.namespace } : {}),
-    ...imageAttributes(action, imageOf(trace), phases),
-    ...(trace && 'machine' in trace ? lifeAttributes('machine', action, trace.machine, phases) : {}),
-    ...(trace && 'workspace' in trace ? lifeAttributes('workspace', action, trace.workspace, phases) : {}),
+    ...(action.trace && uidAttributes(action.trace)),
+    ...(image && phaseAttribute('image', phaseAfter(action, image, phases))),
+    ...(life && phaseAttribute(life.what, phaseAfter(action, life, phases))),
   };
 }
 
-function imageAttributes(action: Write, image: TraceOfImage | undefined, phases: Map<string, string>) {
-  if (image === undefined) return {};
-  const phase = phaseAfter(action, image, phases);
-  return {
-    'ot.image.uid': image.uid,
-    'ot.image.revision': String(image.revision),
-    ...(phase === undefined ? {} : { 'ot.image.phase': phase }),
-  };
-}
+const phaseAttribute = (what: string, phase: string | undefined): Record<string, string> =>
+  phase === undefined ? {} : { [`ot.${what}.phase`]: phase };
 
-function lifeAttributes(
-  what: 'machine' | 'workspace',
-  action: Write,
-  of: { uid: string; phase?: string },
-  phases: Map<string, string>,
-) {
-  const phase = phaseAfter(action, of, phases);
-  return { [`ot.${what}.uid`]: of.uid, ...(phase === undefined ? {} : { [`ot.${what}.phase`]: phase }) };
+function uidAttributes(of: TraceOf): Record<string, string> {
+  const image = imageOf(of);
+  const life = lifeIn(of);
+  return {
+    ...(image ? { 'ot.image.uid': image.uid, 'ot.image.revision': String(image.revision) } : {}),
+    ...(life ? { [`ot.${life.what}.uid`]: life.uid } : {}),
+  };
 }
 
 /** A write of a status moves the object it is about, and no other that its trace names. */
-function phaseAfter(action: Write, { uid, phase }: { uid: string; phase?: string }, phases: Map<string, string>) {
+function phaseAfter(
+  action: Write | Call,
+  { uid, phase }: { uid: string; phase?: string },
+  phases: Map<string, string>,
+) {
   const moved = action.do === 'patchStatus' && action.status.phase;
   if (typeof moved === 'string' && 'of' in action && action.of.metadata.uid === uid) phases.set(uid, moved);
   return phases.get(uid) ?? phase;

@@ -183,7 +183,7 @@ const widget = Widget.parse({ metadata: { name: 'w', namespace: 'lab', uid: '8f3
 /** A function that makes one write a pass, and how it is called. */
 function served(options: { action?: Action; write?: () => Promise<unknown> } = {}) {
   const status: Action = { do: 'patchStatus', resource: Widget, of: widget, status: { phase: 'Done' }, trace: image };
-  const wakers: Waker[] = [on.changed(Widget, { source: 'pelotech' })];
+  const wakers: Waker[] = [on.changed(Widget, { source: 'pelotech' }), on.sweep()];
   const declaration = defineFunction({
     name: 'turn-widget',
     on: wakers,
@@ -243,17 +243,39 @@ describe('a function that is served', () => {
     await served({ action: status }).post();
     await served({ action: { ...status, status: { message: 'Waiting.' } } }).post();
     const words = ({ attributes }: ReadableSpan) =>
-      Object.entries(attributes).filter(([key]) => /^ot\.(image|machine)/.test(key));
-    const common = [
-      ['ot.image.uid', '9a'],
-      ['ot.image.revision', '3'],
-      ['ot.image.phase', 'Succeeded'],
-      ['ot.machine.uid', '8f3c'],
-    ];
+      Object.fromEntries(Object.entries(attributes).filter(([key]) => /^ot\.(image|machine)/.test(key)));
+    const common = {
+      'ot.image.uid': '9a',
+      'ot.image.revision': '3',
+      'ot.image.phase': 'Succeeded',
+      'ot.machine.uid': '8f3c',
+    };
     expect(named('patchStatus Widget').map(words)).toEqual([
-      [...common, ['ot.machine.phase', 'Ready']],
-      [...common, ['ot.machine.phase', 'Provisioning']],
+      { ...common, 'ot.machine.phase': 'Ready' },
+      { ...common, 'ot.machine.phase': 'Provisioning' },
     ]);
+  });
+  test('says how long something took as a span from its beginning, in the trace of whom it was for', async () => {
+    const since = '2026-01-01T00:00:00.000Z';
+    const trace = { machine: { uid: '8f3c' }, image };
+    const waited: Action = { do: 'measure', metric: 'ot.machine.ready.duration', value: 2.5, since, trace };
+    const { post, drained } = served({ action: waited });
+    await post();
+    await drained();
+    const [span, ...others] = named('ot.machine.ready.duration');
+    expect(others).toEqual([]);
+    expect(span?.spanContext().traceId).toBe(spanContextOf(trace).traceId);
+    expect(tracesLinked(span)).toEqual([spanContextOf(image).traceId]);
+    expect([span?.startTime, span?.endTime]).toEqual([
+      [Date.parse(since) / 1000, 0],
+      [Date.parse(since) / 1000 + 2, 500_000_000],
+    ]);
+    expect(span?.attributes).toEqual({
+      'ot.function': 'turn-widget',
+      'ot.machine.uid': '8f3c',
+      'ot.image.uid': '8f3c',
+      'ot.image.revision': '2',
+    });
   });
   test('says of a write for a workspace which workspace and where that moves it, and of no image', async () => {
     const trace = { workspace: { uid: '8f3c', phase: 'Provisioning' }, images: [image], machines: [] };
@@ -310,5 +332,15 @@ describe('a function that is served', () => {
       expect(text).toContain(`ot_event_handling_duration_seconds_count{function="turn-widget",result="${result}"} 1\n`);
     }
     expect(text).toContain('ot_write_conflicts_total{function="turn-widget"} 5\n');
+  });
+  test('counts what a timer alone led to, and no event had', async () => {
+    const { post, drained } = served();
+    await post();
+    await drained();
+    expect(await running.metrics()).not.toContain('ot_events_missed_total{');
+    const sweep = '/apis/v1/namespaces/sync-operator/pingsources/sweep';
+    await post({ 'ce-type': 'dev.knative.sources.ping', 'ce-source': sweep });
+    await drained();
+    expect(await running.metrics()).toContain('ot_events_missed_total{function="turn-widget",timer="sweep"} 1\n');
   });
 });

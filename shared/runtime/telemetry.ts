@@ -29,8 +29,12 @@ type Attributes = Readonly<Record<string, string>>;
 export interface Telemetry {
   /** Writes a point of a metric; throws where the table has no such metric, or other labels for it. */
   measure(metric: string, value: number, attributes?: Attributes): void;
+  /** A span of what a duration measured, in the trace of whom it was measured for: by the metric's name, from `since` on. */
+  lasted(metric: string, since: string, seconds: number, of: TraceOf, attributes?: Attributes): void;
+  /** Links the span that runs now with the trace of what it has made: that had none before it was there. */
+  made(of: TraceOf): void;
   /**
-   * Runs inside a span: of the trace of that image revision, machine or workspace where one is given, linked with the pass it
+   * Runs inside a span: of the trace of that image revision or of something's life where one is given, linked with the pass it
    * is done in; else of the pass's own. With `origins`, traces that events came with as W3C writes them, it is a new pass, linked
    * with those.
    */
@@ -48,6 +52,15 @@ export function telemetryOf(functionName: string): Telemetry {
   const writeTo = currentInstruments();
   return {
     measure: (metric, value, attributes = {}) => writeTo(metric)(value, attributes),
+    lasted(metric, since, seconds, of, attributes = {}) {
+      const startTime = Date.parse(since);
+      const options = { links: linksBeyond(of), startTime, attributes: { ...attributes, 'ot.function': functionName } };
+      trace
+        .getTracer(scope)
+        .startSpan(metric, options, within(of))
+        .end(startTime + seconds * 1000);
+    },
+    made: (of) => void trace.getActiveSpan()?.addLink({ context: spanContextOf(of) }),
     span(name, of, attributes, run, origins) {
       const [options, parent] = origins ? aPass(origins) : of ? inTraceOf(of) : inPass();
       const all = { ...options, attributes: { ...attributes, 'ot.function': functionName } };
@@ -56,21 +69,32 @@ export function telemetryOf(functionName: string): Telemetry {
   };
 }
 
-/** The trace of an image's revision, a machine or a workspace: no source carries `traceparent`, so every function derives the same ids. */
+/** The trace of an image's revision or of anything else's life: no source carries `traceparent`, so every function derives the same ids. */
 export function spanContextOf(of: TraceOf): SpanContext {
   const digest = createHash('sha256').update(keyOf(of)).digest('hex');
   return { traceId: digest.slice(0, 32), spanId: digest.slice(32, 48), traceFlags: TraceFlags.SAMPLED, isRemote: true };
 }
 
 function keyOf(of: TraceOf): string {
-  if ('workspace' in of) return `workspace/${of.workspace.uid}`;
-  return 'machine' in of ? `machine/${of.machine.uid}` : `${of.uid}/${of.revision}`;
+  const life = lifeIn(of);
+  if (life) return `${life.what}/${life.uid}`;
+  const { uid, revision } = of as TraceOfImage;
+  return `${uid}/${revision}`;
+}
+
+/** Whose life a trace is, and where it stood; undefined of an image, of which each revision has a trace. */
+export function lifeIn(of: TraceOf): { what: string; uid: string; phase?: string } | undefined {
+  if ('workspace' in of) return { what: 'workspace', ...of.workspace };
+  if ('machine' in of) return { what: 'machine', ...of.machine };
+  if ('network' in of) return { what: 'network', ...of.network };
+  return 'volume' in of ? { what: 'volume', ...of.volume } : undefined;
 }
 
 /** The image whose sync something is about, be it the image's own doing or that of a machine on it. */
 export function imageOf(of: TraceOf | undefined): TraceOfImage | undefined {
-  if (!of || 'workspace' in of) return undefined;
-  return 'machine' in of ? of.image : of;
+  if (!of) return undefined;
+  if ('machine' in of) return of.image;
+  return lifeIn(of) ? undefined : (of as TraceOfImage);
 }
 
 /** The traces that one gets to from there: of a machine its image's, of a workspace those of its images and machines. */
@@ -79,7 +103,7 @@ function tracesBeyond(of: TraceOf): TraceOf[] {
   return 'machine' in of && of.image ? [of.image] : [];
 }
 
-/** The same as W3C writes it, for events that tell of the image, machine or workspace. */
+/** The same as W3C writes it, for events that tell of it. */
 export function traceparentOf(of: TraceOf): string {
   const { traceId, spanId } = spanContextOf(of);
   return `00-${traceId}-${spanId}-01`;
@@ -105,10 +129,13 @@ function inTraceOf(of: TraceOf): Start {
     linked.add(own.traceId);
     pass.addLink({ context: own });
   }
-  const beyond = tracesBeyond(of).map((other) => ({ context: spanContextOf(other) }));
-  const links = [...(pass ? [{ context: pass.spanContext() }] : []), ...beyond];
-  return [{ kind: SpanKind.CLIENT, links }, trace.setSpanContext(ROOT_CONTEXT, own)];
+  const links = [...(pass ? [{ context: pass.spanContext() }] : []), ...linksBeyond(of)];
+  return [{ kind: SpanKind.CLIENT, links }, within(of)];
 }
+
+const linksBeyond = (of: TraceOf): Link[] => tracesBeyond(of).map((other) => ({ context: spanContextOf(other) }));
+
+const within = (of: TraceOf): Context => trace.setSpanContext(ROOT_CONTEXT, spanContextOf(of));
 
 /** An error is told by its type only: messages repeat what users wrote, URLs with signatures included. */
 async function ended<T>(span: Span, run: () => Promise<T>): Promise<T> {

@@ -153,6 +153,7 @@ export const VMDiskImageStatus = z.object({
   snapshottingAt: time('When the download was done.').optional(),
   completedAt: time('When the revision came to its end.').optional(),
   progress: z.string().max(16).optional().describe('Share of the download, or N/A where CDI tells none.'),
+  progressAt: time('When the share last moved, or another importer was seen.').optional(),
   dataVolume: z.string().max(253).optional().describe('The DataVolume of the attempt, once it was seen.'),
   importer: z
     .object({ uid: z.string().max(64), scratch: z.boolean() })

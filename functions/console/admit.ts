@@ -1,0 +1,116 @@
+import * as z from 'zod';
+import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import { ObjectMeta, type Resource } from '../../shared/resources/resource.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+
+const User = z.object({
+  username: z.string(),
+  uid: z.string().optional(),
+  groups: z.array(z.string()),
+  extra: z.record(z.string(), z.array(z.string())).optional(),
+});
+type User = z.infer<typeof User>;
+
+/** A question to the API server, which has no name and is not kept. */
+function defineReview<S extends z.ZodType>(apiVersion: string, kind: string, status: S) {
+  const plural = `${kind.toLowerCase()}s`;
+  const metadata = ObjectMeta.parse({ name: '' });
+  const parse = (value: unknown) => ({
+    apiVersion,
+    kind,
+    metadata,
+    status: status.parse((value as { status?: unknown } | undefined)?.status) as z.infer<S>,
+  });
+  return { apiVersion, kind, plural, namespaced: false, parse };
+}
+
+/** Asks whose a token is. */
+export const TokenReview = defineReview(
+  'authentication.k8s.io/v1',
+  'TokenReview',
+  z.object({ authenticated: z.boolean().default(false), user: User.partial().optional() }),
+);
+
+/** Asks whether somebody may do something. */
+export const SubjectAccessReview = defineReview(
+  'authorization.k8s.io/v1',
+  'SubjectAccessReview',
+  z.object({ allowed: z.boolean().default(false) }),
+);
+
+/** Somebody who looks at the page. */
+export interface Viewer {
+  name: string;
+  /** Whether they may list the objects of that kind: in that namespace, or everywhere where none is named. */
+  mayList(what: Viewed, namespace?: string): Promise<boolean>;
+}
+
+/** What the page shows, by the kind whose right it takes. */
+export const viewedKinds = {
+  images: VMDiskImage,
+  machines: VirtualMachine,
+  servers: KupenStackMachine,
+  workspaces: Workspace,
+} as const;
+export type Viewed = keyof typeof viewedKinds;
+
+/**
+ * So long an answer of the API server about somebody counts: with the time after which an open page asks again, who loses a right
+ * sees no more within half a minute.
+ */
+const keptMs = 10_000;
+
+/** So many tokens are remembered: whoever posts more makes the page slower for themselves, not larger. */
+const mostKept = 1000;
+
+/** Tells who has a token, by the cluster's own authentication; undefined where nobody has. Throws where nobody could be asked. */
+export function admission(kube: Pick<Kube, 'create'>, now: () => number) {
+  const known = new Map<string, { untilMs: number; viewer: Promise<Viewer | undefined> }>();
+  return (token: string): Promise<Viewer | undefined> => {
+    const before = known.get(token);
+    if (before && before.untilMs > now()) return before.viewer;
+    const viewer = ask(kube, token);
+    known.delete(token);
+    known.set(token, { untilMs: now() + keptMs, viewer });
+    viewer.catch(() => known.delete(token));
+    for (const [oldest] of known) if (known.size > mostKept) known.delete(oldest);
+    return viewer;
+  };
+}
+
+async function ask(kube: Pick<Kube, 'create'>, token: string): Promise<Viewer | undefined> {
+  const { status } = await kube.create(TokenReview, { ...head(TokenReview), spec: { token } });
+  const { user } = status;
+  if (!status.authenticated || !user?.username) return undefined;
+  const { username, groups = [] } = user;
+  const answers = new Map<string, Promise<boolean>>();
+  return {
+    name: username,
+    mayList(what, namespace) {
+      const key = `${what} ${namespace ?? ''}`;
+      const answer = answers.get(key) ?? allowed(kube, { ...user, username, groups }, viewedKinds[what], namespace);
+      answers.set(key, answer);
+      return answer;
+    },
+  };
+}
+
+async function allowed(
+  kube: Pick<Kube, 'create'>,
+  { username, uid, groups, extra }: User,
+  { apiVersion, plural }: Resource,
+  namespace: string | undefined,
+): Promise<boolean> {
+  const [group = '', version = ''] = apiVersion.split('/');
+  const resourceAttributes = { verb: 'list', group, version, resource: plural, ...(namespace ? { namespace } : {}) };
+  const { status } = await kube.create(SubjectAccessReview, {
+    ...head(SubjectAccessReview),
+    spec: { user: username, uid, groups, extra, resourceAttributes },
+  });
+  return status.allowed;
+}
+
+const head = ({ apiVersion, kind }: Resource) => ({ apiVersion, kind, metadata: {} });

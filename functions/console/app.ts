@@ -1,0 +1,123 @@
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { secureHeaders } from 'hono/secure-headers';
+import { streamSSE } from 'hono/streaming';
+import type { Viewed, Viewer } from './admit.ts';
+import { viewedKinds } from './admit.ts';
+import { happened } from './happened.ts';
+import type { Asset } from './page/assets.ts';
+import { show } from './show.ts';
+import { maySeeObject, sightOf } from './visible.ts';
+import type { Watched } from './watch-cluster.ts';
+
+export interface ConsolePorts {
+  watched: Watched;
+  /** Whose token it is; undefined where it is nobody's. */
+  admit(token: string): Promise<Viewer | undefined>;
+  /** Who comes without a token; by default nobody, who is asked for one. */
+  anonymous?: Viewer | undefined;
+  assets: ReadonlyMap<string, Asset>;
+  log(level: 'info' | 'warn', message: string): void;
+}
+
+const cookie = 'ot-console';
+
+const maxForm = 16 * 1024;
+
+/**
+ * The page and what it is fed with. Read-only: nothing here writes an object. Who has no token that the cluster knows sees the
+ * form that asks for one; who has one sees what it lets them list.
+ */
+export function consoleApp({ watched, admit, anonymous, assets, log }: ConsolePorts): Hono {
+  const app = new Hono();
+  app.get('/health/:probe', (c) => c.text('ok'));
+  app.use(
+    secureHeaders({
+      contentSecurityPolicy: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'"],
+        imgSrc: ["'self'"],
+        connectSrc: ["'self'"],
+        formAction: ["'self'"],
+        frameAncestors: ["'none'"],
+        baseUri: ["'none'"],
+      },
+      referrerPolicy: 'no-referrer',
+      xFrameOptions: 'DENY',
+    }),
+  );
+  const asset = (c: Context, name: string, status: 200 | 401 = 200) => {
+    const found = assets.get(name);
+    if (!found) return c.notFound();
+    return c.body(found.text, status, { 'content-type': found.type, 'cache-control': 'no-cache' });
+  };
+  for (const name of ['console.css', 'console.js', 'icon.svg']) app.get(`/${name}`, (c) => asset(c, name));
+
+  app.post(
+    '/login',
+    bodyLimit({ maxSize: maxForm, onError: (c) => c.text('expected a token, found more than one can be', 413) }),
+    async (c) => {
+      const { token } = await c.req.parseBody();
+      const viewer = typeof token === 'string' && token.trim() !== '' ? await admit(token.trim()) : undefined;
+      if (!viewer) {
+        log('warn', 'refused a token that the cluster does not know');
+        return c.redirect('/?refused', 303);
+      }
+      const isPlain = new URL(c.req.url).protocol === 'http:' && c.req.header('x-forwarded-proto') !== 'https';
+      setCookie(c, cookie, (token as string).trim(), {
+        httpOnly: true,
+        sameSite: 'Strict',
+        path: '/',
+        secure: !isPlain,
+      });
+      return c.redirect('/', 303);
+    },
+  );
+  app.post('/logout', (c) => {
+    deleteCookie(c, cookie, { path: '/' });
+    return c.redirect('/', 303);
+  });
+
+  app.get('/', async (c) => {
+    const viewer = await viewerOf(c);
+    return viewer ? asset(c, 'console.html') : asset(c, 'login.html', 401);
+  });
+
+  app.get('/changes', async (c) => {
+    const viewer = await viewerOf(c);
+    if (!viewer) return c.json({ expected: 'a token of this cluster' }, 401);
+    return streamSSE(c, async (stream) => {
+      const over = Promise.withResolvers<void>();
+      stream.onAbort(() => over.resolve());
+      const warn = (message: string) => log('warn', message);
+      await show({ stream, watched, viewer, over: over.promise, again: () => viewerOf(c), warn });
+    });
+  });
+
+  app.get('/happened/:kind/:namespace/:name', async (c) => {
+    const viewer = await viewerOf(c);
+    if (!viewer) return c.json({ expected: 'a token of this cluster' }, 401);
+    const { kind, namespace, name } = c.req.param();
+    if (!isViewed(kind)) return c.json({ expected: Object.keys(viewedKinds).join(', '), found: kind }, 404);
+    const where = kind === 'workspaces' ? undefined : namespace;
+    if (!maySeeObject(kind, where, await sightOf(viewer, watched.view())))
+      return c.json({ expected: `the right to list ${kind} in ${where ?? 'the cluster'}` }, 403);
+    const events = watched.eventsOf(viewedKinds[kind], where, name);
+    return c.json(happened(kind === 'images' ? watched.image(`${namespace}/${name}`) : undefined, events));
+  });
+
+  /** A browser's cookie; a proxy's or a script's header. */
+  const viewerOf = async (c: Context): Promise<Viewer | undefined> => {
+    const token = /^Bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? getCookie(c, cookie);
+    return token ? admit(token) : anonymous;
+  };
+  app.onError((error, c) => {
+    log('warn', String(error));
+    return c.json({ expected: "an answer of the cluster's API server, found none: try again in a moment" }, 503);
+  });
+  return app;
+}
+
+const isViewed = (kind: string): kind is Viewed => Object.hasOwn(viewedKinds, kind);

@@ -1,0 +1,28 @@
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { type EventSeen, timeOf } from './rows.ts';
+import type { Happening } from './view.ts';
+
+/** What is told of an object, the newest first: the facts its status keeps, and Kubernetes' Events, each once. */
+export function happened(image: VMDiskImage | undefined, events: readonly EventSeen[]): Happening[] {
+  const facts = (image?.status?.history ?? []).map(
+    ({ time, fact, message }): Happening => ({
+      time,
+      what: fact,
+      message,
+      isWarning: fact === 'Failed' || fact === 'Retrying',
+    }),
+  );
+  const told = new Set(facts.map(({ message }) => message));
+  const others = events
+    .filter(({ message }) => !told.has(message ?? ''))
+    .map(
+      (event): Happening => ({
+        time: timeOf(event),
+        what: event.reason ?? '',
+        message: event.message ?? '',
+        isWarning: event.type === 'Warning',
+      }),
+    );
+  // As they came, and then turned round: of one second's facts the later is the newer.
+  return [...facts, ...others].sort((a, b) => Date.parse(a.time) - Date.parse(b.time)).reverse();
+}

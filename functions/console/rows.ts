@@ -1,0 +1,175 @@
+import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import type { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { downloadShareOf } from '../../shared/rules/download-share.ts';
+import { basisOf, startsOf } from '../../shared/rules/forecast.ts';
+import { type Policy, sayFault } from '../../shared/rules/policy.ts';
+import { policyEntries, strayEntries } from '../../shared/rules/policy-entries.ts';
+import { dueAtMs, isKept } from '../../shared/rules/pruning.ts';
+import { byPlace, grantKeys, isQueued, placeOf } from '../../shared/rules/queue.ts';
+import type { Holder } from '../../shared/rules/slots.ts';
+import type { ClusterRow, ImageRow, MachineRow, PrunedRow, Rows, ServerRow, WorkspaceRow } from './view.ts';
+
+/** What the rows are made of. */
+export interface Seen {
+  nowMs: number;
+  images: readonly VMDiskImage[];
+  configMap: Pick<ConfigMap, 'data'> | undefined;
+  policy: Policy;
+  /** undefined where the Lease says nothing that can be read. */
+  holders: readonly Holder[] | undefined;
+}
+
+const keyOf = ({ metadata }: { metadata: { namespace?: string | undefined; name: string } }) =>
+  metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`;
+
+const keyed = <T, R>(objects: readonly T[], keyFor: (object: T) => string, row: (object: T) => R): Rows<R> =>
+  Object.fromEntries(objects.map((object) => [keyFor(object), row(object)]));
+
+/** Slots, queue and policy, and every image with its place. */
+export function imageRows(seen: Seen): { cluster: ClusterRow; images: Rows<ImageRow> } {
+  const holding = new Set(seen.holders?.map(({ uid }) => uid));
+  const queue = seen.images
+    .filter((image) => isQueued(image) && !holding.has(image.metadata.uid))
+    .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
+  const total = seen.policy.values.concurrency;
+  const byUid = new Map(seen.images.map((image) => [image.metadata.uid, image]));
+  const held = (seen.holders ?? []).map((holder) => ({ holder, share: downloadShareOf(byUid.get(holder.uid)) }));
+  const basis = basisOf(seen.images);
+  const starts = mayStart(seen) ? startsOf(queue.length, held, total, basis, seen.nowMs) : [];
+  const rows = policyRows(seen);
+  const places = new Map(queue.map(({ metadata }, index) => [metadata.uid, index]));
+  return {
+    cluster: {
+      slots: {
+        total,
+        held: seen.holders?.map(({ image, attempt, since }) => ({ image, attempt, since })),
+      },
+      queue: queue.map(keyOf),
+      policy: rows,
+      faults: rows.filter(({ fault }) => fault).length,
+      basis: basis && { downloads: basis.count, medianMs: basis.medianMs },
+    },
+    images: keyed(seen.images, keyOf, (image) => {
+      const index = places.get(image.metadata.uid);
+      return imageRow(
+        image,
+        seen.policy,
+        index,
+        index === undefined ? undefined : roundedUp(starts[index], seen.nowMs),
+      );
+    }),
+  };
+}
+
+/** Whether anybody gets a slot: `start-sync` gives none by a policy or a Lease that it cannot read. */
+const mayStart = ({ policy, holders }: Seen) =>
+  holders !== undefined && !policy.faults.some(({ key }) => grantKeys.some((name) => name === key));
+
+/** A forecast that moved with every look would be told to every page each time. */
+const stepMs = 15_000;
+
+const roundedUp = (startsAtMs: number | undefined, nowMs: number) =>
+  startsAtMs === undefined ? undefined : startsAtMs <= nowMs ? 0 : Math.ceil(startsAtMs / stepMs) * stepMs;
+
+function imageRow(
+  image: VMDiskImage,
+  policy: Policy,
+  index: number | undefined,
+  startsAtMs: number | undefined,
+): ImageRow {
+  const { metadata, status } = image;
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    phase: status?.phase ?? '',
+    share: downloadShareOf(image),
+    isReady: conditionOf(status?.conditions, 'Ready')?.status === 'True',
+    message: status?.message ?? '',
+    revision: status?.revision ?? 0,
+    attempts: status?.attempts ?? 0,
+    queuedAt: status?.queuedAt,
+    place: index === undefined ? undefined : index + 1,
+    startsAtMs,
+    usedBy: status?.references?.count ?? 0,
+    users: status?.references?.by ?? [],
+    isKept: isKept(image),
+    dueAtMs: policy.values.prune === 'WhenUnreferenced' ? dueAtMs(image, policy) : undefined,
+    isDeleting: metadata.deletionTimestamp !== undefined,
+    createdAt: metadata.creationTimestamp,
+  };
+}
+
+const policyRows = ({ configMap, policy }: Seen): ClusterRow['policy'] => [
+  ...policyEntries(configMap, policy).map((entry) => ({ ...entry, fault: entry.fault && sayFault(entry.fault) })),
+  ...strayEntries(configMap).map((entry) => ({
+    ...entry,
+    isSet: true,
+    fault: `${entry.key}: no key of the policy is called so`,
+  })),
+];
+
+export const machineRows = (machines: readonly VirtualMachine[]): Rows<MachineRow> =>
+  keyed(machines, keyOf, ({ metadata, spec, status }) => ({
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    phase: status?.phase ?? '',
+    message: status?.message ?? '',
+    image: `${spec.vmDiskImageRef.namespace}/${spec.vmDiskImageRef.name}`,
+    ipAddress: status?.ipAddress ?? '',
+    node: status?.nodeName ?? '',
+    createdAt: metadata.creationTimestamp,
+  }));
+
+export const serverRows = (machines: readonly KupenStackMachine[]): Rows<ServerRow> =>
+  keyed(machines, keyOf, ({ metadata, spec, status }) => ({
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    phase: status?.phase ?? '',
+    message: status?.message ?? '',
+    networks: status?.ip || spec.virtualNetworks.join(', '),
+    volumes: spec.diskAttachments.map(({ name }) => name),
+    node: status?.node ?? '',
+    restarts: status?.restartCount ?? 0,
+    createdAt: metadata.creationTimestamp,
+  }));
+
+export const workspaceRows = (workspaces: readonly Workspace[]): Rows<WorkspaceRow> =>
+  keyed(workspaces, keyOf, ({ metadata, status }) => ({
+    name: metadata.name,
+    phase: status?.phase ?? '',
+    ready: status?.ready ?? '',
+    message: status?.message ?? '',
+    components: status?.components ?? [],
+    createdAt: metadata.creationTimestamp,
+  }));
+
+/** A Kubernetes Event as far as anything here reads it. */
+export interface EventSeen {
+  metadata: { uid: string; creationTimestamp: string };
+  type?: string;
+  reason?: string;
+  message?: string;
+  involvedObject?: { apiVersion?: string; kind?: string; namespace?: string; name?: string };
+  lastTimestamp?: string | null;
+  eventTime?: string | null;
+}
+
+export const timeOf = ({ lastTimestamp, eventTime, metadata }: EventSeen) =>
+  lastTimestamp ?? eventTime ?? metadata.creationTimestamp;
+
+/** What prune said of images that it deleted. */
+export const prunedRows = (events: readonly EventSeen[]): Rows<PrunedRow> =>
+  keyed(
+    events.filter(({ reason, involvedObject }) => reason === 'Pruned' && involvedObject?.kind === 'VMDiskImage'),
+    ({ metadata }) => metadata.uid,
+    (event) => ({
+      namespace: event.involvedObject?.namespace ?? '',
+      name: event.involvedObject?.name ?? '',
+      time: timeOf(event),
+      why: event.message ?? '',
+    }),
+  );

@@ -1,0 +1,101 @@
+import type { SSEStreamingApi } from 'hono/streaming';
+import type { Viewer } from './admit.ts';
+import { namespacesIn, type Sight, seesAnything, sightOf, visible, visibleChanges } from './visible.ts';
+import type { Watched } from './watch-cluster.ts';
+
+/** Rights are asked for anew this often while a page is open; a comment keeps proxies from closing the stream. */
+const againMs = 20_000;
+
+/** What one open page is shown by. */
+export interface Showing {
+  stream: Pick<SSEStreamingApi, 'writeSSE' | 'write'>;
+  watched: Pick<Watched, 'view' | 'onChange'>;
+  viewer: Viewer;
+  /** The same viewer asked for anew; undefined where the token is nobody's any more. Rejects where nobody could be asked. */
+  again(): Promise<Viewer | undefined>;
+  /** Resolves when the page is gone. */
+  over: Promise<void>;
+  warn(message: string): void;
+  everyMs?: number;
+}
+
+/**
+ * Sends the view, and what changes of it, until that is over; rights are asked for again now and then, and of each new namespace.
+ * Who reads slower than things change is sent the whole anew instead of all that was between, so that nothing piles up here. Ends
+ * where the token is nobody's any more, where nobody could say so twice, and where nothing was read from one round to the next.
+ */
+export async function show({ stream, watched, viewer, again, over, warn, everyMs = againMs }: Showing): Promise<void> {
+  let current = viewer;
+  let sight = await sightOf(current, watched.view());
+  const ended = Promise.withResolvers<void>();
+
+  let isWriting = false;
+  let isBehind = false;
+  let written = 0;
+  const tell = (write: () => Promise<unknown>): void => {
+    if (isWriting) {
+      isBehind = true;
+      return;
+    }
+    isWriting = true;
+    write().then(() => {
+      isWriting = false;
+      written++;
+      if (!isBehind) return;
+      isBehind = false;
+      tellView();
+    }, ended.resolve);
+  };
+  const send = (event: string, data: unknown) => stream.writeSSE({ event, data: JSON.stringify(data) });
+  const tellView = () =>
+    tell(() =>
+      send('view', { viewer: current.name, seesAnything: seesAnything(sight), view: visible(watched.view(), sight) }),
+    );
+  const lookAgain = async () => {
+    const next = await sightOf(current, watched.view());
+    const isChanged = isOther(sight, next);
+    sight = next;
+    if (isChanged) tellView();
+  };
+
+  const asked = new Set(namespacesIn(watched.view()));
+  tellView();
+  const off = watched.onChange((changes) => {
+    const fresh = [
+      ...namespacesIn({
+        images: changes.images?.set,
+        machines: changes.machines?.set,
+        servers: changes.servers?.set,
+        pruned: changes.pruned?.set,
+      }),
+    ].filter((name) => !asked.has(name));
+    for (const name of fresh) asked.add(name);
+    const told = visibleChanges(changes, sight);
+    if (told) tell(() => send('changes', told));
+    if (fresh.length > 0) lookAgain().catch((error: unknown) => warn(String(error)));
+  });
+  let unheard = 0;
+  let writtenBefore = -1;
+  const timer = setInterval(async () => {
+    if (isWriting && written === writtenBefore) return ended.resolve();
+    writtenBefore = written;
+    try {
+      const still = await again();
+      if (!still) return ended.resolve();
+      unheard = 0;
+      current = still;
+      await lookAgain();
+    } catch (error) {
+      warn(String(error));
+      if (++unheard > 1) return ended.resolve();
+    }
+    if (!isWriting) tell(() => stream.write(': still here\n\n'));
+  }, everyMs);
+  await Promise.race([over, ended.promise]);
+  clearInterval(timer);
+  off();
+}
+
+const isOther = (a: Sight, b: Sight) => JSON.stringify(plain(a)) !== JSON.stringify(plain(b));
+const plain = (sight: Sight) =>
+  Object.values(sight).map((scope) => (scope === 'everywhere' ? scope : [...scope].sort()));

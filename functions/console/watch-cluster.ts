@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Lease } from '../../shared/resources/coordination/lease.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Event } from '../../shared/resources/core/event.ts';
+import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
+import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { hasStatus } from '../../shared/runtime/errors.ts';
+import { follow } from '../../shared/runtime/follow.ts';
+import type { ListOptions } from '../../shared/runtime/kube.ts';
+import type { Reflecting, Watching } from '../../shared/runtime/reflect.ts';
+import { changesOf } from './changes.ts';
+import { type EventSeen, imageRows, machineRows, prunedRows, serverRows, workspaceRows } from './rows.ts';
+import type { Changes, View } from './view.ts';
+
+/** What the page shows at this moment, and word of every change. */
+export interface Watched {
+  view(): View;
+  /** Calls back with what changed, several times a second at most; hands back how to end it. */
+  onChange(listener: (changes: Changes) => void): () => void;
+  /** The Events about one object, as far as they are still there. */
+  eventsOf(kind: Pick<Resource, 'apiVersion' | 'kind'>, namespace: string | undefined, name: string): EventSeen[];
+  image(key: string): VMDiskImage | undefined;
+  close(): void;
+}
+
+/** One object of that name, as its right is for that name alone. */
+const own = (name: string): ListOptions => ({
+  namespace: operatorNamespace,
+  fieldSelector: `metadata.name=${name}`,
+});
+
+/** People see four changes a second as smooth, and a crowd of writes costs one computation. */
+const gatherMs = 250;
+
+/** A kind that is not there is looked for this often. */
+const servedAgainMs = 60_000;
+
+const groupOf = (apiVersion: string) => apiVersion.split('/')[0];
+
+/** Keeps what the page shows equal to what the API server has; resolves once all was listed. */
+export async function watchCluster(kube: Watching, now: () => number): Promise<Watched> {
+  const ended = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let isListed = false;
+  const dirty = () => {
+    if (isListed) timer ??= setTimeout(compute, gatherMs);
+  };
+  const listed = async <T extends KubernetesObject>(resource: Resource<T>, options: ListOptions = {}) => {
+    const objects = new Map<string, T>();
+    await follow(kube, resource, options, reflecting, objects, dirty);
+    return objects;
+  };
+  const reflecting: Reflecting = {
+    pause: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
+    signal: ended.signal,
+  };
+  /** The same of a kind that need not be there, but may come. */
+  const listedOnceServed = async <T extends KubernetesObject>(resource: Resource<T>) => {
+    const objects = new Map<string, T>();
+    const begin = async (): Promise<void> => {
+      try {
+        await follow(kube, resource, {}, reflecting, objects, dirty);
+      } catch (error) {
+        if (!hasStatus(error, 404)) throw error;
+        againWhenServed(begin);
+      }
+    };
+    await begin();
+    return objects;
+  };
+  /** Whatever else a later list meets is no reason to end. */
+  const againWhenServed = (begin: () => Promise<void>) => {
+    const look = () => begin().catch(() => againWhenServed(begin));
+    const later = setTimeout(look, servedAgainMs).unref();
+    ended.signal.addEventListener('abort', () => clearTimeout(later), { once: true });
+  };
+  const [images, machines, servers, workspaces, events, leases, configMaps] = await Promise.all([
+    listed(VMDiskImage),
+    listed(VirtualMachine),
+    listedOnceServed(KupenStackMachine),
+    listed(Workspace),
+    listed(Event),
+    listed(Lease, own(leaseName)),
+    listed(ConfigMap, own(policyName)),
+  ]);
+  const eventsSeen = () => [...events.values()] as unknown as EventSeen[];
+  const look = (): View => {
+    const configMap = configMaps.get(`${operatorNamespace}/${policyName}`);
+    const { cluster, images: rows } = imageRows({
+      nowMs: now(),
+      images: [...images.values()],
+      configMap,
+      policy: parsePolicy(configMap),
+      holders: holdersOf(leases.get(`${operatorNamespace}/${leaseName}`)),
+    });
+    return {
+      cluster: { cluster },
+      images: rows,
+      machines: machineRows([...machines.values()]),
+      servers: serverRows([...servers.values()]),
+      workspaces: workspaceRows([...workspaces.values()]),
+      pruned: prunedRows(eventsSeen()),
+    };
+  };
+  const listeners = new Set<(changes: Changes) => void>();
+  let current = look();
+  isListed = true;
+  const compute = () => {
+    timer = undefined;
+    const next = look();
+    const changes = changesOf(current, next);
+    current = next;
+    if (changes) for (const listener of listeners) listener(changes);
+  };
+  return {
+    view: () => current,
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    eventsOf: ({ apiVersion, kind }, namespace, name) =>
+      eventsSeen().filter(
+        ({ involvedObject: about }) =>
+          about?.kind === kind &&
+          // Three kinds are called VirtualMachine; who leaves the version out means what has the name.
+          (about.apiVersion === undefined || groupOf(about.apiVersion) === groupOf(apiVersion)) &&
+          about.name === name &&
+          (namespace === undefined || about.namespace === namespace),
+      ),
+    image: (key) => images.get(key),
+    close: () => {
+      ended.abort();
+      clearTimeout(timer);
+      listeners.clear();
+    },
+  };
+}

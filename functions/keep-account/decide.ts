@@ -1,0 +1,23 @@
+import { type Secret, Secret as SecretKind } from '../../shared/resources/core/secret.ts';
+import { credentialsFinalizer } from '../../shared/resources/kupenstack/condition.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+
+/** The credentials of one namespace, and whether something in it needs them. */
+export interface Observed {
+  secret: Secret;
+  isNeeded: boolean;
+}
+
+/** Keeps a namespace's credentials for OpenStack as long as something in it can only be taken down with them. */
+export function decide({ secret, isNeeded }: Observed): Action[] {
+  const finalizers = secret.metadata.finalizers ?? [];
+  const isKept = finalizers.includes(credentialsFinalizer);
+  // One that is going takes no more finalizers.
+  if (isKept === isNeeded || (isNeeded && secret.metadata.deletionTimestamp)) return [];
+  const others = finalizers.filter((name) => name !== credentialsFinalizer);
+  const metadata = { finalizers: isNeeded ? [...others, credentialsFinalizer] : others };
+  const { name, namespace, uid, resourceVersion } = secret.metadata;
+  // Its data, and what kubectl notes of it, have no business in an action.
+  const of = { metadata: { name, namespace, uid, resourceVersion } };
+  return [{ do: 'patchMetadata', resource: SecretKind, of, metadata }];
+}

@@ -1,0 +1,116 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { credentialsFinalizer } from '../../shared/resources/kupenstack/condition.ts';
+import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
+import { Volume } from '../../shared/resources/kupenstack/volume.ts';
+import type { Resource } from '../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
+import { administratorOf, secretFor, serveOnOpenStack } from '../../test/openstack-alone.ts';
+import { heardWhile } from '../../test/openstack-secrecy.ts';
+import declaration from './index.ts';
+
+const alone = await serveOnOpenStack(declaration);
+afterAll(alone.close);
+const { kube, reads } = alone;
+const account = { ...administratorOf(alone.openStack), password: 'hunter2' };
+const unguarded = { finalizers: [] };
+for (const namespace of ['red', 'blue', 'grey']) await alone.namespace(namespace, account, unguarded);
+await alone.namespace('bare');
+await kube.create(Secret, secretFor(account, { namespace: operatorNamespace, ...unguarded }));
+
+const specs: Readonly<Record<string, object>> = {
+  Volume: { size: '1Gi' },
+  VirtualNetwork: {},
+  VirtualMachine: { vcpu: 1, memory: '64Mi', diskAttachments: [{ name: 'disk' }] },
+};
+const create = (resource: Resource, namespace: string) => {
+  const { apiVersion, kind } = resource;
+  return kube.create(resource, { apiVersion, kind, metadata: { namespace, name: 'x' }, spec: specs[kind] });
+};
+const finalizersOf = async (namespace: string) =>
+  (await kube.get(Secret, { namespace, name: credentialsName }))?.metadata.finalizers ?? [];
+const kinds: Resource[] = [KupenStackMachine, VirtualNetwork, Volume];
+const lists = (namespace: string) => kinds.map(({ kind }) => `list ${kind} ${namespace}`).sort();
+
+describe('an event', () => {
+  test.each(kinds)(
+    'about a $kind reads the credentials of its namespace and that one; all that may need them only where it is gone',
+    async (kind) => {
+      await create(kind, 'red');
+      reads.length = 0;
+      expect(await alone.begin().changed(kind, { namespace: 'red', name: 'x' })).toBe(202);
+      expect(reads[0]).toBe(`get Secret red/${credentialsName}`);
+      expect(reads.slice(1)).toEqual([`get ${kind.kind} red/x`]);
+      expect(await finalizersOf('red')).toEqual([credentialsFinalizer]);
+      await kube.delete(kind, { namespace: 'red', name: 'x' });
+      reads.length = 0;
+      expect(await alone.begin().changed(kind, { namespace: 'red', name: 'x' })).toBe(202);
+      expect(reads.slice(2).sort()).toEqual(lists('red'));
+      expect(await finalizersOf('red')).toEqual([]);
+    },
+  );
+  test('in a namespace without credentials reads nothing else', async () => {
+    reads.length = 0;
+    expect(await alone.begin().changed(Volume, { namespace: 'bare', name: 'x' })).toBe(202);
+    expect(reads).toEqual([`get Secret bare/${credentialsName}`]);
+  });
+  test('of the audit is about all credentials but those of the operator', async () => {
+    await create(Volume, 'blue');
+    reads.length = 0;
+    expect(await alone.begin().audit()).toBe(202);
+    expect(reads[0]).toBe(`list Secret metadata.name=${credentialsName}`);
+    expect(reads.slice(1).sort()).toEqual([...lists('red'), ...lists('blue'), ...lists('grey')].sort());
+    expect(await finalizersOf('blue')).toEqual([credentialsFinalizer]);
+    for (const namespace of ['red', 'grey', operatorNamespace]) expect(await finalizersOf(namespace)).toEqual([]);
+  });
+});
+
+test('credentials that are deleted stay until nothing needs them', async () => {
+  const ref = { namespace: 'blue', name: credentialsName };
+  await alone.begin().audit();
+  await kube.delete(Secret, ref);
+  await alone.begin().audit();
+  expect((await kube.get(Secret, ref))?.metadata.deletionTimestamp).toBeDefined();
+  await kube.delete(Volume, { namespace: 'blue', name: 'x' });
+  await alone.begin().changed(Volume, { namespace: 'blue', name: 'x' });
+  expect(await kube.get(Secret, ref)).toBeUndefined();
+});
+
+test('a crash after any write, and another process, come to the same end', async () => {
+  await create(Volume, 'grey');
+  const dying = alone.begin({ diesAfterWrites: 1 });
+  await heardWhile(async () => {
+    await dying.changed(Volume, { namespace: 'grey', name: 'x' });
+    return [];
+  });
+  expect(dying.isDead()).toBe(true);
+  await alone.begin().changed(Volume, { namespace: 'grey', name: 'x' });
+  expect(await finalizersOf('grey')).toEqual([credentialsFinalizer]);
+});
+
+describe('the credentials', () => {
+  const heard = (hand: (process: ReturnType<typeof alone.begin>) => readonly never[] | typeof process.actions) =>
+    heardWhile(async () => {
+      const process = alone.begin();
+      await kube.patch(
+        Secret,
+        { namespace: 'red', name: credentialsName },
+        { metadata: { finalizers: [credentialsFinalizer] } },
+      );
+      await process.audit();
+      expect(process.actions).toHaveLength(1);
+      return hand(process);
+    });
+  const encoded = secretFor(account, {}).data?.['clouds.yaml'];
+  test('are in no log or span', async () => {
+    const said = await heard(() => []);
+    expect(said).toContain('patchMetadata Secret');
+    expect(said).not.toContain('hunter2');
+    expect(said).not.toContain(encoded);
+  });
+  test('are in no action', async () => {
+    expect(await heard(({ actions }) => actions)).not.toContain(encoded);
+  });
+});

@@ -1,0 +1,66 @@
+import { type Context, defineFunction, on, type Wake } from '../../shared/function.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
+import { Volume } from '../../shared/resources/kupenstack/volume.ts';
+import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
+import { decide, type Observed } from './decide.ts';
+
+/** All that is made in OpenStack. */
+const kinds: readonly Resource<KubernetesObject>[] = [KupenStackMachine, VirtualNetwork, Volume];
+
+/** Keeps a namespace's credentials for OpenStack as long as something in it can only be taken down with them. */
+export default defineFunction<Observed>({
+  name: 'keep-account',
+  part: 'openstack',
+  // Every change: a Secret that comes after what needs it is told of by nobody, but that it is not kept is in their status.
+  on: [...kinds.map((kind) => on.changed(kind, { source: 'kupenstack' })), on.audit()],
+  may: [
+    ...kinds.map((resource) => ({ resource, verbs: ['get', 'list'] as const })),
+    { resource: Secret, verbs: ['get', 'list', 'patch'], names: [credentialsName] },
+  ],
+  scale: 'zero',
+  observe,
+  decide,
+});
+
+/** The credentials of the namespaces that events are about; at an audit of all. */
+async function observe({ kube }: Context, wake: Wake): Promise<Observed[]> {
+  const secrets = wake.audit
+    ? await kube.list(Secret, { fieldSelector: `metadata.name=${credentialsName}` })
+    : await secretsIn(
+        kube,
+        wake.subjects.map(({ namespace }) => namespace ?? ''),
+      );
+  // That of the operator is for all; whoever takes the operator down takes machines down before.
+  const own = secrets.filter(({ metadata }) => metadata.namespace !== operatorNamespace);
+  return Promise.all(
+    own.map(async (secret) => {
+      const { namespace = '' } = secret.metadata;
+      return { secret, isNeeded: (await isAnyThere(kube, namespace, wake)) || (await isAnyIn(kube, namespace)) };
+    }),
+  );
+}
+
+async function secretsIn(kube: Context['kube'], namespaces: readonly string[]): Promise<Secret[]> {
+  const refs = [...new Set(namespaces)].map((namespace) => ({ namespace, name: credentialsName }));
+  const found = await Promise.all(refs.map((ref) => kube.get(Secret, ref)));
+  return found.filter((secret) => secret !== undefined);
+}
+
+/** One of those that events are about is there: that is enough, and costs no list. */
+async function isAnyThere(kube: Context['kube'], namespace: string, { subjects }: Wake): Promise<boolean> {
+  const own = subjects.filter((subject) => subject.namespace === namespace);
+  const found = own.map((subject) => {
+    const kind = kinds.find((one) => one.kind === subject.kind);
+    return kind && kube.get(kind, subject);
+  });
+  return (await Promise.all(found)).some((object) => object !== undefined);
+}
+
+async function isAnyIn(kube: Context['kube'], namespace: string): Promise<boolean> {
+  const lists = await Promise.all(kinds.map((kind) => kube.list(kind, { namespace })));
+  return lists.some((list) => list.length > 0);
+}

@@ -1,0 +1,188 @@
+import {
+  type VirtualNetwork,
+  VirtualNetwork as VirtualNetworkKind,
+} from '../../shared/resources/kupenstack/virtual-network.ts';
+import {
+  createNetwork,
+  createSubnet,
+  deleteNetwork,
+  type Network,
+  type Subnet,
+  updateNetwork,
+  updateSubnet,
+} from '../../shared/resources/openstack/network.ts';
+import { type OpenStackRequest, uidTag } from '../../shared/resources/openstack/request.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import {
+  type CloudFault,
+  type CloudStanding,
+  callsFor,
+  cloudReady,
+  firstRefusal,
+  lookAgainAfter,
+  standOnCloud,
+  standWithout,
+} from '../../shared/rules/cloud-status.ts';
+import { hold, isHeld, letGo } from '../../shared/rules/hold-finalizer.ts';
+import { sentence } from '../../shared/rules/sentence.ts';
+import { freeCidr } from './free-cidr.ts';
+import type { Observed } from './observed.ts';
+import { shapeChanges, shapeOf } from './shape.ts';
+
+/**
+ * Makes a network and its subnet, and says how they stand. Order: finalizer → network → subnet → status; at the end network (which
+ * takes its subnet along) → finalizer. What was made is found by the uid in its description, whatever the status says.
+ */
+export function decide(observed: Observed): Action[] {
+  const { network } = observed;
+  if (network.metadata.deletionTimestamp) return leave(observed);
+  if ('fault' in observed.cloud) {
+    const { fault } = observed.cloud;
+    return [...stand(observed, faulty(network, fault)), ...lookAgainAfter(fault, network)];
+  }
+  const held = hold(VirtualNetworkKind, network);
+  if (held) return held;
+  const [own, second] = ownOf(network, observed.cloud.networks);
+  if (second) return stand(observed, twice(network, observed.cloud.networks));
+  const subnet = own && observed.cloud.subnets.find((one) => one.network_id === own.id && isOf(network, one));
+  const requests = own
+    ? requestsFor(network, own, subnet, observed.cloud.subnets)
+    : [createNetwork(network.metadata.uid, network.metadata.name, network.spec.mtu)];
+  if (requests === 'no room') return stand(observed, noRoom(network, own));
+  const calls = callsFor(network, requests, observed.refusals);
+  if (calls.length > 0) return calls;
+  const refused = firstRefusal(observed.refusals, network, requests);
+  return stand(observed, refused ? refusedStanding(network, own, subnet, refused) : available(network, own, subnet));
+}
+
+const isOf = ({ metadata }: VirtualNetwork, { description }: { description: string }) =>
+  description === uidTag(metadata.uid);
+
+const ownOf = (network: VirtualNetwork, networks: readonly Network[]) => networks.filter((one) => isOf(network, one));
+
+/** What is missing or differs. */
+function requestsFor(
+  { metadata, spec }: VirtualNetwork,
+  own: Network,
+  subnet: Subnet | undefined,
+  subnets: readonly Subnet[],
+): OpenStackRequest[] | 'no room' {
+  const mtu = spec.mtu !== undefined && own.mtu !== spec.mtu ? [updateNetwork(own.id, { mtu: spec.mtu })] : [];
+  if (subnet) {
+    const changes = shapeChanges(spec, subnet);
+    return [...mtu, ...(changes ? [updateSubnet(subnet.id, changes)] : [])];
+  }
+  const cidr =
+    spec.cidr ??
+    freeCidr(
+      metadata.uid,
+      subnets.map((one) => one.cidr),
+    );
+  if (cidr === undefined) return 'no room';
+  const { uid, name } = metadata;
+  return [...mtu, createSubnet({ uid, name, networkId: own.id, cidr }, shapeOf(spec, cidr))];
+}
+
+/** Takes down what was made; what cannot go yet is said, and tried again. */
+function leave(observed: Observed): Action[] {
+  const { network, cloud, refusals } = observed;
+  if (!isHeld(network)) return [];
+  const isNothingLeft =
+    'fault' in cloud ? cloud.fault.reason === 'ProjectMissing' : ownOf(network, cloud.networks).length === 0;
+  if (isNothingLeft) return letGo(VirtualNetworkKind, network);
+  if ('fault' in cloud) return stand(observed, { ...faulty(network, cloud.fault), phase: 'Terminating' });
+  const requests = ownOf(network, cloud.networks).map(({ id }) => deleteNetwork(id));
+  const calls = callsFor(network, requests, refusals);
+  if (calls.length > 0) return calls;
+  const { reason, message } = firstRefusal(refusals, network, requests) ?? {
+    reason: 'Deleting',
+    message: 'It is being deleted.',
+  };
+  const held = reason === 'Conflict' ? 'InUse' : reason;
+  return [
+    ...stand(observed, {
+      phase: 'Terminating',
+      isReady: false,
+      reason: held,
+      message: `OpenStack does not delete the network yet: ${sentence(message)}`,
+      findings: [cloudReady, { type: 'DeletionHeld', status: 'True', reason: held, message }],
+      fields: { ...before(network), ready: false },
+    }),
+    { do: 'lookLater', about: network, afterMs: heldAgainMs },
+  ];
+}
+
+/** So often a network that machines are still on is asked for again. */
+const heldAgainMs = 5000;
+
+const stand = ({ network, nowMs }: Observed, standing: CloudStanding): Action[] =>
+  standOnCloud(VirtualNetworkKind, network, standing, { nowMs });
+
+/** What the status said of the network in OpenStack, where this look tells nothing of it. */
+const before = ({ status }: VirtualNetwork) => ({
+  id: status?.id,
+  subnetID: status?.subnetID,
+  cidr: status?.cidr,
+  gatewayIP: status?.gatewayIP,
+});
+
+const factsOf = (own: Network | undefined, subnet: Subnet | undefined) => ({
+  id: own?.id,
+  subnetID: subnet?.id,
+  cidr: subnet?.cidr,
+  gatewayIP: subnet?.gateway_ip ?? undefined,
+});
+
+const faulty = (network: VirtualNetwork, fault: CloudFault) =>
+  standWithout(fault, network.status?.id !== undefined, { ...before(network), ready: false });
+
+function twice(network: VirtualNetwork, networks: readonly Network[]): CloudStanding {
+  const ids = ownOf(network, networks)
+    .map(({ id }) => id)
+    .sort();
+  return {
+    phase: 'Failed',
+    isReady: false,
+    reason: 'NotUnique',
+    message: `Expected one network of this object in OpenStack, found ${ids.join(', ')}: delete those that are not wanted.`,
+    findings: [cloudReady],
+    fields: { ...before(network), ready: false },
+  };
+}
+
+const noRoom = (network: VirtualNetwork, own: Network | undefined): CloudStanding => ({
+  phase: 'Failed',
+  isReady: false,
+  reason: 'NoFreeAddresses',
+  message: 'Expected a 10.x.y.0/24 that no network of the project overlaps with, found none: say a cidr.',
+  findings: [cloudReady],
+  fields: { ...before(network), ...factsOf(own, undefined), ready: false },
+});
+
+/** What heals by itself, or with another quota, leaves it Pending; a spec that OpenStack refuses is Failed. */
+function refusedStanding(
+  network: VirtualNetwork,
+  own: Network | undefined,
+  subnet: Subnet | undefined,
+  { reason, message }: { reason: string; message: string },
+): CloudStanding {
+  const isUsable = own !== undefined && subnet !== undefined;
+  const isFinal = reason === 'Refused' || reason === 'Forbidden';
+  return {
+    phase: isFinal ? 'Failed' : isUsable ? 'Available' : 'Pending',
+    isReady: false,
+    reason,
+    message: `OpenStack refuses the network as it is asked for: ${sentence(message)}`,
+    findings: [cloudReady],
+    fields: { ...before(network), ...factsOf(own, subnet), ready: isUsable },
+  };
+}
+
+const available = (_: VirtualNetwork, own: Network | undefined, subnet: Subnet | undefined): CloudStanding => ({
+  phase: 'Available',
+  isReady: true,
+  reason: 'Available',
+  message: `The network ${subnet?.cidr} is there.`,
+  findings: [cloudReady],
+  fields: { ...factsOf(own, subnet), ready: true },
+});

@@ -1,0 +1,169 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
+import { listNetworks, Network } from '../../shared/resources/openstack/network.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
+import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
+import { anAccount, secretFor, serveOnOpenStack, sessionOf } from '../../test/openstack-alone.ts';
+import { heardWhile } from '../../test/openstack-secrecy.ts';
+import declaration from './index.ts';
+
+const alone = await serveOnOpenStack(declaration);
+afterAll(alone.close);
+const { kube, clock, openStack, reads } = alone;
+const [red, blue] = [await anAccount(openStack, clock.now, 'red'), await anAccount(openStack, clock.now, 'blue')];
+await alone.namespace('red', red);
+await alone.namespace('blue', blue);
+
+const create = (namespace: string, name: string, spec = {}) => {
+  const { apiVersion, kind } = VirtualNetwork;
+  return kube.create(VirtualNetwork, { apiVersion, kind, metadata: { namespace, name }, spec });
+};
+const statusOf = async (namespace: string, name: string) =>
+  (await kube.get(VirtualNetwork, { namespace, name }))?.status;
+const reasonOf = async (namespace: string, name: string) =>
+  conditionOf((await statusOf(namespace, name))?.conditions, 'Ready')?.reason;
+const projectOf = async (account: typeof red) => {
+  const session = sessionOf(account, clock.now);
+  const { project } = await session.login();
+  return {
+    session,
+    id: project.id,
+    names: async () =>
+      (await session.list(listNetworks(project.id), 'networks', Network)).map(({ name }) => name).sort(),
+  };
+};
+
+describe('an event', () => {
+  test('is about one network: it is read, then its policy, its credentials and what its project has', async () => {
+    await create('red', 'first');
+    const process = alone.begin();
+    expect(await process.changed(VirtualNetwork, { namespace: 'red', name: 'first' })).toBe(202);
+    expect(await reasonOf('red', 'first')).toBe('Available');
+    reads.length = 0;
+    expect(await process.changed(VirtualNetwork, { namespace: 'red', name: 'first' })).toBe(202);
+    expect([...reads].sort()).toEqual([
+      `get ConfigMap ${operatorNamespace}/${policyName}`,
+      `get Secret red/${credentialsName}`,
+      'get VirtualNetwork red/first',
+      'network /v2.0/networks',
+      'network /v2.0/subnets',
+    ]);
+  });
+  test('about an object that is gone reads nothing else', async () => {
+    reads.length = 0;
+    expect(await alone.begin().changed(VirtualNetwork, { namespace: 'red', name: 'gone' })).toBe(202);
+    expect(reads).toEqual(['get VirtualNetwork red/gone']);
+  });
+  test('of the sweep is about those that are not Ready, of the audit about all, each project read once', async () => {
+    await create('blue', 'second');
+    await create('blue', 'third');
+    const process = alone.begin();
+    reads.length = 0;
+    expect(await process.sweep()).toBe(202);
+    expect(reads[0]).toBe('list VirtualNetwork');
+    expect(reads).not.toContain(`get Secret red/${credentialsName}`);
+    expect(await Promise.all(['second', 'third'].map((name) => reasonOf('blue', name)))).toEqual([
+      'Available',
+      'Available',
+    ]);
+    reads.length = 0;
+    expect(await process.audit()).toBe(202);
+    expect(reads.filter((read) => read.startsWith('network'))).toHaveLength(4);
+    expect(reads[0]).toBe('list VirtualNetwork');
+    expect(reads).toEqual(
+      expect.arrayContaining([`get Secret red/${credentialsName}`, `get Secret blue/${credentialsName}`]),
+    );
+  });
+  test('of the sweep is also about one that is there and not as asked for', async () => {
+    await create('red', 'shrinks');
+    const process = alone.begin();
+    const ref = { namespace: 'red', name: 'shrinks' };
+    await process.changed(VirtualNetwork, ref);
+    await kube.patch(VirtualNetwork, ref, { spec: { mtu: 1300 } });
+    openStack.failNext('updateNetwork', 409);
+    await process.changed(VirtualNetwork, ref);
+    expect(await reasonOf('red', 'shrinks')).toBe('Conflict');
+    await process.sweep();
+    expect(await reasonOf('red', 'shrinks')).toBe('Available');
+  });
+});
+
+describe('two namespaces with accounts of their own', () => {
+  test('have networks of one name, each in its project', async () => {
+    for (const namespace of ['red', 'blue']) await create(namespace, 'net');
+    await alone.begin().sweep();
+    const [a, b] = [await statusOf('red', 'net'), await statusOf('blue', 'net')];
+    expect(a?.id).toBeDefined();
+    expect(a?.id).not.toBe(b?.id);
+    const [reds, blues] = [await projectOf(red), await projectOf(blue)];
+    expect(await reds.names()).toContain('first');
+    expect(await blues.names()).not.toContain('first');
+    await expect(
+      reds.session.send({ ...listNetworks(reds.id), path: `/v2.0/networks/${b?.id}` }),
+    ).rejects.toMatchObject({ status: 404 });
+  });
+  test('do not wait for one another where one has a fault', async () => {
+    await alone.namespace('grey', { ...red, password: 'wrong' });
+    await create('grey', 'stuck');
+    await create('blue', 'goes-on');
+    expect(await alone.begin().sweep()).toBe(202);
+    expect(await reasonOf('grey', 'stuck')).toBe('CredentialsRefused');
+    expect(await reasonOf('blue', 'goes-on')).toBe('Available');
+    expect(await statusOf('blue', 'net')).toMatchObject({ phase: 'Available' });
+  });
+  test('do not wait for one another where one is sent to somebody who is no OpenStack', async () => {
+    await alone.namespace('black', { ...red, authUrl: 'https://black.example/v3' });
+    await create('black', 'stuck');
+    await create('blue', 'goes-on-as-well');
+    const elsewhere = (async (url: string, init: RequestInit) =>
+      url.startsWith('https://black.example')
+        ? Response.json({ hello: 1 }, { status: 201, headers: { 'x-subject-token': 'x' } })
+        : fetch(url, init)) as typeof fetch;
+    const process = alone.begin({ fetch: elsewhere });
+    await heardWhile(async () => {
+      await process.sweep();
+      return [];
+    });
+    expect(await reasonOf('blue', 'goes-on-as-well')).toBe('Available');
+  });
+});
+
+test('the credentials are in no action, log or span, whether they are good or not', async () => {
+  await create('red', 'secret');
+  const process = alone.begin();
+  const heard = await heardWhile(async () => {
+    await process.audit();
+    openStack.failNext('listNetworks', 500, 2);
+    await process.audit();
+    return process.actions;
+  });
+  expect(process.actions.length).toBeGreaterThan(0);
+  expect(heard).toContain('openstack listNetworks');
+  for (const account of [red, blue]) expect(heard).not.toContain(account.password);
+  expect(heard).not.toContain('wrong');
+  expect(heard).not.toContain(secretFor(red, {}).data?.['clouds.yaml']);
+});
+
+test('an address that the policy does not allow is not asked', async () => {
+  await kube.patch(
+    ConfigMap,
+    { namespace: operatorNamespace, name: policyName },
+    { data: { openstackEndpoints: 'https://only.example/*' } },
+  );
+  await create('red', 'forbidden');
+  await alone.begin().changed(VirtualNetwork, { namespace: 'red', name: 'forbidden' });
+  expect(await reasonOf('red', 'forbidden')).toBe('EndpointNotAllowed');
+});
+test('a list of endpoints that does not parse is no leave to ask any', async () => {
+  await kube.patch(
+    ConfigMap,
+    { namespace: operatorNamespace, name: policyName },
+    { data: { openstackEndpoints: ' ' } },
+  );
+  await create('red', 'allowed');
+  await alone.begin().changed(VirtualNetwork, { namespace: 'red', name: 'allowed' });
+  expect(await reasonOf('red', 'allowed')).toBe('EndpointNotAllowed');
+});

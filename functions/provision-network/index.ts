@@ -1,0 +1,56 @@
+import { type Context, defineFunction, on, subjectsOf, type Wake } from '../../shared/function.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Event } from '../../shared/resources/core/event.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
+import { listNetworks, listSubnets, Network, Subnet } from '../../shared/resources/openstack/network.ts';
+import { isReady } from '../../shared/rules/cloud-status.ts';
+import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
+import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
+import { decide } from './decide.ts';
+import type { Observed } from './observed.ts';
+
+/** Makes networks on OpenStack, each with its subnet, and says how they stand. */
+export default defineFunction<Observed>({
+  name: 'provision-network',
+  part: 'openstack',
+  on: [on.changed(VirtualNetwork, { source: 'kupenstack' }), on.sweep(), on.audit()],
+  may: [
+    { resource: VirtualNetwork, verbs: ['get', 'list', 'patch'] },
+    { resource: VirtualNetwork, subresource: 'status', verbs: ['patch'] },
+    { resource: Secret, verbs: ['get'], names: [credentialsName] },
+    { resource: Namespace, verbs: ['get'] },
+    { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
+    { resource: Event, verbs: ['create'] },
+  ],
+  scale: 'single',
+  observe,
+  decide,
+});
+
+async function observe(context: Context, wake: Wake): Promise<Observed[]> {
+  const { nowMs, refusals } = context;
+  const networks = await concerned(context, wake);
+  return onClouds(
+    context,
+    networks,
+    async (cloud) => {
+      const [found, subnets] = await Promise.all([
+        cloud.list(listNetworks(cloud.project), 'networks', Network),
+        cloud.list(listSubnets(cloud.project), 'subnets', Subnet),
+      ]);
+      return { networks: found, subnets };
+    },
+    (network, cloud) => ({ nowMs, refusals, network, cloud }),
+  );
+}
+
+/** Those that events name; at a sweep all that are not as they should be, at an audit all. */
+async function concerned({ kube }: Context, wake: Wake): Promise<VirtualNetwork[]> {
+  if (wake.audit) return kube.list(VirtualNetwork);
+  const open = wake.sweep ? (await kube.list(VirtualNetwork)).filter((one) => !isReady(one)) : [];
+  const named = await Promise.all(subjectsOf(wake, VirtualNetwork).map((ref) => kube.get(VirtualNetwork, ref)));
+  const all = [...open, ...named.filter((network) => network !== undefined)];
+  return [...new Map(all.map((network) => [network.metadata.uid, network])).values()];
+}

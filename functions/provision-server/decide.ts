@@ -1,0 +1,119 @@
+import { KupenStackMachine as Machine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import { deleteFlavor } from '../../shared/resources/openstack/flavor.ts';
+import type { Server } from '../../shared/resources/openstack/server.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import {
+  type CloudStanding,
+  callsFor,
+  cloudReady,
+  firstRefusal,
+  isNotSo,
+  lookAgainAfter,
+  type Refused,
+  refusalOf,
+  standOnCloud,
+  standWithout,
+} from '../../shared/rules/cloud-status.ts';
+import { hold } from '../../shared/rules/hold-finalizer.ts';
+import { stoodBefore, withoutServer } from './facts.ts';
+import { leave } from './leave.ts';
+import type { Found, Observed } from './observed.ts';
+import { failedBoot, inTrouble } from './recover.ts';
+import { toChange, toCreate } from './requests.ts';
+import { pendingStanding, refusedStanding, runningStanding } from './standing.ts';
+import { isBusy, neverRan } from './state.ts';
+
+/**
+ * Makes a server with what it needs, keeps it as its spec says, and says how it stands. Order: finalizer → flavor, key pair, ports →
+ * server → status; changes one after the other, each seen before the next. What was made is found by the uid it carries, whatever
+ * the status says, so that no answer that was lost makes a second server.
+ */
+export function decide(observed: Observed): Action[] {
+  const { machine, cloud } = observed;
+  if (machine.metadata.deletionTimestamp) return leave(observed);
+  if ('fault' in cloud) {
+    const standing = standWithout(cloud.fault, machine.status?.id !== undefined, stoodBefore(machine));
+    return [...stand(observed, standing), ...lookAgainAfter(cloud.fault, machine)];
+  }
+  const held = hold(Machine, machine);
+  if (held) return held;
+  const [server, second] = cloud.servers;
+  if (second) return stand(observed, twice(observed, cloud));
+  return server ? follow(observed, cloud, server) : begin(observed, cloud);
+}
+
+function begin(observed: Observed, found: Found): Action[] {
+  const { machine, refusals } = observed;
+  const pending = pendingStanding(observed, found);
+  if (pending) return [...stand(observed, pending.standing), ...tidy(observed, found), ...pending.later];
+  const next = toCreate(observed, found);
+  if ('refused' in next) return stand(observed, refusedStanding(observed, withoutServer(machine), next.refused));
+  const calls = callsFor(machine, next.requests, refusals);
+  if (calls.length > 0) return calls;
+  const refused = firstRefusal(refusals, machine, next.requests);
+  return stand(
+    observed,
+    refusedStanding(
+      observed,
+      withoutServer(machine),
+      refused ?? { reason: 'Creating', message: 'The server is being made.' },
+    ),
+  );
+}
+
+function follow(observed: Observed, found: Found, server: Server): Action[] {
+  const { machine, refusals } = observed;
+  if (neverRan(server)) return failedBoot(observed, found, server);
+  const trouble = inTrouble(observed, found, server);
+  if (trouble) return trouble;
+  const next = toChange(observed, found, server);
+  const calls = callsFor(machine, next.requests, refusals);
+  if (calls.length > 0) return calls;
+  const refused = next.refused ?? firstRefusal(refusals, machine, next.requests);
+  const isUnderWay =
+    isBusy(server) || next.requests.some((request) => isPassing(refusalOf(refusals, machine, request)));
+  return [
+    ...stand(
+      observed,
+      runningStanding(observed, found, server, refused ?? (isMoving(found, server) ? moving : undefined)),
+    ),
+    ...tidy(observed, found),
+    ...(isUnderWay || isMoving(found, server) ? [{ do: 'lookLater', about: machine, afterMs: 2000 } as const] : []),
+  ];
+}
+
+/** Something else goes on just now, or nobody answered: what else is refused waits for the sweep. */
+const isPassing = (refused: Refused | undefined) => refused?.reason === 'Conflict' || refused?.reason === 'Unavailable';
+
+const moving = { reason: 'DiskMoving', message: 'A disk of it is being attached or detached.' };
+
+/** A disk of it comes or goes. */
+const isMoving = ({ volumes }: Found, server: Server) =>
+  volumes.some(
+    ({ status, attachments }) =>
+      /^(reserved|attaching|detaching)$/.test(status) && attachments.some(({ server_id }) => server_id === server.id),
+  );
+
+/** Flavors that nobody wants any more; that somebody else was faster is no trouble. */
+const tidy = ({ machine, refusals }: Observed, { unwanted }: Found): Action[] =>
+  callsFor(
+    machine,
+    unwanted.map(({ id }) => deleteFlavor(id)),
+    refusals,
+  );
+
+const stand = ({ machine, nowMs }: Observed, standing: CloudStanding): Action[] =>
+  standOnCloud(Machine, machine, standing, { nowMs });
+
+function twice({ machine }: Observed, { servers }: Found): CloudStanding {
+  const ids = servers.map(({ id }) => id).sort();
+  const message = `Expected one server of this object in OpenStack, found ${ids.join(', ')}: delete those that are not wanted.`;
+  return {
+    phase: 'Failed',
+    isReady: false,
+    reason: 'NotUnique',
+    message,
+    findings: [cloudReady, isNotSo('ServerReady', 'NotUnique', message)],
+    fields: stoodBefore(machine),
+  };
+}

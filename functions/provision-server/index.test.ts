@@ -1,0 +1,177 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
+import { Volume } from '../../shared/resources/kupenstack/volume.ts';
+import { createFlavor } from '../../shared/resources/openstack/flavor.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
+import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
+import {
+  administratorOf,
+  anAccount,
+  byHand,
+  secretFor,
+  serveOnOpenStack,
+  sessionOf,
+  stageMs,
+} from '../../test/openstack-alone.ts';
+import { heardWhile } from '../../test/openstack-secrecy.ts';
+import declaration from './index.ts';
+
+const alone = await serveOnOpenStack(declaration);
+afterAll(alone.close);
+const { kube, clock, openStack, reads } = alone;
+const [red, blue] = [await anAccount(openStack, clock.now, 'red'), await anAccount(openStack, clock.now, 'blue')];
+await alone.namespace('red', red);
+await alone.namespace('blue', blue);
+const administrator = sessionOf(administratorOf(openStack), clock.now);
+await administrator.send(createFlavor({ vcpus: 1, ram: 64, swap: 0 }));
+
+/** A bootable volume of the account's project. */
+async function diskOf(account: typeof red, name: string) {
+  const session = sessionOf(account, clock.now);
+  const body = { volume: { name, size: 1 } };
+  const { volume } = (await session.send(byHand('volume', 'POST', '/volumes', body))) as { volume: { id: string } };
+  clock.step(10 * stageMs);
+  const set = { 'os-set_bootable': { bootable: true } };
+  await session.send(byHand('volume', 'POST', `/volumes/${volume.id}/action`, set));
+}
+const create = (namespace: string, name: string, spec = {}) => {
+  const { apiVersion, kind } = KupenStackMachine;
+  const all = { vcpu: 1, memory: '64Mi', diskAttachments: [{ name }], ...spec };
+  return kube.create(KupenStackMachine, { apiVersion, kind, metadata: { namespace, name }, spec: all });
+};
+const statusOf = async (namespace: string, name: string) =>
+  (await kube.get(KupenStackMachine, { namespace, name }))?.status;
+const reasonOf = async (namespace: string, name: string) =>
+  conditionOf((await statusOf(namespace, name))?.conditions, 'Ready')?.reason;
+async function settle(process: ReturnType<typeof alone.begin>, namespace: string, name: string) {
+  for (let looks = 0; looks < 4; looks++) {
+    await process.changed(KupenStackMachine, { namespace, name });
+    clock.step(10 * stageMs);
+  }
+}
+await diskOf(red, 'vm');
+await create('red', 'vm');
+
+describe('an event', () => {
+  test('is about one machine: it, its siblings, its policy and credentials are read, then six lists of its project', async () => {
+    const process = alone.begin();
+    await settle(process, 'red', 'vm');
+    expect(await statusOf('red', 'vm')).toMatchObject({ phase: 'Running', restartCount: 0 });
+    clock.step(20_000);
+    await settle(process, 'red', 'vm');
+    reads.length = 0;
+    expect(await process.changed(KupenStackMachine, { namespace: 'red', name: 'vm' })).toBe(202);
+    expect(reads.map((read) => read.replace(/[0-9a-f]{32}/, 'id')).sort()).toEqual([
+      'compute /flavors/detail',
+      'compute /os-keypairs',
+      'compute /servers/detail',
+      `get ConfigMap ${operatorNamespace}/${policyName}`,
+      `get Secret red/${credentialsName}`,
+      'get VirtualMachine red/vm',
+      'list VirtualNetwork red',
+      'list Volume red',
+      'network /v2.0/networks',
+      'network /v2.0/ports',
+      'volume /id/volumes/detail',
+    ]);
+  });
+  test.each([
+    [Volume, { diskAttachments: [{ name: 'mine' }] }],
+    [VirtualNetwork, { virtualNetworks: ['mine'] }],
+  ])('about a $kind is about the machines of its namespace that name it', async (kind, spec) => {
+    const name = `with-${kind.plural}`;
+    await create('blue', name, spec);
+    await create('red', name, spec);
+    reads.length = 0;
+    expect(await alone.begin().changed(kind, { namespace: 'blue', name: 'mine' })).toBe(202);
+    expect(reads[0]).toBe('list VirtualMachine blue');
+    expect(reads).not.toContain(`get Secret red/${credentialsName}`);
+    expect(await statusOf('blue', name)).toMatchObject({ phase: 'Pending' });
+    expect(await statusOf('red', name)).toBeUndefined();
+    reads.length = 0;
+    await alone.begin().changed(kind, { namespace: 'blue', name: 'nobodys' });
+    expect(reads).toEqual(['list VirtualMachine blue']);
+  });
+  test('of the sweep is about all, each project read once', async () => {
+    reads.length = 0;
+    expect(await alone.begin().sweep()).toBe(202);
+    expect(reads[0]).toBe('list VirtualMachine');
+    reads.length = 0;
+    expect(await alone.begin().audit()).toBe(202);
+    expect(reads.filter((read) => read === 'compute /servers/detail')).toHaveLength(2);
+  });
+});
+
+describe('two namespaces with accounts of their own', () => {
+  test("do not find one another's networks and volumes by their names", async () => {
+    const session = sessionOf(red, clock.now);
+    const body = { network: { name: 'theirs' } };
+    await session.send(byHand('network', 'POST', '/v2.0/networks', body));
+    for (const namespace of ['red', 'blue']) {
+      await create(namespace, 'curious', { virtualNetworks: ['theirs'], diskAttachments: [{ name: 'vm' }] });
+      await alone.begin().changed(KupenStackMachine, { namespace, name: 'curious' });
+    }
+    expect(await reasonOf('red', 'curious')).toBe('NetworkWithoutSubnet');
+    const { conditions } = (await statusOf('blue', 'curious')) ?? {};
+    expect(conditionOf(conditions, 'NetworksReady')?.reason).toBe('NetworkMissing');
+    expect(conditionOf(conditions, 'VolumesReady')?.reason).toBe('VolumeMissing');
+  });
+  test('have machines of one name, each in its project', async () => {
+    await diskOf(blue, 'vm');
+    await create('blue', 'vm');
+    await settle(alone.begin(), 'blue', 'vm');
+    const [a, b] = [await statusOf('red', 'vm'), await statusOf('blue', 'vm')];
+    expect([a?.phase, b?.phase]).toEqual(['Running', 'Running']);
+    expect(a?.id).not.toBe(b?.id);
+  });
+  test('do not wait for one another where one has a fault', async () => {
+    await alone.namespace('grey', { ...red, password: 'wrong' });
+    await create('grey', 'stuck');
+    await kube.patch(KupenStackMachine, { namespace: 'blue', name: 'vm' }, { spec: { running: false } });
+    for (let looks = 0; looks < 3; looks++) {
+      expect(await alone.begin().sweep()).toBe(202);
+      clock.step(10 * stageMs);
+    }
+    expect(await reasonOf('grey', 'stuck')).toBe('CredentialsRefused');
+    expect(await statusOf('blue', 'vm')).toMatchObject({ phase: 'Stopped' });
+  });
+});
+
+test('a server that goes between two reads is no fault of the credentials', async () => {
+  await diskOf(red, 'fleeting');
+  await create('red', 'fleeting');
+  await settle(alone.begin(), 'red', 'fleeting');
+  openStack.failNext('listInstanceActions', 404);
+  await alone.begin().changed(KupenStackMachine, { namespace: 'red', name: 'fleeting' });
+  expect(await reasonOf('red', 'fleeting')).not.toBe('CredentialsRefused');
+});
+
+test('a member, who may delete no flavor, lets a machine go all the same', async () => {
+  const ref = { namespace: 'blue', name: 'vm' };
+  for (const namespace of ['red', 'blue', 'grey'])
+    for (const { metadata } of await kube.list(KupenStackMachine, { namespace }))
+      if (metadata.name !== 'vm' || namespace !== 'blue')
+        await kube.patch(KupenStackMachine, metadata, { spec: { vcpu: 7 } });
+  await kube.delete(KupenStackMachine, ref);
+  await settle(alone.begin(), 'blue', 'vm');
+  expect(await kube.get(KupenStackMachine, ref)).toBeUndefined();
+});
+
+test('the credentials are in no action, log or span, whether they are good or not', async () => {
+  const process = alone.begin();
+  await create('red', 'secret');
+  const heard = await heardWhile(async () => {
+    await process.audit();
+    openStack.failNext('listServers', 500, 2);
+    await process.audit();
+    return process.actions;
+  });
+  expect(process.actions.length).toBeGreaterThan(0);
+  expect(heard).toContain('openstack listServers');
+  for (const account of [red, blue]) expect(heard).not.toContain(account.password);
+  expect(heard).not.toContain('wrong');
+  expect(heard).not.toContain(secretFor(red, {}).data?.['clouds.yaml']);
+});

@@ -1,0 +1,66 @@
+import { KupenStackMachine as Machine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import { deleteFlavor } from '../../shared/resources/openstack/flavor.ts';
+import { deleteKeyPair } from '../../shared/resources/openstack/key-pair.ts';
+import { deletePort } from '../../shared/resources/openstack/network.ts';
+import type { OpenStackRequest } from '../../shared/resources/openstack/request.ts';
+import { deleteServer } from '../../shared/resources/openstack/server.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { callsFor, cloudReady, refusalOf, standOnCloud, standWithout } from '../../shared/rules/cloud-status.ts';
+import { isHeld, letGo } from '../../shared/rules/hold-finalizer.ts';
+import { stoodBefore } from './facts.ts';
+import type { Found, Observed } from './observed.ts';
+import { phaseOf } from './state.ts';
+
+/**
+ * Takes down what was made for a machine: server, and once that is gone ports, key pair and flavor; volumes and networks stay. What
+ * Nova has not taken away yet would still hold the volumes.
+ */
+export function leave(observed: Observed): Action[] {
+  const { machine, cloud, refusals, nowMs } = observed;
+  if (!isHeld(machine)) return [];
+  const say = (reason: string, message: string) =>
+    standOnCloud(
+      Machine,
+      machine,
+      {
+        phase: 'Terminating',
+        isReady: false,
+        reason,
+        message,
+        findings: [cloudReady],
+        fields: stoodBefore(machine),
+      },
+      { nowMs },
+    );
+  if ('fault' in cloud) {
+    if (cloud.fault.reason === 'ProjectMissing') return letGo(Machine, machine);
+    const standing = { ...standWithout(cloud.fault, true, stoodBefore(machine)), phase: 'Terminating' };
+    return standOnCloud(Machine, machine, standing, { nowMs });
+  }
+  const requests = requestsFor(machine.metadata.uid, cloud);
+  const calls = callsFor(machine, requests, refusals);
+  if (calls.length > 0) return calls;
+  const refused = requests
+    .map((request) => refusalOf(refusals, machine, request))
+    // Somebody else was faster.
+    .find((one) => one !== undefined && one.reason !== 'NotFound');
+  if (cloud.servers.length === 0 && !refused) {
+    // Nothing of the machine's own: who may delete no flavor lets it go all the same.
+    const flavors = callsFor(
+      machine,
+      cloud.unwanted.map(({ id }) => deleteFlavor(id)),
+      refusals,
+    );
+    return flavors.length > 0 ? flavors : letGo(Machine, machine);
+  }
+  return [
+    ...say(refused?.reason ?? 'Deleting', refused?.message ?? 'The server is being deleted.'),
+    { do: 'lookLater', about: machine, afterMs: 2000 },
+  ];
+}
+
+function requestsFor(uid: string, { servers, ports, hasKeyPair }: Found): OpenStackRequest[] {
+  if (servers.length > 0)
+    return servers.filter((server) => phaseOf(server) !== 'Terminating').map(({ id }) => deleteServer(id));
+  return [...ports.map(({ id }) => deletePort(id)), ...(hasKeyPair ? [deleteKeyPair(uid)] : [])];
+}

@@ -1,0 +1,38 @@
+import type { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import type { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
+import type { Volume } from '../../shared/resources/kupenstack/volume.ts';
+import type { Flavor } from '../../shared/resources/openstack/flavor.ts';
+import type { Network, Port } from '../../shared/resources/openstack/network.ts';
+import type { InstanceAction, Server } from '../../shared/resources/openstack/server.ts';
+import type { CinderVolume } from '../../shared/resources/openstack/volume.ts';
+import type { CloudFault, Refusals } from '../../shared/rules/cloud-status.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+
+/** One machine, its siblings in the namespace, and what there is of it in OpenStack. */
+export interface Observed {
+  nowMs: number;
+  policy: Policy;
+  refusals: Refusals;
+  machine: KupenStackMachine;
+  /** The VirtualNetworks and Volumes of its namespace that it names. */
+  networks: readonly VirtualNetwork[];
+  volumes: readonly Volume[];
+  cloud: { fault: CloudFault } | Found;
+}
+
+/** The project as far as it is about one machine. */
+export interface Found {
+  /** Those that carry its uid. */
+  servers: readonly Server[];
+  ports: readonly Port[];
+  /** All of the project. */
+  networks: readonly Network[];
+  volumes: readonly CinderVolume[];
+  flavors: readonly Flavor[];
+  /** Its key pair is there. */
+  hasKeyPair: boolean;
+  /** What was asked of its server so far; undefined where it has not changed since its restarts were counted. */
+  actions: readonly InstanceAction[] | undefined;
+  /** Flavors of ours that no machine wants any more; this one is to take them away. */
+  unwanted: readonly Flavor[];
+}

@@ -1,0 +1,107 @@
+import * as z from 'zod';
+import type { Context } from '../../shared/function.ts';
+import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import { Flavor, hasSize, isOurs, listFlavors } from '../../shared/resources/openstack/flavor.ts';
+import { KeyPair, keyPairName, listKeyPairs } from '../../shared/resources/openstack/key-pair.ts';
+import { listNetworks, listPorts, Network, Port } from '../../shared/resources/openstack/network.ts';
+import { uidTag } from '../../shared/resources/openstack/request.ts';
+import {
+  InstanceAction,
+  listInstanceActions,
+  listServers,
+  Server,
+  showServer,
+} from '../../shared/resources/openstack/server.ts';
+import { CinderVolume, listVolumes } from '../../shared/resources/openstack/volume.ts';
+import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
+import { OpenStackError } from '../../shared/runtime/openstack/open-stack-error.ts';
+import type { Found } from './observed.ts';
+import { sizeOf } from './size.ts';
+
+/**
+ * What a project has, read once for all of its machines that are looked at: six lists, however many they are, and one more request
+ * for each server that has changed since its restarts were counted.
+ */
+export async function readProject(kube: Context['kube'], cloud: Cloud, machines: readonly KupenStackMachine[]) {
+  // One machine alone is looked up by its tag; of many, all servers cost less.
+  const uid = machines.length === 1 ? machines[0]?.metadata.uid : undefined;
+  const [listed, ports, networks, volumes, flavors, keyPairs] = await Promise.all([
+    cloud.list(listServers(uid), 'servers', Server),
+    cloud.list(listPorts(cloud.project), 'ports', Port),
+    cloud.list(listNetworks(cloud.project), 'networks', Network),
+    cloud.list(listVolumes(), 'volumes', CinderVolume),
+    cloud.list(listFlavors(), 'flavors', Flavor),
+    cloud.list(listKeyPairs(), 'keypairs', KeyPair),
+  ]);
+  const isServerOf = (machine: KupenStackMachine) => (server: Server) =>
+    server.tags.includes(uidTag(machine.metadata.uid)) &&
+    server.status !== 'DELETED' &&
+    server.status !== 'SOFT_DELETED';
+  const servers = await Promise.all(listed.map((server) => withFault(cloud, server)));
+  const unwanted = await unwantedOf(kube, flavors, machines);
+  const actions = new Map(
+    await Promise.all(
+      machines.map(async (machine) => {
+        const [server] = servers.filter(isServerOf(machine));
+        return [machine.metadata.uid, server && (await actionsOf(cloud, machine, server))] as const;
+      }),
+    ),
+  );
+  const [first] = machines;
+  return {
+    of: (machine: KupenStackMachine): Found => ({
+      servers: servers.filter(isServerOf(machine)),
+      ports: ports.filter(({ description }) => description === uidTag(machine.metadata.uid)),
+      networks,
+      volumes,
+      flavors,
+      hasKeyPair: keyPairs.some(({ keypair }) => keypair.name === keyPairName(machine.metadata.uid)),
+      actions: actions.get(machine.metadata.uid),
+      unwanted: machine === first ? unwanted : [],
+    }),
+  };
+}
+
+/** A server in ERROR with Nova's word of why. */
+async function withFault(cloud: Cloud, server: Server): Promise<Server> {
+  if (server.status !== 'ERROR' || server.fault?.message) return server;
+  try {
+    return Shown.parse(await cloud.send(showServer(server.id))).server;
+  } catch (error) {
+    // It went between the two reads.
+    if (error instanceof OpenStackError && error.status === 404) return server;
+    throw error;
+  }
+}
+
+const Shown = z.looseObject({ server: Server });
+
+/**
+ * A server changes with each task; one that has not has been started no more often than it was counted. Of one that has another
+ * size than it is to have, the actions tell whether a resize was given up.
+ */
+async function actionsOf(cloud: Cloud, machine: KupenStackMachine, server: Server) {
+  const { status } = machine;
+  if (server['OS-EXT-STS:task_state'] !== null) return undefined;
+  const isCounted = status?.id === server.id && status.countedAt === server.updated;
+  if (isCounted && hasSize(server.flavor, sizeOf(machine))) return undefined;
+  try {
+    return Actions.parse(await cloud.send(listInstanceActions(server.id))).instanceActions;
+  } catch (error) {
+    // It went between the two reads: the next look tells.
+    if (error instanceof OpenStackError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+const Actions = z.looseObject({ instanceActions: z.array(InstanceAction) });
+
+/** Flavors of ours of a size that no machine anywhere wants; a machine that goes wants none. */
+async function unwantedOf(kube: Context['kube'], flavors: readonly Flavor[], machines: readonly KupenStackMachine[]) {
+  const wants = (all: readonly KupenStackMachine[], flavor: Flavor) =>
+    all.some((machine) => machine.metadata.deletionTimestamp === undefined && hasSize(flavor, sizeOf(machine)));
+  const doubtful = flavors.filter((flavor) => isOurs(flavor) && !wants(machines, flavor));
+  if (doubtful.length === 0) return [];
+  const all = await kube.list(KupenStackMachine);
+  return doubtful.filter((flavor) => !wants(all, flavor));
+}

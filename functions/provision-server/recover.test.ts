@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+import type { KupenStackMachineStatus } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import { deleteServer } from '../../shared/resources/openstack/server.ts';
+import { toTime } from '../../shared/rules/time.ts';
+import { at, start } from '../../test/builders.ts';
+import { aKupenStackMachine, refusing } from '../../test/openstack-builders.ts';
+import { freeDisk, pass, running, type Seen } from '../../test/server-pass.ts';
+
+const moment = (seconds: number) => toTime(start + seconds * 1000);
+const inError = { status: 'ERROR', fault: { message: 'No valid host was found.' } };
+const failed = { ...inError, 'OS-SRV-USG:launched_at': null };
+const known = (status: Partial<KupenStackMachineStatus>) =>
+  aKupenStackMachine({ status: { id: 'id-server', ...status } });
+
+describe('a boot that failed', () => {
+  test('is written down, then its server goes', () => {
+    const found = pass(running({ server: failed }));
+    expect(found.done).toEqual([
+      'patchStatus',
+      'record Warning BootFailed',
+      'deleteServer id-server',
+      'lookLater 2000',
+    ]);
+    expect(found.status).toMatchObject({
+      phase: 'Failed',
+      attempts: 1,
+      failed: 'id-server',
+      nextAttemptAt: moment(310),
+    });
+    expect(found.status.message).toBe(
+      `The server could not be booted: No valid host was found. It is tried again at ${moment(310)}.`,
+    );
+  });
+  test("is told in sentences, whatever is behind Nova's full stop", () => {
+    const server = { ...failed, fault: { message: 'No valid host was found. ' } };
+    expect(pass(running({ server })).status.message).toMatch(/was found\. It is tried/);
+  });
+  test('is counted once, however long its server is seen', () => {
+    const machine = known({ attempts: 1, failed: 'id-server', nextAttemptAt: moment(310) });
+    expect(pass(running({ machine, server: failed })).done).toEqual(['deleteServer id-server', 'lookLater 2000']);
+  });
+  test('waits longer each time, up to the longest', () => {
+    const next = (attempts: number) =>
+      pass(running({ machine: known({ attempts, failed: 'another' }), server: failed })).status.nextAttemptAt;
+    expect([0, 1, 3, 9].map(next)).toEqual([310, 610, 2410, 3610].map(moment));
+  });
+  test.each<[string, Partial<KupenStackMachineStatus>, string[]]>([
+    [
+      'is not repeated before its time, and that is looked at in half a minute',
+      { nextAttemptAt: moment(310) },
+      ['lookLater 30000'],
+    ],
+    ['is looked at when it is due where that is sooner', { nextAttemptAt: moment(13) }, ['lookLater 3000']],
+    ['is repeated then', { nextAttemptAt: moment(10) }, ['createServer']],
+  ])('%s', (_, status, done) => {
+    const machine = aKupenStackMachine({ status: { phase: 'Failed', attempts: 1, failed: 'x', ...status } });
+    expect(pass({ machine }).done.filter((one) => one !== 'patchStatus' && !one.startsWith('record'))).toEqual(done);
+  });
+  test('is repeated at once for a spec that was changed since: that may be what mends it', () => {
+    const status = { attempts: 5, nextAttemptAt: moment(310) };
+    const once = aKupenStackMachine({ generation: 2, status: { ...status, observedGeneration: 1 } });
+    expect(pass({ machine: once }).done).toEqual(['createServer']);
+    const seen = aKupenStackMachine({ generation: 2, status: { ...status, observedGeneration: 2 } });
+    expect(pass({ machine: seen }).done).not.toContain('createServer');
+  });
+  test('says so as long as it waits', () => {
+    const machine = aKupenStackMachine({
+      status: {
+        phase: 'Failed',
+        failure: 'No valid host.',
+        message: `The server could not be booted: No valid host. It is tried again at ${moment(60)}.`,
+        nextAttemptAt: moment(60),
+      },
+    });
+    const found = pass({ machine });
+    expect(found.conditions).toMatchObject({ ServerReady: 'False BootFailed', Ready: 'False BootFailed' });
+    expect(found.status).not.toHaveProperty('message');
+  });
+  test('says so also after OpenStack was out of reach meanwhile', () => {
+    const boot = pass(running({ server: failed })).status as Partial<KupenStackMachineStatus>;
+    const lost = pass({ machine: known(boot), fault: 'Unreachable' }).status as Partial<KupenStackMachineStatus>;
+    const back = pass({ machine: known({ ...boot, ...lost }) }).status;
+    expect(back).toMatchObject({ phase: 'Failed' });
+    expect({ ...boot, ...lost, ...back }.message).toMatch(/booted/);
+  });
+  test('is forgotten once a server runs', () => {
+    const machine = known({ attempts: 2, failed: 'x', nextAttemptAt: moment(0) });
+    expect(pass(running({ machine })).status).toMatchObject({ attempts: null, failed: null, nextAttemptAt: null });
+  });
+  test('is not forgotten while the next one is built', () => {
+    const machine = known({ attempts: 2, failed: 'x', nextAttemptAt: moment(0) });
+    const { status } = pass(running({ machine, server: { status: 'BUILD', 'OS-EXT-STS:task_state': 'spawning' } }));
+    for (const field of ['attempts', 'failed', 'nextAttemptAt']) expect(status).not.toHaveProperty(field);
+  });
+  test('whose server Nova does not delete is looked at again', () => {
+    const machine = known({ attempts: 1, failed: 'id-server' });
+    const refusals = refusing(machine, [deleteServer('id-server'), 'Conflict: locked']);
+    expect(pass(running({ machine, server: failed, refusals })).done).toEqual(['lookLater 2000']);
+  });
+  test('whose server Nova is deleting is not deleted again', () => {
+    const machine = known({ attempts: 1, failed: 'id-server' });
+    const server = { ...failed, 'OS-EXT-STS:task_state': 'deleting' };
+    expect(pass(running({ machine, server })).requests).toEqual([]);
+  });
+});
+
+describe('a server that ran and is in trouble', () => {
+  const hostDown = { host_status: 'DOWN' };
+  test.each<[string, Seen, string[]]>([
+    [
+      'in ERROR is waited for',
+      running({ server: inError }),
+      ['patchStatus', 'record Warning ServerError', 'lookLater 30000'],
+    ],
+    [
+      'on a host that is down is waited for',
+      running({ server: hostDown }),
+      ['patchStatus', 'record Warning HostDown', 'lookLater 30000'],
+    ],
+    [
+      'is looked at when its time is up',
+      running({ machine: known({ failedSince: moment(-288) }), server: inError }),
+      ['patchStatus', 'record Warning ServerError', 'lookLater 2000'],
+    ],
+    [
+      'for too long is given up',
+      running({ machine: known({ phase: 'Failed', failedSince: moment(-290) }), server: inError }),
+      ['patchStatus', 'record Warning ServerError', 'deleteServer id-server', 'lookLater 2000'],
+    ],
+    [
+      'for longer than the policy says is given up',
+      running({ machine: known({ failedSince: moment(8) }), server: inError, policy: { serverRecoverAfter: '1s' } }),
+      ['patchStatus', 'record Warning ServerError', 'deleteServer id-server', 'lookLater 2000'],
+    ],
+  ])('%s', (_, seen, done) => {
+    expect(pass(seen).done).toEqual(done);
+  });
+  test('says since when, and what will be done', () => {
+    const found = pass(running({ server: inError }));
+    expect(found.status).toMatchObject({
+      phase: 'Failed',
+      failedSince: moment(10),
+      message: expect.stringContaining('lasts for 5m'),
+    });
+    expect(found.conditions).toMatchObject({ ServerReady: 'False ServerError', Ready: 'False ServerError' });
+  });
+  test('is asked nothing else meanwhile', () => {
+    const machine = aKupenStackMachine({ spec: { running: false, vcpu: 2 } });
+    expect(pass(running({ machine, server: hostDown })).requests).toEqual([]);
+  });
+  test('that mends by itself is as before', () => {
+    const found = pass(running({ machine: known({ failedSince: at(0) }) }));
+    expect(found.status).toMatchObject({ phase: 'Running', failedSince: null });
+  });
+  test('is made anew from the same volumes once it is gone', () => {
+    const machine = known({ failedSince: at(0), restartCount: 2 });
+    expect(pass({ machine }).requests).toMatchObject([{ operation: 'createServer' }]);
+  });
+  test('that Nova is deleting is not deleted again', () => {
+    const machine = known({ failedSince: moment(-290) });
+    expect(pass(running({ machine, server: { ...inError, 'OS-EXT-STS:task_state': 'deleting' } })).requests).toEqual(
+      [],
+    );
+  });
+});
+
+describe('restarts', () => {
+  const actions = ['start', 'reboot', 'stop', 'create', 'resize', 'start'].map((action) => ({ action }));
+  test('are what Nova lists of starts and reboots', () => {
+    const { status } = pass(running({ actions, server: { updated: at(-60) } }));
+    expect(status).toMatchObject({ restartCount: 3, countedAt: at(-60) });
+  });
+  test('are counted once more where the server has just changed', () => {
+    const { status } = pass(running({ actions, server: { updated: at(9) } }));
+    expect(status).toMatchObject({ restartCount: 3 });
+    expect(status.countedAt ?? undefined).toBeUndefined();
+  });
+  test('are as they were where the server has not changed', () => {
+    const { status } = pass(running({ machine: known({ restartCount: 4, countedAt: at(0) }) }));
+    expect(status).not.toHaveProperty('restartCount');
+  });
+  test('go on counting with the next server, before and after it is there', () => {
+    const before = known({ restartCount: 4, countedAt: at(0) });
+    const gone = pass({ machine: before, disks: [{ ...freeDisk, status: 'detaching' }] });
+    expect(gone.status).toMatchObject({ id: null, formerRestarts: 4, countedAt: null });
+    const without = aKupenStackMachine({ status: { restartCount: 4, formerRestarts: 4 } });
+    for (const machine of [before, without]) {
+      const next = pass(running({ machine, server: { id: 'id-next' }, actions }));
+      expect(next.status).toMatchObject({ id: 'id-next', restartCount: 7 });
+    }
+  });
+});

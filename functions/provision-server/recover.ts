@@ -1,0 +1,79 @@
+import { KupenStackMachine as Machine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import { deleteServer, type Server } from '../../shared/resources/openstack/server.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { backoffMs } from '../../shared/rules/backoff.ts';
+import { callsFor, cloudReady, isNotSo, standOnCloud } from '../../shared/rules/cloud-status.ts';
+import { sayDuration } from '../../shared/rules/duration.ts';
+import { sentence } from '../../shared/rules/sentence.ts';
+import { toTime } from '../../shared/rules/time.ts';
+import { factsOf } from './facts.ts';
+import type { Found, Observed } from './observed.ts';
+import { phaseOf, troubleOf } from './state.ts';
+
+/**
+ * A boot that failed is written down first, then its server goes: until then its volumes stay reserved (nova 26). The next boot
+ * is tried with the policy's back-off, for ever: nothing is paid for twice here.
+ */
+export function failedBoot(observed: Observed, found: Found, server: Server): Action[] {
+  const { machine, policy, nowMs, refusals } = observed;
+  if (isYetUntold(server, nowMs)) return [{ do: 'lookLater', about: machine, afterMs: 2000 }];
+  const isWritten = machine.status?.failed === server.id;
+  const attempts = (machine.status?.attempts ?? 0) + 1;
+  const { retryBackoffDuration, maxRetryBackoffDuration } = policy.values;
+  const next = toTime(nowMs + backoffMs(attempts, retryBackoffDuration, maxRetryBackoffDuration));
+  const failure = sentence((server.fault?.message ?? '').trim() || 'Nova does not say why');
+  const message = sayFailedBoot(failure, next);
+  const standing = {
+    phase: 'Failed',
+    isReady: false,
+    reason: 'BootFailed',
+    message,
+    findings: [cloudReady, isNotSo('ServerReady', 'BootFailed', message)],
+    fields: { ...factsOf(observed, found, server), attempts, failed: server.id, failure, nextAttemptAt: next },
+  };
+  return [
+    ...(isWritten ? [] : standOnCloud(Machine, machine, standing, { nowMs })),
+    ...callsFor(machine, toDelete(server), refusals),
+    { do: 'lookLater', about: machine, afterMs: 2000 },
+  ];
+}
+
+/** Nova puts a server into ERROR first and says why a moment later (nova 26, conductor: set_vm_state_and_notify, then the fault). */
+const isYetUntold = ({ fault, updated }: Server, nowMs: number) =>
+  !fault?.message && nowMs - Date.parse(updated) < 10_000;
+
+/** What is said as long as another boot is waited for. */
+export const sayFailedBoot = (failure: string, next: string | undefined) =>
+  `The server could not be booted: ${failure} It is tried again at ${next}.`;
+
+/** Not once more while Nova is at it. */
+const toDelete = (server: Server) => (phaseOf(server) === 'Terminating' ? [] : [deleteServer(server.id)]);
+
+/**
+ * A server in ERROR, or on a host that is down: for longer than the policy's serverRecoverAfter it is given up, and another is
+ * made from the same volumes.
+ */
+export function inTrouble(observed: Observed, found: Found, server: Server): Action[] | undefined {
+  const { machine, policy, nowMs, refusals } = observed;
+  const trouble = troubleOf(server);
+  if (!trouble) return undefined;
+  const since = machine.status?.failedSince ?? toTime(nowMs);
+  const lastsMs = policy.values.serverRecoverAfter;
+  const leftMs = Date.parse(since) + lastsMs - nowMs;
+  const message = `${sentence(trouble.message)} If that lasts for ${sayDuration(lastsMs)}, a server is made anew from the same volumes.`;
+  const standing = {
+    phase: 'Failed',
+    isReady: false,
+    reason: trouble.reason,
+    message,
+    findings: [cloudReady, isNotSo('ServerReady', trouble.reason, message)],
+    fields: { ...factsOf(observed, found, server), failedSince: since },
+  };
+  const written = standOnCloud(Machine, machine, standing, { nowMs });
+  if (leftMs > 0) return [...written, { do: 'lookLater', about: machine, afterMs: Math.min(leftMs, 30_000) }];
+  return [
+    ...written,
+    ...callsFor(machine, toDelete(server), refusals),
+    { do: 'lookLater', about: machine, afterMs: 2000 },
+  ];
+}

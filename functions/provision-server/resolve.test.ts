@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import {
+  aCinderVolume,
+  aKupenStackMachine,
+  aNetwork,
+  aServer,
+  aVirtualNetwork,
+  aVolume,
+  heldBy,
+} from '../../test/openstack-builders.ts';
+import { freeDisk, type Seen, seeing } from '../../test/server-pass.ts';
+import type { Found } from './observed.ts';
+import { networksOf, obstacleIn, volumesOf } from './resolve.ts';
+
+const wordOf = (one: object | undefined) =>
+  one && 'found' in one ? (one.found as { id: string }).id : (one as { reason: string } | undefined)?.reason;
+
+describe('a name of a network', () => {
+  const machine = aKupenStackMachine({ spec: { virtualNetworks: ['net'] } });
+  const sibling = aVirtualNetwork({ status: { id: 'id-net', phase: 'Available', ready: true } });
+  const own = aNetwork(sibling);
+  const theirs = aNetwork(undefined, { name: 'net' });
+  test.each<[string, Seen, string]>([
+    ['is that of the sibling', { networks: [sibling], nets: [own] }, 'id-net'],
+    ["is that of the sibling also where somebody's own has it", { networks: [sibling], nets: [theirs, own] }, 'id-net'],
+    ['without a sibling is that of the project', { nets: [theirs] }, 'id-by-hand'],
+    ['that nothing has stands for nothing', {}, 'NetworkMissing'],
+    ['that two of the project have is not unique', { nets: [theirs, { ...theirs, id: 'b' }] }, 'NetworkNotUnique'],
+    ['of a network without subnet is none yet', { nets: [{ ...theirs, subnets: [] }] }, 'NetworkWithoutSubnet'],
+    [
+      'of a sibling that nobody looked at is none yet',
+      { networks: [aVirtualNetwork()], nets: [own, theirs] },
+      'NetworkNotReady',
+    ],
+    [
+      'of a sibling that is not ready is none',
+      { networks: [aVirtualNetwork({ status: { id: 'id-net', phase: 'Failed', ready: false } })], nets: [own] },
+      'NetworkNotReady',
+    ],
+    ['of a sibling whose network is gone is none', { networks: [sibling], nets: [theirs] }, 'NetworkNotReady'],
+  ])('%s', (_, seen, word) => {
+    const observed = seeing({ machine, ...seen });
+    expect(networksOf(observed, observed.cloud as Found).map(wordOf)).toEqual([word]);
+  });
+  test('is looked up in the order of the spec', () => {
+    const both = aKupenStackMachine({ spec: { virtualNetworks: ['b', 'a'] } });
+    const nets = ['a', 'b'].map((name) => aNetwork(undefined, { name, id: `id-${name}` }));
+    const observed = seeing({ machine: both, nets });
+    expect(networksOf(observed, observed.cloud as Found).map(wordOf)).toEqual(['id-b', 'id-a']);
+  });
+});
+
+describe('a name of a volume', () => {
+  const sibling = aVolume({ status: { id: 'id-disk', phase: 'Available', ready: true } });
+  const own = aCinderVolume(sibling);
+  const machine = aKupenStackMachine();
+  const server = aServer(machine, {}, []);
+  test.each<[string, Seen, string]>([
+    ['is that of the sibling', { volumes: [sibling], disks: [own, { ...freeDisk, id: 'theirs' }] }, 'id-disk'],
+    ['without a sibling is that of the project', {}, 'id-disk'],
+    ['that nothing has stands for nothing', { disks: [] }, 'VolumeMissing'],
+    ['that two of the project have is not unique', { disks: [freeDisk, { ...freeDisk, id: 'b' }] }, 'VolumeNotUnique'],
+    ['of a sibling that nobody looked at is none yet', { volumes: [aVolume()], disks: [freeDisk] }, 'VolumeNotReady'],
+    ['of one that is being made is none yet', { disks: [{ ...freeDisk, status: 'creating' }] }, 'VolumeNotReady'],
+    ['of one that failed is none', { disks: [{ ...freeDisk, status: 'error' }] }, 'VolumeNotReady'],
+    ['of one that another server has is none', { disks: [{ ...freeDisk, ...heldBy('id-other') }] }, 'VolumeInUse'],
+    [
+      'of one that our server has is that one',
+      { servers: [server], disks: [{ ...freeDisk, ...heldBy('id-server') }] },
+      'id-disk',
+    ],
+    [
+      'of one that our server is about to have is that one',
+      { servers: [aServer(machine)], disks: [{ ...freeDisk, status: 'reserved' }] },
+      'id-disk',
+    ],
+    [
+      'of one that is reserved for who knows whom is none',
+      { servers: [server], disks: [{ ...freeDisk, status: 'reserved' }] },
+      'VolumeNotReady',
+    ],
+  ])('%s', (_, seen, word) => {
+    const observed = seeing({ machine, ...seen });
+    expect(volumesOf(observed, observed.cloud as Found).map(wordOf)).toEqual([word]);
+  });
+});
+
+describe('what is in the way', () => {
+  test('is nothing where all are found', () => {
+    expect(obstacleIn([{ name: 'a', found: {} }])).toBeUndefined();
+    expect(obstacleIn([])).toBeUndefined();
+  });
+  test("is said of all in one sentence, with the first one's word", () => {
+    const missing = { name: 'b', reason: 'NetworkMissing', message: 'there is no network b' };
+    const second = { name: 'c', reason: 'NetworkNotReady', message: 'network c is Failed' };
+    expect(obstacleIn([{ name: 'a', found: {} }, missing, second])).toEqual({
+      reason: 'NetworkMissing',
+      message: 'Waiting: there is no network b; network c is Failed.',
+    });
+  });
+});

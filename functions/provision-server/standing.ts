@@ -1,0 +1,152 @@
+import type { Server } from '../../shared/resources/openstack/server.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import {
+  type CloudStanding,
+  cloudReady,
+  type Finding,
+  isNotSo,
+  isSo,
+  type Refused,
+} from '../../shared/rules/cloud-status.ts';
+import { sentence } from '../../shared/rules/sentence.ts';
+import { toTime } from '../../shared/rules/time.ts';
+import { factsOf, withoutServer } from './facts.ts';
+import type { Found, Observed } from './observed.ts';
+import { sayFailedBoot } from './recover.ts';
+import { bootDiskIn, isRoot } from './requests.ts';
+import { hasVolume, isFound, networksOf, obstacleIn, volumesOf } from './resolve.ts';
+import { isIdle, phaseOf } from './state.ts';
+
+interface Pending {
+  standing: CloudStanding;
+  later: Action[];
+}
+
+/** Why no server is made now: it is not wanted, a boot failed a moment ago, or something that it needs is missing. */
+export function pendingStanding(observed: Observed, found: Found): Pending | undefined {
+  const { machine, nowMs } = observed;
+  const findings = needs(observed, found);
+  const missing = findings.find(({ status }) => status === 'False');
+  const of = (phase: string, reason: string, message: string, isReady = false): CloudStanding => ({
+    phase,
+    isReady,
+    reason,
+    message,
+    findings: [...findings, isNotSo('ServerReady', reason, message)],
+    fields: withoutServer(machine),
+  });
+  if (missing) return { standing: of('Pending', missing.reason, missing.message), later: [] };
+  if (!machine.spec.running) {
+    return { standing: of('Stopped', 'NotStarted', 'It is not to run, and has no server yet.', true), later: [] };
+  }
+  const { nextAttemptAt, observedGeneration } = machine.status ?? {};
+  const isChanged = observedGeneration !== undefined && observedGeneration !== machine.metadata.generation;
+  const waitMs = nextAttemptAt === undefined || isChanged ? 0 : Date.parse(nextAttemptAt) - nowMs;
+  if (waitMs <= 0) return undefined;
+  const message = sayFailedBoot(machine.status?.failure ?? 'Nova does not say why.', nextAttemptAt);
+  return {
+    standing: of('Failed', 'BootFailed', message),
+    later: [{ do: 'lookLater', about: machine, afterMs: Math.min(waitMs, 30_000) }],
+  };
+}
+
+/** The conditions about what a server is made of. */
+function needs(observed: Observed, found: Found, server?: Server): Finding[] {
+  const networks = obstacleIn(networksOf(observed, found));
+  const volumes = volumesOf(observed, found);
+  // A server that is there has booted.
+  const disks = obstacleIn(volumes) ?? (server || bootDiskIn(volumes) ? undefined : noBootableDisk);
+  return [
+    cloudReady,
+    networks
+      ? isNotSo('NetworksReady', networks.reason, networks.message)
+      : isSo('NetworksReady', 'Found', 'All networks are there.'),
+    disks
+      ? isNotSo('VolumesReady', disks.reason, disks.message)
+      : isSo('VolumesReady', 'Found', 'All volumes are there.'),
+  ];
+}
+
+const noBootableDisk = {
+  reason: 'NoBootableDisk',
+  message: 'Expected a bootable volume among diskAttachments, found none: fill one from an image, or set it bootable.',
+};
+
+/** What OpenStack refuses: with another quota, or when a volume is free again, it may do it after all. */
+export function refusedStanding(
+  _: Observed,
+  fields: CloudStanding['fields'],
+  { reason, message: words }: Refused,
+): CloudStanding {
+  const message =
+    reason === 'Creating' ? words : `OpenStack refuses the machine as it is asked for: ${sentence(words)}`;
+  return {
+    phase: reason === 'Creating' ? 'Creating' : reason === 'FlavorMissing' ? 'Failed' : 'Pending',
+    isReady: false,
+    reason,
+    message,
+    findings: [cloudReady, isNotSo('ServerReady', reason, message)],
+    fields,
+  };
+}
+
+/** A server that is there: how it stands, and what of its spec is not carried through. */
+export function runningStanding(
+  observed: Observed,
+  found: Found,
+  server: Server,
+  refused: Refused | undefined,
+): CloudStanding {
+  const { machine, nowMs } = observed;
+  const phase = phaseOf(server);
+  const findings = needs(observed, found, server);
+  const difference = refused
+    ? {
+        reason: refused.reason,
+        message:
+          refused.reason === 'DiskMoving'
+            ? refused.message
+            : `OpenStack refuses a change: ${sentence(refused.message)}`,
+      }
+    : (keptRoot(observed, found, server) ?? missingOf(findings));
+  const isAsWanted = isIdle(server) && (phase === 'Running') === machine.spec.running;
+  const isReady = isAsWanted && !difference;
+  const said = difference ?? { reason: phase, message: `The server is ${server.status}.` };
+  const serverReady = isAsWanted
+    ? isSo('ServerReady', phase, `The server is ${server.status}.`)
+    : isNotSo('ServerReady', said.reason, said.message);
+  const ran = isIdle(server)
+    ? { attempts: undefined, failed: undefined, failure: undefined, nextAttemptAt: undefined }
+    : {};
+  return {
+    phase,
+    isReady,
+    ...said,
+    findings: [...findings, serverReady],
+    fields: {
+      ...factsOf(observed, found, server),
+      ...ran,
+      failedSince: undefined,
+      readyAt: machine.status?.readyAt ?? (isReady ? toTime(nowMs) : undefined),
+    },
+  };
+}
+
+const missingOf = (findings: readonly Finding[]) => findings.find(({ status }) => status === 'False');
+
+/** The disk that a server booted from stays with it, also when the spec names it no more. */
+function keptRoot(observed: Observed, found: Found, server: Server) {
+  const names = new Set(
+    volumesOf(observed, found)
+      .filter(isFound)
+      .map((one) => one.found.id),
+  );
+  const root = found.volumes.find(
+    (volume) => hasVolume(server, volume) && isRoot(server, volume) && !names.has(volume.id),
+  );
+  if (!root) return undefined;
+  return {
+    reason: 'RootDiskKept',
+    message: `The server booted from volume ${root.name || root.id}, which diskAttachments no longer name: make another machine to boot from another disk.`,
+  };
+}

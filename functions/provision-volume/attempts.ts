@@ -1,0 +1,61 @@
+import { type Volume, Volume as VolumeKind } from '../../shared/resources/kupenstack/volume.ts';
+import type { OpenStackRequest } from '../../shared/resources/openstack/request.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { backoffMs } from '../../shared/rules/backoff.ts';
+import { type CloudStanding, callsFor, cloudReady, standOnCloud } from '../../shared/rules/cloud-status.ts';
+import { toTime } from '../../shared/rules/time.ts';
+import type { Observed } from './observed.ts';
+import { stoodBefore } from './standing.ts';
+
+/** All that the policy's retryLimit allows have failed. */
+export const isSpent = ({ volume, policy }: Observed) => (volume.status?.attempts ?? 0) > policy.values.retryLimit;
+
+/** The next attempt is not due yet. */
+export const waitsForNext = ({ volume, nowMs }: Observed) =>
+  volume.status?.nextAttemptAt !== undefined && Date.parse(volume.status.nextAttemptAt) > nowMs;
+
+/**
+ * Writes down that an attempt failed, then deletes what it left: a crash in between is told apart from another failure by the id
+ * of what failed. Retried with the policy's back-off as downloads of disk images are, at most retryLimit times.
+ */
+export function failedAttempt(
+  observed: Observed,
+  failed: { id: string },
+  reason: string,
+  what: string,
+  leftOver: readonly OpenStackRequest[],
+): Action[] {
+  const { volume, policy, nowMs, refusals } = observed;
+  const isWritten = volume.status?.failed === failed.id;
+  const attempts = (volume.status?.attempts ?? 0) + 1;
+  const isLast = attempts > policy.values.retryLimit;
+  const { retryBackoffDuration, maxRetryBackoffDuration } = policy.values;
+  const waitMs = backoffMs(attempts, retryBackoffDuration, maxRetryBackoffDuration);
+  const failure = { reason, message: what };
+  const fields = { attempts, failed: failed.id, failure, nextAttemptAt: isLast ? undefined : toTime(nowMs + waitMs) };
+  const standing = standingAfter(volume, { ...stoodBefore(volume), ...fields });
+  return [
+    ...(isWritten ? [] : standOnCloud(VolumeKind, volume, standing, { nowMs })),
+    ...callsFor(volume, leftOver, refusals),
+  ];
+}
+
+/** How a volume stands whose last attempt failed, until the next one or for good; said anew whenever it was not to be seen. */
+export function standingAfter(
+  volume: Volume,
+  fields: ReturnType<typeof stoodBefore> = stoodBefore(volume),
+): CloudStanding {
+  const { attempts = 0, failure, nextAttemptAt } = fields;
+  const { reason = 'AttemptFailed', message: what = 'The volume could not be made' } = failure ?? {};
+  const isLast = nextAttemptAt === undefined;
+  return {
+    phase: isLast ? 'Failed' : 'Pending',
+    isReady: false,
+    reason,
+    message: isLast
+      ? `${what}, ${attempts} times: it is not tried again. Mend the image and make the volume anew.`
+      : `${what}; it is tried again at ${nextAttemptAt}.`,
+    findings: [cloudReady],
+    fields: { ...fields, id: undefined, ready: false },
+  };
+}

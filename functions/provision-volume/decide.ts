@@ -1,0 +1,194 @@
+import { type Volume, Volume as VolumeKind } from '../../shared/resources/kupenstack/volume.ts';
+import { deleteImage } from '../../shared/resources/openstack/image.ts';
+import { type OpenStackRequest, uidKey } from '../../shared/resources/openstack/request.ts';
+import {
+  type CinderVolume,
+  createVolume,
+  deleteVolume,
+  extendVolume,
+} from '../../shared/resources/openstack/volume.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import {
+  type CloudStanding,
+  callsFor,
+  cloudReady,
+  firstRefusal,
+  lookAgainAfter,
+  type Refused,
+  standOnCloud,
+  standWithout,
+} from '../../shared/rules/cloud-status.ts';
+import { hold, isHeld, letGo } from '../../shared/rules/hold-finalizer.ts';
+import { bytesOf } from '../../shared/rules/quantity.ts';
+import { sentence } from '../../shared/rules/sentence.ts';
+import { failedAttempt, isSpent, standingAfter, waitsForNext } from './attempts.ts';
+import type { Found, Observed } from './observed.ts';
+import { type Source, sourceOf } from './source.ts';
+import { busy, factsOf, lookAt, stoodBefore } from './standing.ts';
+
+/**
+ * Makes a volume, filled from an image where its spec says one, and says how it stands. Order: finalizer → image (where it is to be
+ * downloaded) → volume → status; the image goes once the volume holds its content. A failed attempt is written down before what it
+ * left is deleted. What was made is found by the uid in its metadata, whatever the status says.
+ */
+export function decide(observed: Observed): Action[] {
+  const { volume, cloud } = observed;
+  if (volume.metadata.deletionTimestamp) return leave(observed);
+  if ('fault' in cloud) {
+    const standing = standWithout(cloud.fault, volume.status?.id !== undefined, {
+      ...stoodBefore(volume),
+      ready: false,
+    });
+    return [...stand(observed, standing), ...lookAgainAfter(cloud.fault, volume)];
+  }
+  const held = hold(VolumeKind, volume);
+  if (held) return held;
+  const [own, second] = ownOf(volume, cloud.volumes);
+  if (second) return stand(observed, twice(volume, cloud));
+  return own ? follow(observed, cloud, own) : begin(observed, cloud);
+}
+
+export const ownOf = ({ metadata }: Volume, volumes: readonly CinderVolume[]) =>
+  volumes.filter((one) => one.metadata[uidKey] === metadata.uid);
+
+/** GiB, as Cinder counts. */
+const wantedSize = ({ spec }: Volume) => Math.max(1, Math.ceil((bytesOf(spec.size) ?? 0) / 2 ** 30));
+
+function begin(observed: Observed, found: Found): Action[] {
+  const { volume } = observed;
+  const source = sourceOf(observed, found);
+  if (source.is === 'failed') {
+    return failedAttempt(observed, source.image, 'DownloadFailed', 'Glance could not download the image', [
+      deleteImage(source.image.id),
+    ]);
+  }
+  if (isSpent(observed) || waitsForNext(observed)) return stand(observed, standingAfter(volume));
+  if (source.is === 'missing') {
+    const { reason, message, isFinal } = source;
+    return stand(observed, { ...busy(volume, isFinal ? 'Failed' : 'Pending'), reason, message });
+  }
+  if (source.is === 'on its way') return look(observed, downloading(volume));
+  const request = requestFor(volume, source);
+  const calls = callsFor(volume, [request], observed.refusals);
+  if (calls.length > 0) return calls;
+  const refused = firstRefusal(observed.refusals, volume, [request]);
+  return stand(observed, refused ? refusedStanding(volume, refused) : downloading(volume));
+}
+
+function requestFor(volume: Volume, source: Source & { is: 'empty' | 'ready' | 'asked for' }): OpenStackRequest {
+  if (source.is === 'asked for') return source.request;
+  const image = source.is === 'ready' ? source.image : undefined;
+  return createVolume(volume.metadata.uid, { name: volume.metadata.name, size: wantedSize(volume), image });
+}
+
+function follow(observed: Observed, found: Found, own: CinderVolume): Action[] {
+  const { volume, refusals } = observed;
+  if (/^error/.test(own.status) && own.status !== 'error_extending' && own.status !== 'error_deleting') {
+    return failedAttempt(observed, own, 'VolumeFailed', `Cinder could not make the volume (${own.status})`, [
+      deleteVolume(own.id),
+    ]);
+  }
+  // What an attempt left is on its way out, and what was said of it stands.
+  if (own.status === 'deleting' && own.id === volume.status?.failed)
+    return [{ do: 'lookLater', about: volume, afterMs: taskMs }];
+  const isSettled = own.status === 'available' || own.status === 'in-use';
+  const isSmall = own.size < wantedSize(volume);
+  const grows = isSettled && isSmall ? [extendVolume(own.id, wantedSize(volume))] : [];
+  // A machine may have it before anybody here has seen it available.
+  const isFilled = own.status !== 'creating' && own.status !== 'downloading';
+  const leftOver = isFilled ? found.own.map(({ id }) => deleteImage(id)) : [];
+  const requests = [...leftOver, ...grows];
+  const calls = callsFor(volume, requests, refusals);
+  if (calls.length > 0) return calls;
+  const refused = firstRefusal(refusals, volume, grows);
+  const standing = lookAt(volume, own);
+  if (refused) return look(observed, { ...standing, isReady: false, ...notGrown(refused) }, isSettled);
+  return look(
+    observed,
+    standing.isReady && isSmall ? { ...standing, isReady: false, ...growing } : standing,
+    isSettled,
+  );
+}
+
+const growing = { reason: 'Growing', message: 'Cinder enlarges the volume.' };
+
+const notGrown = ({ reason, message }: Refused) => ({
+  reason,
+  message: `Cinder does not enlarge the volume: ${sentence(message)}`,
+});
+
+/** Says how it stands, and looks again soon while something goes on. */
+function look(observed: Observed, standing: CloudStanding, isSettled = false): Action[] {
+  const { volume } = observed;
+  return [
+    ...stand(observed, standing),
+    ...(isSettled ? [] : [{ do: 'lookLater', about: volume, afterMs: taskMs } as const]),
+  ];
+}
+
+/** So often what goes on in OpenStack is looked at. */
+const taskMs = 2000;
+
+/** Takes down what was made; what a server has stays until it is detached. */
+function leave(observed: Observed): Action[] {
+  const { volume, cloud, refusals } = observed;
+  if (!isHeld(volume)) return [];
+  if ('fault' in cloud) {
+    if (cloud.fault.reason === 'ProjectMissing') return letGo(VolumeKind, volume);
+    const standing = standWithout(cloud.fault, true, { ...stoodBefore(volume), ready: false });
+    return stand(observed, { ...standing, phase: 'Terminating' });
+  }
+  const own = ownOf(volume, cloud.volumes);
+  if (own.length === 0 && cloud.own.length === 0) return letGo(VolumeKind, volume);
+  const attached = own.find(({ attachments }) => attachments.length > 0);
+  const requests = [
+    ...own
+      .filter(({ status, attachments }) => status !== 'deleting' && attachments.length === 0)
+      .map(({ id }) => deleteVolume(id)),
+    ...cloud.own.map(({ id }) => deleteImage(id)),
+  ];
+  const calls = callsFor(volume, requests, refusals);
+  if (calls.length > 0) return calls;
+  const refused = firstRefusal(refusals, volume, requests);
+  const holder =
+    attached && `Server ${attached.attachments[0]?.server_id} has the volume: it is deleted once it is detached.`;
+  const why = holder ? { reason: 'InUse', message: holder } : refused;
+  return [
+    ...stand(observed, {
+      phase: 'Terminating',
+      isReady: false,
+      reason: why?.reason ?? 'Deleting',
+      message: why?.message ?? 'It is being deleted.',
+      findings: [cloudReady, ...(why ? [{ type: 'DeletionHeld', status: 'True' as const, ...why }] : [])],
+      fields: { ...factsOf(own[0]), ready: false },
+    }),
+    { do: 'lookLater', about: volume, afterMs: taskMs },
+  ];
+}
+
+const stand = ({ volume, nowMs }: Observed, standing: CloudStanding): Action[] =>
+  standOnCloud(VolumeKind, volume, standing, { nowMs });
+
+const downloading = (volume: Volume): CloudStanding => ({
+  ...busy(volume, 'Downloading'),
+  reason: 'Downloading',
+  message: 'Glance downloads the image.',
+});
+
+function twice(volume: Volume, { volumes }: Found): CloudStanding {
+  const ids = ownOf(volume, volumes)
+    .map(({ id }) => id)
+    .sort();
+  return {
+    ...busy(volume, 'Failed'),
+    reason: 'NotUnique',
+    message: `Expected one volume of this object in OpenStack, found ${ids.join(', ')}: delete those that are not wanted.`,
+  };
+}
+
+/** What heals by itself, or with another quota, leaves it Pending; what OpenStack refuses for what it is is Failed. */
+const refusedStanding = (volume: Volume, { reason, message }: Refused): CloudStanding => ({
+  ...busy(volume, reason === 'Refused' || reason === 'Forbidden' ? 'Failed' : 'Pending'),
+  reason,
+  message: `OpenStack refuses the volume as it is asked for: ${sentence(message)}`,
+});

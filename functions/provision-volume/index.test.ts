@@ -1,0 +1,156 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import { Volume } from '../../shared/resources/kupenstack/volume.ts';
+import { CinderVolume, listVolumes } from '../../shared/resources/openstack/volume.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
+import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
+import { anAccount, byHand, secretFor, serveOnOpenStack, sessionOf, stageMs } from '../../test/openstack-alone.ts';
+import { heardWhile } from '../../test/openstack-secrecy.ts';
+import declaration from './index.ts';
+
+const alone = await serveOnOpenStack(declaration);
+afterAll(alone.close);
+const { kube, clock, openStack, reads } = alone;
+const [red, blue] = [await anAccount(openStack, clock.now, 'red'), await anAccount(openStack, clock.now, 'blue')];
+await alone.namespace('red', red);
+await alone.namespace('blue', blue);
+
+const create = (namespace: string, name: string, spec = {}) => {
+  const { apiVersion, kind } = Volume;
+  return kube.create(Volume, { apiVersion, kind, metadata: { namespace, name }, spec: { size: '1Gi', ...spec } });
+};
+const statusOf = async (namespace: string, name: string) => (await kube.get(Volume, { namespace, name }))?.status;
+const reasonOf = async (namespace: string, name: string) =>
+  conditionOf((await statusOf(namespace, name))?.conditions, 'Ready')?.reason;
+/** Looks until all is done that goes by itself. */
+async function settle(process: ReturnType<typeof alone.begin>, namespace: string, name: string) {
+  for (let looks = 0; looks < 6; looks++) {
+    await process.changed(Volume, { namespace, name });
+    clock.step(10 * stageMs);
+  }
+}
+/** The images that were asked for, by what they were asked by. */
+const imageReads = () => reads.filter((read) => read.startsWith('image'));
+
+describe('an event', () => {
+  test('is about one volume: it is read, then its policy, its credentials and the volumes of its project', async () => {
+    await create('red', 'first');
+    const process = alone.begin();
+    await settle(process, 'red', 'first');
+    expect(await statusOf('red', 'first')).toMatchObject({ phase: 'Available', ready: true });
+    reads.length = 0;
+    expect(await process.changed(Volume, { namespace: 'red', name: 'first' })).toBe(202);
+    const [project] = reads.flatMap((read) => /^volume \/(\w+)\//.exec(read)?.slice(1) ?? []);
+    expect([...reads].sort()).toEqual([
+      `get ConfigMap ${operatorNamespace}/${policyName}`,
+      `get Secret red/${credentialsName}`,
+      'get Volume red/first',
+      `volume /${project}/volumes/detail`,
+    ]);
+  });
+  test('about a volume from an image reads images until it is there', async () => {
+    await create('red', 'filled', { source: { image: 'https://images.example.com/cirros.img' } });
+    const process = alone.begin();
+    reads.length = 0;
+    await settle(process, 'red', 'filled');
+    expect(imageReads().length).toBeGreaterThan(0);
+    expect(await statusOf('red', 'filled')).toMatchObject({ phase: 'Available', bootable: true });
+    reads.length = 0;
+    await process.changed(Volume, { namespace: 'red', name: 'filled' });
+    expect(imageReads()).toEqual([]);
+  });
+  test('of the sweep is about those that are not Ready, of the audit about all', async () => {
+    await create('blue', 'second');
+    const process = alone.begin();
+    reads.length = 0;
+    expect(await process.sweep()).toBe(202);
+    expect(reads[0]).toBe('list Volume');
+    expect(reads).not.toContain(`get Secret red/${credentialsName}`);
+    reads.length = 0;
+    expect(await process.audit()).toBe(202);
+    expect(reads[0]).toBe('list Volume');
+    expect(reads).toContain(`get Secret red/${credentialsName}`);
+  });
+  test('about a machine is about the volumes of its namespace, for nobody else tells what servers have', async () => {
+    await create('red', 'attached');
+    const process = alone.begin();
+    await settle(process, 'red', 'attached');
+    const { id } = (await statusOf('red', 'attached')) ?? {};
+    const session = sessionOf(red, clock.now);
+    await session.send(byHand('volume', 'POST', `/volumes/${id}/action`, { 'os-set_bootable': { bootable: true } }));
+    reads.length = 0;
+    await process.changed(KupenStackMachine, { namespace: 'red', name: 'gone-by-now' });
+    expect(await statusOf('red', 'attached')).toMatchObject({ bootable: true });
+    expect(reads).toContain('list Volume red');
+    expect(reads).not.toContain(`get Secret blue/${credentialsName}`);
+  });
+  test('of the sweep is also about one that did not grow', async () => {
+    await create('red', 'grows');
+    const process = alone.begin();
+    await settle(process, 'red', 'grows');
+    await kube.patch(Volume, { namespace: 'red', name: 'grows' }, { spec: { size: '2Gi' } });
+    openStack.failNext('extendVolume', 413);
+    await process.changed(Volume, { namespace: 'red', name: 'grows' });
+    expect(await reasonOf('red', 'grows')).toBe('QuotaExceeded');
+    await process.sweep();
+    clock.step(10 * stageMs);
+    await process.sweep();
+    expect(await statusOf('red', 'grows')).toMatchObject({ size: '2Gi' });
+  });
+});
+
+describe('two namespaces with accounts of their own', () => {
+  test('have volumes of one name, each in its project', async () => {
+    const process = alone.begin();
+    for (const namespace of ['red', 'blue']) {
+      await create(namespace, 'disk');
+      await settle(process, namespace, 'disk');
+    }
+    const [a, b] = [await statusOf('red', 'disk'), await statusOf('blue', 'disk')];
+    expect(a?.id).toBeDefined();
+    expect(a?.id).not.toBe(b?.id);
+    const names = async (account: typeof red) =>
+      (await sessionOf(account, clock.now).list(listVolumes(), 'volumes', CinderVolume)).map(({ name }) => name);
+    expect(await names(red)).toContain('first');
+    expect(await names(blue)).not.toContain('first');
+  });
+  test("do not fill volumes from one another's images", async () => {
+    const session = sessionOf(red, clock.now);
+    const body = { name: 'ours', disk_format: 'raw', container_format: 'bare', visibility: 'private' };
+    await session.send(byHand('image', 'POST', '/v2/images', body));
+    for (const namespace of ['red', 'blue']) await create(namespace, 'from-ours', { source: { image: 'ours' } });
+    await alone.begin().sweep();
+    expect(await reasonOf('red', 'from-ours')).toBe('ImageNotActive');
+    expect(await reasonOf('blue', 'from-ours')).toBe('ImageMissing');
+  });
+  test('do not wait for one another where one has a fault', async () => {
+    await alone.namespace('grey', { ...red, password: 'wrong' });
+    await create('grey', 'stuck');
+    await create('blue', 'goes-on');
+    const process = alone.begin();
+    for (let looks = 0; looks < 3; looks++) {
+      expect(await process.sweep()).toBe(202);
+      clock.step(10 * stageMs);
+    }
+    expect(await reasonOf('grey', 'stuck')).toBe('CredentialsRefused');
+    expect(await reasonOf('blue', 'goes-on')).toBe('Available');
+  });
+});
+
+test('the credentials are in no action, log or span, whether they are good or not', async () => {
+  await create('red', 'secret');
+  const process = alone.begin();
+  const heard = await heardWhile(async () => {
+    await process.audit();
+    openStack.failNext('listVolumes', 500, 2);
+    await process.audit();
+    return process.actions;
+  });
+  expect(process.actions.length).toBeGreaterThan(0);
+  expect(heard).toContain('openstack listVolumes');
+  for (const account of [red, blue]) expect(heard).not.toContain(account.password);
+  expect(heard).not.toContain('wrong');
+  expect(heard).not.toContain(secretFor(red, {}).data?.['clouds.yaml']);
+});

@@ -1,0 +1,94 @@
+import { type Context, defineFunction, on, subjectsOf, type Wake } from '../../shared/function.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Event } from '../../shared/resources/core/event.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import { Volume } from '../../shared/resources/kupenstack/volume.ts';
+import { GlanceImage, listImages } from '../../shared/resources/openstack/image.ts';
+import { CinderVolume, listVolumes } from '../../shared/resources/openstack/volume.ts';
+import { isReady } from '../../shared/rules/cloud-status.ts';
+import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
+import { type Cloud, credentialsName } from '../../shared/runtime/openstack/clouds.ts';
+import { decide, ownOf } from './decide.ts';
+import type { Found, Observed } from './observed.ts';
+import { isId, isUrl } from './source.ts';
+
+/** Makes volumes on OpenStack, filled from images where their specs say so, and says how they stand. */
+export default defineFunction<Observed>({
+  name: 'provision-volume',
+  part: 'openstack',
+  on: [
+    on.changed(Volume, { source: 'kupenstack' }),
+    on.changed(KupenStackMachine, { source: 'kupenstack' }),
+    on.sweep(),
+    on.audit(),
+  ],
+  may: [
+    { resource: Volume, verbs: ['get', 'list', 'patch'] },
+    { resource: Volume, subresource: 'status', verbs: ['patch'] },
+    { resource: Secret, verbs: ['get'], names: [credentialsName] },
+    { resource: Namespace, verbs: ['get'] },
+    { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
+    { resource: Event, verbs: ['create'] },
+  ],
+  scale: 'single',
+  observe,
+  decide,
+});
+
+async function observe(context: Context, wake: Wake): Promise<Observed[]> {
+  const { nowMs, refusals } = context;
+  const seen = await onClouds(
+    context,
+    await concerned(context, wake),
+    async (cloud, volumes) => {
+      const found = await cloud.list(listVolumes(), 'volumes', CinderVolume);
+      const images = volumes.map(
+        async (volume) => [volume.metadata.uid, await imagesOf(cloud, volume, found)] as const,
+      );
+      return { volumes: found, images: new Map(await Promise.all(images)) };
+    },
+    (volume, cloud, policy) => ({
+      nowMs,
+      policy,
+      refusals,
+      volume,
+      cloud:
+        'fault' in cloud ? cloud : { volumes: cloud.volumes, ...(cloud.images.get(volume.metadata.uid) ?? noImages) },
+    }),
+  );
+  return seen;
+}
+
+const noImages: Pick<Found, 'own' | 'named'> = { own: [], named: [] };
+
+/** Only of a volume that has or had a source: the images that were made for it, and those that it names. */
+async function imagesOf(cloud: Cloud, volume: Volume, found: readonly CinderVolume[]): Promise<typeof noImages> {
+  const image = volume.spec.source?.image;
+  if (image === undefined) return noImages;
+  if (isUrl(image)) {
+    // A volume that is Available has let its image go.
+    const isDone = volume.status?.phase === 'Available' || volume.status?.phase === 'InUse';
+    const isLeaving = volume.metadata.deletionTimestamp !== undefined;
+    if (isDone && !isLeaving && ownOf(volume, found).length > 0) return noImages;
+    return { own: await cloud.list(listImages({ uid: volume.metadata.uid }), 'images', GlanceImage), named: [] };
+  }
+  if (ownOf(volume, found).length > 0) return noImages;
+  const by = isId(image) ? { id: image } : { name: image };
+  return { own: [], named: await cloud.list(listImages(by), 'images', GlanceImage) };
+}
+
+/**
+ * Those that events name, and those beside a machine that changed: it may have one now, or have let one go. At a sweep all that are
+ * not as they should be, at an audit all.
+ */
+async function concerned({ kube }: Context, wake: Wake): Promise<Volume[]> {
+  if (wake.audit) return kube.list(Volume);
+  const open = wake.sweep ? (await kube.list(Volume)).filter((one) => !isReady(one)) : [];
+  const namespaces = [...new Set(subjectsOf(wake, KupenStackMachine).map(({ namespace }) => namespace ?? ''))];
+  const beside = await Promise.all(namespaces.map((namespace) => kube.list(Volume, { namespace })));
+  const named = await Promise.all(subjectsOf(wake, Volume).map((ref) => kube.get(Volume, ref)));
+  const all = [...open, ...beside.flat(), ...named.filter((volume) => volume !== undefined)];
+  return [...new Map(all.map((volume) => [volume.metadata.uid, volume])).values()];
+}

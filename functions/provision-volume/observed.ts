@@ -1,0 +1,23 @@
+import type { Volume } from '../../shared/resources/kupenstack/volume.ts';
+import type { GlanceImage } from '../../shared/resources/openstack/image.ts';
+import type { CinderVolume } from '../../shared/resources/openstack/volume.ts';
+import type { CloudFault, Refusals } from '../../shared/rules/cloud-status.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+
+/** One volume, and what there is of it in OpenStack. */
+export interface Observed {
+  nowMs: number;
+  policy: Policy;
+  refusals: Refusals;
+  volume: Volume;
+  cloud: { fault: CloudFault } | Found;
+}
+
+export interface Found {
+  /** All volumes of the project. */
+  volumes: readonly CinderVolume[];
+  /** The images that were made for this volume. */
+  own: readonly GlanceImage[];
+  /** Those that its spec names, by name or by id. */
+  named: readonly GlanceImage[];
+}

@@ -1,0 +1,63 @@
+import type { Volume, VolumePhase } from '../../shared/resources/kupenstack/volume.ts';
+import type { CinderVolume } from '../../shared/resources/openstack/volume.ts';
+import { type CloudStanding, cloudReady } from '../../shared/rules/cloud-status.ts';
+
+/** What the status said of the volume in OpenStack, where this look tells nothing of it. */
+export const stoodBefore = ({ status }: Volume) => ({
+  id: status?.id,
+  size: status?.size,
+  bootable: status?.bootable,
+  server: status?.server,
+  attempts: status?.attempts,
+  failed: status?.failed,
+  failure: status?.failure,
+  nextAttemptAt: status?.nextAttemptAt,
+});
+
+/** What Cinder tells of it. */
+export const factsOf = (own: CinderVolume | undefined) => ({
+  id: own?.id,
+  size: own && `${own.size}Gi`,
+  bootable: own && own.bootable === 'true',
+  server: own?.attachments[0]?.server_id,
+});
+
+/** A volume that is not there yet, or cannot be. */
+export const busy = (
+  volume: Volume,
+  phase: VolumePhase,
+): Pick<CloudStanding, 'phase' | 'isReady' | 'findings' | 'fields'> => ({
+  phase,
+  isReady: false,
+  findings: [cloudReady],
+  fields: { ...stoodBefore(volume), ready: false },
+});
+
+/** By Cinder's own words for the states of a volume; those that are missing here are Unknown. */
+const phases: Readonly<Record<string, VolumePhase>> = {
+  creating: 'Creating',
+  downloading: 'Creating',
+  available: 'Available',
+  reserved: 'InUse',
+  attaching: 'InUse',
+  detaching: 'InUse',
+  'in-use': 'InUse',
+  extending: 'Available',
+  error_extending: 'Failed',
+  deleting: 'Terminating',
+};
+
+/** How the volume stands, as Cinder tells; attempts that failed before are forgotten once it is there. */
+export function lookAt(volume: Volume, own: CinderVolume): CloudStanding {
+  const phase = phases[own.status] ?? 'Unknown';
+  const isReady = phase === 'Available' || phase === 'InUse';
+  const gone = isReady ? { attempts: undefined, failed: undefined, failure: undefined, nextAttemptAt: undefined } : {};
+  return {
+    phase,
+    isReady,
+    reason: phase,
+    message: isReady ? 'The volume is there.' : `The volume is ${own.status}.`,
+    findings: [cloudReady],
+    fields: { ...stoodBefore(volume), ...gone, ...factsOf(own), ready: isReady },
+  };
+}

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { deleteProject } from '../../shared/resources/openstack/project.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { aCredentialsSecret, aProject, refusing, requestsIn, saying } from '../../test/openstack-builders.ts';
+import { decide, type Observed } from './decide.ts';
+
+const account = aCredentialsSecret('password: hunter2', { namespace: operatorNamespace });
+const empty = (uid: string, more = {}) => ({ ...aProject(uid, more), isEmpty: true });
+const full = (uid: string) => ({ ...empty(uid), isEmpty: false });
+const pass = (projects: Observed['projects'], uids: string[] = [], refusals: Observed['refusals'] = new Map()) =>
+  decide({ refusals, account, projects, namespaces: uids.map((uid) => ({ metadata: { uid } })) });
+
+describe('a project', () => {
+  test.each<[string, Observed['projects'], string[], string[]]>([
+    ['goes with its namespace', [empty('a')], [], ['deleteProject id-a']],
+    ['stays while its namespace is there', [empty('a')], ['a'], []],
+    ['stays while anything is in it', [full('a')], [], []],
+    [
+      'goes although a namespace of its name is there anew',
+      [empty('a', { name: 'lab' })],
+      ['b'],
+      ['deleteProject id-a'],
+    ],
+    ['goes beside one that stays', [empty('a'), empty('b'), full('c')], ['b'], ['deleteProject id-a']],
+    ['goes with others', [empty('a'), empty('b')], [], ['deleteProject id-a', 'deleteProject id-b']],
+    ['stays that is one of two of its namespace', [empty('a'), empty('a', { id: 'id-second' })], ['a'], []],
+  ])('%s', (_, projects, uids, done) => {
+    expect(saying(pass(projects, uids))).toEqual(done);
+  });
+  test('is deleted by its id, through the account of all', () => {
+    const found = pass([empty('a')]);
+    expect(requestsIn(found)).toEqual([deleteProject('id-a')]);
+    expect(found).toMatchObject([{ of: { kind: 'Secret', metadata: { namespace: operatorNamespace } } }]);
+  });
+  test('that OpenStack does not delete is not asked for again, and holds up no other', () => {
+    const refusals = refusing(account, [deleteProject('id-a'), 'Forbidden: by policy']);
+    expect(saying(pass([empty('a'), empty('b')], [], refusals))).toEqual(['deleteProject id-b']);
+  });
+  test('is deleted by an action without the account in it', () => {
+    expect(JSON.stringify(pass([empty('a')]))).not.toContain(account.data?.['clouds.yaml']);
+  });
+});

@@ -1,0 +1,155 @@
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { installationTag, Project } from '../../shared/resources/openstack/project.ts';
+import { uidTag } from '../../shared/resources/openstack/request.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
+import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
+import { administratorOf, byHand, secretFor, serveOnOpenStack, sessionOf } from '../../test/openstack-alone.ts';
+import { heardWhile } from '../../test/openstack-secrecy.ts';
+import declaration from './index.ts';
+
+const alone = await serveOnOpenStack(declaration);
+afterAll(alone.close);
+const { kube, clock, openStack, reads } = alone;
+const account = administratorOf(openStack);
+const administrator = sessionOf(account, clock.now);
+await alone.namespace('lab');
+const own = secretFor(account, { namespace: operatorNamespace, finalizers: [] });
+
+const uidOf = async (name: string) => (await kube.get(Namespace, { name }))?.metadata.uid ?? '';
+const tags = async (uid: string) => ['kupenstack', installationTag(await uidOf(operatorNamespace)), uidTag(uid)];
+/** A project as it is made for a namespace of that uid. */
+async function makeProject(uid: string, name = `lab-${uid}`) {
+  const body = { project: { name, tags: await tags(uid) } };
+  const { project } = (await administrator.send(byHand('identity', 'POST', '/projects', body))) as {
+    project: { id: string };
+  };
+  return project.id;
+}
+const projects = async () => {
+  const all = await administrator.list(byHand('identity', 'GET', '/projects?tags=kupenstack'), 'projects', Project);
+  return all.map(({ id }) => id);
+};
+const remove = (id: string) => administrator.send(byHand('identity', 'DELETE', `/projects/${id}`));
+
+beforeEach(async () => {
+  for (const id of await projects()) await remove(id);
+  if (!(await kube.get(Secret, own.metadata))) await kube.create(Secret, own);
+  reads.length = 0;
+});
+
+describe('the audit', () => {
+  test('without an account of all reads nothing else', async () => {
+    await kube.delete(Secret, own.metadata);
+    expect(await alone.begin().audit()).toBe(202);
+    expect(reads).toEqual([`get Secret ${operatorNamespace}/${credentialsName}`]);
+  });
+  test('reads the projects of this installation and what is in each, then the namespaces', async () => {
+    const id = await makeProject(await uidOf('lab'));
+    reads.length = 0;
+    expect(await alone.begin().audit()).toBe(202);
+    expect(reads.filter((read) => read.startsWith('get'))).toEqual(
+      expect.arrayContaining([
+        `get Secret ${operatorNamespace}/${credentialsName}`,
+        `get ConfigMap ${operatorNamespace}/${policyName}`,
+      ]),
+    );
+    const { project } = await administrator.login();
+    const found = reads.filter((read) => !read.startsWith('get')).map((read) => read.replace(project.id, 'own'));
+    expect(found.slice(1, -1).sort()).toEqual(['compute /servers', 'network /v2.0/networks', 'volume /own/volumes']);
+    expect([found[0], found.at(-1)]).toEqual(['identity /projects', 'list Namespace']);
+    expect(await projects()).toEqual([id]);
+  });
+  test('deletes projects whose namespaces are gone, and no others', async () => {
+    const stays = await makeProject(await uidOf('lab'));
+    await makeProject('gone-1');
+    await makeProject('gone-2');
+    expect(await alone.begin().audit()).toBe(202);
+    expect(await projects()).toEqual([stays]);
+  });
+  test("leaves another installation's projects alone", async () => {
+    const body = { project: { name: 'theirs', tags: ['kupenstack', installationTag('other'), uidTag('gone')] } };
+    await administrator.send(byHand('identity', 'POST', '/projects', body));
+    await alone.begin().audit();
+    expect(await projects()).toHaveLength(1);
+  });
+  test.each([
+    ['a network', 'network', '/v2.0/networks', { network: { name: 'by hand' } }],
+    ['a volume', 'volume', '/volumes', { volume: { name: 'by hand', size: 1 } }],
+  ] as const)('leaves a project with %s in it, until that is gone', async (_, service, path, body) => {
+    const id = await makeProject('gone');
+    const { user, roles } = await administrator.login();
+    await administrator.send(byHand('identity', 'PUT', `/projects/${id}/users/${user.id}/roles/${roles[0]?.id}`));
+    const within = sessionOf(account, clock.now, id);
+    const made = (await within.send(byHand(service, 'POST', path, body))) as Record<string, { id: string }>;
+    clock.step(1000);
+    await alone.begin().audit();
+    expect(await projects()).toEqual([id]);
+    await within.send(byHand(service, 'DELETE', `${path}/${Object.values(made)[0]?.id}`));
+    clock.step(1000);
+    await alone.begin().audit();
+    expect(await projects()).toEqual([]);
+  });
+  test('that Keystone refuses one project goes on with the others', async () => {
+    const [first] = [await makeProject('gone-1'), await makeProject('gone-2')];
+    openStack.failNext(`DELETE /projects/${first}`, 403);
+    await alone.begin().audit();
+    expect(await projects()).toEqual([first]);
+  });
+  test('deletes nothing while OpenStack is out of reach, or does not tell what is in a project', async () => {
+    const id = await makeProject('gone');
+    for (const operation of ['listProjects', 'listServers', 'listVolumes', 'listNetworks']) {
+      openStack.failNext(operation, 500);
+      expect(await alone.begin().audit()).toBe(202);
+      expect(await projects()).toEqual([id]);
+    }
+  });
+  test('deletes nothing at an address that the policy does not allow', async () => {
+    const policy = { namespace: operatorNamespace, name: policyName };
+    const id = await makeProject('gone');
+    await kube.patch(ConfigMap, policy, { data: { openstackEndpoints: 'https://only.example/*' } });
+    expect(await alone.begin().audit()).toBe(202);
+    await kube.patch(ConfigMap, policy, { data: { openstackEndpoints: null } });
+    expect(await projects()).toEqual([id]);
+  });
+});
+
+test('a crash after any write, and another process, come to the same end', async () => {
+  const stays = await makeProject(await uidOf('lab'));
+  for (const diesAfterWrites of [1, 2, 3]) {
+    for (const uid of ['gone-1', 'gone-2', 'gone-3']) await makeProject(uid);
+    const dying = alone.begin({ diesAfterWrites });
+    await heardWhile(async () => {
+      await dying.audit();
+      return [];
+    });
+    expect(dying.isDead()).toBe(true);
+    expect(await projects()).toHaveLength(4 - diesAfterWrites);
+    expect(await alone.begin().audit()).toBe(202);
+    expect(await projects()).toEqual([stays]);
+  }
+});
+
+describe('the credentials', () => {
+  const encoded = own.data?.['clouds.yaml'];
+  const heard = (isWithActions: boolean) =>
+    heardWhile(async () => {
+      await makeProject('gone');
+      const process = alone.begin();
+      await process.audit();
+      expect(process.actions).toHaveLength(1);
+      return isWithActions ? process.actions : [];
+    });
+  test('are in no log or span', async () => {
+    const said = await heard(false);
+    expect(said).toContain('openstack deleteProject');
+    expect(said).not.toContain(`"${account.password}"`);
+    expect(said).not.toContain(encoded);
+  });
+  test('are in no action', async () => {
+    expect(await heard(true)).not.toContain(encoded);
+  });
+});

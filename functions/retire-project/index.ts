@@ -1,0 +1,61 @@
+import * as z from 'zod';
+import { type Context, defineFunction, on } from '../../shared/function.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { listNetworks } from '../../shared/resources/openstack/network.ts';
+import { installationTag, listProjects, Project } from '../../shared/resources/openstack/project.ts';
+import { listServersOf } from '../../shared/resources/openstack/server.ts';
+import { listVolumesOf } from '../../shared/resources/openstack/volume.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
+import { type Cloud, credentialsName } from '../../shared/runtime/openstack/clouds.ts';
+import { decide, type Observed } from './decide.ts';
+
+/** Deletes the projects that were made for namespaces which are gone. */
+export default defineFunction<Observed>({
+  name: 'retire-project',
+  part: 'openstack',
+  on: [on.audit()],
+  may: [
+    { resource: Secret, verbs: ['get'], names: [credentialsName], namespace: 'own' },
+    { resource: Namespace, verbs: ['get', 'list'] },
+    { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
+  ],
+  scale: 'zero',
+  observe,
+  decide,
+});
+
+async function observe(context: Context): Promise<Observed[]> {
+  const { kube, refusals } = context;
+  const account = await kube.get(Secret, { namespace: operatorNamespace, name: credentialsName });
+  if (!account) return [];
+  // Projects first: of a namespace that comes between the two reads there is none yet.
+  const operator = await kube.get(Namespace, { name: operatorNamespace });
+  const tag = installationTag(operator?.metadata.uid ?? '');
+  const seen = await onClouds(
+    context,
+    [account],
+    (cloud) => readProjects(cloud, tag),
+    (_, cloud) => ('fault' in cloud ? [] : cloud),
+  );
+  const namespaces = await kube.list(Namespace);
+  return seen.map((projects) => ({ refusals, account, projects, namespaces }));
+}
+
+const Thing = z.looseObject({ id: z.string() });
+
+async function readProjects(cloud: Cloud, tag: string): Promise<(Project & { isEmpty: boolean })[]> {
+  const projects = await cloud.list(listProjects(tag), 'projects', Project);
+  return Promise.all(
+    projects.map(async (project) => {
+      const [servers, volumes, networks] = await Promise.all([
+        cloud.list(listServersOf(project.id), 'servers', Thing),
+        cloud.list(listVolumesOf(project.id), 'volumes', Thing),
+        cloud.list(listNetworks(project.id), 'networks', Thing),
+      ]);
+      return { ...project, isEmpty: servers.length + volumes.length + networks.length === 0 };
+    }),
+  );
+}

@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import { Condition } from '../pelotech/vm-disk-image.ts';
+
+/** Keeps an object until nothing of it is left in OpenStack. */
+export const kupenstackFinalizer = 'kupenstack.io/finalizer';
+
+/** Keeps the credentials of a namespace as long as something in it can only be taken down with them. */
+export const credentialsFinalizer = 'kupenstack.io/credentials';
+
+export const group = 'kupenstack.io/v1alpha1';
+
+/** A moment. */
+export const time = (description: string) => z.string().meta({ format: 'date-time', description });
+
+/** A count. */
+export const int = (description: string) =>
+  z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
+
+/** Conditions as `kubectl wait` reads them. */
+export const conditions = (description: string) =>
+  z
+    .array(Condition)
+    .optional()
+    .describe(description)
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
+
+/** A resource.Quantity, with or without quotes: 500Mi, "1Gi", 0. */
+export const quantity = (field: string, description: string, least: string) =>
+  z
+    .unknown()
+    .transform(String)
+    .meta({
+      description,
+      'x-kubernetes-int-or-string': true,
+      'x-kubernetes-validations': [
+        {
+          rule: `isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('${least}')) >= 0`,
+          message: `${field}: expected an amount with its unit of at least ${least}, such as 500Mi or 2Gi`,
+        },
+      ],
+    });
+
+/** The name of a sibling in the namespace, or of a thing in the project, whose names are freer. */
+export const remoteName = (description: string) => z.string().min(1).max(255).describe(description);

@@ -1,0 +1,92 @@
+import * as z from 'zod';
+import { defineResource, type ObjectOf } from '../resource.ts';
+import { conditions, group, int, quantity, remoteName, time } from './condition.ts';
+
+/** What is wanted: the fields, defaults and words of KupenStack's own design of this kind. */
+export const KupenStackMachineSpec = z
+  .object({
+    running: z.boolean().default(true).describe('Running, or shut down.'),
+    vcpu: z
+      .number()
+      .meta({ type: 'integer', format: 'int32', minimum: 1, maximum: 1_000_000, description: 'Virtual CPUs.' }),
+    memory: quantity('memory', 'Memory; rounded up to MiB.', '1Mi'),
+    swap: quantity('swap', 'Swap; rounded up to MiB.', '0').default('0').meta({ default: 0 }),
+    publicKey: z
+      .string()
+      .min(1)
+      .max(16_384)
+      .optional()
+      .describe('Public ssh key of the server; it is fixed once made.'),
+    virtualNetworks: z
+      .array(remoteName('A VirtualNetwork of the namespace, or else a network of its project.'))
+      .max(32)
+      .default([])
+      .describe('The networks it is on, in the order of its interfaces.')
+      .meta({ 'x-kubernetes-list-type': 'set' }),
+    diskAttachments: z
+      .array(z.object({ name: remoteName('A Volume of the namespace, or else a volume of its project.') }))
+      .min(1)
+      .max(26)
+      .describe('Its disks; it boots from the first that is bootable.')
+      .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+  })
+  .meta({
+    'x-kubernetes-validations': [
+      {
+        rule: 'has(self.publicKey) == has(oldSelf.publicKey) && (!has(self.publicKey) || self.publicKey == oldSelf.publicKey)',
+        message: 'publicKey: immutable, for Nova puts it into a new server only; make another machine for another key',
+      },
+    ],
+  });
+
+/** Where a machine stands, in one word. */
+export const serverPhases = [
+  'Pending',
+  'Creating',
+  'Running',
+  'Stopping',
+  'Stopped',
+  'Starting',
+  'Restarting',
+  'Resizing',
+  'Failed',
+  'Terminating',
+  'Unknown',
+] as const;
+export type ServerPhase = (typeof serverPhases)[number];
+
+/** All of them are provision-server's. */
+export const serverConditions = ['CloudReady', 'NetworksReady', 'VolumesReady', 'ServerReady', 'Ready'] as const;
+export type ServerCondition = (typeof serverConditions)[number];
+
+/** What is so; written by provision-server only. */
+export const KupenStackMachineStatus = z.object({
+  id: z.string().max(64).optional().describe('The server in OpenStack.'),
+  phase: z.enum(serverPhases).optional().describe('Where the machine stands.'),
+  node: z.string().max(253).optional().describe('The host it runs on; OpenStack tells administrators only.'),
+  ip: z.string().max(4096).optional().describe('Networks with their addresses, in the order of the spec.'),
+  restartCount: int('How often it was started again.').default(0),
+  message: z.string().max(4096).optional().describe('The phase in a sentence.'),
+  conditions: conditions('CloudReady, NetworksReady, VolumesReady, ServerReady; Ready sums them up.'),
+  observedGeneration: int('The generation of the spec that this status speaks of.').optional(),
+  countedAt: z.string().max(64).optional().describe('When the server had changed last as its restarts were counted.'),
+  formerRestarts: int('Restarts of the servers before this one.').optional(),
+  failedSince: time('Since when the server is in ERROR, or its host down.').optional(),
+  attempts: int('Boots that failed since one succeeded.').optional(),
+  failed: z.string().max(64).optional().describe('The server whose boot failed last.'),
+  failure: z.string().max(1024).optional().describe('Why it failed, in Nova’s words.'),
+  nextAttemptAt: time('When another boot is tried.').optional(),
+  readyAt: time('When it was Ready for the first time.').optional(),
+});
+export type KupenStackMachineStatus = z.infer<typeof KupenStackMachineStatus>;
+
+/** A machine on OpenStack, booted from volumes. */
+export const KupenStackMachine = defineResource(
+  { apiVersion: group, kind: 'VirtualMachine', plural: 'virtualmachines' },
+  {
+    spec: KupenStackMachineSpec,
+    // Garbage in a status is taken for none: the server is found by its tag.
+    status: KupenStackMachineStatus.optional().catch(undefined),
+  },
+);
+export type KupenStackMachine = ObjectOf<typeof KupenStackMachine>;

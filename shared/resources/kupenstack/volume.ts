@@ -1,0 +1,77 @@
+import * as z from 'zod';
+import { defineResource, type ObjectOf } from '../resource.ts';
+import { conditions, group, int, quantity, time } from './condition.ts';
+
+/** What is wanted; the names of KupenStack's own design. */
+export const VolumeSpec = z
+  .object({
+    size: quantity('size', 'Its size, rounded up to GiB; it can grow.', '1Mi'),
+    source: z
+      .object({
+        image: z
+          .string()
+          .min(1)
+          .max(2048)
+          .describe(
+            'What it is filled from: an image that OpenStack downloads (https://…), or one that is there, by name or id.',
+          ),
+      })
+      .optional(),
+  })
+  .meta({
+    'x-kubernetes-validations': [
+      {
+        rule: 'has(self.source) == has(oldSelf.source) && (!has(self.source) || self.source.image == oldSelf.source.image)',
+        message: 'source: immutable; make another volume from another image',
+      },
+      {
+        rule: 'quantity(string(self.size)).compareTo(quantity(string(oldSelf.size))) >= 0',
+        message: 'size: expected no less than before, for a volume cannot shrink',
+      },
+      {
+        rule: "!has(self.source) || !self.source.image.matches('^[a-z0-9+.-]+://') || self.source.image.matches('^https?://[^/?#@]+/')",
+        message:
+          'source.image: expected http:// or https:// without a user or password in it, or the name or id of an image',
+      },
+    ],
+  });
+
+export const volumePhases = [
+  'Pending',
+  'Downloading',
+  'Creating',
+  'Available',
+  'InUse',
+  'Failed',
+  'Terminating',
+  'Unknown',
+] as const;
+export type VolumePhase = (typeof volumePhases)[number];
+
+/** What is so; written by provision-volume only. */
+export const VolumeStatus = z.object({
+  id: z.string().max(64).optional().describe('The volume in OpenStack.'),
+  phase: z.enum(volumePhases).optional().describe('Where the volume stands.'),
+  ready: z.boolean().optional().describe('A machine can have it, or has it.'),
+  size: z.string().max(32).optional().describe('Its size as it is.'),
+  bootable: z.boolean().optional().describe('A machine can boot from it.'),
+  server: z.string().max(64).optional().describe('The server that has it.'),
+  message: z.string().max(4096).optional().describe('The phase in a sentence.'),
+  conditions: conditions('CloudReady, DeletionHeld; Ready sums up.'),
+  observedGeneration: int('The generation of the spec that this status speaks of.').optional(),
+  attempts: int('Attempts to fill it that failed.').optional(),
+  failed: z.string().max(64).optional().describe('The image or volume in OpenStack that failed last.'),
+  failure: z
+    .object({ reason: z.string().max(128), message: z.string().max(1024) })
+    .optional()
+    .describe('Why the last attempt failed.'),
+  nextAttemptAt: time('When another is made.').optional(),
+});
+export type VolumeStatus = z.infer<typeof VolumeStatus>;
+
+/** A disk on OpenStack, empty or filled from an image. */
+export const Volume = defineResource(
+  { apiVersion: group, kind: 'Volume', plural: 'volumes' },
+  { spec: VolumeSpec, status: VolumeStatus.optional().catch(undefined) },
+);
+export type Volume = ObjectOf<typeof Volume>;

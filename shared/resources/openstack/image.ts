@@ -1,0 +1,52 @@
+import * as z from 'zod';
+import { type OpenStackRequest, queryOf, step } from './request.ts';
+
+/** What a volume is filled from, in Glance. */
+export const GlanceImage = z.looseObject({
+  id: z.string(),
+  name: z.string().nullable().default(''),
+  status: z.string(),
+  /** Bytes that the disk needs at least. */
+  virtual_size: z.number().nullable().default(null),
+  size: z.number().nullable().default(null),
+  /** Set by a download that failed: the image goes back to queued, and no status says so (glance 25). */
+  os_glance_failed_import: z.string().default(''),
+  os_glance_importing_to_stores: z.string().nullable().default(''),
+  kupenstack_uid: z.string().optional(),
+});
+export type GlanceImage = z.infer<typeof GlanceImage>;
+
+const image = { service: 'image' } as const;
+
+/** Those of that name or id, or the one that was made for this uid. */
+export const listImages = (by: { name: string } | { id: string } | { uid: string }): OpenStackRequest => ({
+  ...image,
+  operation: 'listImages',
+  method: 'GET',
+  path: `/v2/images${queryOf('name' in by ? by : 'id' in by ? { id: `in:${by.id}` } : { kupenstack_uid: by.uid })}`,
+});
+
+export const createImage = (uid: string, name: string, diskFormat: string): OpenStackRequest => ({
+  ...image,
+  operation: 'createImage',
+  method: 'POST',
+  path: '/v2/images',
+  body: { name, disk_format: diskFormat, container_format: 'bare', visibility: 'private', kupenstack_uid: uid },
+});
+
+/** Has Glance download it. */
+export const importImage = (id: string, url: string): OpenStackRequest => ({
+  ...image,
+  operation: 'importImage',
+  method: 'POST',
+  path: `/v2/images/${step(id)}/import`,
+  body: { method: { name: 'web-download', uri: url } },
+});
+
+export const deleteImage = (id: string): OpenStackRequest => ({
+  ...image,
+  operation: 'deleteImage',
+  method: 'DELETE',
+  path: `/v2/images/${step(id)}`,
+  about: id,
+});

@@ -1,0 +1,38 @@
+/** The OpenStack projects that are asked, by the word that the metric and the trace have for them. */
+export type OpenStackService = 'identity' | 'compute' | 'network' | 'volume' | 'image';
+
+/** One request to OpenStack as plain data: a decision can ask for it, and whoever sends it knows what to call it. */
+export interface OpenStackRequest {
+  service: OpenStackService;
+  /** The operation's name, a closed set of words for metrics and traces. */
+  operation: string;
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Behind the service's own address, query included. */
+  path: string;
+  body?: unknown;
+  /**
+   * Its effect shows only after a while, and until then nothing says that it was asked for: so many milliseconds later one looks
+   * again, and not at once.
+   */
+  showsAfterMs?: number;
+  /** What the request makes or changes, where several of one operation are asked for at once: tells their refusals apart. */
+  about?: string;
+}
+
+/** `?a=1&b=2`, without what is undefined. */
+export function queryOf(parameters: Readonly<Record<string, string | undefined>>): string {
+  const entries = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
+}
+
+/** One step of a path: names are users' own. */
+export const step = (name: string) => encodeURIComponent(name);
+
+/**
+ * What every remote thing of an object carries: Nova takes no `/` in keys of metadata and none, nor a comma, in tags
+ * (nova 26: 400).
+ */
+export const uidKey = 'kupenstack:uid';
+
+/** The same as one text, for tags and for descriptions. */
+export const uidTag = (uid: string) => `${uidKey}=${uid}`;

@@ -1,0 +1,63 @@
+import * as z from 'zod';
+import { type OpenStackRequest, queryOf, step, uidKey } from './request.ts';
+
+/** A disk of Cinder; its size is GiB. */
+export const CinderVolume = z.looseObject({
+  id: z.string(),
+  name: z.string().nullable().default(''),
+  status: z.string(),
+  size: z.number(),
+  /** A text, not a boolean. */
+  bootable: z.string().default('false'),
+  metadata: z.record(z.string(), z.string()).default({}),
+  attachments: z
+    .array(z.looseObject({ server_id: z.string().default(''), device: z.string().nullable().default('') }))
+    .default([]),
+});
+export type CinderVolume = z.infer<typeof CinderVolume>;
+
+const volume = { service: 'volume' } as const;
+
+export const listVolumes = (): OpenStackRequest => ({
+  ...volume,
+  operation: 'listVolumes',
+  method: 'GET',
+  path: '/volumes/detail',
+});
+
+/** Of another project, for administrators. */
+export const listVolumesOf = (project: string): OpenStackRequest => ({
+  ...volume,
+  operation: 'listVolumes',
+  method: 'GET',
+  path: `/volumes${queryOf({ all_tenants: '1', project_id: project })}`,
+});
+
+export const createVolume = (
+  uid: string,
+  { name, size, image }: { name: string; size: number; image: string | undefined },
+): OpenStackRequest => ({
+  ...volume,
+  operation: 'createVolume',
+  method: 'POST',
+  path: '/volumes',
+  body: { volume: { name, size, metadata: { [uidKey]: uid }, ...(image ? { imageRef: image } : {}) } },
+});
+
+/** Also while a server has it, from microversion 3.42 on. */
+export const extendVolume = (id: string, size: number): OpenStackRequest => ({
+  ...volume,
+  operation: 'extendVolume',
+  method: 'POST',
+  path: `/volumes/${step(id)}/action`,
+  body: { 'os-extend': { new_size: size } },
+});
+
+/** Refused while a server has it (cinder 21: 400, not 409). */
+export const deleteVolume = (id: string): OpenStackRequest => ({
+  ...volume,
+  operation: 'deleteVolume',
+  method: 'DELETE',
+  path: `/volumes/${step(id)}`,
+  about: id,
+});

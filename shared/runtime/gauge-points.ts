@@ -1,0 +1,16 @@
+/** The word for a phase of what nobody has looked at yet. */
+export const unseen = 'Unseen';
+
+/** One value of a gauge. Not a number stands for "not known": the exporter leaves such points out. */
+export const point = (
+  metric: string,
+  value: number | undefined,
+  attributes: Readonly<Record<string, string>> = {},
+) => ({
+  metric,
+  value: value ?? Number.NaN,
+  attributes,
+});
+
+/** Of a count that is known, what was never counted is none. */
+export const countIn = <K>(counts: ReadonlyMap<K, number> | undefined, key: K) => counts && (counts.get(key) ?? 0);

@@ -1,0 +1,33 @@
+import type { Subject } from '../function.ts';
+
+/** Looks at objects after a while, once for each however often it is asked for; hints, forgotten with the process. */
+export function laterLooks(
+  look: (about: Subject) => Promise<void>,
+  after: (milliseconds: number, task: () => void) => () => void = nodeTimer,
+) {
+  const waiting = new Map<string, () => void>();
+  return {
+    look(about: Subject, afterMs: number) {
+      const key = Object.values(about).join('\u0000');
+      if (waiting.has(key)) return;
+      const begin = () => {
+        waiting.delete(key);
+        // The sweep finds what a look that failed did not.
+        look(about).catch(() => undefined);
+      };
+      waiting.set(key, after(afterMs, begin));
+    },
+    /** Calls all of them off. */
+    forget() {
+      for (const callOff of waiting.values()) callOff();
+      waiting.clear();
+    },
+  };
+}
+
+function nodeTimer(milliseconds: number, task: () => void) {
+  const timer = setTimeout(task, milliseconds);
+  // A process that has nothing else to do ends.
+  timer.unref();
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,324 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { administratorOf, anAccount, byHand, sessionOf, steppedOpenStack } from '../../../test/openstack-alone.ts';
+import {
+  type Account,
+  aCredentialsSecret,
+  cloudsYamlOf,
+  type SecretOptions,
+} from '../../../test/openstack-builders.ts';
+import { Namespace } from '../../resources/core/namespace.ts';
+import type { Secret } from '../../resources/core/secret.ts';
+import { listNetworks } from '../../resources/openstack/network.ts';
+import { assignRole, createProject, listProjects, listRoles, Project } from '../../resources/openstack/project.ts';
+import { uidTag } from '../../resources/openstack/request.ts';
+import type { CloudFault } from '../../rules/cloud-status.ts';
+import { operatorNamespace } from '../../rules/operator.ts';
+import type { Kube } from '../kube.ts';
+import { telemetryOf } from '../telemetry.ts';
+import { type Cloud, cloudDoor, isFault } from './clouds.ts';
+
+const { clock, openStack } = await steppedOpenStack();
+afterAll(openStack.close);
+const admin = administratorOf(openStack);
+const administrator = sessionOf(admin, clock.now);
+const member = await anAccount(openStack, clock.now, 'team');
+
+/** A door to OpenStack where there are these Secrets and namespaces; the uid of each namespace is of this test only. */
+function doorOf(secrets: Secret[], namespaces: string[] = [], through: typeof fetch = fetch) {
+  const story = crypto.randomUUID();
+  const uidOf = (name: string) => `${story.slice(0, 13)}-${name}`;
+  const get = async (resource: { kind: string }, { namespace, name }: { namespace?: string; name: string }) => {
+    if (resource.kind === 'Secret') return secrets.find(({ metadata }) => metadata.namespace === namespace);
+    return namespaces.includes(name) ? Namespace.parse({ metadata: { name, uid: uidOf(name) } }) : undefined;
+  };
+  const ports = { kube: { get } as unknown as Kube, telemetry: telemetryOf('test'), fetch: through, now: clock.now };
+  return { door: cloudDoor(ports), ports, uidOf };
+}
+
+const anyUrl = () => true;
+const of = (account: Account, options: SecretOptions = {}) => aCredentialsSecret(cloudsYamlOf(account), options);
+const shared = (account: Account) => of(account, { namespace: operatorNamespace, finalizers: [] });
+
+const projectsOf = (uid: string) => administrator.list(listProjects(uidTag(uid)), 'projects', Project);
+const networksOf = (cloud: Cloud) => cloud.send(listNetworks(cloud.project));
+/** What it is, or why it is none. */
+const wordOf = (found: Cloud | CloudFault) => (isFault(found) ? found.reason : 'reached');
+
+describe("a namespace's own Secret", () => {
+  test('leads to the project of that account', async () => {
+    const { door } = doorOf([of(member), shared(admin)], ['lab']);
+    const cloud = (await door.open(anyUrl).of('lab')) as Cloud;
+    const { project, user } = await sessionOf(member, clock.now).login();
+    expect(cloud).toMatchObject({ project: project.id, account: user.id });
+    expect(await networksOf(cloud)).toEqual({ networks: [] });
+  });
+  test.each<[string, Secret, string]>([
+    ['with a wrong password is refused', of({ ...member, password: 'wrong' }), 'CredentialsRefused'],
+    ['with a project that is none of theirs is refused', of({ ...member, projectName: 'admin' }), 'CredentialsRefused'],
+    ['that is not guarded is not used yet', of(member, { finalizers: [] }), 'CredentialsUnguarded'],
+    ['with nothing in it cannot be used', { ...of(member), data: {} }, 'CredentialsInvalid'],
+    ['with something else in it cannot be used', aCredentialsSecret('hunter2'), 'CredentialsInvalid'],
+    ['at nobody who listens is out of reach', of({ ...member, authUrl: 'http://127.0.0.1:1/v3' }), 'Unreachable'],
+    ['at an address that is none is out of reach', of({ ...member, authUrl: 'http://:::/v3' }), 'Unreachable'],
+  ])('%s', async (_, secret, word) => {
+    const found = await doorOf([secret, shared(admin)], ['lab'])
+      .door.open(anyUrl)
+      .of('lab');
+    expect(wordOf(found)).toBe(word);
+    expect(JSON.stringify(found)).not.toMatch(/password-of|wrong|hunter2/);
+  });
+  test('that is not guarded is used to clean up', async () => {
+    const { door } = doorOf([of(member, { finalizers: [] })]);
+    expect(wordOf(await door.open(anyUrl).of('lab', true))).toBe('reached');
+  });
+  test('that is missing is said, with where one was expected', async () => {
+    const found = await doorOf([], ['lab']).door.open(anyUrl).of('lab');
+    expect(found).toMatchObject({ reason: 'CredentialsMissing', message: expect.stringContaining(operatorNamespace) });
+  });
+  test('at an address that the policy does not allow is not asked', async () => {
+    const asked: string[] = [];
+    const noted = ((url: string, init: RequestInit) => {
+      asked.push(url);
+      return fetch(url, init);
+    }) as typeof fetch;
+    const { door } = doorOf([of(member)], [], noted);
+    const found = await door.open((url) => url.startsWith('https://')).of('lab');
+    expect(found).toMatchObject({
+      reason: 'EndpointNotAllowed',
+      message: `expected an address that the policy's openstackEndpoints allow, found ${new URL(openStack.authUrl).origin}`,
+    });
+    expect(asked).toEqual([]);
+  });
+  test('at an address that is none, which the policy does not allow, is no trouble to others', async () => {
+    const { door } = doorOf([of({ ...member, authUrl: 'http://:::/v3' })]);
+    expect(wordOf(await door.open(() => false).of('lab'))).toBe('EndpointNotAllowed');
+  });
+  test('at somebody who is no Keystone is no trouble to others', async () => {
+    const asKeystone = (async () =>
+      Response.json({ hello: 1 }, { status: 201, headers: { 'x-subject-token': 'x' } })) as unknown as typeof fetch;
+    expect(
+      wordOf(
+        await doorOf([of(member)], [], asKeystone)
+          .door.open(anyUrl)
+          .of('lab'),
+      ),
+    ).toBe('Unreachable');
+  });
+  test('that Keystone quotes in its refusal is in no message', async () => {
+    const quoting = (async (_: string, { body }: RequestInit) =>
+      Response.json({ error: { message: `Invalid: ${body}` } }, { status: 400 })) as unknown as typeof fetch;
+    const found = await doorOf([of(member)], [], quoting)
+      .door.open(anyUrl)
+      .of('lab');
+    expect(JSON.stringify(found)).not.toContain('password-of');
+  });
+});
+
+describe('tokens', () => {
+  /** A door, and how often it has logged in. */
+  function counting(secrets: Secret[], namespaces: string[] = []) {
+    let logins = 0;
+    const counted = ((url: string, init: RequestInit) => {
+      if (url.endsWith('/auth/tokens')) logins++;
+      return fetch(url, init);
+    }) as typeof fetch;
+    return { ...doorOf(secrets, namespaces, counted), logins: () => logins };
+  }
+  test('outlive a pass', async () => {
+    const { door, logins } = counting([of(member)]);
+    for (let pass = 0; pass < 3; pass++) await door.open(anyUrl).of('lab');
+    expect(logins()).toBe(1);
+  });
+  test('are those of the credentials as they stand', async () => {
+    const secrets = [of(member)];
+    const { door, logins } = counting(secrets);
+    await door.open(anyUrl).of('lab');
+    secrets[0] = of({ ...member, password: 'wrong' });
+    expect(wordOf(await door.open(anyUrl).of('lab'))).toBe('CredentialsRefused');
+    expect(logins()).toBe(2);
+  });
+  test('are not those of another namespace with the same credentials', async () => {
+    const { door, logins } = counting([of(member), of(member, { namespace: 'other' })]);
+    const clouds = door.open(anyUrl);
+    await Promise.all([clouds.of('lab'), clouds.of('other'), clouds.of('lab')]);
+    expect(logins()).toBe(2);
+  });
+  test('are used no more where the policy has changed meanwhile', async () => {
+    const { door } = doorOf([of(member)]);
+    const cloud = (await door.open(anyUrl).of('lab')) as Cloud;
+    await door.open(() => false).of('lab');
+    await expect(networksOf(cloud)).rejects.toThrow('openstackEndpoints');
+  });
+});
+
+describe("the operator's Secret", () => {
+  test('leads to a project for the namespace, made once, by its uid', async () => {
+    const { door, uidOf } = doorOf([shared(admin)], ['lab']);
+    const first = (await door.open(anyUrl).of('lab')) as Cloud;
+    const second = (await door.open(anyUrl).of('lab')) as Cloud;
+    expect(second.project).toBe(first.project);
+    expect(await projectsOf(uidOf('lab'))).toMatchObject([
+      { id: first.project, description: 'kubernetes-namespace=lab', tags: expect.arrayContaining(['kupenstack']) },
+    ]);
+    expect(await networksOf(first)).toEqual({ networks: [] });
+  });
+  test('leads to another project for another namespace', async () => {
+    const { door } = doorOf([shared(admin)], ['lab', 'other']);
+    const clouds = door.open(anyUrl);
+    const [lab, other] = (await Promise.all([clouds.of('lab'), clouds.of('other')])) as [Cloud, Cloud];
+    expect(lab.project).not.toBe(other.project);
+    expect(lab.account).toBe(other.account);
+  });
+  test('is read without its finalizer, and leads to its own project where that is asked for', async () => {
+    const { door } = doorOf([shared(admin)]);
+    const { project } = await administrator.login();
+    expect(await door.open(anyUrl).shared()).toMatchObject({ project: project.id });
+    expect(await doorOf([]).door.open(anyUrl).shared()).toBeUndefined();
+  });
+  describe('where somebody was cut off before all roles were given', () => {
+    /** A door to a project in which the administrator has only the role that reads. */
+    async function halfGiven(through?: typeof fetch) {
+      const { door, uidOf } = doorOf([shared(admin)], ['lab'], through);
+      const { project, user, roles } = await administrator.login();
+      const created = createProject({ name: 'lab', uid: uidOf('lab') }, { domain: project.domain, installation: '' });
+      const { id } = Project.parse(((await administrator.send(created)) as { project: unknown }).project);
+      const reader = roles.find(({ name }) => name === 'reader')?.id ?? '';
+      await administrator.send(assignRole(id, user.id, reader));
+      return door;
+    }
+    test('the others are given, and used at once', async () => {
+      const door = await halfGiven();
+      const cloud = (await door.open(anyUrl).of('lab')) as Cloud;
+      expect(await cloud.send(listRoles('admin'))).toMatchObject({ roles: [{ name: 'admin' }] });
+    });
+    test('and nobody may give them, those that are there have to do, and are asked for once', async () => {
+      let refused = 0;
+      const refusing = (async (url: string, init: RequestInit) => {
+        if (init.method !== 'PUT') return fetch(url, init);
+        refused++;
+        return Response.json({ error: { message: 'You are not authorized', code: 403 } }, { status: 403 });
+      }) as typeof fetch;
+      const door = await halfGiven(refusing);
+      const cloud = (await door.open(anyUrl).of('lab')) as Cloud;
+      expect(await networksOf(cloud)).toEqual({ networks: [] });
+      await door.open(anyUrl).of('lab');
+      expect(refused).toBe(1);
+    });
+  });
+  test('makes no project for what is leaving', async () => {
+    const { door, uidOf } = doorOf([shared(admin)], ['lab']);
+    expect(wordOf(await door.open(anyUrl).of('lab', true))).toBe('ProjectMissing');
+    expect(await projectsOf(uidOf('lab'))).toEqual([]);
+  });
+  test('makes none for a namespace that is gone', async () => {
+    const found = await doorOf([shared(admin)])
+      .door.open(anyUrl)
+      .of('lab');
+    expect(found).toEqual({ reason: 'ProjectMissing', message: 'namespace lab is gone' });
+  });
+  test('of somebody who may make none says so', async () => {
+    const found = await doorOf([shared(member)], ['lab'])
+      .door.open(anyUrl)
+      .of('lab');
+    expect(isFault(found)).toBe(true);
+    expect(wordOf(found)).toMatch(/^(CredentialsRefused|ProjectRefused)$/);
+  });
+  test('with an application credential, which is bound to one project, is refused', async () => {
+    const { user } = await administrator.login();
+    const path = `/users/${user.id}/application_credentials`;
+    const body = { application_credential: { name: 'shared' } };
+    const { application_credential: made } = (await administrator.send(byHand('identity', 'POST', path, body))) as {
+      application_credential: { id: string; secret: string };
+    };
+    const yaml = `clouds: {openstack: {auth: {auth_url: "${openStack.authUrl}", application_credential_id: ${made.id}, application_credential_secret: ${made.secret}}}}`;
+    const credential = aCredentialsSecret(yaml, { namespace: operatorNamespace });
+    const { door } = doorOf([credential], ['lab']);
+    const found = await door.open(anyUrl).of('lab');
+    expect(found).toMatchObject({
+      reason: 'CredentialsInvalid',
+      message: expect.stringContaining('Secret of the namespace'),
+    });
+    expect(JSON.stringify(found)).not.toContain(made.secret);
+    expect(
+      await doorOf([aCredentialsSecret(yaml)])
+        .door.open(anyUrl)
+        .of('lab'),
+    ).toMatchObject({ account: user.id });
+  });
+  test('is none of the way where the namespace has its own', async () => {
+    const { door, uidOf } = doorOf([of(member), shared(admin)], ['lab']);
+    await door.open(anyUrl).of('lab');
+    expect(await projectsOf(uidOf('lab'))).toEqual([]);
+  });
+});
+
+describe('a project', () => {
+  /** A client of OpenStack that ends right after its first request of that kind. */
+  const endingAfter = (method: string, part: string) => {
+    let isOver = false;
+    return (async (url: string, init: RequestInit) => {
+      if (isOver) throw new Error('the process has ended');
+      const answer = await fetch(url, init);
+      isOver = init.method === method && url.includes(part);
+      return answer;
+    }) as typeof fetch;
+  };
+  test('that a crash left without a role gets it with the next look', async () => {
+    const { door, ports, uidOf } = doorOf([shared(admin)], ['lab'], endingAfter('POST', '/projects'));
+    expect(wordOf(await door.open(anyUrl).of('lab'))).toBe('Unreachable');
+    const [made] = await projectsOf(uidOf('lab'));
+    const next = await cloudDoor({ ...ports, fetch })
+      .open(anyUrl)
+      .of('lab');
+    expect(next).toMatchObject({ project: made?.id });
+    expect(await projectsOf(uidOf('lab'))).toHaveLength(1);
+  });
+  test('that a crash left without a role is no trouble to what is leaving', async () => {
+    const { door, ports } = doorOf([shared(admin)], ['lab'], endingAfter('POST', '/projects'));
+    await door.open(anyUrl).of('lab');
+    expect(
+      wordOf(
+        await cloudDoor({ ...ports, fetch })
+          .open(anyUrl)
+          .of('lab', true),
+      ),
+    ).toBe('reached');
+  });
+  test('is made once also by two at once, and the next look of both finds it', async () => {
+    const { door, ports, uidOf } = doorOf([shared(admin)], ['lab']);
+    const another = cloudDoor(ports);
+    await Promise.all([door.open(anyUrl).of('lab'), another.open(anyUrl).of('lab')]);
+    const [one, two] = [await door.open(anyUrl).of('lab'), await another.open(anyUrl).of('lab')];
+    expect([wordOf(one), wordOf(two)]).toEqual(['reached', 'reached']);
+    expect(await projectsOf(uidOf('lab'))).toHaveLength(1);
+  });
+  test('that another has made in the same moment is as good as one of our own', async () => {
+    const { ports } = doorOf([shared(admin)], ['lab']);
+    const another = cloudDoor(ports).open(anyUrl);
+    // The other one comes between our look and our request.
+    const late = (async (url: string, init: RequestInit) => {
+      if (init.method === 'POST' && url.endsWith('/projects')) await another.of('lab');
+      return fetch(url, init);
+    }) as typeof fetch;
+    const found = await cloudDoor({ ...ports, fetch: late })
+      .open(anyUrl)
+      .of('lab');
+    expect(found).toMatchObject({ project: ((await another.of('lab')) as Cloud).project });
+  });
+  test('of which there are two is not guessed', async () => {
+    const { door, uidOf } = doorOf([shared(admin)], ['lab']);
+    const tags = ['kupenstack', `kupenstack:uid=${uidOf('lab')}`];
+    for (const name of ['one', 'two'])
+      await administrator.send(
+        byHand('identity', 'POST', '/projects', { project: { name: `${name}-${uidOf('lab')}`, tags } }),
+      );
+    expect(wordOf(await door.open(anyUrl).of('lab'))).toBe('ProjectRefused');
+  });
+  test('that Keystone refuses to make is said in its words', async () => {
+    openStack.failNext('createProject', 403);
+    const found = await doorOf([shared(admin)], ['lab'])
+      .door.open(anyUrl)
+      .of('lab');
+    expect(found).toMatchObject({ reason: 'ProjectRefused', message: expect.stringContaining('Forbidden') });
+  });
+});

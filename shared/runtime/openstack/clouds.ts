@@ -1,0 +1,262 @@
+import { Namespace } from '../../resources/core/namespace.ts';
+import { Secret } from '../../resources/core/secret.ts';
+import { credentialsFinalizer } from '../../resources/kupenstack/condition.ts';
+import { assignRole, createProject, listProjects, Project } from '../../resources/openstack/project.ts';
+import { uidTag } from '../../resources/openstack/request.ts';
+import type { CloudFault } from '../../rules/cloud-status.ts';
+import { operatorNamespace } from '../../rules/operator.ts';
+import type { Kube } from '../kube.ts';
+import type { Telemetry } from '../telemetry.ts';
+import { type CloudConfig, readCloudsYaml } from './clouds-yaml.ts';
+import { OpenStackError } from './open-stack-error.ts';
+import { openSession, type Session, Unreachable } from './session.ts';
+import { watchedCalls } from './watched-calls.ts';
+
+/** The Secret with `clouds.yaml`: in a namespace of its own account, in the operator's of one for all that have none. */
+export const credentialsName = 'openstack-credentials';
+
+/** The OpenStack of a namespace: one project, and requests within it. */
+export interface Cloud extends Pick<Session, 'send' | 'list'> {
+  project: string;
+  /** Who is logged in, so that machines of one account can share flavors. */
+  account: string;
+}
+
+/** The OpenStacks of all namespaces, as long as one pass looks at them. */
+export interface Clouds {
+  /**
+   * That of a namespace, by its own Secret or else by the operator's, where a project is made for it. With `isLeaving` none is
+   * made: what is to be cleaned up is in the one that is there.
+   */
+  of(namespace: string, isLeaving?: boolean): Promise<Cloud | CloudFault>;
+  /** That of the operator's own Secret, in the project that is named there; undefined where there is no such Secret. */
+  shared(): Promise<Cloud | CloudFault | undefined>;
+}
+
+export const isFault = (cloud: Cloud | CloudFault): cloud is CloudFault => 'reason' in cloud;
+
+/** What gives each pass its Clouds; tokens outlive a pass, and nothing is wrong where they do not. */
+export interface CloudDoor {
+  /** `allows` says whether the policy lets us ask that address. */
+  open(allows: (url: string) => boolean): Clouds;
+}
+
+interface DoorPorts {
+  kube: Pick<Kube, 'get'>;
+  telemetry: Telemetry;
+  fetch: typeof fetch;
+  now(): number;
+}
+
+class NotAllowed extends Error {}
+
+/** Sessions are kept from pass to pass, by the namespace they are for, as long as its credentials stay the same. */
+export function cloudDoor(ports: DoorPorts): CloudDoor {
+  const kept = new Map<string, { digest: string; session: Session; allows: { current: (url: string) => boolean } }>();
+  /** Whose roles in their project were compared: nobody takes them away, and each comparison of what cannot be mended is a refusal. */
+  const asked = new WeakSet<Session>();
+
+  function sessionFor(key: string, config: CloudConfig, allows: (url: string) => boolean, project?: string): Session {
+    const digest = JSON.stringify([config, project]);
+    const known = kept.get(key);
+    if (known?.digest === digest) {
+      known.allows.current = allows;
+      return known.session;
+    }
+    const current = { current: allows };
+    const session = openSession(config, sessionPorts(ports, current), project);
+    kept.set(key, { digest, session, allows: current });
+    return session;
+  }
+
+  return {
+    open(allows) {
+      const opened = new Map<string, Promise<Cloud | CloudFault>>();
+      const once = (key: string, open: () => Promise<Cloud | CloudFault>) => {
+        const known = opened.get(key) ?? open().catch(faultOf);
+        opened.set(key, known);
+        return known;
+      };
+      // Whoever takes the operator down takes machines down before.
+      const sharedConfig = () => configIn(ports.kube, operatorNamespace, true);
+      return {
+        of: (namespace, isLeaving = false) =>
+          once(namespace, async () => {
+            const own = await configIn(ports.kube, namespace, isLeaving);
+            if (own) return cloudOf(sessionFor(`own ${namespace}`, own, allows));
+            const config = await sharedConfig();
+            if (!config) return missing(namespace);
+            if (!config.isScopable) return notScopable;
+            const administrator = sessionFor('shared', config, allows);
+            const project = await projectOf(ports.kube, administrator, namespace, isLeaving);
+            if (typeof project !== 'string') return project;
+            const session = sessionFor(`shared ${namespace}`, config, allows, project);
+            const cloud = await joined(session, administrator, project, asked.has(session));
+            asked.add(session);
+            return cloud;
+          }),
+        async shared() {
+          const config = await sharedConfig().catch(() => undefined);
+          return config && once('shared', () => cloudOf(sessionFor('shared', config, allows)));
+        },
+      };
+    },
+  };
+}
+
+const sessionPorts = (
+  { telemetry, fetch, now }: DoorPorts,
+  allows: { current: (url: string) => boolean },
+): Parameters<typeof openSession>[1] => ({
+  fetch,
+  now,
+  renewed: (reason) => telemetry.measure('ot.openstack.tokens', 1, { reason }),
+  checked: (url) => {
+    if (!allows.current(url))
+      throw new NotAllowed(`expected an address that the policy's openstackEndpoints allow, found ${originOf(url)}`);
+  },
+  watched: watchedCalls(telemetry, now),
+});
+
+const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : 'none');
+
+/** The credentials that a namespace keeps; undefined where it keeps none. */
+async function configIn(
+  kube: Pick<Kube, 'get'>,
+  namespace: string,
+  isGuardless: boolean,
+): Promise<CloudConfig | undefined> {
+  const secret = await kube.get(Secret, { namespace, name: credentialsName });
+  if (!secret) return undefined;
+  if (!isGuardless && !secret.metadata.finalizers?.includes(credentialsFinalizer)) throw new Unguarded(namespace);
+  const encoded = secret.data?.['clouds.yaml'];
+  if (encoded === undefined) throw new Unreadable(namespace, 'expected the key clouds.yaml, found none');
+  try {
+    return readCloudsYaml(Buffer.from(encoded, 'base64').toString('utf8'));
+  } catch (error) {
+    throw new Unreadable(namespace, error instanceof Error ? error.message : 'expected a clouds.yaml');
+  }
+}
+
+/** A namespace that goes takes its Secrets along at once, and nothing in OpenStack could be taken down without them. */
+class Unguarded extends Error {
+  constructor(namespace: string) {
+    super(`Secret ${namespace}/${credentialsName} is about to get the finalizer ${credentialsFinalizer}`);
+  }
+}
+
+/** Its message says where and what was expected, nothing of what is in the Secret. */
+class Unreadable extends Error {
+  constructor(namespace: string, what: string) {
+    super(`Secret ${namespace}/${credentialsName}, clouds.yaml: ${what}`);
+  }
+}
+
+async function cloudOf(session: Session): Promise<Cloud> {
+  const { project, user } = await session.login();
+  return { project: project.id, account: user.id, send: session.send, list: session.list };
+}
+
+const missing = (namespace: string): CloudFault => ({
+  reason: 'CredentialsMissing',
+  message: `expected a Secret ${credentialsName} with clouds.yaml in namespace ${namespace} or ${operatorNamespace}, found none`,
+});
+
+const notScopable: CloudFault = {
+  reason: 'CredentialsInvalid',
+  message: `Secret ${operatorNamespace}/${credentialsName}: expected a password, for a project is made for each namespace; an application credential is bound to one: put it into a Secret of the namespace`,
+};
+
+/**
+ * With the roles that the user has where its clouds.yaml says. Some are missing, or all, where whoever made the project was cut off
+ * before the last; where they cannot be given, those that are there have to do. A token has the roles of its time only.
+ */
+async function joined(session: Session, administrator: Session, project: string, isAsked: boolean): Promise<Cloud> {
+  const held = await rolesOf(session);
+  if (held && isAsked) return cloudOf(session);
+  const { user, roles } = await administrator.login();
+  const missing = roles.filter(({ id }) => !held?.includes(id));
+  if (missing.length === 0) return cloudOf(session);
+  try {
+    for (const { id } of missing) await administrator.send(assignRole(project, user.id, id));
+  } catch (error) {
+    if (!held || !(error instanceof OpenStackError) || error.refusal === undefined) throw error;
+    return cloudOf(session);
+  }
+  await session.renew();
+  return cloudOf(session);
+}
+
+/** The roles of somebody in the project of the session; undefined where there are none, and so no login. */
+async function rolesOf(session: Session): Promise<string[] | undefined> {
+  try {
+    return (await session.login()).roles.map(({ id }) => id);
+  } catch (error) {
+    if (error instanceof OpenStackError && error.status === 401) return undefined;
+    throw error;
+  }
+}
+
+/** The id of a namespace's project, found by its uid, and made where it is missing. */
+async function projectOf(
+  kube: Pick<Kube, 'get'>,
+  administrator: Session,
+  name: string,
+  isLeaving: boolean,
+): Promise<string | CloudFault> {
+  const namespace = await kube.get(Namespace, { name });
+  if (!namespace) return { reason: 'ProjectMissing', message: `namespace ${name} is gone` };
+  const { uid } = namespace.metadata;
+  const found = await projectsOf(administrator, uid);
+  const [first, second] = found;
+  if (second) {
+    const ids = found.map(({ id }) => id).join(', ');
+    return { reason: 'ProjectRefused', message: `expected one project for namespace ${name}, found ${ids}` };
+  }
+  if (!first && isLeaving) return { reason: 'ProjectMissing', message: `namespace ${name} has no project` };
+  try {
+    if (first) return first.id;
+    const operator = await kube.get(Namespace, { name: operatorNamespace });
+    return await create(administrator, { name, uid }, operator?.metadata.uid ?? '');
+  } catch (error) {
+    if (!(error instanceof OpenStackError) || error.refusal === undefined) throw error;
+    // Three functions look at a new namespace at once, and the name lets one of them in.
+    const [another] = error.refusal === 'Conflict' ? await projectsOf(administrator, uid) : [];
+    if (another) return another.id;
+    return { reason: 'ProjectRefused', message: `OpenStack made no project for namespace ${name}: ${error.message}` };
+  }
+}
+
+const projectsOf = (administrator: Session, uid: string) =>
+  administrator.list(listProjects(uidTag(uid)), 'projects', Project);
+
+async function create(administrator: Session, namespace: { name: string; uid: string }, installation: string) {
+  const { project } = await administrator.login();
+  const request = createProject(namespace, { domain: project.domain, installation });
+  const answer = (await administrator.send(request)) as { project: unknown };
+  return Project.parse(answer.project).id;
+}
+
+/** The same of a reading that failed, for those whose objects it was about. */
+export const refusedReading = (error: unknown) => ({ fault: faultOf(error) });
+
+/** What is wrong with the credentials or the way there, as far as a person can mend it; everything else is thrown. */
+function faultOf(error: unknown): CloudFault {
+  if (error instanceof Unreadable) return { reason: 'CredentialsInvalid', message: error.message };
+  if (error instanceof Unguarded) return { reason: 'CredentialsUnguarded', message: error.message };
+  if (error instanceof NotAllowed) return { reason: 'EndpointNotAllowed', message: error.message };
+  if (error instanceof OpenStackError && error.status === 401)
+    return {
+      reason: 'CredentialsRefused',
+      message: `OpenStack refuses the credentials (${error.message}): expected a login that it knows, with a role in its project`,
+    };
+  if (error instanceof OpenStackError && error.refusal)
+    return {
+      reason: 'CredentialsRefused',
+      message: `OpenStack's ${error.service} refuses ${error.operation}: ${error.message}`,
+    };
+  if (error instanceof OpenStackError)
+    return { reason: 'Unreachable', message: `OpenStack's ${error.service}: ${error.message}` };
+  if (error instanceof Unreachable) return { reason: 'Unreachable', message: error.message };
+  throw error;
+}

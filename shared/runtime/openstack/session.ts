@@ -1,0 +1,269 @@
+import * as z from 'zod';
+import type { OpenStackRequest, OpenStackService } from '../../resources/openstack/request.ts';
+import type { CloudConfig } from './clouds-yaml.ts';
+import { OpenStackError } from './open-stack-error.ts';
+
+/** One call to be made, for whoever counts and traces. */
+export interface Call extends Pick<OpenStackRequest, 'service' | 'operation' | 'method'> {
+  /** Its query is whatever users wrote. */
+  url: string;
+}
+
+export interface SessionPorts {
+  fetch: typeof fetch;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Runs one call; sees what became of it. */
+  watched(call: Call, run: () => Promise<Sent>): Promise<Sent>;
+  renewed(reason: 'first' | 'expired' | 'refused' | 'roles'): void;
+  /** Throws for an address that the policy does not allow. */
+  checked(url: string): void;
+}
+
+/** An answer as it came. */
+export interface Sent {
+  status: number;
+  text: string;
+  requestId: string;
+  retryAfter: string | null;
+  token: string | null;
+}
+
+/** What a token is for. */
+export interface Login {
+  project: { id: string; domain: string };
+  user: { id: string };
+  roles: readonly { id: string; name: string }[];
+}
+
+/** One login at one OpenStack, for one project: renewed before it expires, and once more where a service refuses it. */
+export interface Session {
+  login(): Promise<Login>;
+  /** Logs in anew: what somebody may has changed since. */
+  renew(): Promise<void>;
+  /** The body of the answer; undefined where it has none. Throws OpenStackError, and Error where no answer comes. */
+  send(request: OpenStackRequest): Promise<unknown>;
+  /** All pages of a list; `key` is where its items are. */
+  list<T>(request: OpenStackRequest, key: string, item: z.ZodType<T>): Promise<T[]>;
+}
+
+/**
+ * So long a request may wait for its whole answer. What was asked may be done all the same: whoever asks again looks first.
+ */
+export const openStackTimeoutMs = 15_000;
+
+/** No answer came, or there is no address to ask at. */
+export class Unreachable extends Error {
+  override name = 'Unreachable';
+}
+
+/** A token is renewed when it is good for less than this: a pass that begins with it may last half a minute. */
+const renewBeforeMs = 120_000;
+
+/** Nova 2.79 has tags at creation, flavors embedded, attachments with tags; Cinder 3.59 extends volumes in use. */
+const microversions: Readonly<Partial<Record<OpenStackService, string>>> = {
+  compute: 'compute 2.79',
+  volume: 'volume 3.59',
+};
+
+/** Cinder has changed its name in catalogues twice. */
+const catalogTypes: Readonly<Record<OpenStackService, readonly string[]>> = {
+  identity: ['identity'],
+  compute: ['compute'],
+  network: ['network'],
+  volume: ['block-storage', 'volumev3', 'volume'],
+  image: ['image'],
+};
+
+const TokenBody = z.looseObject({
+  token: z.looseObject({
+    expires_at: z.string(),
+    user: z.looseObject({ id: z.string() }),
+    project: z.looseObject({ id: z.string(), domain: z.looseObject({ id: z.string() }) }),
+    roles: z.array(z.looseObject({ id: z.string(), name: z.string() })).default([]),
+    catalog: z
+      .array(
+        z.looseObject({
+          type: z.string(),
+          endpoints: z.array(
+            z.looseObject({ interface: z.string(), region: z.string().nullable().default(null), url: z.string() }),
+          ),
+        }),
+      )
+      .default([]),
+  }),
+});
+type Token = z.infer<typeof TokenBody>['token'] & { secret: string };
+
+/** Opens nothing yet: the first request logs in. `project` asks for another than clouds.yaml names. */
+export function openSession(config: CloudConfig, ports: SessionPorts, project?: string): Session {
+  const { now, watched, renewed, checked } = ports;
+  let current: Promise<Token> | undefined;
+
+  async function exchange(request: OpenStackRequest, url: string, token: string | undefined): Promise<Sent> {
+    const microversion = microversions[request.service];
+    const { service, operation, method } = request;
+    return watched({ service, operation, method, url }, async () => {
+      const answer = await ports
+        .fetch(url, {
+          method: request.method,
+          headers: {
+            accept: 'application/json',
+            ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+            ...(token === undefined ? {} : { 'x-auth-token': token }),
+            ...(microversion === undefined ? {} : { 'openstack-api-version': microversion }),
+          },
+          ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+          // A redirect would take the token to an address that nobody checked.
+          redirect: 'error',
+          signal: AbortSignal.timeout(openStackTimeoutMs),
+        })
+        .catch((error: unknown) => {
+          throw new Unreachable(sayNoAnswer(request, error));
+        });
+      const text = await answer.text().catch((error: unknown) => {
+        throw new Unreachable(sayNoAnswer(request, error));
+      });
+      return {
+        status: answer.status,
+        text,
+        requestId: answer.headers.get('x-openstack-request-id') ?? '',
+        retryAfter: answer.headers.get('retry-after'),
+        token: answer.headers.get('x-subject-token'),
+      };
+    });
+  }
+
+  async function logIn(): Promise<Token> {
+    checked(config.authUrl);
+    const scope = project === undefined ? config.scope : { project: { id: project } };
+    const body = { auth: { identity: config.identity, ...(scope ? { scope } : {}) } };
+    const request: OpenStackRequest = {
+      service: 'identity',
+      operation: 'logIn',
+      method: 'POST',
+      path: '/auth/tokens',
+      body,
+    };
+    const sent = await exchange(request, `${config.authUrl}/auth/tokens`, undefined);
+    // What Keystone says of a login may quote it.
+    if (sent.status !== 201 || sent.token === null) throw new OpenStackError(request, { ...sent, text: '' });
+    return { ...understood(request, TokenBody, parsed(request, sent.text)).token, secret: sent.token };
+  }
+
+  function renew(reason: Parameters<SessionPorts['renewed']>[0]): Promise<Token> {
+    renewed(reason);
+    const login = logIn();
+    current = login;
+    // A login that failed is none: the next request tries again.
+    login.catch(() => {
+      if (current === login) current = undefined;
+    });
+    return login;
+  }
+
+  async function tokenNow(): Promise<Token> {
+    if (!current) return renew('first');
+    const asked = current;
+    const token = await asked;
+    if (Date.parse(token.expires_at) - now() > renewBeforeMs) return token;
+    // Somebody else may have renewed it meanwhile.
+    return current === asked || !current ? renew('expired') : current;
+  }
+
+  const addressOf = (token: Token, service: OpenStackService): string => {
+    if (service === 'identity') return config.authUrl;
+    const types = catalogTypes[service];
+    const endpoints = token.catalog.filter(({ type }) => types.includes(type)).flatMap((entry) => entry.endpoints);
+    const endpoint = endpoints.find(
+      (one) => one.interface === config.interface && (config.region === undefined || one.region === config.region),
+    );
+    if (endpoint) return endpoint.url.replace(/\/+$/, '');
+    const where = config.region === undefined ? '' : ` in region ${config.region}`;
+    throw new Unreachable(
+      `expected a ${config.interface} endpoint of ${types.join(' or ')}${where} in the catalogue, found none`,
+    );
+  };
+
+  /** Another token than the one that was refused, which another request may have got already. */
+  async function another(refused: Token): Promise<Token> {
+    const known = current;
+    const latest = await known?.catch(() => undefined);
+    if (latest && latest.secret !== refused.secret) return latest;
+    return current && current !== known ? current : renew('refused');
+  }
+
+  async function send(request: OpenStackRequest): Promise<unknown> {
+    let token = await tokenNow();
+    for (let tries = 1; ; tries++) {
+      const address = addressOf(token, request.service);
+      checked(address);
+      const sent = await exchange(request, address + request.path, token.secret);
+      if (sent.status < 300) return sent.text === '' ? undefined : parsed(request, sent.text);
+      if (sent.status !== 401 || tries > 1) throw new OpenStackError(request, sent);
+      // Revoked, or expired by another clock: once.
+      token = await another(token);
+    }
+  }
+
+  return {
+    send,
+    async renew() {
+      await renew('roles');
+    },
+    async login() {
+      const { project: of, user, roles } = await tokenNow();
+      return { project: { id: of.id, domain: of.domain.id }, user: { id: user.id }, roles };
+    },
+    async list<T>(request: OpenStackRequest, key: string, item: z.ZodType<T>) {
+      const items: T[] = [];
+      const seen = new Set<string>();
+      for (let path: string | undefined = request.path; path !== undefined && !seen.has(path); ) {
+        seen.add(path);
+        const body = ((await send({ ...request, path })) ?? {}) as Record<string, unknown>;
+        items.push(...understood(request, z.array(item), body[key] ?? []));
+        path = nextPath(request.path, body, key);
+      }
+      return items;
+    },
+  };
+}
+
+function parsed(request: OpenStackRequest, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw notUnderstood(request);
+  }
+}
+
+function understood<T>(request: OpenStackRequest, schema: z.ZodType<T>, value: unknown): T {
+  const read = schema.safeParse(value);
+  if (!read.success) throw notUnderstood(request);
+  return read.data;
+}
+
+const notUnderstood = ({ service, operation }: OpenStackRequest) =>
+  new Unreachable(
+    `expected an answer of OpenStack's ${service} service to ${operation}, found one that is none of OpenStack's`,
+  );
+
+/** Of the link to the next page only its query: its address may be one that only the service itself knows. */
+function nextPath(path: string, body: Record<string, unknown>, key: string): string | undefined {
+  const links = (body[`${key}_links`] ?? []) as { rel?: string; href?: string }[];
+  const next = links.find(({ rel }) => rel === 'next')?.href ?? (typeof body.next === 'string' ? body.next : undefined);
+  const query = next?.split('?')[1];
+  return query ? `${path.split('?')[0]}?${query}` : undefined;
+}
+
+function sayNoAnswer({ service, operation }: OpenStackRequest, error: unknown): string {
+  const isLate = error instanceof Error && error.name === 'TimeoutError';
+  const why = isLate ? `within ${openStackTimeoutMs / 1000} s` : causeOf(error);
+  return `expected an answer of OpenStack's ${service} service to ${operation}, found none (${why})`;
+}
+
+/** Node hides why a connection failed behind "fetch failed". */
+function causeOf(error: unknown): string {
+  const { code } = (error as { cause?: { code?: string } }).cause ?? {};
+  return code ?? (error instanceof Error ? error.name : 'unknown');
+}

@@ -1,0 +1,68 @@
+import type { KubernetesObject, Resource } from '../resources/resource.ts';
+import { ApiError } from './errors.ts';
+import type { Kube, ListOptions, WatchEvent } from './kube.ts';
+
+/** The verbs a watcher needs. */
+export type Watching = Pick<Kube, 'pages' | 'watch'>;
+
+export interface Reflecting {
+  /** Waits, or less where the signal aborts. */
+  pause(milliseconds: number, signal: AbortSignal): Promise<void>;
+  /** Ends it. */
+  signal: AbortSignal;
+}
+
+const retryAfterMs = 1000;
+
+/**
+ * Lists once, then watches until the signal aborts, as client-go's reflector does: a watch that merely ended goes on
+ * from the last resourceVersion seen; one that was refused or has expired starts over with a list, and what happened
+ * in between shows only in `replaced`. Resolves when the first watch is about to start; throws what the first list threw.
+ */
+export async function reflect<T extends KubernetesObject>(
+  kube: Watching,
+  resource: Resource<T>,
+  options: ListOptions,
+  { pause, signal }: Reflecting,
+  handlers: { replaced?(items: readonly T[]): void; changed(event: WatchEvent<T>): void },
+): Promise<void> {
+  const list = async () => {
+    const items: T[] = [];
+    let resourceVersion = '';
+    for await (const page of kube.pages(resource, options)) {
+      items.push(...page.items);
+      resourceVersion = page.resourceVersion;
+    }
+    handlers.replaced?.(items);
+    return resourceVersion;
+  };
+  const watchOnce = async (from: string) => {
+    let last = from;
+    await kube
+      .watch(resource, { ...options, resourceVersion: from, signal }, (event) => {
+        last = event.object.metadata.resourceVersion;
+        handlers.changed(event);
+      })
+      .catch((error: unknown) => {
+        if (isLost(error)) throw error;
+      });
+    return last;
+  };
+  const run = async (first: string) => {
+    let from = first;
+    while (!signal.aborted) {
+      try {
+        from = await watchOnce(from || (await list()));
+      } catch {
+        from = '';
+        await pause(retryAfterMs, signal);
+      }
+    }
+  };
+  // Only the signal ends this, and then nobody waits for it any more.
+  run(await list()).catch(() => {});
+}
+
+/** An answer other than a stream, or no connection at all; a stream that was cut or went quiet is no loss. */
+export const isLost = (error: unknown) =>
+  error instanceof ApiError || (error instanceof TypeError && error.message === 'fetch failed');
