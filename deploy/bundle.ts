@@ -1,6 +1,9 @@
-import { readdir, rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
+import { readAssets } from '../functions/console/page/assets.ts';
+import { loadAllFunctions } from '../knative/functions.ts';
 
 const root = new URL('../', import.meta.url);
 
@@ -16,6 +19,8 @@ export async function bundle(folder: string = bundleFolder): Promise<void> {
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
+    // Only a checkout asks for it (functions/console/page/assets.ts).
+    external: ['esbuild'],
     splitting: true,
     // Names stay as they are, so that stack traces can be read; to keep them beside short ones costs a tenth of a start.
     minifySyntax: true,
@@ -31,12 +36,15 @@ export async function bundle(folder: string = bundleFolder): Promise<void> {
     plugins: [shakeClient],
     logLevel: 'warning',
   });
+  await copyPage(folder);
 }
 
-async function functionNames(): Promise<string[]> {
-  const entries = await readdir(new URL('functions/', root), { withFileTypes: true });
-  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+/** The console's page beside the bundle, its script without types. */
+async function copyPage(folder: string): Promise<void> {
+  for (const [name, { text }] of await readAssets()) await writeFile(join(folder, name), text);
 }
+
+const functionNames = async () => (await loadAllFunctions()).map(({ name }) => name);
 
 /** The client's package does not say that its generated API of 20 MB may be left out where nobody uses it. */
 const shakeClient: Plugin = {

@@ -6,7 +6,9 @@ import type { FunctionDeclaration } from '../shared/function.ts';
 import { operatorNamespace } from '../shared/rules/operator.ts';
 import { observeState } from '../shared/runtime/gauges.ts';
 import { type Kube, kubeClient } from '../shared/runtime/kube.ts';
+import { cloudDoor } from '../shared/runtime/openstack/clouds.ts';
 import { serve } from '../shared/runtime/serve.ts';
+import { observeServers } from '../shared/runtime/server-gauges.ts';
 import { telemetryOf } from '../shared/runtime/telemetry.ts';
 import { teller } from '../shared/runtime/tell.ts';
 
@@ -16,12 +18,18 @@ const functions = (process.env.OT_FUNCTIONS ?? '').split(',').filter(Boolean);
 /** The function that is always there computes the gauges of the state for all. */
 const gaugesOf = 'start-sync';
 
+/** The same of machines on OpenStack, where there are any. */
+const serverGaugesOf = 'provision-server';
+
 /** Everybody in a pod; whoever runs it elsewhere says loopback. */
 const hostname = process.env.HOST ?? '0.0.0.0';
 const ports = { events: Number(process.env.PORT ?? 8080), metrics: Number(process.env.METRICS_PORT ?? 9464) };
 
-const gateway = 'gateway';
-const loadGateway = () => import('./gateway/main.ts');
+/** What runs beside the functions, each a process of its own kind. */
+const programs: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
+  gateway: () => import('./gateway/main.ts'),
+  console: () => import('../functions/console/main.ts'),
+};
 const loadTelemetry = () => import('../shared/runtime/telemetry-sdk.ts');
 
 async function load(name: string): Promise<FunctionDeclaration> {
@@ -33,9 +41,13 @@ async function load(name: string): Promise<FunctionDeclaration> {
 async function run(name: string) {
   const kube = kubeClient(configured(), process.env.FIELD_VALIDATION === 'Strict' ? 'Strict' : 'Warn');
   const [declaration, telemetry] = await Promise.all([load(name), startTelemetry(name, kube)]);
+  const telemetryOfIt = telemetryOf(name);
   const served = serve(declaration, {
     kube,
-    telemetry: telemetryOf(name),
+    telemetry: telemetryOfIt,
+    ...(declaration.part === 'openstack'
+      ? { clouds: cloudDoor({ kube, telemetry: telemetryOfIt, fetch, now: Date.now }) }
+      : {}),
     now: Date.now,
     pause: (milliseconds) => sleep(milliseconds),
     random: Math.random,
@@ -73,21 +85,22 @@ async function startTelemetry(name: string, kube: Kube) {
     metricsHost: hostname,
   });
   if (name === gaugesOf) observeState(kube);
+  if (name === serverGaugesOf) observeServers(kube);
   return telemetry;
 }
 
 /** Loads all code once, so that its compiled form is in the image and no pod compiles it again. */
 async function compile() {
-  await Promise.all([loadTelemetry(), loadGateway(), ...functions.map(load)]);
+  await Promise.all([loadTelemetry(), ...Object.values(programs).map((load) => load()), ...functions.map(load)]);
   flushCompileCache();
   process.exit();
 }
 
 const [name = ''] = process.argv.slice(2);
 if (name === '--compile') await compile();
-else if (name === gateway) await (await loadGateway()).runGateway();
 else if (functions.includes(name)) await run(name);
+else if (Object.hasOwn(programs, name)) await (await programs[name]?.())?.run();
 else {
-  console.error(`expected ${[...functions, gateway].join(', ')}; found ${name || 'nothing'}`);
+  console.error(`expected ${[...functions, ...Object.keys(programs)].join(', ')}; found ${name || 'nothing'}`);
   process.exitCode = 2;
 }

@@ -2,7 +2,7 @@ import { startTelemetry } from '../../shared/runtime/telemetry-sdk.ts';
 import { settingsFrom, startGateway } from './start.ts';
 
 /** The gateway as a process: `main.js gateway` in the image. Runs until SIGTERM, and answers first what it has begun. */
-export async function runGateway(): Promise<void> {
+export async function run(): Promise<void> {
   const telemetry = await startTelemetry({
     serviceName: 'gateway',
     metricsPort: Number(process.env.METRICS_PORT ?? 9464),

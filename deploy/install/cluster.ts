@@ -1,5 +1,4 @@
-import { HttpMethod, IsomorphicFetchHttpLibrary, type KubeConfig, RequestContext } from '@kubernetes/client-node';
-import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
 
 /** The cluster that is worked on, and where its progress is told. */
 export interface Cluster {
@@ -15,28 +14,4 @@ export interface Cluster {
 /** What went wrong in words for the admin: what was expected, what was found, what to do. */
 export class InstallError extends Error {
   override name = 'InstallError';
-}
-
-/** The cluster that a kubeconfig points at. */
-export const clusterOf = (config: KubeConfig, more: Pick<Cluster, 'say' | 'timeoutMs'>): Cluster => ({
-  kube: kubeClient(config),
-  read: (path) => read(config, path),
-  ...more,
-});
-
-async function read(config: KubeConfig, path: string): Promise<unknown> {
-  const server = config.getCurrentCluster()?.server;
-  if (!server) throw new InstallError('expected a kubeconfig with a current context, found none; set KUBECONFIG');
-  const context = new RequestContext(server + path, HttpMethod.GET);
-  context.setHeaderParam('accept', 'application/json');
-  await config.applySecurityAuthentication(context);
-  const response = await new IsomorphicFetchHttpLibrary().send(context).toPromise();
-  const text = await response.body.text();
-  if (response.httpStatusCode === 404) return undefined;
-  if (response.httpStatusCode >= 300) {
-    throw new InstallError(
-      `expected an answer to GET ${path}, found ${response.httpStatusCode}: ${text.slice(0, 500)}`,
-    );
-  }
-  return JSON.parse(text);
 }

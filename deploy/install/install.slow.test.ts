@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { PersistentVolumeClaim as Claim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
+import { Volume } from '../../shared/resources/kupenstack/volume.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { diskImageFinalizer, managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
@@ -206,6 +207,15 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       await uninstall(cluster, { ...options, deleteWorkspaces: true, shipped: await readShipped() });
       expect(await cluster.kube.list(Workspace)).toEqual([]);
     });
+  });
+
+  test('what stands on OpenStack is taken down first: with no function there it would stay for ever', async () => {
+    await install(cluster, wanted);
+    await cluster.kube.create(Volume, { metadata: { name: 'disk', namespace: 'default' }, spec: { size: '1Gi' } });
+    await expect(uninstall(cluster, { ...options, shipped: await readShipped() })).rejects.toThrow(
+      /found Volume disk in default.*kubectl delete virtualmachines\.kupenstack\.io,/,
+    );
+    expect((await inventoryOf(cluster)).sources).not.toEqual([]);
   });
 
   describe('a machine', () => {

@@ -1,9 +1,10 @@
-import { KubeConfig } from '@kubernetes/client-node';
-import { ApiError } from '../../shared/runtime/errors.ts';
 import { UsageError } from '../local/terminal/arguments.ts';
-import { type Options, readOptions, usage } from './arguments.ts';
-import { clusterOf, InstallError } from './cluster.ts';
+import { readOptions, usage } from './arguments.ts';
+import { InstallError } from './cluster.ts';
+import { clusterOf } from './connect.ts';
+import { kubeconfigOf } from './kubeconfig.ts';
 import { run } from './run.ts';
+import { sayTrouble } from './trouble.ts';
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -19,35 +20,8 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-function kubeconfigOf({ kubeconfig, context }: Options): KubeConfig {
-  const config = new KubeConfig();
-  const from = kubeconfig ?? process.env.KUBECONFIG ?? '~/.kube/config';
-  try {
-    if (kubeconfig) config.loadFromFile(kubeconfig);
-    else config.loadFromDefault();
-  } catch (error) {
-    throw new UsageError(`expected a kubeconfig in ${from}, found: ${error instanceof Error ? error.message : error}`);
-  }
-  if (context) config.setCurrentContext(context);
-  if (!config.getCurrentCluster()) {
-    const known = config.getContexts().map(({ name }) => name);
-    throw new UsageError(
-      `expected a context of ${from} (${known.join(', ') || 'it has none'}), found ${config.getCurrentContext() || 'none'}; choose one with --context`,
-    );
-  }
-  // What the client makes up where there is no kubeconfig at all.
-  if (config.getCurrentCluster()?.server === 'http://localhost:8080')
-    throw new UsageError(`expected a kubeconfig in ${from}, found none; name one with --kubeconfig or KUBECONFIG`);
-  return config;
-}
-
 /** What an admin can act on in one line; anything else is a fault of this program and keeps its stack. */
 function sayError(error: unknown): unknown {
   if (error instanceof InstallError || error instanceof UsageError) return error.message;
-  if (error instanceof ApiError) return `the API server answered ${error.status}: ${error.message}`;
-  if (error instanceof TypeError && error.message === 'fetch failed') {
-    const { cause } = error;
-    return `the API server cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}`;
-  }
-  return error;
+  return sayTrouble(error) ?? error;
 }

@@ -1,7 +1,8 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { startLocal } from '../local/start.ts';
-import { type Cluster, clusterOf } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
+import { clusterOf } from './connect.ts';
 import { type AnyObject, Deployment } from './kinds.ts';
 
 /** A local cluster as an admin finds it, in which Deployments come up. */

@@ -65,7 +65,10 @@ const definesWorkspaces = ({ metadata }: AnyObject) => metadata.name === `${Work
 
 const definesMachines = ({ metadata }: AnyObject) => metadata.name === `${VirtualMachine.plural}.${group}`;
 
-const definesOthers = (definition: AnyObject) => !definesMachines(definition) && !definesWorkspaces(definition);
+const definesOnOpenStack = ({ metadata }: AnyObject) => metadata.name.endsWith('.kupenstack.io');
+
+const definesOthers = (definition: AnyObject) =>
+  !definesMachines(definition) && !definesWorkspaces(definition) && !definesOnOpenStack(definition);
 
 /**
  * The definitions whose objects are to be deleted beside workspaces: machines first, for an image does not go while one holds
@@ -79,6 +82,7 @@ const going = (definitions: readonly AnyObject[], { deleteMachines, deleteImages
 /** Nothing is begun that could not be ended, and nothing goes by the way. */
 async function assertCanGo(cluster: Cluster, definitions: readonly AnyObject[], options: UninstallOptions) {
   if (!options.deleteWorkspaces) await assertNoWorkspace(cluster);
+  await assertNothingOnOpenStack(cluster, definitions.filter(definesOnOpenStack));
   const kept = definitions.filter((definition) => !going(definitions, options).includes(definition));
   const { machines, others } = await keptOf(cluster, kept);
   const because = options.deleteCrds
@@ -92,6 +96,17 @@ async function assertCanGo(cluster: Cluster, definitions: readonly AnyObject[], 
   ];
   throw new InstallError(
     `expected no object of ours to be left, found ${sayPlace(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: ${because.of}. Nothing was taken down: add ${add.join(' and ')}, or leave out ${options.deleteCrds ? '--delete-crds' : '--delete-images'}.`,
+  );
+}
+
+/** Without a function nobody would ever take down what stands there, and costs. */
+async function assertNothingOnOpenStack({ kube }: Cluster, definitions: readonly AnyObject[]) {
+  const kinds = kindsDefinedBy(definitions);
+  const [first, ...more] = (await Promise.all(kinds.map((resource) => listOf(kube, resource)))).flat();
+  if (!first) return;
+  const names = definitions.map(({ metadata }) => metadata.name).join(',');
+  throw new InstallError(
+    `expected nothing of ours to be left on OpenStack, found ${sayPlace(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: with no function there nobody takes it down. Nothing was taken down: kubectl delete ${names} --all --all-namespaces does it.`,
   );
 }
 

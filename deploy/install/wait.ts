@@ -1,18 +1,21 @@
+import { setTimeout } from 'node:timers/promises';
 import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
+import { isLost } from '../../shared/runtime/reflect.ts';
 import type { Cluster } from './cluster.ts';
 
 /**
  * Resolves with the object as soon as `isSo` holds, also for its absence; with `undefined` in `late` when time is up, so
- * that the caller can say what it waited for.
+ * that the caller can say what it waited for. `stop` ends it as its time does.
  */
 export async function waitFor<T extends KubernetesObject>(
   { kube, timeoutMs }: Pick<Cluster, 'kube' | 'timeoutMs'>,
   resource: Resource<T>,
   ref: ObjectReference,
   isSo: (object: T | undefined) => boolean,
+  stop?: AbortSignal,
 ): Promise<{ isLate: boolean; object: T | undefined }> {
-  const over = AbortSignal.timeout(timeoutMs);
+  const over = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(stop ? [stop] : [])]);
   const only = {
     ...(ref.namespace ? { namespace: ref.namespace } : {}),
     fieldSelector: `metadata.name=${ref.name}`,
@@ -24,17 +27,24 @@ export async function waitFor<T extends KubernetesObject>(
     if (isSo(object) || !page) return { isLate: !isSo(object), object };
     const again = new AbortController();
     const signal = AbortSignal.any([over, again.signal]);
-    await kube.watch(
-      resource,
-      { ...only, resourceVersion: page.resourceVersion, signal },
-      ({ type, object: found }) => {
+    await kube
+      .watch(resource, { ...only, resourceVersion: page.resourceVersion, signal }, ({ type, object: found }) => {
         object = type === 'DELETED' ? undefined : found;
         if (isSo(object)) again.abort();
-      },
-    );
+      })
+      .catch((error: unknown) => lookAgain(error, over));
     if (isSo(object)) return { isLate: false, object };
     if (over.aborted) return { isLate: true, object };
   }
+}
+
+/** So long a server that cut a watch is left alone. */
+const pauseMs = 1000;
+
+/** A watch that was cut, or that asked for what is forgotten, has lost nothing that a list does not tell. Throws any other error. */
+async function lookAgain(error: unknown, over: AbortSignal): Promise<void> {
+  if (isLost(error) && !hasStatus(error, 410)) throw error;
+  await setTimeout(pauseMs, undefined, { signal: over }).catch(() => undefined);
 }
 
 type Kube = Cluster['kube'];
@@ -65,10 +75,12 @@ export async function leftOf<T extends KubernetesObject>(
     const again = new AbortController();
     const signal = AbortSignal.any([over, again.signal]);
     const resourceVersion = pages[0]?.resourceVersion ?? '';
-    await kube.watch(resource, { ...options, resourceVersion, signal }, ({ type, object }) => {
-      if (type === 'DELETED') left.delete(object.metadata.uid);
-      if (left.size === 0) again.abort();
-    });
+    await kube
+      .watch(resource, { ...options, resourceVersion, signal }, ({ type, object }) => {
+        if (type === 'DELETED') left.delete(object.metadata.uid);
+        if (left.size === 0) again.abort();
+      })
+      .catch((error: unknown) => lookAgain(error, over));
   }
 }
 

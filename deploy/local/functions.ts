@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { cloudDoor } from '../../shared/runtime/openstack/clouds.ts';
 import { serve } from '../../shared/runtime/serve.ts';
 import { telemetryOf } from '../../shared/runtime/telemetry.ts';
 import { teller } from '../../shared/runtime/tell.ts';
@@ -26,6 +27,7 @@ export function serveFunctions(
     sink: () => string | undefined;
     replicas: Readonly<Record<string, number>>;
     holdOffMs: number;
+    fetchOpenStack: typeof fetch;
   },
 ): LocalFunctions {
   const served = new Map(
@@ -49,18 +51,22 @@ export function serveFunctions(
 
 function replicasOf(
   declaration: FunctionDeclaration,
-  { server, clock, sink, replicas, holdOffMs }: Parameters<typeof serveFunctions>[1],
+  { server, clock, sink, replicas, holdOffMs, fetchOpenStack }: Parameters<typeof serveFunctions>[1],
 ) {
   const source = `/apis/v1/namespaces/${operatorNamespace}/services/${declaration.name}`;
-  return Array.from({ length: replicas[declaration.name] ?? 1 }, () =>
-    serve(declaration, {
-      kube: clientOf(server, server.tokenFor({ namespace: operatorNamespace, name: declaration.name })),
-      telemetry: telemetryOf(declaration.name),
+  return Array.from({ length: replicas[declaration.name] ?? 1 }, () => {
+    const kube = clientOf(server, server.tokenFor({ namespace: operatorNamespace, name: declaration.name }));
+    const telemetry = telemetryOf(declaration.name);
+    return serve(declaration, {
+      kube,
+      telemetry,
+      clouds: cloudDoor({ kube, telemetry, fetch: fetchOpenStack, now: clock.now }),
+      after: clock.after,
       now: clock.now,
       pause: (milliseconds) => sleep(milliseconds),
       random: Math.random,
       teller: teller(sink, source),
       holdOffMs,
-    }),
-  );
+    });
+  });
 }

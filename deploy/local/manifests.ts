@@ -10,6 +10,9 @@ const root = new URL('../../', import.meta.url);
 /** What runs beside the functions of a cluster: Broker, Triggers, sources, timers and permissions, as generated. */
 export const generatedFolders = ['knative/base', 'knative/components/*'] as const;
 
+/** The same of the functions that work with OpenStack. */
+export const openStackFolders = ['knative/openstack/base'] as const;
+
 /** All objects of the YAML files of these folders (relative to the project; `x/*` is every folder in x), kustomizations apart. */
 export async function readManifests(...folders: readonly string[]): Promise<KubernetesObject[]> {
   const found: KubernetesObject[] = [];

@@ -4,6 +4,7 @@ import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { defaultHoldOffMs } from '../../shared/rules/slots.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from './api-server/api-server.ts';
+import { admin } from './api-server/authentication.ts';
 import { admit } from './cdi/admit.ts';
 import { refuseClone, userOf } from './cdi/clone-authorization.ts';
 import { type CdiOptions, startCdi } from './cdi/start-cdi.ts';
@@ -17,7 +18,7 @@ import { applyChangedManifests } from './installed-manifests.ts';
 import { type KubeOvnOptions, startKubeOvn } from './kube-ovn/start-kube-ovn.ts';
 import { admitMachine } from './kubevirt/admit.ts';
 import { type KubevirtOptions, startKubevirt } from './kubevirt/start-kubevirt.ts';
-import { applyManifests, generatedFolders, readManifests } from './manifests.ts';
+import { applyManifests, generatedFolders, openStackFolders, readManifests } from './manifests.ts';
 import { type SnapshotterOptions, startSnapshotter } from './snapshots/start-snapshotter.ts';
 import { startLocalTelemetry } from './telemetry.ts';
 import { startWorkloads, type WorkloadOptions } from './workloads/start-workloads.ts';
@@ -39,6 +40,10 @@ export interface LocalOptions {
   kubeOvn?: Omit<Partial<KubeOvnOptions>, 'kube' | 'clock'>;
   workloads?: Omit<Partial<WorkloadOptions>, 'kube' | 'clock'>;
   intercept?: ApiServerOptions['intercept'];
+  /** With the functions that work with OpenStack; where that is, Secrets say. */
+  openStack?: boolean;
+  /** How they reach it; the process's own `fetch` unless somebody stands in the way. */
+  fetchOpenStack?: typeof fetch;
   /** False leaves CDI, the snapshotter, KubeVirt, kube-ovn and what runs Deployments and Jobs out, for whoever brings others. */
   simulators?: boolean;
   /** How many instances of a function run side by side, by name; 1 by default. */
@@ -48,6 +53,8 @@ export interface LocalOptions {
   onLost?: (line: string) => void;
   /** Port of Prometheus' `/metrics`, 0 for a free one; without it the functions of this cluster report nothing. */
   metricsPort?: number;
+  /** Port of functions/console, 0 for a free one; without it there is none. */
+  consolePort?: number;
   /** Bytes downloaded so far, for the exact metric: what an object store beside this cluster has sent. */
   bytesSent?: () => number;
 }
@@ -63,6 +70,8 @@ export interface LocalCluster {
   clock: Clock;
   /** Where Prometheus scrapes, if `metricsPort` was given. */
   metricsUrl: string | undefined;
+  /** Where the page is that shows what happens, if `consolePort` was given. */
+  consoleUrl: string | undefined;
   close(): Promise<void>;
 }
 
@@ -92,17 +101,19 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
     server.addAdmission(admitMachine);
     const apply = options.dataFolder ? applyChangedManifests : applyManifests;
     await apply(kube, await readManifests('crds', 'deploy/local/crds', 'deploy/local/eventing/crds'));
-    await apply(kube, await readManifests('deploy/base', 'deploy/local/base', ...generatedFolders));
+    const folders = [...generatedFolders, ...(options.openStack ? openStackFolders : [])];
+    await apply(kube, await readManifests('deploy/base', 'deploy/local/base', ...folders));
 
     const telemetry = await telemetryFor(server, options);
     if (telemetry) started.push(telemetry.close);
     let sink: string | undefined;
-    const functions = serveFunctions(await loadFunctions(), {
+    const functions = serveFunctions(await loadFunctions(undefined, options.openStack ? 'openstack' : undefined), {
       server,
       clock,
       sink: () => sink,
       replicas: options.replicas ?? {},
       holdOffMs: options.holdOffMs ?? defaultHoldOffMs,
+      fetchOpenStack: options.fetchOpenStack ?? fetch,
     });
     started.push(functions.drained);
     const eventing = await startEventing({
@@ -134,16 +145,28 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
       const workloads = startWorkloads({ kube, clock, ...options.workloads });
       started.push(workloads.stop);
     }
-    return { server, kube, eventing, broker, clock, metricsUrl: telemetry?.metricsUrl, close };
+    const page = await consoleFor(kube, options);
+    if (page) started.push(page.close);
+    const urls = { metricsUrl: telemetry?.metricsUrl, consoleUrl: page?.url };
+    return { server, kube, eventing, broker, clock, ...urls, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
+/** The API server takes whoever comes from this machine for its admin, and so does the page. */
+async function consoleFor(kube: Kube, { consolePort }: LocalOptions) {
+  if (consolePort === undefined) return undefined;
+  const { startConsole } = await import('../../functions/console/start.ts');
+  const anonymous = { name: admin.name, mayList: async () => true };
+  return startConsole({ kube, host: '127.0.0.1', port: consolePort, anonymous });
+}
+
 /** The gauges are read under the ServiceAccount of the one function that computes them in a real cluster. */
-function telemetryFor(server: ApiServer, { metricsPort, bytesSent }: LocalOptions) {
+function telemetryFor(server: ApiServer, { metricsPort, bytesSent, openStack }: LocalOptions) {
   if (metricsPort === undefined) return undefined;
-  const kube = clientOf(server, server.tokenFor({ namespace: operatorNamespace, name: 'start-sync' }));
-  return startLocalTelemetry({ metricsPort, kube, bytesSent });
+  const as = (name: string) => clientOf(server, server.tokenFor({ namespace: operatorNamespace, name }));
+  const serverKube = openStack ? as('provision-server') : undefined;
+  return startLocalTelemetry({ metricsPort, kube: as('start-sync'), serverKube, bytesSent });
 }

@@ -13,6 +13,7 @@ import { spanContextOf } from '../../shared/runtime/telemetry.ts';
 import { untilReason } from '../../test/journeys/machine-conditions.ts';
 import { createMachine, templateOf, untilMachine } from '../../test/journeys/machines.ts';
 import { postWithFetch } from '../../test/journeys/preload.ts';
+import { dropsAllButTimers } from '../../test/journeys/wakers.ts';
 import { aMachine, createWorkspace, untilWorkspace } from '../../test/journeys/workspaces.ts';
 import { createImage, setPolicy, until, untilGone, untilPhase } from '../../test/journeys/world.ts';
 import { keptSpans, type ReadableSpan } from '../../test/spans.ts';
@@ -107,7 +108,9 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain(`${deadLetter} 1`), { timeout: 10_000 });
 
     const text = await textOf(metricsUrl);
-    for (const metric of metrics) {
+    // Those of OpenStack are in test/openstack/telemetry.slow.test.ts, that of missed events is below.
+    const elsewhere = (name: string) => /^ot\.(servers|openstack\..*|events\.missed)$/.test(name);
+    for (const metric of metrics.filter(({ name }) => !elsewhere(name))) {
       const name = prometheusName(metric) + (metric.kind === 'histogram' ? '_bucket' : '');
       expect(text, name).toMatch(new RegExp(`^${name}[{ ]`, 'm'));
     }
@@ -150,6 +153,9 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     await untilPhase(world, 'c', 'Queued');
     const text = await textOf(metricsUrl);
     expect(sampleOf(text, 'ot_image_queue_length')).toBe(2);
+    expect(sampleOf(text, 'ot_image_waits{reason="SlotsTaken"}')).toBe(2);
+    expect(sampleOf(text, 'ot_image_wait_duration_seconds{reason="SlotsTaken"}')).toBeGreaterThan(0);
+    expect(sampleOf(text, 'ot_slots_idle_duration_seconds{progress="told"}')).toBeGreaterThanOrEqual(0);
     expect(sampleOf(text, 'ot_images{phase="Syncing"}')).toBe(1);
     expect(sampleOf(text, 'ot_slots_held')).toBe(1);
     expect(sampleOf(text, 'ot_slots_free')).toBe(0);
@@ -157,6 +163,16 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     const invalid = await textOf(metricsUrl);
     expect(sampleOf(invalid, 'ot_policy_valid')).toBe(0);
     expect(sampleOf(invalid, 'ot_slots_free')).toBe(0);
+    expect(sampleOf(invalid, 'ot_image_waits{reason="InvalidPolicy"}')).toBe(2);
+  });
+
+  test('count what only a timer found', async () => {
+    const { world, eventing, metricsUrl } = await aWorld({ metricsPort: 0 });
+    eventing.inject(dropsAllButTimers.faults ?? {});
+    await createImage(world, 'one');
+    await untilPhase(world, 'one', 'Succeeded', 30_000);
+    const missed = 'ot_events_missed_total{function="start-sync"';
+    await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain(missed));
   });
 
   test.each([
@@ -292,7 +308,15 @@ describe('the life of one image revision', { timeout: 60_000 }, () => {
     await close();
 
     const { traceId } = spanContextOf({ uid: metadata.uid, revision: status?.revision ?? 0 });
-    const life = spans.filter((span) => span.spanContext().traceId === traceId);
+    const ofLife = spans.filter((span) => span.spanContext().traceId === traceId);
+    // What was measured belongs to no one step, and so to no pass.
+    const isDuration = ({ name }: ReadableSpan) => name.startsWith('ot.');
+    expect([...new Set(ofLife.filter(isDuration).map(({ name }) => name))].sort()).toEqual([
+      'ot.image.queue.wait.duration',
+      'ot.image.ready.duration',
+      'ot.image.sync.duration',
+    ]);
+    const life = ofLife.filter((span) => !isDuration(span));
     const steps = life.map(
       ({ name, attributes }) => `${attributes['ot.function']}: ${name} ${attributes['ot.image.phase']}`,
     );

@@ -1,5 +1,6 @@
 import { observeDownloads, observeState } from '../../shared/runtime/gauges.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
+import { observeServers } from '../../shared/runtime/server-gauges.ts';
 import { startTelemetry } from '../../shared/runtime/telemetry-sdk.ts';
 
 export interface LocalTelemetryOptions {
@@ -7,14 +8,20 @@ export interface LocalTelemetryOptions {
   metricsPort: number;
   /** The API as the function sees it that computes the gauges. */
   kube: Pick<Kube, 'get' | 'pages'>;
+  /** The same of the function that counts machines on OpenStack, where there is one. */
+  serverKube?: Pick<Kube, 'pages'> | undefined;
   /** Bytes the object store has sent so far, where there is one that counts. */
   bytesSent?: (() => number) | undefined;
 }
 
 /** Telemetry of a whole local cluster: its functions share this process, so they share one SDK and one `/metrics`. */
-export async function startLocalTelemetry({ metricsPort, kube, bytesSent }: LocalTelemetryOptions) {
+export async function startLocalTelemetry({ metricsPort, kube, serverKube, bytesSent }: LocalTelemetryOptions) {
   const { metricsUrl, metrics, shutdown } = await startTelemetry({ serviceName: 'ot-functions', metricsPort });
-  const ends = [observeState(kube), ...(bytesSent ? [observeDownloads(bytesSent)] : [])];
+  const ends = [
+    observeState(kube),
+    ...(serverKube ? [observeServers(serverKube)] : []),
+    ...(bytesSent ? [observeDownloads(bytesSent)] : []),
+  ];
   return {
     metricsUrl,
     metrics,

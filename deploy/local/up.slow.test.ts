@@ -7,6 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { kubeClient } from '../../shared/runtime/kube.ts';
 import { applyManifests, documents } from './manifests.ts';
 import { type Spawned, spawned } from './terminal/spawned.ts';
+import { anyPorts } from './up/ports.ts';
 
 const running: Spawned[] = [];
 /** The folders of the clusters that a test has brought up. */
@@ -15,8 +16,6 @@ afterEach(async () => {
   for (const command of running.splice(0)) await command.dispose();
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
 });
-
-const anyPorts = ['--port', '0', '--broker-port', '0', '--store-port', '0', '--metrics-port', '0'];
 
 /** Brings up a cluster in a folder of its own. */
 const up = async (...args: string[]) => {
@@ -31,6 +30,19 @@ const up = async (...args: string[]) => {
 async function example(name: string, storeUrl: string) {
   const file = new URL(`../../crds/examples/${name}.yaml`, import.meta.url);
   return documents((await readFile(file, 'utf8')).replace('http://127.0.0.1:19000', storeUrl));
+}
+
+/** What the page shows at first to whoever comes without a token. */
+async function firstShownAt(page: string): Promise<unknown> {
+  const over = new AbortController();
+  const { body } = await fetch(`${page}/changes`, { signal: over.signal });
+  let text = '';
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.includes('\n\n')) break;
+  }
+  over.abort();
+  return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? '');
 }
 
 const minuteMs = 60_000;
@@ -54,6 +66,8 @@ describe('npm start', { timeout: 2 * minuteMs }, () => {
     await command.until(/vmdi-farm\/missing {2}Failed {2}Not tried again: .*NoSuchKey/);
     await command.until(/vmdi-farm\/ubuntu {2}Succeeded {2}Ready to clone/);
     await command.until(/default\/ubuntu-1 {2}Ready {2}The machine runs\./);
+    const [, page = ''] = await command.until(/in a browser at (http:\/\/127\.0\.0\.1:\d+),/);
+    expect(await firstShownAt(page)).toMatchObject({ viewer: 'kubernetes-admin', seesAnything: true });
     command.child.kill('SIGTERM');
     expect(await command.ended).toBe(0);
     expect(await command.leftOver()).toEqual([]);
@@ -64,7 +78,7 @@ describe('npm start', { timeout: 2 * minuteMs }, () => {
     const address = other.address();
     const port = String(typeof address === 'object' ? address?.port : '');
     try {
-      const options = ['--port', '--broker-port', '--store-port', '--metrics-port'];
+      const options = ['--port', '--broker-port', '--store-port', '--metrics-port', '--console-port'];
       const commands = await Promise.all(options.map((option) => up(...anyPorts, option, port)));
       for (const [index, command] of commands.entries()) {
         expect(await command.ended).toBe(1);

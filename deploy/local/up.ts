@@ -17,8 +17,8 @@ import { watchCluster } from './up/watch.ts';
 const help = `npm start [-- options]
 
 Brings up the local cluster in this process: an API server for kubectl, Knative's eventing, the functions, the
-controllers of CDI, of the snapshotter and of KubeVirt, and an object store with sample images. Nothing of it leaves
-this machine. However it ends, the next start goes on with all objects as they were; a download that was cut counts as a
+controllers of CDI, of the snapshotter and of KubeVirt, an object store with sample images, and the page that shows what
+happens. Nothing of it leaves this machine. However it ends, the next start goes on with all objects as they were; a download that was cut counts as a
 failed attempt.
 
 Options
@@ -28,6 +28,7 @@ Options
   --broker-port N    port of the Broker, where pipelines post events (..., else ${defaultPorts.brokerPort})
   --store-port N     port of the object store (..., else ${defaultPorts.storePort})
   --metrics-port N   port of Prometheus' /metrics (..., else ${defaultPorts.metricsPort})
+  --console-port N   port of the page that shows it all (..., else ${defaultPorts.consolePort})
   --kubeconfig FILE  where to write the kubeconfig (kubeconfig in the folder of --state)
   --help             print this
 
@@ -36,7 +37,7 @@ Ends with Ctrl-C or SIGTERM. Exit code: 0, 1 if it could not be brought up, 2 fo
 Examples
   npm start
   npm start -- --fresh
-  npm start -- --state /tmp/other --port 0 --broker-port 0 --store-port 0 --metrics-port 0
+  npm start -- --state /tmp/other --port 0 --broker-port 0 --store-port 0 --metrics-port 0 --console-port 0
 `;
 
 const frameMs = 200;
@@ -49,6 +50,7 @@ async function main(): Promise<number> {
       'broker-port': { type: 'string' },
       'store-port': { type: 'string' },
       'metrics-port': { type: 'string' },
+      'console-port': { type: 'string' },
       kubeconfig: { type: 'string' },
       state: { type: 'string' },
       fresh: { type: 'boolean' },
@@ -81,6 +83,7 @@ async function run(options: Parameters<typeof bringUp>[0], kubeconfig: string, s
     const lines = introduction({
       isNew,
       kubeconfig,
+      consoleUrl: cluster.consoleUrl ?? '',
       storeUrl: store.url,
       broker: cluster.broker,
       metricsUrl: cluster.metricsUrl ?? '',

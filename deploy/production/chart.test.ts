@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -41,6 +42,41 @@ describe.skipIf(lacking.length > 0)('the Helm chart', () => {
     expect(await rendered(...production, '--set', kafka.join(','))).toEqual(
       await kustomized('deploy/production/serving-kafka'),
     );
+  });
+
+  test.each([
+    { value: 'console.enabled', folder: 'deploy/production/console' },
+    { value: 'alerts.enabled', folder: 'deploy/dashboards' },
+  ])('adds with $value what $folder holds', async ({ value, folder }) => {
+    const plain = await rendered();
+    const found = await rendered('--set', `${value}=true`);
+    const added = Object.fromEntries(Object.entries(found).filter(([name]) => !(name in plain)));
+    expect(Object.keys(found)).toHaveLength(Object.keys(plain).length + Object.keys(added).length);
+    const held = Object.entries(await heldBy(folder)).filter(([name]) => !isDashboards.test(name));
+    expect(added).toEqual(Object.fromEntries(held));
+  });
+
+  test('labels scrapes and rules as a Prometheus operator chooses them', async () => {
+    const found = await rendered('--set', 'alerts.enabled=true,alerts.labels.release=stack,alerts.labels.team=labs');
+    for (const name of ['PodMonitor ot-functions', 'PrometheusRule ot-functions']) {
+      expect(found[name]).toMatchObject({
+        metadata: { labels: { 'app.kubernetes.io/part-of': 'ot-functions', release: 'stack', team: 'labs' } },
+      });
+    }
+  });
+
+  test('fills in what the console gets', async () => {
+    const set = [
+      'console.enabled=true,image.repository=example.com/f,nodeSelector.disk=fast',
+      'otlpEndpoint=http://c:4318,networkPolicies.monitoringNamespace=watch',
+    ];
+    const found = await rendered('--set', set.join(','));
+    expect(JSON.stringify(found['NetworkPolicy console'])).toContain('"kubernetes.io/metadata.name":"watch"');
+    const pod = podIn(found['Deployment console'] ?? {});
+    expect(pod).toMatchObject({
+      nodeSelector: { disk: 'fast' },
+      containers: [{ image: 'example.com/f', env: [{ name: 'OTEL_EXPORTER_OTLP_ENDPOINT', value: 'http://c:4318' }] }],
+    });
   });
 
   test.each([
@@ -130,6 +166,17 @@ const rendered = async (...args: string[]) =>
 
 const kustomized = async (folder: string) =>
   byName((await run('kubectl', ['kustomize', folder], { cwd: root, ...large })).stdout);
+
+/** What a folder of manifests makes by itself; of a component what it adds to nothing. */
+async function heldBy(folder: string): Promise<Record<string, object>> {
+  if (!folder.endsWith('console')) return kustomized(folder);
+  const names = ['permissions', 'console', 'network-policy'];
+  const texts = names.map((name) => readFile(new URL(`console/${name}.yaml`, import.meta.url), 'utf8'));
+  return byName((await Promise.all(texts)).join('---\n'));
+}
+
+/** Grafana's are a ConfigMap of files, which are not in the chart. */
+const isDashboards = /^ConfigMap .*dashboards$/;
 
 const large = { maxBuffer: 16 * 1024 * 1024 };
 

@@ -1,15 +1,20 @@
+import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { files as definitionFiles } from '../../crds/generate.ts';
 import type { Manifest } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
+import { alerts } from '../dashboards/alerts.ts';
+import { podMonitor } from '../dashboards/pod-monitor.ts';
+import { recordings } from '../dashboards/recordings.ts';
+import { prometheusRule } from '../dashboards/rules.ts';
 import { kubeVirt, partsFor } from '../install/left-out.ts';
 import { chartSchema } from './chart-schema.ts';
 import { chartValues, productionValues, valueOfSource } from './chart-values.ts';
 import { networkPolicies, usualSurroundings } from './network-policies.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { ownKinds, roleManifests } from './roles.ts';
-import { only, templateOf, withPlaces } from './template.ts';
+import { consoleWithPlaces, literalOf, only, templateOf, withPlaces } from './template.ts';
 import { header, yamlOf } from './written-file.ts';
 
 /** The text of every generated file of the Helm chart, by its path in the chart. */
@@ -23,6 +28,8 @@ export function chartFiles(functions: readonly FunctionDeclaration[]): Map<strin
     file('roles', roleManifests(ownKinds()), '.Values.roles.enabled'),
     file('network-policies', networkPolicies(functions, surroundings), '.Values.networkPolicies.enabled'),
     file('pod-disruption-budgets', podDisruptionBudgets(functions), '.Values.podDisruptionBudgets.enabled'),
+    file('console', consoleObjects().map(consoleWithPlaces), '.Values.console.enabled'),
+    ['templates/alerts.yaml', header + only('.Values.alerts.enabled', alertsTemplate())],
     ...definitions(),
     ['values.yaml', header + chartValues(functions)],
     ['values-production.yaml', yamlOf([productionValues(functions)])],
@@ -73,6 +80,25 @@ const template = (name: string, condition: string | undefined, objects: readonly
   objects.length > 0 ? [{ name, condition, objects: objects.map(withPlaces) }] : [];
 
 const objectsOf = (text: string) => parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+
+/** What is in the component console/, which is written by hand. */
+const consoleObjects = () =>
+  ['permissions', 'console', 'network-policy'].flatMap((name) =>
+    objectsOf(readFileSync(new URL(`console/${name}.yaml`, import.meta.url), 'utf8')),
+  );
+
+/** What the operator of Prometheus makes its scrapes and rules of, with the labels by which an operator chooses its own. */
+const alertsTemplate = () =>
+  literalOf([podMonitor, prometheusRule(alerts, recordings)].map(withLabels)).replaceAll(
+    /^( *)__labels__: ""\n/gm,
+    (_, indent: string) =>
+      `${indent}{{- with .Values.alerts.labels }}{{- toYaml . | nindent ${indent.length} }}{{- end }}\n`,
+  );
+
+const withLabels = ({ metadata, ...rest }: { metadata: { labels: object } }) => ({
+  ...rest,
+  metadata: { ...metadata, labels: { ...metadata.labels, __labels__: '' } },
+});
 
 const own = { namespace: 'sync-operator', labels: { 'app.kubernetes.io/part-of': 'ot-functions' } };
 

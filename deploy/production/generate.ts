@@ -1,13 +1,13 @@
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { loadFunctions } from '../../knative/functions.ts';
+import { loadAllFunctions } from '../../knative/functions.ts';
 import type { Manifest } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
 import { facts } from '../../shared/events.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { kubeOvn, kubeVirt, type Platform, partsFor } from '../install/left-out.ts';
 import { chartFiles } from './chart.ts';
-import { networkPolicies, usualSurroundings } from './network-policies.ts';
+import { networkPolicies, openStackNetworkPolicies, usualSurroundings } from './network-policies.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { ownKinds, roleManifests } from './roles.ts';
 import { sizePatches } from './sizes.ts';
@@ -17,10 +17,13 @@ import { drift, write, yamlOf } from './written-file.ts';
 export const productionFolder = new URL('./', import.meta.url);
 
 /** The text of every generated file of this folder, by its path. */
-export const productionFiles = (functions: readonly FunctionDeclaration[]): Map<string, string> =>
-  new Map([
+export function productionFiles(all: readonly FunctionDeclaration[]): Map<string, string> {
+  const functions = all.filter(({ part: of }) => of === undefined);
+  const forOpenStack = all.filter(({ part: of }) => of === 'openstack');
+  return new Map([
     ...part('roles', 'Kustomization', roleManifests(ownKinds())),
     ...part('network-policies', 'Component', networkPolicies(functions, usualSurroundings)),
+    ...part('network-policies-openstack', 'Component', openStackNetworkPolicies(forOpenStack, usualSurroundings)),
     ...part('pod-disruption-budgets', 'Component', podDisruptionBudgets(functions)),
     ['resources/kustomization.yaml', yamlOf([{ ...component, patches: sizePatches(functions) }])],
     ...Object.entries(without).map(
@@ -33,6 +36,7 @@ export const productionFiles = (functions: readonly FunctionDeclaration[]): Map<
     ...Object.entries(facts).map(([type, schema]) => [`events/${type}.json`, jsonSchemaOf(type, schema)] as const),
     ...[...chartFiles(functions)].map(([name, text]) => [`chart/${name}`, text] as const),
   ]);
+}
 
 const component = { apiVersion: 'kustomize.config.k8s.io/v1alpha1', kind: 'Component' };
 const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization' };
@@ -70,7 +74,7 @@ function patchesWithout(platform: Platform, functions: readonly FunctionDeclarat
 
 if (import.meta.main) {
   const isCheck = process.argv.includes('--check');
-  const wanted = productionFiles(await loadFunctions());
+  const wanted = productionFiles(await loadAllFunctions());
   const changed = await (isCheck ? drift : write)(wanted, productionFolder);
   if (isCheck && changed.length > 0) {
     console.error(

@@ -43,6 +43,21 @@ export const networkPolicies = (functions: readonly FunctionDeclaration[], aroun
   }),
 ];
 
+/** The same for the functions that work with OpenStack, which have to reach it: where its services are stands in its own catalogue. */
+export const openStackNetworkPolicies = (functions: readonly FunctionDeclaration[], around: Surroundings) => [
+  networkPolicy('openstack-functions', {
+    podSelector: {
+      matchLabels: partOf,
+      matchExpressions: [
+        { key: 'app.kubernetes.io/name', operator: 'In', values: functions.map(({ name }) => name).sort() },
+      ],
+    },
+    policyTypes: ['Ingress', 'Egress'],
+    ingress: [fromEventing, ...fromServing(around), fromMonitoring(around, ports.metrics)],
+    egress: [{}],
+  }),
+];
+
 const networkPolicy = (name: string, spec: object) => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'NetworkPolicy',

@@ -7,6 +7,10 @@ export function templateOf(objects: readonly object[]): string {
   return text.split('\n').map(filledIn).join('\n');
 }
 
+/** Objects that say "{{" themselves, as a Helm template that makes them as they are. */
+export const literalOf = (objects: readonly object[]): string =>
+  objects.map(documentOf).join('---\n').replaceAll('{{', '{{ "{{" }}');
+
 /** A template that makes something only where the condition holds. */
 export const only = (condition: string | undefined, template: string) =>
   condition ? `{{- if ${condition} }}\n${template}{{- end }}\n` : template;
@@ -26,6 +30,33 @@ export function withPlaces(object: object): object {
     default:
       return object;
   }
+}
+
+/** The console's Deployment and way to a collector with the places that values fill in; as it is what is neither. */
+export function consoleWithPlaces(object: object): object {
+  const { kind, spec } = object as { kind: string; spec?: { template?: Pod; egress?: { to?: unknown }[] } };
+  if (kind === 'NetworkPolicy' && spec?.egress) {
+    const matchLabels = { 'kubernetes.io/metadata.name': '__networkPolicies.monitoringNamespace__' };
+    const egress = spec.egress.map((rule) =>
+      rule.to ? { ...rule, to: [{ namespaceSelector: { matchLabels } }] } : rule,
+    );
+    return { ...object, spec: { ...spec, egress } };
+  }
+  if (kind !== 'Deployment' || !spec?.template) return object;
+  const { template } = spec;
+  const { containers, ...pod } = template.spec;
+  const filled = containers.map((container) => ({
+    ...container,
+    image: '__include image__',
+    '__include pullPolicy__': '',
+    '__include ownEnv__': '',
+  }));
+  const changed = { ...template, spec: { ...pod, '__include pod__': '', containers: filled } };
+  return { ...object, spec: { ...spec, template: changed } };
+}
+
+interface Pod {
+  spec: { containers: object[] };
 }
 
 interface Broker {

@@ -1,27 +1,40 @@
-import type { User } from './authentication.ts';
+import type { Tokens, User } from './authentication.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { apiVersionOf, type Kind } from './kind.ts';
 import { isJsonObject, type JsonObject } from './objects.ts';
 import { type Access, type Grant, grantFor, grantForPath, grantsOf, isMaster } from './rbac.ts';
 import { invalid as invalidField } from './schema-cause.ts';
 import { invalid } from './status-error.ts';
+import { reviewToken } from './token-review.ts';
 
 /** The kinds that are questions, answered at once and not kept: `kubectl auth can-i` asks them, and Knative of its sources. */
-export const reviewKinds = ['SelfSubjectAccessReview', 'SelfSubjectRulesReview', 'SubjectAccessReview'].map((kind) => ({
-  group: 'authorization.k8s.io',
+export const reviewKinds = [
+  ['authentication.k8s.io', 'TokenReview'],
+  ['authorization.k8s.io', 'SelfSubjectAccessReview'],
+  ['authorization.k8s.io', 'SelfSubjectRulesReview'],
+  ['authorization.k8s.io', 'SubjectAccessReview'],
+].map(([group = '', kind = '']) => ({
+  group,
   kind,
   plural: `${kind.toLowerCase()}s`,
   namespaced: false,
   verbs: ['create'],
 }));
 
+interface Reviewing {
+  state: ClusterState;
+  tokens: Tokens;
+  user: User;
+}
+
 /** The answer to a review, about who asks or whom it names; throws 422 for a question about nothing or nobody. */
-export function review(state: ClusterState, user: User, kind: Kind, body: unknown): JsonObject {
+export function review({ state, tokens, user }: Reviewing, kind: Kind, body: unknown): JsonObject {
   const spec = isJsonObject(body) && isJsonObject(body.spec) ? body.spec : {};
   const head = { kind: kind.kind, apiVersion: apiVersionOf(kind), metadata: {} };
   if (kind.kind === 'SelfSubjectRulesReview') {
     return { ...head, spec: {}, status: rulesOf(state, user, String(spec.namespace ?? '')) };
   }
+  if (kind.kind === 'TokenReview') return { ...head, spec, status: reviewToken(state, tokens, spec) };
   return { ...head, spec, status: access(state, kind.kind === 'SubjectAccessReview' ? subjectOf(spec) : user, spec) };
 }
 

@@ -103,13 +103,13 @@ function watch(call: ResourceRequest) {
 }
 
 async function create(call: ResourceRequest) {
-  const { state, kind, target, user, tokens, response } = call;
+  const { state, kind, target, tokens, response } = call;
   const body = await requestBody(call.request, mediaTypeOf(call.request));
   if (target.subresource === 'token') {
     return answer(response, 201, JSON.stringify(requestToken(state, tokens, placeOf(call), body)));
   }
   if (kind.verbs && !kind.verbs.includes('get')) {
-    return answer(response, 201, JSON.stringify(review(state, user, kind, body)));
+    return answer(response, 201, JSON.stringify(review(call, kind, body)));
   }
   answerObject(call, 201, await createObject(call.state, call.kind, call.target.namespace, body, writeOptions(call)));
 }

@@ -5,7 +5,8 @@ import { isJsonObject, type JsonObject } from './objects.ts';
 import { invalid as invalidField } from './schema-cause.ts';
 import { invalid, notFound } from './status-error.ts';
 
-const issuer = 'https://kubernetes.default.svc.cluster.local';
+/** Who issues tokens, and whom they are for. */
+export const issuer = 'https://kubernetes.default.svc.cluster.local';
 const usualSeconds = 3600;
 const leastSeconds = 600;
 

@@ -1,6 +1,6 @@
+import type { Watching } from '../../../shared/runtime/reflect.ts';
 import type { Clock } from '../clock.ts';
 import { follow } from './follow.ts';
-import type { Watching } from './reflect.ts';
 import { ApiServerSource, Broker, PingSource, Trigger } from './resources.ts';
 
 /** The eventing objects of the cluster as last heard of, by namespace/name. */

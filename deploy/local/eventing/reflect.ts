@@ -1,64 +1,19 @@
 import type { KubernetesObject, Resource } from '../../../shared/resources/resource.ts';
-import { ApiError } from '../../../shared/runtime/errors.ts';
-import type { Kube, ListOptions, WatchEvent } from '../../../shared/runtime/kube.ts';
+import type { ListOptions, WatchEvent } from '../../../shared/runtime/kube.ts';
+import { type Reflecting, reflect as reflectWith, type Watching } from '../../../shared/runtime/reflect.ts';
 import { type Clock, delay } from '../clock.ts';
 
-/** The verbs a watcher needs. */
-export type Watching = Pick<Kube, 'pages' | 'watch'>;
+/** Pauses by that clock. */
+export const reflectingBy = ({ clock, signal }: { clock: Clock; signal: AbortSignal }): Reflecting => ({
+  pause: (milliseconds) => delay(clock, milliseconds, signal),
+  signal,
+});
 
-const retryAfterMs = 1000;
-
-/**
- * Lists once, then watches until the signal aborts, as client-go's reflector does: a watch that merely ended goes on
- * from the last resourceVersion seen; one that was refused or has expired starts over with a list, and what happened
- * in between shows only in `replaced`. Resolves when the first watch is about to start; throws what the first list threw.
- */
-export async function reflect<T extends KubernetesObject>(
+/** Reflects a kind as `shared/runtime/reflect.ts` does, by the clock of the local cluster. */
+export const reflect = <T extends KubernetesObject>(
   kube: Watching,
   resource: Resource<T>,
   options: ListOptions,
   context: { clock: Clock; signal: AbortSignal },
   handlers: { replaced?(items: readonly T[]): void; changed(event: WatchEvent<T>): void },
-): Promise<void> {
-  const list = async () => {
-    const items: T[] = [];
-    let resourceVersion = '';
-    for await (const page of kube.pages(resource, options)) {
-      items.push(...page.items);
-      resourceVersion = page.resourceVersion;
-    }
-    handlers.replaced?.(items);
-    return resourceVersion;
-  };
-  const watchOnce = async (from: string) => {
-    let last = from;
-    await kube
-      .watch(resource, { ...options, resourceVersion: from, signal: context.signal }, (event) => {
-        last = event.object.metadata.resourceVersion;
-        handlers.changed(event);
-      })
-      .catch((error: unknown) => {
-        if (isLost(error)) throw error;
-      });
-    return last;
-  };
-  const run = async (first: string) => {
-    let from = first;
-    while (!context.signal.aborted) {
-      try {
-        from = await watchOnce(from || (await list()));
-      } catch {
-        from = '';
-        await delay(context.clock, retryAfterMs, context.signal);
-      }
-    }
-  };
-  // Only the signal ends this, and then nobody waits for it any more.
-  run(await list()).catch(() => {});
-}
-
-/** An answer other than a stream, or no connection at all; a stream that was cut or went quiet is no loss. */
-const isLost = (error: unknown) =>
-  error instanceof ApiError ||
-  (error instanceof Error &&
-    ('statusCode' in error || (error.name === 'TypeError' && error.message === 'fetch failed')));
+): Promise<void> => reflectWith(kube, resource, options, reflectingBy(context), handlers);

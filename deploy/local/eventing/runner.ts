@@ -1,5 +1,5 @@
+import { keyOf } from '../../../shared/runtime/follow.ts';
 import { type Clock, delay } from '../clock.ts';
-import { keyOf } from './follow.ts';
 
 interface Runnable {
   metadata: { namespace?: string | undefined; name: string; uid: string };

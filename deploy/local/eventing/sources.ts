@@ -1,9 +1,9 @@
 import type { KubernetesObject, Resource } from '../../../shared/resources/resource.ts';
+import { keyOf } from '../../../shared/runtime/follow.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Clock } from '../clock.ts';
 import type { Sending } from './adapter.ts';
 import type { Resolve } from './address.ts';
-import { keyOf } from './follow.ts';
 import type { EventingObjects } from './objects.ts';
 import { runPingSource } from './ping.ts';
 import { ApiServerSource, type Destination, PingSource } from './resources.ts';

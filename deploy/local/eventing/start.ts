@@ -1,5 +1,6 @@
 import type { KubernetesObject, Resource } from '../../../shared/resources/resource.ts';
 import { hasStatus } from '../../../shared/runtime/errors.ts';
+import { keyOf } from '../../../shared/runtime/follow.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { type Clock, realClock } from '../clock.ts';
 import { checkAccess as checkAccessOf } from './access-check.ts';
@@ -7,7 +8,6 @@ import { type Handler, resolver } from './address.ts';
 import { brokerIngress, deadLetterSinkOf } from './broker.ts';
 import type { DeliveryResult } from './deliver.ts';
 import { type Faults, perturb } from './faults.ts';
-import { keyOf } from './follow.ts';
 import { listen } from './listen.ts';
 import { eventingObjects } from './objects.ts';
 import { type ApiServerSource, Broker, Trigger } from './resources.ts';

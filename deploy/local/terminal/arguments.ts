@@ -21,13 +21,19 @@ export function argumentOf<T extends ParseArgsOptionsConfig>(
   options: T,
   what: string,
 ) {
-  const { values, positionals } = parsed(command, args, options, what);
+  const { values, positionals } = wordsOf(command, args, options, what);
   const [argument, ...others] = positionals;
   if (others.length > 0) throw new UsageError(`expected ${what} and nothing else, found ${others.join(' ')}`);
   return { values, argument };
 }
 
-function parsed<T extends ParseArgsOptionsConfig>(command: string, args: readonly string[], options: T, what: string) {
+/** The options of a command, and the words beside them, `what`; throws as `optionsOf` does. */
+export function wordsOf<T extends ParseArgsOptionsConfig>(
+  command: string,
+  args: readonly string[],
+  options: T,
+  what: string,
+) {
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: true });
   } catch (error) {

@@ -1,3 +1,6 @@
+import type { ServerPhase } from '../../../shared/resources/kupenstack/virtual-machine.ts';
+import type { NetworkPhase } from '../../../shared/resources/kupenstack/virtual-network.ts';
+import type { VolumePhase } from '../../../shared/resources/kupenstack/volume.ts';
 import type { MachinePhase } from '../../../shared/resources/pelotech/virtual-machine.ts';
 import type { Phase } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import type { ComponentPhase } from '../../../shared/resources/pelotech/workspace.ts';
@@ -16,13 +19,25 @@ const styles = {
   Skipped: 'dim',
   Terminating: 'magenta',
   Gone: 'dim',
+  Pending: 'dim',
+  Creating: 'cyan',
+  Downloading: 'cyan',
+  Starting: 'cyan',
+  Stopping: 'cyan',
+  Restarting: 'cyan',
+  Resizing: 'cyan',
+  Running: 'green',
+  Available: 'green',
+  InUse: 'green',
+  Stopped: 'dim',
+  Unknown: 'yellow',
 } as const;
 
 /**
- * The phase of an image, of a machine or of a part of a workspace, or that it is being deleted, or gone; empty where nobody
- * has looked at it yet.
+ * The phase of an image, of a machine, of a part of a workspace or of what is on OpenStack, or that it is being deleted, or
+ * gone; empty where nobody has looked at it yet.
  */
-export type ShownPhase = Phase | MachinePhase | ComponentPhase | 'Terminating' | 'Gone' | '';
+export type ShownPhase = Phase | MachinePhase | ComponentPhase | ServerPhase | NetworkPhase | VolumePhase | 'Gone' | '';
 
 /** A phase in its colour; what nobody has looked at yet is New. */
 export const phaseSpan = (phase: ShownPhase): Span =>

@@ -1,5 +1,7 @@
 import type { VirtualMachine } from '../../../shared/resources/pelotech/virtual-machine.ts';
 import type { Phase, VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import { downloadShareOf } from '../../../shared/rules/download-share.ts';
+import { byPlace, placeOf } from '../../../shared/rules/queue.ts';
 import type { Holder } from '../../../shared/rules/slots.ts';
 import type { ShownPhase } from '../terminal/phase-style.ts';
 import { heldMessage } from './held-message.ts';
@@ -58,7 +60,7 @@ export function clusterView(
   machines: readonly VirtualMachine[],
   known: Known,
 ): ClusterView {
-  const line = images.filter(({ status }) => status?.phase === 'Queued').sort(byPlace);
+  const line = images.filter(({ status }) => status?.phase === 'Queued').sort(byTurn);
   return {
     facts: known.facts,
     images: [...images].sort(byUrgency).map((image) => ({
@@ -74,27 +76,19 @@ export function clusterView(
 
 export const nameOf = ({ metadata }: Pick<VMDiskImage, 'metadata'>) => `${metadata.namespace}/${metadata.name}`;
 
-const placeOf = ({ metadata, status }: VMDiskImage) => [status?.queuedAt ?? '', metadata.uid] as const;
-
-function byPlace(a: VMDiskImage, b: VMDiskImage) {
-  const [atA, uidA] = placeOf(a);
-  const [atB, uidB] = placeOf(b);
-  return atA.localeCompare(atB) || uidA.localeCompare(uidB);
-}
+const byTurn = (a: VMDiskImage, b: VMDiskImage) => byPlace(placeOf(a), placeOf(b));
 
 const urgencies = ['Syncing', 'Snapshotting', 'Queued', '', 'Retrying', 'Failed', 'Succeeded'];
 
 const byUrgency = (a: VMDiskImage, b: VMDiskImage) =>
   urgencies.indexOf(a.status?.phase ?? '') - urgencies.indexOf(b.status?.phase ?? '') ||
-  byPlace(a, b) ||
+  byTurn(a, b) ||
   nameOf(a).localeCompare(nameOf(b));
 
 function shareOf(image: VMDiskImage, known: Known): number | undefined {
-  const { phase, progress = '' } = image.status ?? {};
-  if (phase === 'Snapshotting' || phase === 'Succeeded') return 1;
-  if (phase !== 'Syncing') return undefined;
-  const said = Number.parseFloat(progress) / 100;
-  return known.shareOf(image) ?? (Number.isFinite(said) ? said : undefined);
+  const phase = image.status?.phase;
+  if (phase === 'Succeeded') return 1;
+  return (phase === 'Syncing' ? known.shareOf(image) : undefined) ?? downloadShareOf(image);
 }
 
 function waitingOf(image: VMDiskImage, placeInLine: number, nowMs: number): string {

@@ -4,6 +4,7 @@ import { introduction } from './introduction.ts';
 const usual = {
   isNew: true,
   kubeconfig: '/home/me/ot-functions/.local/kubeconfig',
+  consoleUrl: 'http://127.0.0.1:18090',
   storeUrl: 'http://127.0.0.1:19000',
   broker: 'http://127.0.0.1:18080/sync-operator/default',
   metricsUrl: 'http://127.0.0.1:9464/metrics',

@@ -6,6 +6,8 @@ export interface Addresses {
   /** Nothing was kept of it from before. */
   isNew: boolean;
   kubeconfig: string;
+  /** The page that shows what happens. */
+  consoleUrl: string;
   storeUrl: string;
   /** Where a pipeline posts its events. */
   broker: string;
@@ -14,12 +16,12 @@ export interface Addresses {
 }
 
 /** What to type, for somebody who has just brought the cluster up; at most 15 lines. */
-export function introduction({ isNew, kubeconfig, storeUrl, broker, metricsUrl }: Addresses): string[] {
+export function introduction({ isNew, kubeconfig, consoleUrl, storeUrl, broker, metricsUrl }: Addresses): string[] {
   return [
     isNew
       ? 'The local cluster is up. Ctrl-C ends it, and the next start goes on from there.'
       : 'The local cluster is up as it was left; --fresh would have begun anew.',
-    'In another terminal:',
+    `See it in a browser at ${consoleUrl}, and in another terminal:`,
     `  export KUBECONFIG=${kubeconfig}`,
     `  ${apply('virtual-machine-ubuntu', storeUrl)}`,
     '  kubectl get vmdi,otvm -A     # its image, then the machine; and with -o wide',

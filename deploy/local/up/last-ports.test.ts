@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-const any = { port: 0, brokerPort: 0, storePort: 0, metricsPort: 0 };
+const any = { port: 0, brokerPort: 0, storePort: 0, metricsPort: 0, consolePort: 0 };
 
 test('ports are remembered; where there are none, or no ports, nothing is', async () => {
   expect(await lastPorts(folder)).toBeUndefined();

@@ -1,15 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import type { Ports } from './ports.ts';
+import { defaultPorts, type Ports } from './ports.ts';
 
 const fileIn = (folder: string) => join(folder, 'ports.json');
 
 /** The ports that the cluster of this folder had the last time; undefined where there is none. */
 export async function lastPorts(folder: string): Promise<Ports | undefined> {
   try {
-    const { port, brokerPort, storePort, metricsPort } = JSON.parse(await readFile(fileIn(folder), 'utf8')) as Ports;
-    const ports = { port, brokerPort, storePort, metricsPort };
+    const kept = JSON.parse(await readFile(fileIn(folder), 'utf8')) as Partial<Ports>;
+    const { port, brokerPort, storePort, metricsPort, consolePort } = { ...defaultPorts, ...kept };
+    const ports = { port, brokerPort, storePort, metricsPort, consolePort };
     return Object.values(ports).every(Number.isInteger) ? ports : undefined;
   } catch {
     // Never written, or not by us: then there is nothing to go by.
@@ -30,6 +31,7 @@ export async function sameWhereFree(ports: Ports, lastTime: Ports | undefined): 
     brokerPort: await again('brokerPort'),
     storePort: await again('storePort'),
     metricsPort: await again('metricsPort'),
+    consolePort: await again('consolePort'),
   };
 }
 

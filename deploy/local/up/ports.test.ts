@@ -9,6 +9,7 @@ test('ports are the usual ones unless they are asked for', () => {
     brokerPort: 0,
     storePort: 9000,
     metricsPort: 9464,
+    consolePort: 18090,
   });
 });
 

@@ -6,9 +6,16 @@ export interface Ports {
   brokerPort: number;
   storePort: number;
   metricsPort: number;
+  consolePort: number;
 }
 
-export const defaultPorts: Ports = { port: 18001, brokerPort: 18080, storePort: 19000, metricsPort: 9464 };
+export const defaultPorts: Ports = {
+  port: 18001,
+  brokerPort: 18080,
+  storePort: 19000,
+  metricsPort: 9464,
+  consolePort: 18090,
+};
 
 /** Which option sets which port. */
 const optionOf = {
@@ -16,6 +23,7 @@ const optionOf = {
   brokerPort: '--broker-port',
   storePort: '--store-port',
   metricsPort: '--metrics-port',
+  consolePort: '--console-port',
 } as const;
 
 /**
@@ -23,7 +31,13 @@ const optionOf = {
  * for what is none, and where two are the same.
  */
 export function portsOf(
-  options: { port?: string; 'broker-port'?: string; 'store-port'?: string; 'metrics-port'?: string },
+  options: {
+    port?: string;
+    'broker-port'?: string;
+    'store-port'?: string;
+    'metrics-port'?: string;
+    'console-port'?: string;
+  },
   lastTime: Ports = defaultPorts,
 ): Ports {
   const ports: Ports = {
@@ -31,6 +45,7 @@ export function portsOf(
     brokerPort: portOf('--broker-port', options['broker-port']) ?? lastTime.brokerPort,
     storePort: portOf('--store-port', options['store-port']) ?? lastTime.storePort,
     metricsPort: portOf('--metrics-port', options['metrics-port']) ?? lastTime.metricsPort,
+    consolePort: portOf('--console-port', options['console-port']) ?? lastTime.consolePort,
   };
   const taken = new Map<number, string>();
   for (const [name, port] of Object.entries(ports) as [keyof Ports, number][]) {
@@ -48,6 +63,9 @@ function portOf(option: string, text: string | undefined): number | undefined {
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new UsageError(`${option}: expected a port from 0 (any) to 65535, found ${JSON.stringify(text)}`);
 }
+
+/** The options that ask for any free ports. */
+export const anyPorts: readonly string[] = Object.values(optionOf).flatMap((option) => [option, '0']);
 
 /** What to do about a port that cannot be listened on, in one line; undefined for any other error. */
 export function portTrouble(error: unknown, ports: Ports): string | undefined {

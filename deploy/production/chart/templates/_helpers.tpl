@@ -22,6 +22,14 @@ http://{{ $ingress }}.knative-eventing.svc.cluster.local/sync-operator/default
 {{- end }}
 {{- end }}
 
+{{/* The same of a container that has no variables of its own. */}}
+{{- define "ot-functions.ownEnv" -}}
+{{- if or .Values.otlpEndpoint .Values.extraEnv }}
+env:
+  {{- include "ot-functions.env" . | nindent 2 }}
+{{- end }}
+{{- end }}
+
 {{/* What every pod gets. With Knative Serving the first two need a feature flag each, in its ConfigMap config-features. */}}
 {{- define "ot-functions.pod" -}}
 {{- with .Values.nodeSelector }}

@@ -29,6 +29,7 @@ import { type ObjectStore, startObjectStore } from './object-store/object-store.
 import { qcow2Buffer } from './object-store/qcow2.ts';
 import { type Spawned, spawned } from './terminal/spawned.ts';
 import { secretManifest } from './up/key-pair.ts';
+import { anyPorts } from './up/ports.ts';
 
 const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-tests' };
 const names = ['image-0', 'image-1', 'image-2', 'image-3', 'image-4', 'image-5'];
@@ -59,7 +60,6 @@ afterEach(async () => {
 });
 
 async function start(): Promise<Spawned> {
-  const anyPorts = ['--port', '0', '--broker-port', '0', '--store-port', '0', '--metrics-port', '0'];
   const command = await spawned('up.ts', '--state', folder, ...anyPorts);
   commands.push(command);
   await command.until(/The store has/);

@@ -78,6 +78,6 @@ describe('npm run demo', { timeout: 2 * minuteMs, concurrent: false }, () => {
   test('refuses an option that there is not, in one line', async () => {
     const command = await demo('--jsno');
     expect(await command.ended).toBe(2);
-    expect(command.stderr()).toMatch(/^demo: Unknown option '--jsno'; expected --json, --help .*\n$/);
+    expect(command.stderr()).toMatch(/^demo: Unknown option '--jsno'; expected --json, --openstack, --help .*\n$/);
   });
 });

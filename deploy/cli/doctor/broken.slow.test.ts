@@ -1,0 +1,33 @@
+import { KubeConfig } from '@kubernetes/client-node';
+import { afterAll, beforeAll, vi } from 'vitest';
+import { Secret } from '../../../shared/resources/core/secret.ts';
+import { clusterOf } from '../../install/connect.ts';
+import { Namespace } from '../../install/kinds.ts';
+import { applyManifests, generatedFolders, readManifests } from '../../local/manifests.ts';
+import { type LocalCluster, startLocal } from '../../local/start.ts';
+import { declareBroken, type Patient } from './declare-broken.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let local: LocalCluster;
+let patient: Patient;
+beforeAll(async () => {
+  local = await startLocal({ holdOffMs: 0 });
+  const config = new KubeConfig();
+  config.loadFromString(local.server.kubeconfig());
+  const { kube } = local;
+  patient = {
+    cluster: clusterOf(config, { say: () => undefined, timeoutMs: 0 }),
+    knative: kube,
+    manifests: await readManifests('crds', ...generatedFolders),
+    putBack: (objects) => applyManifests(kube, objects),
+    withinMs: 15_000,
+  };
+  if (!(await kube.get(Namespace, { name: 'vmdi-farm' })))
+    await kube.create(Namespace, { metadata: { name: 'vmdi-farm' } });
+  const reader = { namespace: 'vmdi-farm', name: 's3-reader' };
+  if (!(await kube.get(Secret, reader))) await kube.create(Secret, { metadata: reader, data: {} });
+}, 60_000);
+afterAll(() => local.close());
+
+declareBroken('local', () => patient);

@@ -1,0 +1,275 @@
+import { ConfigMap } from '../../../shared/resources/core/config-map.ts';
+import { operatorNamespace } from '../../../shared/rules/operator.ts';
+import { policyName } from '../../../shared/rules/policy.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+import {
+  type AnyObject,
+  ApiServerSource,
+  anyOf,
+  Broker,
+  Definition,
+  Deployment,
+  InMemoryChannel,
+  KnativeService,
+  PingSource,
+  StorageClass,
+  Trigger,
+  VolumeSnapshotClass,
+} from '../../install/kinds.ts';
+import { applyManifests } from '../../local/manifests.ts';
+import { StorageProfile } from './installation.ts';
+
+/** Where an installation is broken: in the process of a local cluster, or on a Kubernetes with Knative. */
+export type Place = 'local' | 'real';
+
+/** One way to break an installation, what the doctor has to say of it, and how it is mended. */
+export interface Broken {
+  name: string;
+  /** With the rights of an admin, and with those of Knative's own controller, whom alone its webhooks let at some objects. */
+  break(kube: Kube, knative: Kube): Promise<unknown>;
+  /** What the finding is of, and what its cure has in it. */
+  finding: RegExp;
+  cure: RegExp;
+  /** What the break took away or changed is applied again by the caller; this takes away what it brought. */
+  mend?(kube: Kube, knative: Kube): Promise<unknown>;
+  /** Where it cannot be had, and why. */
+  not?: Readonly<Partial<Record<Place, string>>>;
+}
+
+const rbac = 'rbac.authorization.k8s.io/v1';
+const ClusterRole = anyOf(rbac, 'ClusterRole', { namespaced: false });
+const RoleBinding = anyOf(rbac, 'RoleBinding');
+const ServiceAccount = anyOf('v1', 'ServiceAccount');
+const FenceBinding = anyOf('admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicyBinding', {
+  namespaced: false,
+});
+const ours = (name: string) => ({ namespace: operatorNamespace, name });
+const policy = ours(policyName);
+const set = (data: Record<string, string | null>) => (kube: Kube) => kube.patch(ConfigMap, policy, { data });
+
+const images = { name: 'vmdiskimages.pelotech.ot' };
+
+async function ageDefinition(kube: Kube) {
+  const found = (await kube.get(Definition, images)) as AnyObject;
+  const { versions } = found.spec as { versions: { additionalPrinterColumns?: unknown[] }[] };
+  const older = versions.map((version) => ({ ...version, additionalPrinterColumns: [] }));
+  await kube.patch(Definition, images, { spec: { versions: older } });
+}
+
+const gp3 = { name: 'gp3' };
+/** What CDI says of the class that the policy names. */
+export const profiled = {
+  claimPropertySets: [{ accessModes: ['ReadWriteOnce'], volumeMode: 'Block' }],
+  cloneStrategy: 'snapshot',
+};
+
+const channel = ours('default-kne-trigger');
+const subscribersOf = async (kube: Kube) => {
+  const { subscribers = [] } = ((await kube.get(InMemoryChannel, channel))?.spec ?? {}) as {
+    subscribers?: { uid: string }[];
+  };
+  return subscribers;
+};
+const setSubscribers = (kube: Kube, subscribers: readonly object[]) =>
+  kube.patch(InMemoryChannel, channel, { spec: { subscribers } });
+const dead = { uid: 'of-nobody', generation: 1, subscriberUri: 'http://nobody.sync-operator.svc.cluster.local/' };
+
+/** What only a cluster with functions of its own can lack. */
+const noFunctions = { local: 'functions are no objects there' };
+
+/** Installations that are broken, each in one way; for any cluster on which ours is installed and whole. */
+export const broken: readonly Broken[] = [
+  { name: 'a CRD of before', break: ageDefinition, finding: /^CRD vmdiskimages/, cure: /npm run cluster -- upgrade/ },
+  {
+    name: 'a role without its rules',
+    break: (kube) => kube.patch(ClusterRole, { name: 'sync-operator-preload' }, { rules: [] }),
+    finding: /^ClusterRole sync-operator-preload/,
+    cure: /upgrade/,
+  },
+  {
+    name: 'an account that is gone',
+    break: (kube) => kube.delete(ServiceAccount, ours('prune')),
+    finding: /^ServiceAccount prune/,
+    cure: /upgrade/,
+  },
+  {
+    name: 'a binding of nobody',
+    break: (kube) => kube.patch(RoleBinding, ours('count-refs'), { subjects: [] }),
+    finding: /^RoleBinding count-refs/,
+    cure: /upgrade/,
+  },
+  {
+    name: 'a Trigger that is gone',
+    break: (kube) => kube.delete(Trigger, ours('preload')),
+    finding: /^Trigger preload/,
+    cure: /upgrade/,
+  },
+  {
+    name: 'a wall that is gone',
+    break: (kube) => kube.delete(FenceBinding, { name: 'sync-operator-compose-workspace' }),
+    finding: /^ValidatingAdmissionPolicyBinding sync-operator-compose-workspace/,
+    cure: /upgrade/,
+  },
+  {
+    name: 'a Trigger with filters of its own',
+    break: (kube) => kube.patch(Trigger, ours('prune'), { spec: { filters: [{ exact: { type: 'none' } }] } }),
+    finding: /^Trigger prune/,
+    cure: /upgrade/,
+  },
+  {
+    name: 'a source that is gone',
+    break: (kube) => kube.delete(ApiServerSource, ours('pelotech')),
+    finding: /^ApiServerSource pelotech/,
+    cure: /upgrade/,
+  },
+  {
+    name: 'a timer that is gone',
+    break: (kube) => kube.delete(PingSource, ours('sweep')),
+    finding: /^PingSource sweep/,
+    cure: /upgrade/,
+  },
+  {
+    name: 'a source that acts as somebody else',
+    break: (kube) => kube.patch(ApiServerSource, ours('own'), { spec: { serviceAccountName: 'default' } }),
+    finding: /^ApiServerSource own/,
+    cure: /upgrade/,
+  },
+  {
+    name: 'a source that may not list',
+    break: async (kube) => {
+      await kube.delete(RoleBinding, ours('source-own'));
+      // Knative asks what it may when it looks at the source, and not before.
+      await kube.patch(ApiServerSource, ours('own'), {
+        metadata: { annotations: { 'pelotech.ot/looked-at': 'broken' } },
+      });
+    },
+    finding: /^ApiServerSource own/,
+    cure: /^kubectl describe ApiServerSource own -n /,
+    not: { local: 'sources tell no condition of their permissions there' },
+  },
+  {
+    name: 'a function that is gone',
+    break: (kube) => kube.delete(KnativeService, ours('preload')),
+    finding: /^Function preload/,
+    cure: /upgrade/,
+    not: noFunctions,
+  },
+  {
+    name: 'a function whose image cannot be pulled',
+    break: async (kube) => {
+      const { spec } = (await kube.get(KnativeService, ours('preload'))) as unknown as Workload;
+      const containers = spec.template.spec.containers.map((one) => ({ ...one, image: 'localhost/nowhere:gone' }));
+      await kube.patch(KnativeService, ours('preload'), { spec: { template: { spec: { containers } } } });
+    },
+    finding: /^Function preload/,
+    cure: /^kubectl describe revisions.serving.knative.dev,pods -n .* -l app.kubernetes.io\/name=preload$/,
+    not: noFunctions,
+  },
+  {
+    name: 'a subscriber that nobody stands for',
+    break: async (_, knative) => setSubscribers(knative, [...(await subscribersOf(knative)), dead]),
+    finding: /^Channel default-kne-trigger/,
+    cure: /^kubectl delete inmemorychannel default-kne-trigger -n /,
+    mend: async (_, knative) =>
+      setSubscribers(
+        knative,
+        (await subscribersOf(knative)).filter(({ uid }) => uid !== dead.uid),
+      ),
+    not: { local: 'the Broker has no channel there' },
+  },
+  {
+    name: 'functions of which most are gone',
+    break: (kube) =>
+      applyManifests(kube, [
+        {
+          apiVersion: 'apps/v1',
+          kind: 'Deployment',
+          metadata: { ...ours('start-sync') },
+          spec: {
+            replicas: 0,
+            selector: { matchLabels: { app: 'x' } },
+            template: { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'x', image: 'x' }] } },
+          },
+        } as unknown as AnyObject,
+      ]),
+    finding: /^Function dead-letters/,
+    cure: /upgrade/,
+    mend: (kube) => kube.delete(Deployment, ours('start-sync')),
+    not: { real: 'they are there, and one that is gone is tried by itself' },
+  },
+  {
+    name: 'a StorageClass that is not there',
+    break: set({ imageStorageClass: 'gone' }),
+    finding: /^Classes of the policy/,
+    cure: /policy set imageStorageClass/,
+  },
+  {
+    name: 'classes of two drivers',
+    break: async (kube) => {
+      await kube.create(StorageClass, { metadata: { name: 'doctors' }, provisioner: 'one.example' });
+      await kube.create(VolumeSnapshotClass, {
+        metadata: { name: 'doctors' },
+        driver: 'other.example',
+        deletionPolicy: 'Delete',
+      });
+      await set({ imageStorageClass: 'doctors', imageSnapshotClass: 'doctors' })(kube);
+    },
+    finding: /^Classes of the policy/,
+    cure: /^name one of that driver: ot-functions policy set/,
+    mend: async (kube) => {
+      await kube.delete(StorageClass, { name: 'doctors' });
+      await kube.delete(VolumeSnapshotClass, { name: 'doctors' });
+    },
+  },
+  {
+    name: 'a policy that does not parse',
+    break: set({ concurrency: 'many' }),
+    finding: /^Policy concurrency/,
+    cure: /^ot-functions policy set concurrency VALUE$/,
+  },
+  {
+    name: 'a key that is misspelt',
+    break: set({ concurency: '8' }),
+    finding: /^Policy concurency/,
+    cure: /^ot-functions policy unset concurency$/,
+    mend: set({ concurency: null }),
+  },
+  { name: 'a pause', break: set({ concurrency: '0' }), finding: /^Policy concurrency/, cure: /^ot-functions resume$/ },
+  {
+    name: 'a namespace that is not there',
+    break: set({ imageNamespaces: 'nowhere' }),
+    finding: /^Policy imageNamespaces/,
+    cure: /^kubectl create namespace nowhere$/,
+  },
+  {
+    name: 'a Secret that is not there',
+    break: set({ imageSecretRef: 'nobodys' }),
+    finding: /^Secret .*\/nobodys/,
+    cure: /^kubectl create secret generic nobodys -n /,
+  },
+  {
+    name: 'a StorageProfile that says nothing of claims',
+    break: (kube) =>
+      kube.patch(StorageProfile, gp3, { status: { claimPropertySets: null } }, { subresource: 'status' }),
+    finding: /^StorageProfile gp3/,
+    cure: /^kubectl patch storageprofile gp3 .*claimPropertySets/,
+    mend: (kube) => kube.patch(StorageProfile, gp3, { status: profiled }, { subresource: 'status' }),
+    not: { local: 'CDI is played there, and has no such kind' },
+  },
+  {
+    // The last, for with it go its channel and every Subscription.
+    name: 'a Broker that is gone',
+    break: (kube) => kube.delete(Broker, ours('default')),
+    finding: /^Broker default/,
+    cure: /upgrade/,
+  },
+];
+
+interface Workload {
+  spec: { template: { spec: { containers: object[] } } };
+}
+
+/** What the caller keeps and applies again: the policy, as no manifest has it. */
+export const keptPolicy = async (kube: Kube) => (await kube.get(ConfigMap, policy))?.data ?? {};
+export const restorePolicy = (kube: Kube, data: Readonly<Record<string, string>>) =>
+  kube.patch(ConfigMap, policy, { data });

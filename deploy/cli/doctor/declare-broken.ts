@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../shared/resources/resource.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+import type { Cluster } from '../../install/cluster.ts';
+import { type Broken, broken, keptPolicy, type Place, restorePolicy } from './broken.ts';
+import { lackingIn } from './definitions.ts';
+import type { Finding } from './finding.ts';
+import { findingLines, findingsOf } from './findings.ts';
+import { readInstallation, there } from './installation.ts';
+
+/** A cluster with an installation that is whole, and is to be broken. */
+export interface Patient {
+  cluster: Cluster;
+  /** Acts as Knative's own controller. */
+  knative: Kube;
+  /** All that is installed but the policy. */
+  manifests: readonly KubernetesObject[];
+  putBack(objects: readonly KubernetesObject[]): Promise<unknown>;
+  /** Asks whoever was told to look again, where something has not been found whole yet. */
+  nudge?(): Promise<unknown>;
+  /** How long the cluster may take to notice what was broken, or mended. */
+  withinMs: number;
+}
+
+/** What the doctor finds now. */
+export const look = async ({ cluster }: Patient): Promise<Finding[]> =>
+  findingsOf(await readInstallation(cluster, Date.now()));
+
+/** Waits until the doctor finds nothing. */
+export const untilWhole = (patient: Patient) =>
+  expect
+    .poll(
+      async () => {
+        const found = await look(patient);
+        if (found.length > 0) await patient.nudge?.();
+        return found;
+      },
+      { timeout: patient.withinMs, interval: 1_000 },
+    )
+    .toEqual([]);
+
+/** Declares that nothing is found of what is whole, and a test for each of the ways in which it can be broken here. */
+export function declareBroken(place: Place, patientOf: () => Patient, ways: readonly Broken[] = broken): void {
+  test('an installation that is whole has nothing found', async () => {
+    const patient = patientOf();
+    await untilWhole(patient);
+    const installation = await readInstallation(patient.cluster, Date.now());
+    expect(findingLines(findingsOf(installation), installation)).toEqual([
+      expect.stringMatching(/^Looked at \d+ objects that are shipped, and 0 images\. Nothing found\.$/),
+    ]);
+  });
+
+  for (const one of ways) {
+    const why = one.not?.[place];
+    if (why) console.warn(`skipped: "${one.name}": ${why}`);
+    test.skipIf(why)(`${one.name} is found, with its cure`, async () => {
+      const patient = patientOf();
+      const { knative } = patient;
+      const { kube } = patient.cluster;
+      const policy = await keptPolicy(kube);
+      const isMeant = ({ name, cure, expected, found }: Finding) =>
+        one.finding.test(name) && one.cure.test(cure) && expected !== '' && found !== '';
+      await one.break(kube, knative);
+      try {
+        await expect
+          .poll(() => look(patient), { timeout: patient.withinMs, interval: 500 })
+          .toSatisfy((found: Finding[]) => found.some(isMeant));
+      } finally {
+        await one.mend?.(kube, knative);
+        await patient.putBack(await lostOf(patient));
+        await restorePolicy(kube, policy);
+      }
+      await untilWhole(patient);
+    });
+  }
+}
+
+/** The manifests of which something is not there any more. */
+export async function lostOf({ cluster, manifests }: Patient): Promise<KubernetesObject[]> {
+  const found = await Promise.all(manifests.map((manifest) => there(cluster, manifest)));
+  return manifests.filter((manifest, index) => lackingIn(manifest, found[index], '') !== undefined);
+}

@@ -1,0 +1,235 @@
+import { expect, test } from 'vitest';
+import { Lease } from '../../../shared/resources/coordination/lease.ts';
+import { slotsAnnotation } from '../../../shared/rules/slots.ts';
+import { at, aVMDiskImage, start } from '../../../test/builders.ts';
+import { aKupenStackMachine, aVolume } from '../../../test/openstack-builders.ts';
+import { type AnyObject, keyOf } from '../../install/kinds.ts';
+import { lackingIn } from './definitions.ts';
+import { findingLines, findingsOf } from './findings.ts';
+import type { Installation } from './installation.ts';
+import { missingRights } from './permissions.ts';
+
+const object = (apiVersion: string, kind: string, name: string, more: object = {}): AnyObject => ({
+  apiVersion,
+  kind,
+  metadata: {
+    name,
+    namespace: 'sync-operator',
+    uid: `uid-${name}`,
+    resourceVersion: '1',
+    generation: 1,
+    creationTimestamp: at(0),
+  },
+  ...more,
+});
+const isReady = (status: string, message = '') => ({ status: { conditions: [{ type: 'Ready', status, message }] } });
+const trigger = object('eventing.knative.dev/v1', 'Trigger', 'prune', isReady('True'));
+const leavingTrigger = { ...trigger, metadata: { ...trigger.metadata, deletionTimestamp: at(0) } };
+const gp3 = object('storage.k8s.io/v1', 'StorageClass', 'gp3', { provisioner: 'ebs' });
+const snapshots = object('snapshot.storage.k8s.io/v1', 'VolumeSnapshotClass', 'ebs-snapshot', { driver: 'ebs' });
+const whole: Installation = {
+  nowMs: start + 600_000,
+  requirements: [],
+  shipped: [trigger],
+  there: new Map([[keyOf(trigger), trigger]]),
+  subscriptions: [],
+  channel: undefined,
+  workloads: [],
+  storageClasses: [gp3],
+  snapshotClasses: [snapshots],
+  storageProfiles: undefined,
+  policy: undefined,
+  lease: undefined,
+  images: [],
+  namespaces: new Set(['vmdi-farm']),
+  secrets: new Map(),
+  hasOpenStack: false,
+  onOpenStack: [],
+  accountSecrets: new Map(),
+};
+const found = (more: Partial<Installation>) => findingsOf({ ...whole, ...more });
+const channelOf = (...uids: string[]) =>
+  object('messaging.knative.dev/v1', 'InMemoryChannel', 'default-kne-trigger', {
+    spec: { subscribers: uids.map((uid) => ({ uid })) },
+  });
+const subscription = object('messaging.knative.dev/v1', 'Subscription', 'one', isReady('True'));
+subscription.metadata.ownerReferences = [{ apiVersion: 'v1', kind: 'Trigger', name: 'prune', uid: 'uid-prune' }];
+const profile = (status: object) => [object('cdi.kubevirt.io/v1beta1', 'StorageProfile', 'gp3', { status })];
+const image = (status?: Parameters<typeof aVMDiskImage>[0]) =>
+  aVMDiskImage({ spec: { storageClass: 'gp3', snapshotClass: 'ebs-snapshot' }, ...status });
+const lease = (text: string) =>
+  Lease.parse({ metadata: { name: 'sync-slots', annotations: { [slotsAnnotation]: text } } });
+
+const onCloud = { hasOpenStack: true, onOpenStack: [aKupenStackMachine({ status: { phase: 'Pending' } })] };
+const accounts = (own: boolean | undefined, shared: boolean | undefined) =>
+  new Map([
+    ['lab/openstack-credentials', own],
+    ['sync-operator/openstack-credentials', shared],
+  ]);
+
+test('what is whole has nothing found', () => {
+  for (const [own, shared] of [
+    [true, false],
+    [false, true],
+    [true, undefined],
+  ])
+    expect(found({ ...onCloud, accountSecrets: accounts(own, shared) })).toEqual([]);
+  const heard = { channel: channelOf('uid-one'), subscriptions: [subscription] };
+  expect(found({ ...heard, images: [image({ status: { phase: 'Succeeded' } })], lease: lease('[]') })).toEqual([]);
+});
+
+test.each<[string, Partial<Installation>, RegExp, RegExp]>([
+  [
+    'a dead subscriber',
+    { channel: channelOf('uid-one', 'dead'), subscriptions: [subscription] },
+    /^Channel default/,
+    /delete inmemorychannel/,
+  ],
+  [
+    'a Trigger that nobody calls',
+    { channel: channelOf(), subscriptions: [subscription] },
+    /^Trigger prune/,
+    /annotate subscriptions/,
+  ],
+  [
+    'a Trigger whose Subscription could not write the channel',
+    {
+      channel: channelOf('uid-one'),
+      subscriptions: [{ ...subscription, ...isReady('False', 'PhysicalChannelSyncFailed') }],
+    },
+    /^Trigger prune/,
+    /annotate subscriptions/,
+  ],
+  [
+    'a Trigger that is being deleted',
+    { there: new Map([[keyOf(trigger), leavingTrigger]]) },
+    /^Trigger prune in sync-operator/,
+    /^kubectl wait --for=delete Trigger\/prune -n sync-operator, then npm run cluster -- upgrade$/,
+  ],
+  [
+    'a profile without claims',
+    { images: [image()], nowMs: start, storageProfiles: profile({}) },
+    /^StorageProfile gp3/,
+    /claimPropertySets/,
+  ],
+  [
+    'a profile that copies',
+    { images: [image()], nowMs: start, storageProfiles: profile({ claimPropertySets: [{}], cloneStrategy: 'copy' }) },
+    /^StorageProfile gp3/,
+    /"cloneStrategy":"snapshot"/,
+  ],
+  ['no profile', { images: [image()], nowMs: start, storageProfiles: [] }, /^StorageProfile gp3/, /get cdi/],
+  ['slots that cannot be read', { lease: lease('garbage') }, /^Lease sync-slots/, /kubectl delete lease sync-slots/],
+  [
+    'an image that nobody looks at',
+    { images: [image()] },
+    /^VMDiskImage vmdi-farm\/ubuntu/,
+    /kubectl logs.*start-sync/,
+  ],
+  [
+    'one that waits beside a free slot',
+    { images: [image({ status: { phase: 'Queued', queuedAt: at(0) } })] },
+    /^VMDiskImage/,
+    /kubectl logs/,
+  ],
+  [
+    'one that downloads with no slot',
+    { images: [image({ status: { phase: 'Syncing', startedAt: at(0) } })], lease: lease('[]') },
+    /^VMDiskImage/,
+    /retry vmdi-farm\/ubuntu/,
+  ],
+  [
+    'a machine on OpenStack that nobody looks after',
+    { onOpenStack: [aKupenStackMachine()] },
+    /^Machines on OpenStack/,
+    /--overlay deploy\/production\/serving-openstack/,
+  ],
+  [
+    'a namespace without an account on OpenStack',
+    { ...onCloud, accountSecrets: accounts(false, false) },
+    /^Secret lab\/openstack-credentials/,
+    /^kubectl create secret generic openstack-credentials -n lab/,
+  ],
+  [
+    'an account nobody may look for',
+    { ...onCloud, accountSecrets: accounts(false, undefined) },
+    /^Secret lab\/openstack-credentials/,
+    /can-i get secrets -n sync-operator/,
+  ],
+  [
+    'a volume that nobody looks at',
+    { ...onCloud, onOpenStack: [aVolume()], accountSecrets: accounts(false, true) },
+    /^Volume.kupenstack.io lab\/disk/,
+    /name=provision-volume/,
+  ],
+  ['a Secret nobody may look at', { secrets: new Map([['a/b', undefined]]) }, /^Secret a\/b/, /auth can-i/],
+  [
+    'a release that is too old',
+    { requirements: [{ name: 'CDI', result: 'missing', expected: '1.57', found: '1.2', remedy: 'upgrade CDI' }] },
+    /^CDI/,
+    /upgrade CDI/,
+  ],
+])('%s is found, with its cure', (_, more, name, cure) => {
+  const [finding, ...others] = found(more);
+  expect(finding?.name).toMatch(name);
+  expect(finding?.cure).toMatch(cure);
+  expect(others).toEqual([]);
+});
+
+test('what Knative adds to a manifest, and the order in which it writes, is no difference', () => {
+  const ref = { apiVersion: 'v1', kind: 'Service', name: 'prune' };
+  const wanted = { ...trigger, spec: { filters: [{ exact: { type: 'a', kind: 'b' } }], subscriber: { ref } } };
+  const spec = { filters: [{ exact: { kind: 'b', type: 'a' } }], subscriber: { ref: { ...ref, namespace: 'x' } } };
+  const changed = (more: object) => ({
+    shipped: [wanted],
+    there: new Map([[keyOf(trigger), { ...trigger, spec: { ...spec, ...more } }]]),
+  });
+  expect(found(changed({}))).toEqual([]);
+  expect(found(changed({ filters: [...spec.filters, { exact: { type: 'c' } }] }))).toMatchObject([
+    { name: 'Trigger prune', expected: 'its filters as shipped', cure: 'npm run cluster -- upgrade' },
+  ]);
+  expect(found(changed({ subscriber: { ref: { ...ref, name: 'other' } } }))).toMatchObject([
+    { name: 'Trigger prune', expected: 'its subscriber as shipped' },
+  ]);
+});
+
+test('each finding says what was expected, what was found, and the cure', () => {
+  const installation = { ...whole, lease: lease('garbage') };
+  expect(findingLines(findingsOf(installation), installation)).toEqual([
+    'Looked at 1 objects that are shipped, and 0 images. 1 finding; the first may be the cause of others.',
+    '',
+    'Lease sync-slots',
+    '  expected  slots that can be read',
+    '  found     garbage',
+    '  cure      kubectl delete lease sync-slots -n sync-operator (start-sync makes it anew from what downloads)',
+  ]);
+});
+
+test('rights are compared one by one, whatever rules they stand in', () => {
+  const wanted = [{ apiGroups: ['a'], resources: ['x', 'y'], verbs: ['get', 'list'] }];
+  expect(missingRights(wanted, [{ apiGroups: ['*'], resources: ['x'], verbs: ['*'] }])).toEqual([
+    'get y.a',
+    'list y.a',
+  ]);
+  expect(missingRights(wanted, [{ ...wanted[0], resourceNames: ['one'] }])).toHaveLength(4);
+});
+
+test('a schema of nothing, which the API server drops, is not missed', () => {
+  const definition = (schema: object) =>
+    object('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'x', {
+      spec: { versions: [{ name: 'v1', ...schema }] },
+      status: { conditions: [{ type: 'Established', status: 'True' }] },
+    });
+  const wanted = definition({ schema: { type: 'object', properties: {}, required: [] }, subresources: { status: {} } });
+  const foundAs = (schema: object) =>
+    found({ shipped: [wanted], there: new Map([[keyOf(wanted), definition(schema)]]) });
+  expect(foundAs({ schema: { type: 'object' }, subresources: { status: {} } })).toEqual([]);
+  expect(foundAs({ schema: { type: 'object' }, subresources: {} })).toMatchObject([
+    { name: 'CRD x', found: 'an older one, without v1.subresources.status' },
+  ]);
+});
+
+test('a definition may have more than is shipped, and not less', () => {
+  expect(lackingIn({ a: [{ b: 1 }] }, { a: [{ b: 1, c: 2 }], d: 3 }, '')).toBeUndefined();
+  expect(lackingIn({ a: [{ b: 1 }] }, { a: [{ c: 2 }] }, '')).toBe('a.0.b');
+});

@@ -1,0 +1,169 @@
+import { Lease } from '../../../shared/resources/coordination/lease.ts';
+import type { ConfigMap } from '../../../shared/resources/core/config-map.ts';
+import { Secret } from '../../../shared/resources/core/secret.ts';
+import type { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import { type KubernetesObject, keyOf, type ObjectReference } from '../../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../../shared/rules/operator.ts';
+import { parsePolicy } from '../../../shared/rules/policy.ts';
+import { leaseName } from '../../../shared/rules/slots.ts';
+import { hasStatus } from '../../../shared/runtime/errors.ts';
+import { check } from '../../install/check.ts';
+import type { Cluster } from '../../install/cluster.ts';
+import {
+  type AnyObject,
+  anyOf,
+  Deployment,
+  InMemoryChannel,
+  KnativeService,
+  keyOf as manifestKey,
+  Namespace,
+  resourceOf,
+  StorageClass,
+  Subscription,
+  Trigger,
+  VolumeSnapshotClass,
+} from '../../install/kinds.ts';
+import { runnable } from '../../install/left-out.ts';
+import { type Requirement, servedAt } from '../../install/requirement.ts';
+import { listOf } from '../../install/wait.ts';
+import { generatedFolders, openStackFolders, readManifests } from '../../local/manifests.ts';
+import { readPolicy } from '../read-policy.ts';
+import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../subject.ts';
+import { secretIn } from './openstack.ts';
+
+export const StorageProfile = anyOf('cdi.kubevirt.io/v1beta1', 'StorageProfile', { namespaced: false });
+
+/** All that the doctor looks at. */
+export interface Installation {
+  nowMs: number;
+  requirements: readonly Requirement[];
+  /** What is shipped and can run here, and what of it is there, by its key. */
+  shipped: readonly AnyObject[];
+  there: ReadonlyMap<string, AnyObject>;
+  subscriptions: readonly AnyObject[];
+  /** The channel behind the Broker; undefined where it has another one. */
+  channel: AnyObject | undefined;
+  /** Functions as Deployments or Services; none where they run in the process of a local cluster. */
+  workloads: readonly AnyObject[];
+  storageClasses: readonly AnyObject[];
+  snapshotClasses: readonly AnyObject[];
+  /** Undefined where CDI has no such kind. */
+  storageProfiles: readonly AnyObject[] | undefined;
+  policy: ConfigMap | undefined;
+  lease: Lease | undefined;
+  images: readonly VMDiskImage[];
+  namespaces: ReadonlySet<string>;
+  /** Whether the part for machines on OpenStack was asked for, and what is there to look after. */
+  hasOpenStack: boolean;
+  onOpenStack: readonly OnOpenStack[];
+  /** The accounts on OpenStack of those namespaces and of the operator's, as the Secrets below. */
+  accountSecrets: ReadonlyMap<string, boolean | undefined>;
+  /** Names of Secrets and ConfigMaps that something names: whether they are there; undefined where nobody may tell. */
+  secrets: ReadonlyMap<string, boolean | undefined>;
+}
+
+/** Reads the cluster, and nothing twice. Of a Secret it keeps whether it is there, and nothing else. */
+export async function readInstallation(cluster: Cluster, nowMs: number): Promise<Installation> {
+  const { kube } = cluster;
+  const operator = { namespace: operatorNamespace };
+  const [manifests, forOpenStack, deployments, services, triggers, onOpenStack] = await Promise.all([
+    readManifests('crds', ...generatedFolders),
+    readManifests(...openStackFolders),
+    listOf(kube, Deployment, operator),
+    listOf(kube, KnativeService, operator),
+    listOf(kube, Trigger, operator),
+    everythingOnOpenStack(kube),
+  ]);
+  const workloads = [...deployments, ...services];
+  const hasOpenStack = isAny(forOpenStack, [...workloads, ...triggers]);
+  const shipped = await runnable(cluster, [...manifests, ...(hasOpenStack ? forOpenStack : [])]);
+  const [requirements, found, subscriptions, channel, storageClasses, snapshotClasses] = await Promise.all([
+    check(
+      cluster,
+      shipped.filter(({ kind }) => kind === 'CustomResourceDefinition'),
+    ),
+    Promise.all(shipped.map((object) => there(cluster, object))),
+    listOf(kube, Subscription, operator),
+    there(cluster, { ...channelOf, metadata: { ...shippedMeta, ...operator, name: 'default-kne-trigger' } }),
+    listOf(kube, StorageClass),
+    listOf(kube, VolumeSnapshotClass),
+  ]);
+  const isProfiled = await servedAt(cluster, 'storageprofiles.cdi.kubevirt.io', 'v1beta1');
+  const [storageProfiles, policy, lease, images, namespaces] = await Promise.all([
+    isProfiled ? listOf(kube, StorageProfile) : undefined,
+    readPolicy(kube),
+    kube.get(Lease, { ...operator, name: leaseName }),
+    listEverywhere<VMDiskImage>(kube, 'image'),
+    listOf(kube, Namespace),
+  ]);
+  return {
+    nowMs,
+    requirements,
+    shipped,
+    there: new Map(found.filter((object) => object !== undefined).map((object) => [manifestKey(object), object])),
+    subscriptions,
+    channel,
+    workloads,
+    storageClasses,
+    snapshotClasses,
+    storageProfiles,
+    policy,
+    lease,
+    images,
+    namespaces: new Set(namespaces.map(({ metadata }) => metadata.name)),
+    hasOpenStack,
+    onOpenStack,
+    accountSecrets: await secretsOf(cluster, wantedAccounts(onOpenStack)),
+    secrets: await secretsOf(cluster, wantedSecrets(images, policy)),
+  };
+}
+
+const channelOf = { apiVersion: InMemoryChannel.apiVersion, kind: InMemoryChannel.kind };
+const shippedMeta = { uid: '', resourceVersion: '', generation: 0, creationTimestamp: '' };
+
+/** What is there of a manifest; a kind that is not served has no objects. */
+export async function there({ kube }: Cluster, object: KubernetesObject): Promise<AnyObject | undefined> {
+  const resource = resourceOf(object);
+  const plural = object.kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : resource.plural;
+  return kube.get({ ...resource, plural }, object.metadata);
+}
+
+/** True where a function that these manifests wake is there, or its Trigger: one of them at least somebody left. */
+function isAny(manifests: readonly KubernetesObject[], among: readonly AnyObject[]): boolean {
+  const names = new Set(manifests.filter(({ kind }) => kind === Trigger.kind).map(({ metadata }) => metadata.name));
+  return among.some(({ metadata }) => names.has(metadata.name));
+}
+
+const everythingOnOpenStack = async (kube: Cluster['kube']) =>
+  (await Promise.all(onOpenStackKinds.map((kind) => listIfAny<OnOpenStack>(kube, kind)))).flat();
+
+const wantedAccounts = (onOpenStack: readonly OnOpenStack[]): ObjectReference[] => {
+  const namespaces = new Set(onOpenStack.map(({ metadata }) => metadata.namespace ?? ''));
+  return namespaces.size === 0 ? [] : [...namespaces, operatorNamespace].map(secretIn);
+};
+
+/** The Secrets that images and policy name, each once. */
+export function wantedSecrets(images: readonly VMDiskImage[], policy: ConfigMap | undefined): ObjectReference[] {
+  const { imageSecretRef, imageNamespaces } = parsePolicy(policy).values;
+  const named = [
+    ...images.flatMap(({ metadata, spec }) =>
+      spec.secretRef ? [{ namespace: metadata.namespace, name: spec.secretRef }] : [],
+    ),
+    ...(imageSecretRef ? imageNamespaces.map((namespace) => ({ namespace, name: imageSecretRef })) : []),
+  ];
+  return [...new Map(named.map((ref) => [keyOf(ref), ref])).values()];
+}
+
+async function secretsOf({ kube }: Cluster, refs: readonly ObjectReference[]) {
+  const found = await Promise.all(
+    refs.map(async (ref): Promise<[string, boolean | undefined]> => {
+      try {
+        return [keyOf(ref), (await kube.get(Secret, ref)) !== undefined];
+      } catch (error) {
+        if (hasStatus(error, 403)) return [keyOf(ref), undefined];
+        throw error;
+      }
+    }),
+  );
+  return new Map(found);
+}

@@ -1,0 +1,57 @@
+import { keyOf } from '../../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../../shared/rules/operator.ts';
+import { credentialsName } from '../../../shared/runtime/openstack/clouds.ts';
+import { saySpan } from '../age.ts';
+import { type OnOpenStack, sayName } from '../subject.ts';
+import type { Finding } from './finding.ts';
+import type { Installation } from './installation.ts';
+import { patienceMs } from './slots.ts';
+
+/** What is on OpenStack: somebody looks after it, and its namespace has an account. */
+export function openStack(installation: Installation): Finding[] {
+  const { onOpenStack, hasOpenStack } = installation;
+  if (onOpenStack.length === 0) return [];
+  if (hasOpenStack) return [...accounts(installation), ...unseen(installation)];
+  const found = `${sayCount(onOpenStack.length)} of kupenstack.io, and none of them`;
+  const cure = 'npm run cluster -- upgrade --overlay deploy/production/serving-openstack (or deployments-openstack)';
+  return [{ name: 'Machines on OpenStack', expected: 'the functions that look after them', found, cure }];
+}
+
+function accounts({ onOpenStack, accountSecrets }: Installation): Finding[] {
+  const shared = accountSecrets.get(keyOf(secretIn(operatorNamespace)));
+  const namespaces = Map.groupBy(onOpenStack, ({ metadata }) => metadata.namespace ?? '');
+  return [...namespaces].flatMap(([namespace, objects]): Finding[] => {
+    const ref = secretIn(namespace);
+    const own = accountSecrets.get(keyOf(ref));
+    if (own || shared) return [];
+    const name = `Secret ${keyOf(ref)}`;
+    const expected = `it, or one in ${operatorNamespace}`;
+    if (own === undefined || shared === undefined) {
+      const cure = `kubectl auth can-i get secrets -n ${own === undefined ? namespace : operatorNamespace}`;
+      return [{ name, expected, found: 'no permission to look', cure }];
+    }
+    const found = `none: nothing can be made of ${sayCount(objects.length)}`;
+    const cure = `kubectl create secret generic ${ref.name} -n ${namespace} --from-file=clouds.yaml=FILE`;
+    return [{ name, expected, found, cure }];
+  });
+}
+
+/** The account of a namespace on OpenStack. */
+export const secretIn = (namespace: string) => ({ namespace, name: credentialsName });
+
+const unseen = ({ onOpenStack, nowMs }: Installation): Finding[] =>
+  onOpenStack.flatMap((subject): Finding[] => {
+    const { metadata, status } = subject;
+    const ageMs = nowMs - Date.parse(metadata.creationTimestamp);
+    if (status?.phase !== undefined || metadata.deletionTimestamp || ageMs <= patienceMs) return [];
+    const cure = `kubectl logs -n ${operatorNamespace} -l app.kubernetes.io/name=${functionOf[subject.kind] ?? ''} --tail 50`;
+    return [{ name: sayName(subject), expected: 'a phase', found: `none after ${saySpan(ageMs)}`, cure }];
+  });
+
+const functionOf: Readonly<Record<string, string>> = {
+  VirtualMachine: 'provision-server',
+  VirtualNetwork: 'provision-network',
+  Volume: 'provision-volume',
+} satisfies Record<OnOpenStack['kind'], string>;
+
+const sayCount = (count: number) => (count === 1 ? '1 object' : `${count} objects`);

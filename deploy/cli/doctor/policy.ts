@@ -1,0 +1,53 @@
+import { parsePolicy } from '../../../shared/rules/policy.ts';
+import { policyView, sayStray } from '../policy-view.ts';
+import type { Finding } from './finding.ts';
+import type { Installation } from './installation.ts';
+
+/** Keys that do not parse, that nobody reads, and what the policy names that is not there. */
+export function policyFindings({ policy, namespaces, secrets }: Installation): Finding[] {
+  const { values, faults } = parsePolicy(policy);
+  const { unknown } = policyView(policy);
+  const absent = values.imageNamespaces.filter((name) => !namespaces.has(name));
+  return [
+    ...faults.map((fault) => ({
+      name: `Policy ${fault.key}`,
+      expected: fault.expected,
+      found: `${JSON.stringify(fault.found)}: nothing that depends on it starts`,
+      cure: `ot-functions policy set ${fault.key} VALUE`,
+    })),
+    ...unknown.map((stray) => ({
+      name: `Policy ${stray.key}`,
+      expected: stray.meant ?? 'a key that a function reads',
+      found: stray.key,
+      cure: sayStray(stray).split(' Be rid of it: ')[1] ?? '',
+    })),
+    ...(values.concurrency === 0 && !faults.some(({ key }) => key === 'concurrency')
+      ? [
+          {
+            name: 'Policy concurrency',
+            expected: 'a queue that moves',
+            found: '0: it is paused',
+            cure: 'ot-functions resume',
+          },
+        ]
+      : []),
+    ...absent.map((name) => ({
+      name: 'Policy imageNamespaces',
+      expected: `Namespace ${name}`,
+      found: 'none',
+      cure: `kubectl create namespace ${name}`,
+    })),
+    ...[...secrets].flatMap(([key, isThere]) => secretFinding(key, isThere)),
+  ];
+}
+
+function secretFinding(key: string, isThere: boolean | undefined): Finding[] {
+  if (isThere) return [];
+  const [namespace, name] = key.split('/');
+  const found = isThere === undefined ? 'no permission to look' : 'none: images that name it wait for it';
+  const cure =
+    isThere === undefined
+      ? `kubectl auth can-i get secrets -n ${namespace}`
+      : `kubectl create secret generic ${name} -n ${namespace} --from-file=accessKeyId=FILE --from-file=secretKey=FILE`;
+  return [{ name: `Secret ${key}`, expected: 'it', found, cure }];
+}

@@ -1,0 +1,44 @@
+import { keyOf } from '../../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../../shared/rules/operator.ts';
+import { parsePolicy } from '../../../shared/rules/policy.ts';
+import { grantKeys } from '../../../shared/rules/queue.ts';
+import { freeIn, holdersOf, leaseName } from '../../../shared/rules/slots.ts';
+import { saySpan } from '../age.ts';
+import type { Finding } from './finding.ts';
+import type { Installation } from './installation.ts';
+
+/** Longer than anything takes that goes its way: two sweeps and their Broker. */
+export const patienceMs = 2 * 60_000;
+
+/** The Lease can be read, and no image waits where nothing keeps it. */
+export function slots({ lease, images, policy, nowMs }: Installation): Finding[] {
+  const holders = holdersOf(lease);
+  if (lease && holders === undefined) {
+    const cure = `kubectl delete lease ${leaseName} -n ${operatorNamespace} (start-sync makes it anew from what downloads)`;
+    return [{ name: `Lease ${leaseName}`, expected: 'slots that can be read', found: 'garbage', cure }];
+  }
+  const { values, faults } = parsePolicy(policy);
+  const isStopped = values.concurrency === 0 || faults.some(({ key }) => grantKeys.some((name) => name === key));
+  const isFree = !isStopped && freeIn(holders ?? [], values.concurrency) > 0;
+  const holding = new Set(holders?.map(({ uid }) => uid));
+  return images.flatMap(({ metadata, status }): Finding[] => {
+    if (metadata.deletionTimestamp) return [];
+    const { phase, queuedAt, startedAt } = status ?? {};
+    const stuckMs = (since: string | undefined) => nowMs - Date.parse(since ?? metadata.creationTimestamp);
+    const name = `VMDiskImage ${keyOf(metadata)}`;
+    const logs = `kubectl logs -n ${operatorNamespace} -l app.kubernetes.io/name=start-sync --tail 50`;
+    if (phase === undefined && stuckMs(undefined) > patienceMs)
+      return [{ name, expected: 'a phase', found: `none after ${saySpan(stuckMs(undefined))}`, cure: logs }];
+    if (phase === 'Queued' && isFree && stuckMs(queuedAt) > patienceMs)
+      return [
+        { name, expected: 'a slot, as one is free', found: `Queued for ${saySpan(stuckMs(queuedAt))}`, cure: logs },
+      ];
+    if (phase === 'Syncing' && !holding.has(metadata.uid) && stuckMs(startedAt) > patienceMs) {
+      const cure = `ot-functions retry ${keyOf(metadata)}`;
+      return [
+        { name, expected: 'a slot while it is Syncing', found: `none, for ${saySpan(stuckMs(startedAt))}`, cure },
+      ];
+    }
+    return [];
+  });
+}

@@ -1,0 +1,96 @@
+import { parsePolicy } from '../../../shared/rules/policy.ts';
+import type { AnyObject } from '../../install/kinds.ts';
+import type { Finding } from './finding.ts';
+import type { Installation } from './installation.ts';
+
+interface Pair {
+  storageClass: string;
+  snapshotClass: string;
+  /** Who names it. */
+  by: string;
+  cure: string;
+}
+
+/** Each pair of classes that policy or an image names: both there, and of one driver. */
+export function classes({ images, policy, storageClasses, snapshotClasses }: Installation): Finding[] {
+  return pairsOf({ images, policy }).flatMap(({ storageClass, snapshotClass, by, cure }): Finding[] => {
+    const storage = storageClasses.find(({ metadata }) => metadata.name === storageClass);
+    const snapshot = snapshotClasses.find(({ metadata }) => metadata.name === snapshotClass);
+    const name = `Classes of ${by}`;
+    if (!storage) return [lost(name, 'StorageClass', storageClass, storageClasses, cure)];
+    if (!snapshot) return [lost(name, 'VolumeSnapshotClass', snapshotClass, snapshotClasses, cure)];
+    const { provisioner } = storage as { provisioner?: string };
+    const { driver } = snapshot as { driver?: string };
+    if (provisioner === driver) return [];
+    const fit = snapshotClasses.filter((one) => (one as { driver?: string }).driver === provisioner);
+    return [
+      {
+        name,
+        expected: `VolumeSnapshotClass ${snapshotClass} of driver ${provisioner}, which makes the volumes of ${storageClass}`,
+        found: driver ?? 'none',
+        cure: `name ${fit.length > 0 ? namesOf(fit) : 'one of that driver'}: ${cure}`,
+      },
+    ];
+  });
+}
+
+const lost = (name: string, kind: string, wanted: string, there: readonly AnyObject[], cure: string): Finding => ({
+  name,
+  expected: `${kind} ${wanted}`,
+  found: `none of that name; there are: ${namesOf(there) || 'none'}`,
+  cure: `make it, or name another: ${cure}`,
+});
+
+const namesOf = (objects: readonly AnyObject[]) => objects.map(({ metadata }) => metadata.name).join(', ');
+
+function pairsOf({ images, policy }: Pick<Installation, 'images' | 'policy'>): Pair[] {
+  const { imageStorageClass, imageSnapshotClass } = parsePolicy(policy).values;
+  const pairs = images.map(({ spec, metadata }) => ({
+    storageClass: spec.storageClass,
+    snapshotClass: spec.snapshotClass,
+    by: `VMDiskImage ${metadata.namespace}/${metadata.name}`,
+    cure: `kubectl edit vmdi ${metadata.name} -n ${metadata.namespace}`,
+  }));
+  if (imageStorageClass && imageSnapshotClass) {
+    const cure = 'ot-functions policy set imageStorageClass NAME, or imageSnapshotClass';
+    pairs.unshift({ storageClass: imageStorageClass, snapshotClass: imageSnapshotClass, by: 'the policy', cure });
+  }
+  // Of many images with the same classes one is enough to be told.
+  const different = new Map(
+    pairs.toReversed().map((pair) => [`${pair.storageClass} ${pair.snapshotClass}`, pair] as const),
+  );
+  return [...different.values()].reverse();
+}
+
+/** CDI has to know how volumes of each class are made, and clones that copy byte by byte take minutes. */
+export function profiles({ storageProfiles, storageClasses, images, policy }: Installation): Finding[] {
+  if (!storageProfiles) return [];
+  const used = new Set(pairsOf({ images, policy }).map(({ storageClass }) => storageClass));
+  const known = storageClasses.filter(({ metadata }) => used.has(metadata.name));
+  return known.flatMap(({ metadata: { name: className } }): Finding[] => {
+    const name = `StorageProfile ${className}`;
+    const profile = storageProfiles.find(({ metadata }) => metadata.name === className);
+    if (!profile)
+      return [
+        { name, expected: 'it, made by CDI', found: 'none', cure: 'see whether CDI runs: kubectl get cdi,pods -A' },
+      ];
+    const { claimPropertySets = [], cloneStrategy } = (profile.status ?? {}) as {
+      claimPropertySets?: unknown[];
+      cloneStrategy?: string;
+    };
+    const patch = (spec: string) => `kubectl patch storageprofile ${className} --type merge -p '{"spec":{${spec}}}'`;
+    if (claimPropertySets.length === 0) {
+      const cure = patch('"claimPropertySets":[{"accessModes":["ReadWriteOnce"],"volumeMode":"Block"}]');
+      return [{ name, expected: 'claimPropertySets: CDI makes no claim without', found: 'none', cure }];
+    }
+    if (cloneStrategy !== 'copy') return [];
+    return [
+      {
+        name,
+        expected: 'cloneStrategy snapshot or csi-clone',
+        found: 'copy: each machine takes minutes',
+        cure: patch('"cloneStrategy":"snapshot"'),
+      },
+    ];
+  });
+}

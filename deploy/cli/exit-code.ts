@@ -1,0 +1,15 @@
+import { ApiError, NoAnswer } from '../../shared/runtime/errors.ts';
+import { UsageError } from '../local/terminal/arguments.ts';
+import { exit, NotThere, Unreachable } from './command.ts';
+
+/** What a command that threw ends with, as its --help and the README say. */
+export function codeOf(error: unknown): number {
+  if (error instanceof UsageError) return exit.usage;
+  if (error instanceof NotThere) return exit.missing;
+  const isFetchFailed = error instanceof TypeError && error.message === 'fetch failed';
+  if (error instanceof Unreachable || error instanceof NoAnswer || isFetchFailed) return exit.unreachable;
+  return error instanceof ApiError && isNoAnswer(error.status) ? exit.unreachable : exit.failed;
+}
+
+/** The API server lets this account do nothing, or nobody anything now. */
+const isNoAnswer = (status: number) => [401, 403, 429].includes(status) || status >= 500;

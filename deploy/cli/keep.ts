@@ -1,0 +1,25 @@
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { referenceOf } from '../../shared/resources/resource.ts';
+import { isKept, keepAnnotation } from '../../shared/rules/pruning.ts';
+import { type Body, exit, fieldManager } from './command.ts';
+import { findImage, sayName } from './subject.ts';
+
+/** Keeps an image that nobody uses from being pruned. */
+export const keep: Body = {
+  words: 'IMAGE',
+  options: { off: { type: 'boolean', about: 'let it go again when nobody uses it' } },
+  details: ['What the policy prunes (prune, pruneAfter) leaves it alone. Somebody can still delete it.'],
+  examples: ['keep ubuntu', 'keep ubuntu --off'],
+  run: async ({ cluster, words, namespace, is }) => {
+    const { kube } = await cluster();
+    const image = await findImage(kube, words, namespace);
+    const kept = !is('off');
+    if (isKept(image) !== kept) {
+      const annotations = { [keepAnnotation]: kept ? 'true' : null };
+      const metadata = { uid: image.metadata.uid, annotations };
+      await kube.patch(VMDiskImage, referenceOf(image), { metadata }, { fieldManager });
+    }
+    const says = kept ? 'is kept, whether it is used or not' : 'goes when the policy says so and nobody uses it';
+    return { lines: [`${sayName(image)} ${says}.`], json: { image: referenceOf(image), kept }, code: exit.done };
+  },
+};

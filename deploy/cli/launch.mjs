@@ -1,0 +1,34 @@
+#!/usr/bin/env node
+// Whatever Node runs this, the command itself runs on the one that the project brings, as with npm run.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+const folder = process.platform === 'win32' ? 'node.exe' : 'bin/node';
+const names = [
+  `node-${process.platform.replace('win32', 'win')}-${process.arch}`,
+  `node-bin-${process.platform}-${process.arch}`,
+];
+const brought = names.map((name) => at(`../../node_modules/${name}/${folder}`)).find((file) => existsSync(file));
+if (!brought && Number.parseInt(process.versions.node, 10) < 24) {
+  console.error(
+    `ot-functions: expected Node 24 in ${at('../../node_modules')}, found ${process.version}; run npm ci there`,
+  );
+  process.exit(1);
+}
+const env = {
+  // What was compiled before is not compiled again; Node knows by their contents which files have changed.
+  NODE_COMPILE_CACHE: at('../../node_modules/.cache/ot-functions'),
+  ...process.env,
+  OT_CALLED: basename(process.argv[1] ?? ''),
+};
+const child = spawn(brought ?? process.execPath, [at('main.ts'), ...process.argv.slice(2)], { stdio: 'inherit', env });
+// Ctrl-C of a terminal reaches both; the child says how it ends.
+process.on('SIGINT', () => {});
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+child.on('close', (code, signal) => {
+  if (signal) process.kill(process.pid, signal);
+  else process.exit(code ?? 1);
+});

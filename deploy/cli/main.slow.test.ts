@@ -1,0 +1,149 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Definition, Namespace } from '../install/kinds.ts';
+import { startObjectStore } from '../local/object-store/object-store.ts';
+import { qcow2Buffer } from '../local/object-store/qcow2.ts';
+import { type LocalCluster, startLocal } from '../local/start.ts';
+import { otIn } from './ot-process.ts';
+
+const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-tests' };
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const farm = 'vmdi-farm';
+
+let cluster: LocalCluster;
+let store: Awaited<ReturnType<typeof startObjectStore>>;
+let folder: string;
+let kubeconfig: string;
+beforeAll(async () => {
+  store = await startObjectStore({ keys: [keys] });
+  cluster = await startLocal({ schedules: { sweep: '* * * * * *' }, holdOffMs: 0 });
+  folder = await mkdtemp(join(tmpdir(), 'ot-cli-'));
+  kubeconfig = join(folder, 'kubeconfig');
+  await writeFile(kubeconfig, cluster.server.kubeconfig());
+  const { kube } = cluster;
+  if (!(await kube.get(Namespace, { name: farm }))) await kube.create(Namespace, { metadata: { name: farm } });
+  const data = { accessKeyId: base64(keys.accessKeyId), secretKey: base64(keys.secretKey) };
+  const reader = { namespace: farm, name: 's3-reader' };
+  if (!(await kube.get(Secret, reader))) await kube.create(Secret, { metadata: reader, data });
+  else await kube.patch(Secret, reader, { data });
+  for (const name of ['ubuntu', 'debian'])
+    await store.put('images', `${name}.qcow2`, qcow2Buffer({ virtualBytes: 1 << 25, dataBytes: 1 << 18, seed: name }));
+}, 60_000);
+afterAll(async () => {
+  await cluster.close();
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+/** The real command line on that cluster. */
+const ot = (...args: string[]) => otIn({ KUBECONFIG: kubeconfig }, ...args);
+const urlOf = (name: string) => `${store.url}/images/${name}.qcow2`;
+
+describe('the command line', { timeout: 60_000 }, () => {
+  test('an image that is preloaded at a pause waits, goes on, and is waited for', async () => {
+    expect(await ot('pause')).toMatchObject({ code: 0, out: expect.stringContaining('Paused') });
+    expect(await ot('preload', 'ubuntu', '--url', urlOf('ubuntu'), '--digest', 'sha256:1')).toMatchObject({ code: 0 });
+    await expect
+      .poll(async () => (await ot('queue')).out, { timeout: 20_000 })
+      .toMatch(/1 {6}vmdi-farm\/ubuntu.*unknown/);
+    expect(await ot('why', 'ubuntu')).toMatchObject({ code: 5, out: expect.stringContaining('ot-functions resume') });
+    expect(await ot('wait', 'ubuntu', '--timeout', '1s')).toMatchObject({
+      code: 124,
+      out: expect.stringContaining('Not Ready within 1s'),
+    });
+    expect(await ot('doctor')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('cure      ot-functions resume'),
+    });
+    expect(await ot('resume')).toMatchObject({ code: 0, out: 'Goes on with concurrency 4, as before.\n' });
+    const waited = await ot('wait', 'image/ubuntu', '--timeout', '30s');
+    expect(waited).toMatchObject({ code: 0, err: '' });
+    expect(waited.out).toMatch(/VMDiskImage vmdi-farm\/ubuntu: Succeeded: .*\n$/);
+    expect(waited.out).not.toContain('\u001b');
+    expect(await ot('status')).toMatchObject({ code: 0 });
+    const queue = JSON.parse((await ot('queue', '--json')).out);
+    expect(queue).toMatchObject({ waiting: [], basis: { count: 1 } });
+  });
+
+  test('an image that fails is found, explained, and tried again once it is there', async () => {
+    expect(await ot('preload', 'late', '--url', urlOf('late'), '--broker', cluster.broker)).toMatchObject({ code: 0 });
+    await expect
+      .poll(() => cluster.kube.get(VMDiskImage, { namespace: farm, name: 'late' }), { timeout: 10_000 })
+      .toBeDefined();
+    expect(await ot('wait', 'image/late', '--timeout', '30s')).toMatchObject({ code: 1 });
+    expect(await ot('status', 'image', 'late')).toMatchObject({ code: 1, out: expect.stringContaining('First cause') });
+    const why = await ot('why', 'late', '--json');
+    expect(why.code).toBe(1);
+    expect(JSON.parse(why.out).commands).toContain('ot-functions retry vmdi-farm/late');
+    await store.put('images', 'late.qcow2', qcow2Buffer({ virtualBytes: 1 << 25, dataBytes: 1 << 18, seed: 'late' }));
+    expect(await ot('retry', 'late')).toMatchObject({ code: 0 });
+    expect(await ot('wait', 'late', '--timeout', '30s')).toMatchObject({ code: 0 });
+  });
+
+  test('an image is kept, and let go', async () => {
+    const annotations = async () =>
+      (await cluster.kube.get(VMDiskImage, { namespace: farm, name: 'ubuntu' }))?.metadata.annotations;
+    expect(await ot('keep', 'vmdi-farm/ubuntu')).toMatchObject({ code: 0 });
+    expect(await annotations()).toMatchObject({ 'pelotech.ot/keep': 'true' });
+    expect(await ot('keep', 'ubuntu', '--off', '-n', farm)).toMatchObject({ code: 0 });
+    expect(await annotations()).not.toHaveProperty('pelotech.ot/keep');
+  });
+
+  test('the policy is shown, set and refused', async () => {
+    expect(await ot('policy', 'set', 'syncTimeout', '6h')).toMatchObject({ code: 0 });
+    expect((await ot('policy')).out).toMatch(/syncTimeout +6h +set +4h/);
+    expect(await ot('policy', 'unset', 'syncTimeout')).toMatchObject({ code: 0 });
+    expect(await ot('policy', 'set', 'syncTimeout', 'long')).toMatchObject({ code: 2, out: '' });
+  });
+
+  test('what is whole needs no doctor', async () => {
+    await expect.poll(async () => (await ot('doctor')).out, { timeout: 20_000 }).toMatch(/Nothing found\.$/m);
+    expect(JSON.parse((await ot('doctor', '--json')).out)).toEqual({ findings: [] });
+  });
+
+  test.each([
+    [2, ['statu'], /was status meant\?/],
+    [2, ['status', '--al'], /Unknown option '--al'/],
+    [2, ['wait', 'ubuntu', '--timeout', 'soon'], /expected a time such as 90s/],
+    [2, ['status', '--kubeconfig', '/nowhere'], /expected a kubeconfig in \/nowhere/],
+    [2, ['status', '--context', 'none'], /choose one with --context/],
+    [3, ['preload', 'x', '--broker', 'http://127.0.0.1:9/'], /expected an answer of the Broker/],
+    [4, ['why', 'ubunto'], /was ubuntu meant\?/],
+    [1, ['preload', 'x'], /imageUrlTemplate/],
+  ])('ends with %i and one line: %j', async (code, args, says) => {
+    const ended = await ot(...args);
+    expect(ended).toMatchObject({ code, out: '' });
+    expect(ended.err).toMatch(says);
+    expect(ended.err.trimEnd()).not.toContain('\n');
+  });
+
+  test('a cluster that is not there, and one that does not let this account, end with 3', async () => {
+    const gone = join(folder, 'gone');
+    await writeFile(gone, cluster.server.kubeconfig().replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:9'));
+    expect(await otIn({ KUBECONFIG: gone }, 'status')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('cannot be reached'),
+    });
+    const mean = join(folder, 'mean');
+    const token = cluster.server.tokenFor({ namespace: 'sync-operator', name: 'preload' });
+    await writeFile(mean, cluster.server.kubeconfig(token));
+    const ended = await otIn({ KUBECONFIG: mean }, 'status');
+    expect(ended).toMatchObject({ code: 3 });
+    expect(ended.err).toMatch(/403.*ask for that permission/);
+    expect(ended.err).not.toContain(token);
+  });
+
+  test('a cluster without the kinds of OpenStack has nothing of them, and all the rest', async () => {
+    for (const plural of ['virtualmachines', 'virtualnetworks', 'volumes'])
+      await cluster.kube.delete(Definition, { name: `${plural}.kupenstack.io` });
+    const status = await ot('status');
+    expect(status).toMatchObject({ code: 0, err: '' });
+    expect(status.out).toContain('VMDiskImage vmdi-farm/ubuntu');
+    expect(await ot('wait', 'volume/disk')).toMatchObject({ code: 4, out: '' });
+    expect(await ot('why', 'ubuntu')).toMatchObject({ code: 0 });
+  });
+});

@@ -1,0 +1,111 @@
+import { basename } from 'node:path';
+import { hasStatus } from '../../shared/runtime/errors.ts';
+import { type Cluster, InstallError } from '../install/cluster.ts';
+import type { Where } from '../install/kubeconfig.ts';
+import { sayTrouble } from '../install/trouble.ts';
+import { UsageError, wordsOf } from '../local/terminal/arguments.ts';
+import { endWithReader, isLive, lookOf } from '../local/terminal/output.ts';
+import { lineOf } from '../local/terminal/paint.ts';
+import { screenOn } from '../local/terminal/screen.ts';
+import { type Stop, stopSignals } from '../local/terminal/stop-signals.ts';
+import { type Call, type Command, exit, loaded, NotThere, Refused, Unreachable } from './command.ts';
+import { commands } from './commands.ts';
+import { codeOf } from './exit-code.ts';
+import { commonOptions, helpOf, overview } from './help.ts';
+import { nearestOf } from './nearest.ts';
+
+/** How the user called it: kubectl runs `kubectl-ot` for `kubectl ot`. */
+const called = basename(process.env.OT_CALLED ?? '') === 'kubectl-ot' ? 'kubectl ot' : 'ot-functions';
+
+const stop = stopSignals();
+endWithReader(process.stdout);
+process.exitCode = await main(process.argv.slice(2), stop);
+stop.off();
+
+async function main(args: readonly string[], stop: Stop): Promise<number> {
+  try {
+    const [name = '', ...rest] = args;
+    const command = commands.find((known) => known.name === name);
+    if (command) return await run(await loaded(command), rest, stop);
+    if (name !== '' && !['help', '--help', '-h'].includes(name)) throw unknown(name);
+    const asked = commands.find((known) => known.name === rest[0]);
+    process.stdout.write(`${asked ? helpOf(await loaded(asked), called) : overview(commands, called)}\n`);
+    return name === '' ? exit.usage : exit.done;
+  } catch (error) {
+    if (stop.signal.aborted) return stop.exitCode();
+    process.stderr.write(`${called}: ${sayError(error)}\n`);
+    return codeOf(error);
+  }
+}
+
+async function run(command: Command, args: readonly string[], stop: Stop): Promise<number> {
+  const options = { ...command.options, ...commonOptions };
+  const { values, positionals } = wordsOf(`${called} ${command.name}`, args, options, command.words);
+  const found = values as Readonly<Record<string, string | boolean | undefined>>;
+  if (found.help === true) {
+    process.stdout.write(`${helpOf(command, called)}\n`);
+    return exit.done;
+  }
+  const text = (option: string) => (typeof found[option] === 'string' ? found[option] : undefined);
+  const isJson = found.json === true;
+  const screen = !isJson && isLive(process.stdout) ? screenOn(process.stdout) : undefined;
+  let isDrawn = false;
+  const call: Call = {
+    words: positionals,
+    text,
+    is: (option) => found[option] === true,
+    namespace: text('namespace'),
+    cluster: () => clusterAt({ kubeconfig: text('kubeconfig'), context: text('context') }),
+    nowMs: Date.now(),
+    look: lookOf(process.stdout),
+    redraw:
+      screen &&
+      ((line) => {
+        isDrawn = true;
+        // A line that the terminal breaks in two could not be drawn over.
+        screen.draw([lineOf([line], lookOf(process.stdout))]);
+      }),
+    say: (line) => {
+      if (!isJson) process.stdout.write(`${line}\n`);
+    },
+    stop: stop.signal,
+  };
+  try {
+    const { lines, json, code } = await command.run(call);
+    if (isDrawn) screen?.draw([]);
+    process.stdout.write(
+      isJson ? `${JSON.stringify(json, undefined, 2)}\n` : lines.map((line) => `${line}\n`).join(''),
+    );
+    return code;
+  } finally {
+    screen?.close();
+  }
+}
+
+/** The library for Kubernetes takes longer to read than all the rest, and help needs none of it. */
+async function clusterAt(where: Where): Promise<Cluster> {
+  const [{ kubeconfigOf }, { clusterOf }] = await Promise.all([
+    import('../install/kubeconfig.ts'),
+    import('../install/connect.ts'),
+  ]);
+  return clusterOf(kubeconfigOf(where), { say: () => undefined, timeoutMs: 0 });
+}
+
+function unknown(name: string): UsageError {
+  const names = commands.map((command) => command.name);
+  const meant = nearestOf(name, names);
+  return new UsageError(
+    `expected a command (${names.join(', ')}), found ${JSON.stringify(name)}${meant ? `; was ${meant} meant?` : ''}`,
+  );
+}
+
+/** One line that somebody can act on; a fault of this program alone keeps its stack. */
+function sayError(error: unknown): string {
+  if ([UsageError, NotThere, Refused, Unreachable, InstallError].some((kind) => error instanceof kind))
+    return (error as Error).message;
+  const trouble = sayTrouble(error);
+  if (!trouble) return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (hasStatus(error, 403)) return `${trouble}; ask for that permission, or name a namespace you may read with -n`;
+  if (hasStatus(error, 401)) return `${trouble}; log in again, or choose another --context`;
+  return trouble;
+}

@@ -1,0 +1,92 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
+import { Volume } from '../../shared/resources/kupenstack/volume.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { serveImages } from '../../test/journeys/openstack/run.ts';
+import { schedules, simulated } from '../../test/journeys/openstack/services.ts';
+import { Trigger } from '../install/kinds.ts';
+import { applyManifests, openStackFolders, readManifests } from '../local/manifests.ts';
+import { accountManifest } from '../local/openstack/account.ts';
+import { type LocalCluster, startLocal } from '../local/start.ts';
+import { otIn } from './ot-process.ts';
+
+const namespace = 'on-cloud';
+
+let cluster: LocalCluster;
+let openStack: Awaited<ReturnType<typeof simulated>>;
+let images: Awaited<ReturnType<typeof serveImages>>;
+let folder: string;
+beforeAll(async () => {
+  openStack = await simulated();
+  images = await serveImages();
+  cluster = await startLocal({ openStack: true, simulators: false, schedules, holdOffMs: 0 });
+  folder = await mkdtemp(join(tmpdir(), 'ot-cli-'));
+  await writeFile(join(folder, 'kubeconfig'), cluster.server.kubeconfig());
+  await cluster.kube.create(Namespace, { metadata: { name: namespace } });
+}, 60_000);
+afterAll(async () => {
+  await cluster.close();
+  await images.close();
+  await openStack.close();
+  await rm(folder, { recursive: true });
+});
+
+const ot = (...args: string[]) => otIn({ KUBECONFIG: join(folder, 'kubeconfig') }, ...args);
+
+describe('the command line knows what is on OpenStack', { timeout: 90_000 }, () => {
+  test('a volume without an account is explained, and the doctor says the same', async () => {
+    const { kube } = cluster;
+    await kube.create(VirtualNetwork, { metadata: { namespace, name: 'net' }, spec: { cidr: '10.7.0.0/24' } });
+    const source = { image: images.imageUrl('demo') };
+    await kube.create(Volume, { metadata: { namespace, name: 'disk' }, spec: { size: '1Gi', source } });
+    const spec = { vcpu: 1, memory: '64Mi', virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] };
+    await kube.create(KupenStackMachine, { metadata: { namespace, name: 'demo' }, spec });
+    const cure = /kubectl create secret generic openstack-credentials -n on-cloud --from-file=clouds.yaml=FILE/;
+    await expect
+      .poll(() => ot('why', 'volume/disk'), { timeout: 30_000 })
+      .toMatchObject({
+        code: 5,
+        out: expect.stringMatching(cure),
+      });
+    const doctor = await ot('doctor');
+    expect(doctor).toMatchObject({ code: 1, out: expect.stringMatching(cure) });
+    expect(doctor.out).toContain('Secret on-cloud/openstack-credentials');
+    expect(await ot('status', 'volumes')).toMatchObject({ code: 5, out: expect.stringContaining('on-cloud/disk') });
+  });
+
+  test('with one, a machine is waited for, and stands above its network and its volume', async () => {
+    await cluster.kube.create(Secret, accountManifest(openStack.login));
+    const waited = await ot('wait', 'virtualmachines.k/demo', '--timeout', '60s');
+    expect(waited).toMatchObject({ code: 0, err: '' });
+    expect(waited.out).toMatch(/VirtualMachine\.kupenstack\.io on-cloud\/demo: Running: .*\n$/);
+    const status = await ot('status', 'virtualmachine.kupenstack.io/demo');
+    expect(status).toMatchObject({ code: 0, err: '' });
+    expect(status.out.split('\n').slice(1, 4)).toEqual([
+      expect.stringMatching(/^VirtualMachine\.kupenstack\.io on-cloud\/demo +Running /),
+      expect.stringMatching(/^├─ VirtualNetwork\.kupenstack\.io on-cloud\/net +Available /),
+      expect.stringMatching(/^└─ Volume\.kupenstack\.io on-cloud\/disk +(InUse|Available) /),
+    ]);
+    expect(await ot('why', 'demo')).toMatchObject({ code: 0 });
+  });
+
+  test('what may mean a machine of KubeVirt is refused with what is taken', async () => {
+    const ended = await ot('why', 'vm', 'demo');
+    expect(ended).toMatchObject({ code: 2, out: '' });
+    expect(ended.err).toMatch(/expected machine, or virtualmachine\.kupenstack\.io/);
+  });
+
+  test('the doctor knows the part that was asked for', async () => {
+    const named = /^(Trigger|Secret on-cloud|CRD .*kupenstack)/m;
+    expect((await ot('doctor')).out).not.toMatch(named);
+    await cluster.kube.delete(Trigger, { namespace: operatorNamespace, name: 'provision-server' });
+    expect((await ot('doctor')).out).toMatch(/^Trigger provision-server\n/m);
+    await applyManifests(cluster.kube, await readManifests(...openStackFolders));
+    await expect.poll(async () => (await ot('doctor')).out, { timeout: 20_000 }).not.toMatch(named);
+  });
+});

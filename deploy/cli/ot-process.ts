@@ -1,0 +1,23 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const launcher = fileURLToPath(new URL('launch.mjs', import.meta.url));
+
+interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** The real command line, as a process in a pipe. */
+export const otIn = (env: Record<string, string>, ...args: string[]) =>
+  new Promise<Ended>((resolve) => {
+    const child = spawn(process.execPath, [launcher, ...args], { env: { ...process.env, ...env }, stdio: 'pipe' });
+    const text = { out: '', err: '' };
+    for (const [name, stream] of [['out', child.stdout] as const, ['err', child.stderr] as const]) {
+      stream.setEncoding('utf8').on('data', (chunk: string) => {
+        text[name] += chunk;
+      });
+    }
+    child.on('close', (code) => resolve({ code, ...text }));
+  });

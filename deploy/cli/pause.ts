@@ -1,0 +1,67 @@
+import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { parsePolicy, sayDefault } from '../../shared/rules/policy.ts';
+import { type Body, type Call, exit, type Outcome } from './command.ts';
+import { readPolicy, writePolicy } from './read-policy.ts';
+
+/** What `concurrency` was before the pause, on the policy's ConfigMap; empty where it was not set. */
+export const before = 'pelotech.ot/concurrency-before-pause';
+
+/** What is to be written, null for what is to go, and a word about it. */
+export interface Change {
+  says: string;
+  concurrency: number;
+  write?: { data: Record<string, string | null>; annotations: Record<string, string | null> };
+}
+
+/** Lets nobody begin; what downloads goes on. */
+export function pausing(policy: ConfigMap | undefined): Change {
+  const text = policy?.data?.concurrency;
+  if (parsePolicy(policy).values.concurrency === 0) return { says: 'It is paused already.', concurrency: 0 };
+  return {
+    says: 'Paused: nobody begins to download, what downloads goes on. ot-functions resume goes on.',
+    concurrency: 0,
+    write: { data: { concurrency: '0' }, annotations: { [before]: text ?? '' } },
+  };
+}
+
+/** Lets as many begin as before the pause; by default where nobody knows. */
+export function resuming(policy: ConfigMap | undefined): Change {
+  const { concurrency } = parsePolicy(policy).values;
+  if (concurrency !== 0) return { says: `It is not paused: concurrency is ${concurrency}.`, concurrency };
+  const remembered = policy?.metadata.annotations?.[before] ?? '';
+  const after = parsePolicy(remembered === '' ? undefined : { data: { concurrency: remembered } });
+  const isUsable = remembered !== '' && after.faults.length === 0 && after.values.concurrency > 0;
+  const now = isUsable ? after.values.concurrency : Number(sayDefault('concurrency'));
+  return {
+    says: `Goes on with concurrency ${now}${isUsable ? ', as before' : ', the default'}.`,
+    concurrency: now,
+    write: { data: { concurrency: isUsable ? remembered : null }, annotations: { [before]: null } },
+  };
+}
+
+async function change({ cluster }: Call, to: (policy: ConfigMap | undefined) => Change): Promise<Outcome> {
+  const { kube } = await cluster();
+  const policy = await readPolicy(kube);
+  const { says, concurrency, write } = to(policy);
+  if (write) await writePolicy(kube, policy, write.data, write.annotations);
+  return { lines: [says], json: { concurrency, changed: write !== undefined }, code: exit.done };
+}
+
+export const pause: Body = {
+  words: '',
+  options: { off: { type: 'boolean', about: 'go on again, as ot-functions resume' } },
+  details: [
+    'Sets concurrency of the policy to 0 and remembers what it was in an annotation of the ConfigMap. What downloads',
+    'goes on to its end.',
+  ],
+  examples: ['pause', 'pause --off'],
+  run: (call) => change(call, call.is('off') ? resuming : pausing),
+};
+
+export const resume: Body = {
+  words: '',
+  options: {},
+  details: [],
+  examples: ['resume'],
+  run: (call) => change(call, resuming),
+};

@@ -1,0 +1,67 @@
+import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { type PolicyKey, parsePolicy, policyKeys, sayDefault } from '../../shared/rules/policy.ts';
+import { policyEntries, strayEntries } from '../../shared/rules/policy-entries.ts';
+import { type Look, type Span, styled } from '../local/terminal/paint.ts';
+import { tableLines } from '../local/terminal/table.ts';
+import { nearestOf } from './nearest.ts';
+
+/** A key of the policy as it stands. */
+export interface KeyView {
+  key: PolicyKey;
+  value: string;
+  from: 'set' | 'default';
+  default: string;
+  /** What was expected where the value does not parse: then nothing that depends on it starts anew. */
+  fault?: string;
+}
+
+/** A key that nobody reads. */
+export interface Stray {
+  key: string;
+  value: string;
+  meant?: string;
+}
+
+export interface PolicyView {
+  keys: KeyView[];
+  unknown: Stray[];
+}
+
+/** The policy key by key, and what stands beside it that no function reads. */
+export function policyView(configMap: Pick<ConfigMap, 'data'> | undefined): PolicyView {
+  return {
+    keys: policyEntries(configMap, parsePolicy(configMap)).map(({ key, value, isSet, fault }) => ({
+      key,
+      value,
+      from: isSet ? 'set' : 'default',
+      default: sayDefault(key),
+      ...(fault ? { fault: `expected ${fault.expected}` } : {}),
+    })),
+    unknown: strayEntries(configMap).map(({ key, value }) => {
+      const meant = nearestOf(key, policyKeys);
+      return { key, value, ...(meant ? { meant } : {}) };
+    }),
+  };
+}
+
+/** The policy as a table, then what is wrong with it. */
+export function policyLines({ keys, unknown }: PolicyView, look: Look): string[] {
+  const columns = ['KEY', 'VALUE', 'FROM', 'DEFAULT', ''].map((title) => ({ title }));
+  const rows = keys.map(({ key, value, from, default: fallback, fault }): Span[] => [
+    fault ? styled('red', key) : key,
+    shortened(value) || '-',
+    from === 'set' ? from : styled('dim', from),
+    styled('dim', from === 'set' && shortened(value) !== shortened(fallback) ? shortened(fallback) || '-' : ''),
+    fault ? styled('red', fault) : '',
+  ]);
+  return [...tableLines(columns, rows, look), ...(unknown.length > 0 ? ['', ...unknown.map(sayStray)] : [])];
+}
+
+/** A key that nobody reads, and which was most likely meant. */
+export const sayStray = ({ key, meant }: Stray) =>
+  `${key}: no function reads this key${meant ? `; was ${meant} meant?` : ''} Be rid of it: ot-functions policy unset ${key}`;
+
+const shortened = (value: string) => {
+  const line = value.replace(/\s+/g, ' ').trim();
+  return line.length > 48 ? `${line.slice(0, 47)}…` : line;
+};

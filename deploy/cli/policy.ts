@@ -1,0 +1,75 @@
+import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { type PolicyKey, parsePolicy, policyKeys, sayFault } from '../../shared/rules/policy.ts';
+import { UsageError } from '../local/terminal/arguments.ts';
+import { type Body, type Call, exit, type Outcome } from './command.ts';
+import { nearestOf } from './nearest.ts';
+import { policyLines, policyView } from './policy-view.ts';
+import { readPolicy, writePolicy } from './read-policy.ts';
+
+/** Shows the policy, and changes it. */
+export const policy: Body = {
+  words: '[set KEY VALUE | unset KEY]',
+  options: {},
+  details: [
+    'set writes a value only if it parses. unset goes back to the default, and takes out a key that no function reads.',
+    'Exit codes: 0 all keys parse · 1 some do not, or no function reads them.',
+  ],
+  examples: ['policy', 'policy set concurrency 8', 'policy unset pruneAfter'],
+  completions: ['set', 'unset'],
+  run: async (call) => {
+    const [verb, ...rest] = call.words;
+    if (verb === undefined) return show(call, await readPolicy((await call.cluster()).kube));
+    if (verb === 'set') return set(call, settingOf(rest));
+    if (verb === 'unset') return unset(call, rest);
+    throw new UsageError(`expected policy, policy set KEY VALUE or policy unset KEY, found policy ${verb}`);
+  },
+};
+
+function show({ look }: Call, configMap: ConfigMap | undefined): Outcome {
+  const view = policyView(configMap);
+  const isFine = view.unknown.length === 0 && view.keys.every(({ fault }) => !fault);
+  return { lines: policyLines(view, look), json: view, code: isFine ? exit.done : exit.failed };
+}
+
+/** A key with a value that it may have; throws a UsageError that says what it may. */
+export function settingOf(words: readonly string[]): { key: PolicyKey; value: string } {
+  const [name = '', value, ...more] = words;
+  const key = policyKeys.find((known) => known === name);
+  if (!key) {
+    const meant = nearestOf(name, policyKeys);
+    throw new UsageError(
+      `expected a key of the policy, found ${JSON.stringify(name)}; ${meant ? `was ${meant} meant?` : `there are ${policyKeys.join(', ')}`}`,
+    );
+  }
+  if (value === undefined || more.length > 0)
+    throw new UsageError(`expected one value for ${key}, found ${value === undefined ? 'none' : words.length - 1}`);
+  const [fault] = parsePolicy({ data: { [key]: value } }).faults;
+  if (fault) throw new UsageError(`${sayFault(fault)}; nothing was changed`);
+  return { key, value };
+}
+
+async function set({ cluster }: Call, { key, value }: { key: PolicyKey; value: string }): Promise<Outcome> {
+  const { kube } = await cluster();
+  const configMap = await readPolicy(kube);
+  const was = configMap?.data?.[key];
+  if (was !== value) await writePolicy(kube, configMap, { [key]: value });
+  const said = was === value ? 'as before' : `before: ${was ?? 'not set'}`;
+  return { lines: [`${key} is ${value} (${said}).`], json: { key, value, was: was ?? null }, code: exit.done };
+}
+
+async function unset({ cluster }: Call, [key, ...more]: readonly string[]): Promise<Outcome> {
+  if (!key || more.length > 0)
+    throw new UsageError(`expected policy unset KEY, found ${more.length + (key ? 1 : 0)} keys`);
+  const { kube } = await cluster();
+  const configMap = await readPolicy(kube);
+  const was = configMap?.data?.[key];
+  const known = policyKeys.some((name) => name === key);
+  const meant = nearestOf(key, [...policyKeys, ...Object.keys(configMap?.data ?? {})]);
+  if (was === undefined && !known)
+    throw new UsageError(
+      `expected a key of the policy, found ${JSON.stringify(key)}${meant ? `; was ${meant} meant?` : ''}`,
+    );
+  if (was !== undefined) await writePolicy(kube, configMap, { [key]: null });
+  const said = was === undefined ? 'was not set' : 'is not set any more';
+  return { lines: [`${key} ${said}.`], json: { key, was: was ?? null }, code: exit.done };
+}

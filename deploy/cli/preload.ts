@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { ImagePublished, imagePublished } from '../../shared/events.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { publicationFault, publishedImage } from '../../shared/rules/published-image.ts';
+import { ApiError } from '../../shared/runtime/errors.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import { UsageError } from '../local/terminal/arguments.ts';
+import { type Body, type Call, exit, type Outcome, Refused, Unreachable } from './command.ts';
+import { readPolicy } from './read-policy.ts';
+
+/** Has an image made and downloaded before anybody needs it, as a pipeline would. */
+export const preload: Body = {
+  words: 'NAME',
+  options: {
+    version: { type: 'string', value: 'V', about: "goes into the policy's imageUrlTemplate" },
+    url: { type: 'string', value: 'URL', about: 'where the image is, in place of imageUrlTemplate' },
+    digest: { type: 'string', value: 'D', about: 'tells contents apart: the same one asks for no second download' },
+    'source-type': {
+      type: 'string',
+      value: 'TYPE',
+      about: 's3 (default), http or registry',
+      values: ['s3', 'http', 'registry'],
+    },
+    'disk-size': { type: 'string', value: 'SIZE', about: "such as 24Gi, in place of the policy's imageDiskSize" },
+    checksum: { type: 'string', value: 'SUM', about: 'ALGORITHM:HEX, with --source-type http' },
+    broker: { type: 'string', value: 'URL', about: 'post the event to this Broker, with no kubeconfig at all' },
+  },
+  details: [
+    'Without --broker the image is made at the API server as the function preload would make it, and refused at once where',
+    'it would be. With it the Broker alone answers, and what becomes of the event is seen at the image, or as a Warning Event.',
+    'Secret and classes come from the policy.',
+  ],
+  examples: [
+    'preload debian-12 --version 12.5',
+    'preload debian-12 --url http://127.0.0.1:19000/images/debian-12.qcow2 --digest sha256:0123',
+    'preload debian-12 --version 12.5 --broker http://127.0.0.1:18080/sync-operator/default',
+  ],
+  run: (call) => {
+    const published = publicationOf(call);
+    const broker = call.text('broker');
+    return broker === undefined ? make(call, published) : post(call, published, broker);
+  },
+};
+
+/** The publication that a command line says; throws a UsageError for one that the function would not take. */
+export function publicationOf({ words, text, namespace }: Pick<Call, 'words' | 'text' | 'namespace'>): ImagePublished {
+  const [name, ...more] = words;
+  if (name === undefined || more.length > 0)
+    throw new UsageError(`expected the name of one image, found ${words.join(' ') || 'nothing'}`);
+  const said = {
+    name,
+    namespace,
+    version: text('version'),
+    url: text('url'),
+    sourceType: text('source-type'),
+    diskSize: text('disk-size'),
+    checksum: text('checksum'),
+    digest: text('digest'),
+  };
+  const parsed = ImagePublished.safeParse(
+    Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)),
+  );
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = String(issue?.path[0] ?? '') as keyof typeof said;
+  throw new UsageError(`${options[field] ?? field}: ${issue?.message}; found ${JSON.stringify(said[field])}`);
+}
+
+const options: Readonly<Record<string, string>> = {
+  name: 'NAME',
+  sourceType: '--source-type',
+  diskSize: '--disk-size',
+  version: '--version',
+  url: '--url',
+  checksum: '--checksum',
+  digest: '--digest',
+};
+
+const source = 'ot-functions';
+
+async function make({ cluster, nowMs }: Call, published: ImagePublished): Promise<Outcome> {
+  const { kube } = await cluster();
+  const policy = parsePolicy(await readPolicy(kube));
+  const fault = publicationFault(published, policy);
+  if (fault) throw new Refused(`${fault}; the policy is changed by: ot-functions policy set KEY VALUE`);
+  const time = new Date(nowMs).toISOString();
+  const image = publishedImage(published, policy, { id: randomUUID(), source, time });
+  await applied(kube, image);
+  const { namespace, name } = image.metadata;
+  return {
+    lines: [`VMDiskImage ${namespace}/${name} is asked for. Wait for it: ot-functions wait image/${namespace}/${name}`],
+    json: { image: { namespace, name } },
+    code: exit.done,
+  };
+}
+
+/** Under the name of the function, so that the next publication by a pipeline is of the same hand; never by force. */
+async function applied(kube: Kube, image: ReturnType<typeof publishedImage>): Promise<void> {
+  const before = await kube.get(VMDiskImage, image.metadata);
+  if (before?.metadata.deletionTimestamp)
+    throw new Refused('expected no image of that name that is being deleted, found one; wait until it is gone');
+  try {
+    await kube.apply(VMDiskImage, image, { fieldManager: 'preload' });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status === 401 || error.status === 403) throw error;
+    throw new Refused(`expected the API server to take the image, found: ${error.message}`);
+  }
+}
+
+async function post({ nowMs }: Call, published: ImagePublished, broker: string): Promise<Outcome> {
+  const id = randomUUID();
+  const response = await answerOf(
+    broker,
+    {
+      'content-type': 'application/json',
+      'ce-specversion': '1.0',
+      'ce-id': id,
+      'ce-source': source,
+      'ce-type': imagePublished,
+      'ce-time': new Date(nowMs).toISOString(),
+    },
+    JSON.stringify(published),
+  );
+  if (!response.ok) {
+    const text = (await response.text()).replace(/\s+/g, ' ').slice(0, 200);
+    throw new Refused(
+      `expected the Broker to take the event (202), found ${response.status}${text ? `: ${text}` : ''}`,
+    );
+  }
+  return {
+    lines: [
+      `The Broker has the event ${id}. The image follows, or a Warning Event that says why not: kubectl get events -A --field-selector type=Warning`,
+    ],
+    json: { event: id, status: response.status },
+    code: exit.done,
+  };
+}
+
+async function answerOf(broker: string, headers: Record<string, string>, body: string): Promise<Response> {
+  if (!URL.canParse(broker) || !/^https?:$/.test(new URL(broker).protocol))
+    throw new UsageError(
+      `--broker: expected a URL such as http://127.0.0.1:18080/sync-operator/default, found ${JSON.stringify(broker)}`,
+    );
+  try {
+    return await fetch(broker, { method: 'POST', headers, body, signal: AbortSignal.timeout(30_000) });
+  } catch (error) {
+    const { cause, message } = error as Error;
+    throw new Unreachable(
+      `expected an answer of the Broker at ${new URL(broker).origin}, found none: ${cause instanceof Error ? cause.message : message}`,
+    );
+  }
+}

@@ -1,0 +1,147 @@
+import type { Lease } from '../../shared/resources/coordination/lease.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../shared/resources/resource.ts';
+import { downloadShareOf } from '../../shared/rules/download-share.ts';
+import { type Basis, basisOf, startsOf } from '../../shared/rules/forecast.ts';
+import { type Policy, sayFault } from '../../shared/rules/policy.ts';
+import { byPlace, grantKeys, isQueued, placeOf } from '../../shared/rules/queue.ts';
+import { holdersOf } from '../../shared/rules/slots.ts';
+import { type Look, type Span, styled } from '../local/terminal/paint.ts';
+import { phaseSpan } from '../local/terminal/phase-style.ts';
+import { tableLines } from '../local/terminal/table.ts';
+import { sayAge, saySpan } from './age.ts';
+
+export interface Read {
+  images: readonly VMDiskImage[];
+  lease: Lease | undefined;
+  policy: Policy;
+}
+
+/** What `queue` shows, for people and for scripts. */
+export interface QueueView {
+  concurrency: number;
+  /** Why nobody starts, whatever is free; empty where somebody may. */
+  stopped: string;
+  slots: { image: string; since: string; phase: string; progress: string; attempt: number }[];
+  waiting: { place: number; image: string; since: string; startsAt: string | null; why: string }[];
+  /** They join the end of the line at their time. */
+  retrying: { image: string; at: string; why: string }[];
+  basis: Basis | null;
+}
+
+/** The queue as start-sync sees it, and what may be said of its future. */
+export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueView {
+  const { concurrency } = policy.values;
+  const holders = holdersOf(lease) ?? [];
+  const held = new Set(holders.map(({ uid }) => uid));
+  const byUid = new Map(images.map((image) => [image.metadata.uid, image]));
+  const line = images
+    .filter((image) => isQueued(image) && !held.has(image.metadata.uid))
+    .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
+  const basis = basisOf(images);
+  const slots = holders.map((holder) => ({ holder, share: downloadShareOf(byUid.get(holder.uid)) }));
+  const stopped = stoppedBy({ lease, policy }, line.length > 0);
+  const starts = stopped ? [] : startsOf(line.length, slots, concurrency, basis, nowMs);
+  const retrying = images.filter(({ status, metadata }) => status?.phase === 'Retrying' && !metadata.deletionTimestamp);
+  return {
+    concurrency,
+    stopped,
+    slots: holders.map(({ uid, image, since, attempt }) => {
+      const { phase = 'Gone', progress = '' } = byUid.get(uid)?.status ?? {};
+      return { image, since, attempt, phase, progress };
+    }),
+    waiting: line.map((image, index) => ({
+      place: index + 1,
+      image: keyOf(image.metadata),
+      since: image.status?.queuedAt ?? image.metadata.creationTimestamp,
+      startsAt: timeOf(starts[index]),
+      why: image.status?.message ?? '',
+    })),
+    retrying: retrying
+      .map(({ metadata, status }) => ({
+        image: keyOf(metadata),
+        at: status?.nextAttemptAt ?? '',
+        why: status?.message ?? '',
+      }))
+      .sort((a, b) => a.at.localeCompare(b.at)),
+    basis: basis ?? null,
+  };
+}
+
+const timeOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
+
+/** What keeps everybody from a slot. */
+function stoppedBy({ lease, policy }: Pick<Read, 'lease' | 'policy'>, isAnybodyWaiting: boolean): string {
+  const fault = policy.faults.find(({ key }) => grantKeys.some((name) => name === key));
+  if (fault)
+    return `the policy does not parse: ${sayFault(fault)}; mend it with: ot-functions policy set ${fault.key} VALUE`;
+  if (policy.values.concurrency === 0) return 'the queue is paused (concurrency 0); go on with: ot-functions resume';
+  if (isAnybodyWaiting && lease && holdersOf(lease) === undefined)
+    return 'the slots cannot be read from the Lease sync-slots; start-sync makes them anew, else look with: ot-functions doctor';
+  return '';
+}
+
+/** The slots, the line, and those who join it later. */
+export function queueLines(view: QueueView, nowMs: number, look: Look): string[] {
+  const { concurrency, slots, waiting, retrying, stopped } = view;
+  return [
+    `${slots.length} of ${concurrency} slots held, ${waiting.length} waiting, ${retrying.length} to be tried again.`,
+    ...(stopped ? [`Nothing starts: ${stopped}.`] : []),
+    ...section(slots.length, ['SLOT', 'IMAGE', 'SINCE', 'PHASE', 'PROGRESS', 'ATTEMPT'], look, () =>
+      slots.map(({ image, since, phase, progress, attempt }, index) => [
+        String(index + 1),
+        image,
+        sayAge(since, nowMs),
+        phaseSpan(phase as 'Syncing'),
+        progress,
+        String(attempt),
+      ]),
+    ),
+    ...section(waiting.length, ['PLACE', 'IMAGE', 'WAITS', 'STARTS', 'WHY'], look, () =>
+      waiting.map(({ place, image, since, startsAt, why }) => [
+        String(place),
+        image,
+        sayAge(since, nowMs),
+        sayStart(startsAt, nowMs, place <= concurrency - slots.length),
+        styled('dim', why),
+      ]),
+    ),
+    ...section(retrying.length, ['AGAIN', 'IMAGE', 'WHY'], look, () =>
+      retrying.map(({ image, at, why }) => [sayIn(at, nowMs), image, styled('dim', why)]),
+    ),
+    ...(waiting.length > 0 ? ['', sayBasis(view)] : []),
+  ];
+}
+
+function section(count: number, titles: readonly string[], look: Look, rows: () => Span[][]): string[] {
+  if (count === 0) return [];
+  return [
+    '',
+    ...tableLines(
+      titles.map((title) => ({ title })),
+      rows(),
+      look,
+    ),
+  ];
+}
+
+/** A slot that is held for longer than downloads take may come free at any moment. */
+function sayStart(startsAt: string | null, nowMs: number, isFree: boolean): string {
+  if (startsAt === null) return 'unknown';
+  if (isFree) return 'now';
+  const leftMs = Date.parse(startsAt) - nowMs;
+  return leftMs > 0 ? `in about ${saySpan(leftMs)}` : 'any moment';
+}
+
+const sayIn = (at: string, nowMs: number) => (Date.parse(at) > nowMs ? `in ${saySpan(Date.parse(at) - nowMs)}` : 'now');
+
+function sayBasis({ basis, stopped }: QueueView): string {
+  if (stopped) return 'STARTS is unknown while nothing starts.';
+  if (!basis) return 'STARTS is unknown: no image here has been downloaded yet that one could go by.';
+  const { count, medianMs, leastMs, mostMs } = basis;
+  const gone =
+    count === 1
+      ? `the one download of an image that is there (${saySpan(medianMs)})`
+      : `the ${count} downloads of images that are there (${saySpan(medianMs)} in the middle, ${saySpan(leastMs)} to ${saySpan(mostMs)})`;
+  return `STARTS goes by ${gone}; failures and retries are not foreseen.`;
+}

@@ -1,0 +1,35 @@
+import { Lease } from '../../shared/resources/coordination/lease.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
+import { leaseName } from '../../shared/rules/slots.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import { type Body, exit } from './command.ts';
+import { queueLines, queueOf, type Read } from './queue-view.ts';
+import { listEverywhere } from './subject.ts';
+
+/** Who downloads, who waits, and when it may begin. */
+export const queue: Body = {
+  words: '',
+  options: {},
+  details: [
+    'There is one queue for all namespaces: who waited longest is next. A forecast goes by how long the downloads took',
+    'that are done; where there is none it says "unknown".',
+  ],
+  examples: ['queue', 'queue --json'],
+  run: async ({ cluster, nowMs, look }) => {
+    const view = queueOf(await readQueue((await cluster()).kube), nowMs);
+    return { lines: queueLines(view, nowMs, look), json: view, code: exit.done };
+  },
+};
+
+/** What the queue is made of, read from the cluster. */
+export async function readQueue(kube: Kube): Promise<Read> {
+  const [images, lease, configMap] = await Promise.all([
+    listEverywhere<VMDiskImage>(kube, 'image'),
+    kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
+    kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }),
+  ]);
+  return { images, lease, policy: parsePolicy(configMap) };
+}

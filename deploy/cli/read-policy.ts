@@ -1,0 +1,31 @@
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+
+const ref = { namespace: operatorNamespace, name: policyName };
+
+/** The policy's ConfigMap; undefined where there is none, and all keys have their defaults. */
+export const readPolicy = (kube: Kube): Promise<ConfigMap | undefined> => kube.get(ConfigMap, ref);
+
+/**
+ * Writes keys of the policy, null for one that is to go, and annotations beside them. What somebody else wrote since it was read makes
+ * it a 409.
+ */
+export async function writePolicy(
+  kube: Kube,
+  before: ConfigMap | undefined,
+  data: Readonly<Record<string, string | null>>,
+  annotations: Readonly<Record<string, string | null>> = {},
+): Promise<void> {
+  const options = { fieldManager: 'ot-functions-cli' };
+  if (!before) {
+    const present = (all: Readonly<Record<string, string | null>>) =>
+      Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
+    const metadata = { ...ref, annotations: present(annotations) };
+    await kube.create(ConfigMap, { metadata, data: present(data) }, options.fieldManager);
+    return;
+  }
+  const { uid, resourceVersion } = before.metadata;
+  await kube.patch(ConfigMap, ref, { metadata: { uid, resourceVersion, annotations }, data }, options);
+}

@@ -1,0 +1,40 @@
+import { adoptSnapshot, syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { referenceOf } from '../../shared/resources/resource.ts';
+import { type Body, exit, fieldManager, Refused } from './command.ts';
+import { findImage, sayName, sayTyped } from './subject.ts';
+
+/** Asks for a new download. */
+export const retry: Body = {
+  words: 'IMAGE',
+  options: {},
+  details: [
+    'It joins the end of the queue as a new revision, with all its attempts. Machines use the snapshot of before until the',
+    'new one is there. A download of it that is under way ends.',
+  ],
+  examples: ['retry ubuntu', 'retry vmdi-farm/ubuntu'],
+  run: async ({ cluster, words, namespace, nowMs }) => {
+    const { kube } = await cluster();
+    const image = await findImage(kube, words, namespace);
+    const refusal = whyNotAgain(image);
+    if (refusal) throw new Refused(refusal);
+    const requested = new Date(nowMs).toISOString();
+    const { uid } = image.metadata;
+    const patch = { metadata: { uid, annotations: { [syncRequested]: requested } } };
+    await kube.patch(VMDiskImage, referenceOf(image), patch, { fieldManager });
+    return {
+      lines: [`${sayName(image)} is asked for anew. Wait for it: ot-functions wait ${sayTyped(image)}`],
+      json: { image: referenceOf(image), requested },
+      code: exit.done,
+    };
+  },
+};
+
+/** Why asking would change nothing. */
+export function whyNotAgain(image: VMDiskImage): string | undefined {
+  const { deletionTimestamp, annotations } = image.metadata;
+  if (deletionTimestamp) return `expected an image that stays, found that ${sayName(image)} is being deleted`;
+  const adopted = annotations?.[adoptSnapshot];
+  return adopted === undefined
+    ? undefined
+    : `expected an image that downloads, found that ${sayName(image)} takes over VolumeSnapshot ${adopted}; first remove its annotation: kubectl annotate vmdi ${image.metadata.name} -n ${image.metadata.namespace} ${adoptSnapshot}-`;
+}

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { at, aVMDiskImage, start } from '../../test/builders.ts';
+import { aVirtualMachine } from '../../test/machine-builders.ts';
+import { aKupenStackMachine, aVirtualNetwork, aVolume } from '../../test/openstack-builders.ts';
+import { aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';
+import { codeOf, stateOfPhase } from './standing.ts';
+import { type Found, nothing, treeLines, treeOf } from './status-tree.ts';
+
+const look = { columns: Number.POSITIVE_INFINITY, colour: false };
+const linesOf = (found: Partial<Found>) => {
+  const all = { ...nothing, known: found.images ?? [], ...found };
+  return treeLines(treeOf(all), start + 90_000, look);
+};
+const isReady = { type: 'Ready', status: 'True', reason: 'Any', message: '', lastTransitionTime: at(0) } as const;
+const missing = aVMDiskImage({ name: 'missing', status: { phase: 'Failed', message: 'Not tried again:\n\t404.' } });
+const ubuntu = aVMDiskImage({ status: { phase: 'Succeeded', message: 'Ready to clone.' } });
+
+test('what is Failed comes first, its cause above all; what is well says nothing', () => {
+  const machine = aVirtualMachine({ status: { phase: 'Ready', message: 'It runs.' } });
+  expect(linesOf({ machines: [machine], images: [ubuntu, missing] })).toEqual([
+    '1 Failed, 2 Ready. First cause: VMDiskImage vmdi-farm/missing: Not tried again: 404.',
+    '',
+    'NAME                             PHASE      AGE  CAUSE',
+    'VirtualMachine lab/demo          Ready      90s',
+    '└─ VMDiskImage vmdi-farm/ubuntu  Succeeded  90s',
+    'VMDiskImage vmdi-farm/missing    Failed     90s  Not tried again: 404.',
+    'VMDiskImage vmdi-farm/ubuntu     Succeeded  90s',
+  ]);
+});
+
+test('a machine that waits for its image has the cause of the image', () => {
+  const image = aVMDiskImage({ status: { phase: 'Retrying', message: 'Cut off.' } });
+  const machine = aVirtualMachine({ status: { phase: 'Provisioning', message: 'Waiting for its image.' } });
+  expect(linesOf({ machines: [machine], known: [image] })[0]).toBe(
+    '1 under way. First cause: VMDiskImage vmdi-farm/ubuntu: Cut off.',
+  );
+});
+
+test('a workspace has its parts below it, the image of a machine below that, and its machines nowhere else', () => {
+  const component = (kind: 'VMDiskImage' | 'VirtualMachine' | 'Volume', name: string, phase: 'Ready' | 'Failed') =>
+    ({ kind, name, phase, reason: 'Any', message: `${name} is ${phase}.` }) as const;
+  const workspace = aWorkspace({
+    spec: { vms: [aMachineOf()] },
+    status: {
+      phase: 'Failed',
+      message: 'VirtualMachine vm: vm is Failed.',
+      namespace: 'ws-lab',
+      images: [{ name: 'ubuntu', namespace: 'vmdi-farm' }],
+      components: [
+        component('VMDiskImage', 'ubuntu', 'Ready'),
+        component('Volume', 'data', 'Ready'),
+        component('VirtualMachine', 'vm', 'Failed'),
+      ],
+    },
+  });
+  const machine = aVirtualMachine({ name: 'vm', namespace: 'ws-lab', status: { phase: 'Failed' } });
+  expect(linesOf({ workspaces: [workspace], machines: [machine], known: [ubuntu] }).slice(3)).toEqual([
+    'Workspace lab                       Failed     90s  VirtualMachine vm: vm is Failed.',
+    '├─ VirtualMachine vm                Failed     90s  vm is Failed.',
+    '│  └─ VMDiskImage vmdi-farm/ubuntu  Succeeded  90s',
+    '└─ Volume data                      Ready',
+  ]);
+});
+
+test('a machine on OpenStack has its networks and volumes below it, and their cause; one that is not as wanted is under way', () => {
+  const disk = aVolume({ status: { phase: 'Failed', message: 'No space.' } });
+  const elsewhere = aVolume({ namespace: 'other', status: { phase: 'Failed', message: 'Not his.' } });
+  const net = aVirtualNetwork({ status: { phase: 'Available', conditions: [isReady] } });
+  const server = aKupenStackMachine({
+    spec: { virtualNetworks: ['net'] },
+    status: { phase: 'Running', message: 'Waiting: volume disk is Failed.' },
+  });
+  const found = { servers: [server], parts: [disk, elsewhere, net] };
+  expect(treeOf({ ...nothing, ...found })).toMatchObject([{ state: 'under way', children: [{ state: 'Ready' }, {}] }]);
+  expect(linesOf(found)).toEqual([
+    '1 under way. First cause: Volume.kupenstack.io lab/disk: No space.',
+    '',
+    'NAME                                     PHASE      AGE  CAUSE',
+    'VirtualMachine.kupenstack.io lab/demo    Running    90s  Waiting: volume disk is Failed.',
+    '├─ VirtualNetwork.kupenstack.io lab/net  Available  90s',
+    '└─ Volume.kupenstack.io lab/disk         Failed     90s  No space.',
+  ]);
+});
+
+test('nothing at all is said in words, and colours only where they are wanted', () => {
+  expect(linesOf({})).toEqual(['There are no workspaces, machines or images here.']);
+  const nodes = treeOf({ ...nothing, images: [missing] });
+  const text = (colour: boolean) => treeLines(nodes, Date.parse(at(1)), { ...look, colour }).join('');
+  expect(text(true)).toContain('\u001b[31mFailed');
+  expect(text(false)).not.toContain('\u001b');
+});
+
+test('scripts learn whether all is Ready, something Failed, or neither', () => {
+  expect(codeOf((['Ready', 'Succeeded', 'Skipped'] as const).map(stateOfPhase))).toBe(0);
+  expect(codeOf((['Ready', 'Failed', 'Syncing'] as const).map(stateOfPhase))).toBe(1);
+  expect(codeOf((['Ready', 'Syncing'] as const).map(stateOfPhase))).toBe(5);
+  expect(codeOf([])).toBe(0);
+});

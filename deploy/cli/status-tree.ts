@@ -1,0 +1,178 @@
+import type { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import type { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
+import type { Volume } from '../../shared/resources/kupenstack/volume.ts';
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Component, Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import { keyOf } from '../../shared/resources/resource.ts';
+import { heldNamespace } from '../../shared/rules/workspace-images.ts';
+import { type Look, type Span, styled } from '../local/terminal/paint.ts';
+import { phaseSpan, type ShownPhase } from '../local/terminal/phase-style.ts';
+import { tableLines } from '../local/terminal/table.ts';
+import { sayAge } from './age.ts';
+import { partsOf } from './server-parts.ts';
+import { byUrgency, causeOf, phaseOf, type State, stateOf, stateOfPhase, states } from './standing.ts';
+import { type OnOpenStack, type Subject, sayKind, sayPlace } from './subject.ts';
+
+/** An object or a part of one, how it stands, and what it needs. */
+export interface Node {
+  kind: string;
+  namespace?: string;
+  name: string;
+  phase: ShownPhase;
+  state: State;
+  since?: string;
+  /** Why it is not well, in its own words; empty where it is. */
+  cause: string;
+  children: Node[];
+}
+
+/** What was read of the cluster. */
+export interface Found {
+  workspaces: readonly Workspace[];
+  machines: readonly VirtualMachine[];
+  images: readonly VMDiskImage[];
+  /** Images that stand below others. */
+  known: readonly VMDiskImage[];
+  servers: readonly KupenStackMachine[];
+  networks: readonly VirtualNetwork[];
+  volumes: readonly Volume[];
+  /** What is on OpenStack and stands below machines. */
+  parts: readonly OnOpenStack[];
+}
+
+export const nothing: Found = {
+  workspaces: [],
+  machines: [],
+  images: [],
+  known: [],
+  servers: [],
+  networks: [],
+  volumes: [],
+  parts: [],
+};
+
+/**
+ * Workspaces with their parts, machines with their images, images, then machines on OpenStack with their networks and volumes, and
+ * these; of each what is Failed first, then what is under way.
+ */
+export function treeOf({ workspaces, machines, images, known, servers, networks, volumes, parts }: Found): Node[] {
+  const imageAt = new Map(known.map((image) => [keyOf(image.metadata), image]));
+  const homes = new Set(workspaces.map(({ status }) => status?.namespace));
+  const free = machines.filter(({ metadata }) => !homes.has(metadata.namespace));
+  return [
+    ...sorted(workspaces.map((workspace) => workspaceNode(workspace, machines, imageAt))),
+    ...sorted(free.map((machine) => machineNode(machine, imageAt))),
+    ...sorted(images.map((image) => nodeOf(image))),
+    ...sorted(servers.map((server) => serverNode(server, parts))),
+    ...sorted([...networks, ...volumes].map((part) => nodeOf(part))),
+  ];
+}
+
+type Images = ReadonlyMap<string, VMDiskImage>;
+
+const sorted = (nodes: readonly Node[]) =>
+  [...nodes].sort(
+    (a, b) => byUrgency(a, b) || (a.namespace ?? '').localeCompare(b.namespace ?? '') || a.name.localeCompare(b.name),
+  );
+
+const nodeOf = (subject: Subject, children: Node[] = []): Node => ({
+  kind: sayKind(subject),
+  ...(subject.metadata.namespace ? { namespace: subject.metadata.namespace } : {}),
+  name: subject.metadata.name,
+  phase: phaseOf(subject),
+  state: stateOf(subject),
+  since: subject.metadata.creationTimestamp,
+  cause: causeOf(subject),
+  children,
+});
+
+function machineNode(machine: VirtualMachine, images: Images): Node {
+  const image = images.get(keyOf(machine.spec.vmDiskImageRef));
+  return nodeOf(machine, image ? [nodeOf(image)] : []);
+}
+
+const serverNode = (server: KupenStackMachine, parts: readonly OnOpenStack[]): Node =>
+  nodeOf(
+    server,
+    partsOf(server, parts).map((part) => nodeOf(part)),
+  );
+
+/** Parts in the order of the workspace's own status, which is that of its stages; an image stands under its machine. */
+function workspaceNode(workspace: Workspace, machines: readonly VirtualMachine[], images: Images): Node {
+  const components = workspace.status?.components ?? [];
+  const imageOfMachine = new Map((workspace.spec.vms ?? []).map((vm) => [vm.name, vm.backingVMDiskImage]));
+  const nodes = components.map((component) => {
+    const machine =
+      component.kind === 'VirtualMachine'
+        ? machines.find(
+            ({ metadata }) => metadata.name === component.name && metadata.namespace === workspace.status?.namespace,
+          )
+        : undefined;
+    const imageName = component.kind === 'VirtualMachine' ? imageOfMachine.get(component.name) : undefined;
+    const below = imageName === undefined ? [] : [imageBelow(workspace, imageName, components, images)];
+    return partNode(component, machine, below);
+  });
+  const shown = new Set(nodes.flatMap(({ children }) => children.map(({ name }) => name)));
+  const parts = nodes.filter(({ kind, name }) => kind !== 'VMDiskImage' || !shown.has(name));
+  return nodeOf(workspace, parts.sort(byUrgency));
+}
+
+const partNode = ({ kind, name, phase, message }: Component, subject: Subject | undefined, children: Node[]): Node => ({
+  kind,
+  name,
+  phase,
+  state: stateOfPhase(phase),
+  ...(subject ? { since: subject.metadata.creationTimestamp } : {}),
+  cause: stateOfPhase(phase) === 'Ready' ? '' : message,
+  children,
+});
+
+function imageBelow(workspace: Workspace, name: string, components: readonly Component[], images: Images): Node {
+  const namespace = heldNamespace(workspace, name);
+  const image = namespace === undefined ? undefined : images.get(keyOf({ namespace, name }));
+  if (image) return nodeOf(image);
+  const part = components.find((component) => component.kind === 'VMDiskImage' && component.name === name);
+  return part
+    ? partNode(part, undefined, [])
+    : { kind: 'VMDiskImage', name, phase: 'Waiting', state: 'under way', cause: '', children: [] };
+}
+
+/** The first cause of all: of what is Failed, else of what is under way. A workspace says its own, a machine's may be its image. */
+export function firstCauseIn(nodes: readonly Node[]): Node | undefined {
+  const [worst] = nodes.filter(({ state }) => state !== 'Ready').sort(byUrgency);
+  return !worst || worst.kind === 'Workspace' ? worst : (firstCauseIn(worst.children) ?? worst);
+}
+
+/** The tree as a table, the first cause above it. */
+export function treeLines(nodes: readonly Node[], nowMs: number, look: Look): string[] {
+  if (nodes.length === 0) return ['There are no workspaces, machines or images here.'];
+  const first = firstCauseIn(nodes);
+  const columns = ['NAME', 'PHASE', 'AGE', 'CAUSE'].map((title) => ({ title }));
+  const rows = nodes.flatMap((node) => rowsOf(node, '', '', nowMs));
+  const table = tableLines(columns, rows, look);
+  if (!first) return [...table];
+  return [`${summaryOf(nodes)} First cause: ${nameOf(first)}: ${causeText(first)}`, '', ...table];
+}
+
+const nameOf = ({ kind, namespace, name }: Node) => `${kind} ${sayPlace({ namespace, name })}`;
+
+/** One line, whatever the words of others hold. */
+const causeText = ({ cause, phase }: Node) => (cause || phase).replace(/\s+/g, ' ').trim();
+
+function summaryOf(nodes: readonly Node[]): string {
+  const counts = states.map((word) => ({ word, count: nodes.filter(({ state }) => state === word).length }));
+  return `${counts
+    .filter(({ count }) => count > 0)
+    .map(({ word, count }) => `${count} ${word}`)
+    .join(', ')}.`;
+}
+
+function rowsOf(node: Node, lead: string, below: string, nowMs: number): Span[][] {
+  const row = [`${lead}${nameOf(node)}`, phaseSpan(node.phase), sayAge(node.since, nowMs), styled('dim', node.cause)];
+  const children = node.children.flatMap((child, index) => {
+    const isLast = index === node.children.length - 1;
+    return rowsOf(child, `${below}${isLast ? '└─ ' : '├─ '}`, `${below}${isLast ? '   ' : '│  '}`, nowMs);
+  });
+  return [row, ...children];
+}

@@ -1,0 +1,121 @@
+import type { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import type { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
+import type { Volume } from '../../shared/resources/kupenstack/volume.ts';
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import { UsageError } from '../local/terminal/arguments.ts';
+import type { Body, Call } from './command.ts';
+import { codeOf } from './standing.ts';
+import { type Found, nothing, treeLines, treeOf } from './status-tree.ts';
+import {
+  findSubject,
+  isOnOpenStack,
+  kindIn,
+  kindOf,
+  listEverywhere,
+  listIfAny,
+  type OnOpenStack,
+  readNamed,
+  type SubjectKind,
+  subjectKinds,
+} from './subject.ts';
+
+/** How everything stands, or one workspace, machine or image: a tree. */
+export const status: Body = {
+  words: '[KIND] [NAME]',
+  options: { all: { type: 'boolean', short: 'A', about: 'all namespaces; so it is without --namespace, too' } },
+  details: [
+    'KIND is workspace, machine or image; on OpenStack virtualmachine.kupenstack.io, virtualnetwork or volume, or what begins one',
+    'of these only. A workspace is shown with its parts, a machine with its image, one on OpenStack with networks and volumes.',
+    'Exit codes: 0 all Ready · 1 something Failed · 5 nothing Failed, not all Ready.',
+  ],
+  examples: ['status', 'status -n vmdi-farm', 'status workspace demo-workspace-1', 'status --json'],
+  completions: subjectKinds,
+  run: async (call) => {
+    const nodes = treeOf(await read(call));
+    return {
+      lines: treeLines(nodes, call.nowMs, call.look),
+      json: nodes,
+      code: codeOf(nodes.map(({ state }) => state)),
+    };
+  },
+};
+
+async function read({ cluster, words, namespace, is }: Call): Promise<Found> {
+  if (namespace && is('all')) throw new UsageError('expected --namespace or --all, found both');
+  const { kube } = await cluster();
+  const [kind] = words;
+  if (kind === undefined) return everything(kube, namespace);
+  const only = words.length === 1 ? kindIn(kind, 'or a name') : undefined;
+  if (only) {
+    const { known, parts, ...found } = await everything(kube, namespace);
+    return { ...nothing, known, parts, [listed[only]]: found[listed[only]] };
+  }
+  const subject = await findSubject(kube, readNamed(words, namespace));
+  if (isOnOpenStack(subject)) return ofOpenStack(kube, subject);
+  if (subject.kind === VMDiskImage.kind) return { ...nothing, images: [subject as VMDiskImage] };
+  if (subject.kind === Workspace.kind) return ofWorkspace(kube, subject as Workspace);
+  const machine = subject as VirtualMachine;
+  return { ...nothing, machines: [machine], known: await imagesAt(kube, [machine.spec.vmDiskImageRef]) };
+}
+
+/** Under which word the tree has a kind. */
+const listed = {
+  workspace: 'workspaces',
+  machine: 'machines',
+  image: 'images',
+  'virtualmachine.kupenstack.io': 'servers',
+  virtualnetwork: 'networks',
+  volume: 'volumes',
+} as const satisfies Record<SubjectKind, keyof Found>;
+
+async function ofOpenStack(kube: Kube, subject: OnOpenStack): Promise<Found> {
+  const found = { ...nothing, [listed[kindOf(subject)]]: [subject] };
+  if (subject.kind !== 'VirtualMachine') return found;
+  const { networks, volumes } = await onOpenStack(kube, { namespace: subject.metadata.namespace ?? '' });
+  return { ...found, parts: [...networks, ...volumes] };
+}
+
+async function onOpenStack(kube: Kube, where: { namespace?: string }) {
+  const [servers, networks, volumes] = await Promise.all([
+    listIfAny<KupenStackMachine>(kube, 'virtualmachine.kupenstack.io', where),
+    listIfAny<VirtualNetwork>(kube, 'virtualnetwork', where),
+    listIfAny<Volume>(kube, 'volume', where),
+  ]);
+  return { servers, networks, volumes };
+}
+
+async function ofWorkspace(kube: Kube, workspace: Workspace): Promise<Found> {
+  const { namespace, images = [] } = workspace.status ?? {};
+  const machines = namespace ? await listEverywhere<VirtualMachine>(kube, 'machine', { namespace }) : [];
+  return { ...nothing, workspaces: [workspace], machines, known: await imagesAt(kube, images) };
+}
+
+async function everything(kube: Kube, namespace: string | undefined): Promise<Found> {
+  const where = namespace ? { namespace } : {};
+  const [all, machines, images, cloud] = await Promise.all([
+    listEverywhere<Workspace>(kube, 'workspace'),
+    listEverywhere<VirtualMachine>(kube, 'machine', where),
+    listEverywhere<VMDiskImage>(kube, 'image', where),
+    onOpenStack(kube, where),
+  ]);
+  const workspaces = all.filter(({ status: { namespace: home } = {} }) => !namespace || home === namespace);
+  const there = new Set(images.map(({ metadata }) => keyOf(metadata)));
+  const named = [
+    ...machines.map(({ spec }) => spec.vmDiskImageRef),
+    ...workspaces.flatMap(({ status: { images: held = [] } = {} }) => held),
+  ];
+  const elsewhere = namespace ? named.filter((ref) => !there.has(keyOf(ref))) : [];
+  const known = [...images, ...(await imagesAt(kube, elsewhere))];
+  return { workspaces, machines, images, known, ...cloud, parts: [...cloud.networks, ...cloud.volumes] };
+}
+
+/** Those of the images that are there, each once. */
+async function imagesAt(kube: Kube, refs: readonly ObjectReference[]): Promise<VMDiskImage[]> {
+  const different = [...new Map(refs.map((ref) => [keyOf(ref), ref])).values()];
+  const found = await Promise.all(different.map((ref) => kube.get(VMDiskImage, ref)));
+  return found.filter((image) => image !== undefined);
+}

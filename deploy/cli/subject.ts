@@ -1,0 +1,213 @@
+import { group as openStackGroup } from '../../shared/resources/kupenstack/condition.ts';
+import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
+import { Volume } from '../../shared/resources/kupenstack/volume.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import type { ObjectReference } from '../../shared/resources/resource.ts';
+import { hasStatus } from '../../shared/runtime/errors.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import { UsageError } from '../local/terminal/arguments.ts';
+import { NotThere } from './command.ts';
+import { nearestOf } from './nearest.ts';
+
+/** What is on OpenStack. */
+export type OnOpenStack = KupenStackMachine | VirtualNetwork | Volume;
+
+/** An object that commands are about. */
+export type Subject = Workspace | VirtualMachine | VMDiskImage | OnOpenStack;
+
+export const isOnOpenStack = (subject: Subject): subject is OnOpenStack => subject.apiVersion === openStackGroup;
+
+const resources = {
+  workspace: Workspace,
+  machine: VirtualMachine,
+  image: VMDiskImage,
+  'virtualmachine.kupenstack.io': KupenStackMachine,
+  virtualnetwork: VirtualNetwork,
+  volume: Volume,
+} as const;
+export type SubjectKind = keyof typeof resources;
+export const subjectKinds = Object.keys(resources) as readonly SubjectKind[];
+export const onOpenStackKinds = subjectKinds.filter((kind) => resources[kind].apiVersion === openStackGroup);
+
+/** Every word that stands for a kind: ours, and those that kubectl takes. */
+const words: Readonly<Record<string, SubjectKind>> = {
+  workspace: 'workspace',
+  workspaces: 'workspace',
+  otws: 'workspace',
+  machine: 'machine',
+  machines: 'machine',
+  otvm: 'machine',
+  virtualmachine: 'machine',
+  virtualmachines: 'machine',
+  image: 'image',
+  images: 'image',
+  vmdi: 'image',
+  vmdiskimage: 'image',
+  vmdiskimages: 'image',
+  vn: 'virtualnetwork',
+  virtualnetworks: 'virtualnetwork',
+  vol: 'volume',
+  volumes: 'volume',
+  ...Object.fromEntries(subjectKinds.flatMap((kind) => fullNames(kind).map((name) => [name, kind]))),
+};
+
+/** "volume", "volumes.kupenstack.io": as kubectl takes a kind with its group. */
+function fullNames(kind: SubjectKind): string[] {
+  const { apiVersion, plural, kind: singular } = resources[kind];
+  const [group] = apiVersion.split('/');
+  return [kind, `${plural}.${group}`, `${singular.toLowerCase()}.${group}`];
+}
+
+/** A word with which an object was named. */
+export interface Named {
+  kind?: SubjectKind;
+  namespace?: string;
+  name: string;
+}
+
+/** Reads KIND NAME, KIND/NAME, KIND/NAMESPACE/NAME, NAMESPACE/NAME or NAME. Throws a UsageError for anything else. */
+export function readNamed(parts: readonly string[], namespace: string | undefined): Named {
+  const segments = parts.flatMap((part) => part.split('/'));
+  const [first = '', ...rest] = segments;
+  const isSurelyKind = parts.length > 1 || segments.length > 2;
+  const kind = segments.length > 1 ? kindIn(first, isSurelyKind ? 'a kind' : 'or a namespace') : undefined;
+  const [name, within, ...more] = (kind ? rest : segments).toReversed();
+  const isNamed = name && within !== '' && more.length === 0;
+  if (!isNamed || parts.length > (kind ? 2 : 1)) throw notNamed(parts);
+  if (within && namespace && within !== namespace) {
+    throw new UsageError(`expected one namespace, found ${within} and --namespace ${namespace}`);
+  }
+  const where = within ?? namespace;
+  return { name, ...(kind ? { kind } : {}), ...(where ? { namespace: where } : {}) };
+}
+
+/**
+ * The kind that a word stands for, or begins, if it begins one only. Where a namespace or a name may stand in its place, what begins
+ * a kind is one only with a dot, as hardly any of those has.
+ */
+export function kindIn(word: string, place: 'a kind' | 'or a namespace' | 'or a name'): SubjectKind | undefined {
+  const lower = word.toLowerCase();
+  const known = words[lower];
+  if (known) return known;
+  if (ofKubeVirt.includes(lower) && place !== 'or a name') {
+    throw new UsageError(
+      `expected machine, or virtualmachine.kupenstack.io for one on OpenStack, found ${word}, which is KubeVirt's where that is installed; a namespace of that name goes by -n ${word}`,
+    );
+  }
+  if (lower === '' || (place !== 'a kind' && !lower.includes('.'))) return undefined;
+  const begun = new Set(Object.keys(words).flatMap((name) => (name.startsWith(lower) ? words[name] : [])));
+  const [kind, ...others] = begun;
+  if (others.length > 0)
+    throw new UsageError(`expected one kind, found that ${word} begins ${[...begun].join(' and ')}`);
+  return kind;
+}
+
+/** Short for a machine of KubeVirt, and of KupenStack's where there is no KubeVirt: who types it may mean any. */
+const ofKubeVirt = ['vm', 'vms'];
+
+const notNamed = (parts: readonly string[]) =>
+  new UsageError(
+    `expected NAME or KIND/NAME, where KIND is ${subjectKinds.join(', ')}; found ${parts.join(' ') || 'nothing'}`,
+  );
+
+/** The object that was named. Throws where there is none or there are several, and says which there are. */
+export async function findSubject(kube: Kube, named: Named): Promise<Subject> {
+  const kinds = named.kind ? [named.kind] : subjectKinds;
+  const found = (await Promise.all(kinds.map((kind) => orNone(kind, named, namedIn(kube, kind, named))))).flat();
+  const [subject, ...others] = found;
+  if (subject && others.length === 0) return subject;
+  if (subject) {
+    throw new UsageError(
+      `expected one object of the name ${named.name}, found ${found.map(sayTyped).join(', ')}; write one of these`,
+    );
+  }
+  throw new NotThere(await sayMissing(kube, kinds, named));
+}
+
+/** The image that was named, by its name alone or with its namespace. */
+export async function findImage(kube: Kube, parts: readonly string[], namespace: string | undefined) {
+  const named = readNamed(parts, namespace);
+  if (named.kind && named.kind !== 'image') {
+    throw new UsageError(`expected the name of an image, found a ${named.kind}: ${parts.join(' ')}`);
+  }
+  return (await findSubject(kube, { ...named, kind: 'image' })) as VMDiskImage;
+}
+
+/** Nobody who asks for no kind in particular has to be let at those of OpenStack, which most clusters have not. */
+async function orNone<T extends Subject>(kind: SubjectKind, named: { kind?: SubjectKind }, found: Promise<T[]>) {
+  try {
+    return await found;
+  } catch (error) {
+    if (named.kind === undefined && onOpenStackKinds.includes(kind) && hasStatus(error, 403)) return [];
+    throw error;
+  }
+}
+
+async function namedIn(kube: Kube, kind: SubjectKind, { namespace, name }: Named): Promise<Subject[]> {
+  const resource = resources[kind];
+  if (namespace || !resource.namespaced) {
+    // A workspace is in no namespace: one that was asked for means something else.
+    if (namespace && !resource.namespaced) return [];
+    const found = await kube.get<Subject>(resource, { ...(namespace ? { namespace } : {}), name });
+    return found ? [found] : [];
+  }
+  return listEverywhere<Subject>(kube, kind, { fieldSelector: `metadata.name=${name}` });
+}
+
+/** All objects of a kind; a kind that is not served has none. */
+export async function listEverywhere<T extends Subject>(
+  kube: Kube,
+  kind: SubjectKind,
+  options: { namespace?: string; fieldSelector?: string } = {},
+): Promise<T[]> {
+  const resource = resources[kind];
+  const { namespace, ...selector } = options;
+  const where = namespace && resource.namespaced ? { ...selector, namespace } : selector;
+  try {
+    return (await kube.list<Subject>(resource, where)) as T[];
+  } catch (error) {
+    if (hasStatus(error, 404)) return [];
+    throw error;
+  }
+}
+
+/** The same for whoever asks for everything: of OpenStack's kinds, what this account may see. */
+export const listIfAny = <T extends Subject>(kube: Kube, kind: SubjectKind, options: { namespace?: string } = {}) =>
+  orNone(kind, {}, listEverywhere<T>(kube, kind, options));
+
+async function sayMissing(kube: Kube, kinds: readonly SubjectKind[], { namespace, name }: Named): Promise<string> {
+  const where = namespace ? { namespace } : {};
+  const all = (await Promise.all(kinds.map((kind) => listIfAny(kube, kind, where)))).flat();
+  const names = [...new Set(all.map(({ metadata }) => metadata.name))].sort();
+  const meant = nearestOf(name, names);
+  const what = kinds.length === 1 ? `${kinds[0]} ${name}` : `a ${kinds.join(', ')} of the name ${name}`;
+  const there = names.length > 0 ? `there are ${firstOf(names)}` : 'there is none at all';
+  return `expected ${what}${namespace ? ` in namespace ${namespace}` : ''}, found none; ${meant ? `was ${meant} meant?` : there}`;
+}
+
+const firstOf = (names: readonly string[]) =>
+  names.length > 10 ? `${names.slice(0, 10).join(', ')} and ${names.length - 10} more` : names.join(', ');
+
+export const resourceOfKind = (kind: SubjectKind) => resources[kind];
+
+/** Which of the kinds an object is of. */
+export const kindOf = ({ apiVersion, kind }: Subject): SubjectKind =>
+  subjectKinds.find((name) => resources[name].kind === kind && resources[name].apiVersion === apiVersion) ?? 'image';
+
+/** "VirtualMachine", or with its group where that is not ours. */
+export const sayKind = (subject: { apiVersion: string; kind: string }) =>
+  subject.apiVersion === openStackGroup ? `${subject.kind}.${openStackGroup.split('/')[0]}` : subject.kind;
+
+/** "VMDiskImage vmdi-farm/ubuntu" */
+export const sayName = (subject: { apiVersion: string; kind: string; metadata: ObjectReference }) =>
+  `${sayKind(subject)} ${sayPlace(subject.metadata)}`;
+
+/** "vmdi-farm/ubuntu" */
+export const sayPlace = ({ namespace, name }: ObjectReference) => `${namespace ? `${namespace}/` : ''}${name}`;
+
+/** The same as one would type it: "image/vmdi-farm/ubuntu". */
+export const sayTyped = (subject: Subject) =>
+  [kindOf(subject), subject.metadata.namespace, subject.metadata.name].filter(Boolean).join('/');

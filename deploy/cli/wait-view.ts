@@ -1,0 +1,52 @@
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import { contentDigest } from '../../shared/rules/content-digest.ts';
+import { downloadShareOf } from '../../shared/rules/download-share.ts';
+import { barOf } from '../local/terminal/bar.ts';
+import type { ShownPhase } from '../local/terminal/phase-style.ts';
+import { phaseOf, stateOf } from './standing.ts';
+import { type Subject, sayName } from './subject.ts';
+
+/** How far something is that is waited for. */
+export interface Standing {
+  phase: ShownPhase;
+  /** Ready or Failed, and that of what is asked for now. */
+  end: 'ready' | 'failed' | undefined;
+  message: string;
+  /** From 0 to 1, where anybody knows. */
+  share: number | undefined;
+}
+
+/** How an object stands; a status that speaks of a spec, or of a request, of before is no end. */
+export function standingOf(subject: Subject): Standing {
+  const phase = phaseOf(subject);
+  const state = isCurrent(subject) ? stateOf(subject) : 'under way';
+  const end = state === 'under way' ? undefined : state === 'Ready' ? 'ready' : 'failed';
+  return { phase, end, message: subject.status?.message ?? '', share: shareOf(subject) };
+}
+
+function isCurrent(subject: Subject): boolean {
+  const { metadata, status } = subject;
+  if (status?.observedGeneration !== undefined && status.observedGeneration < metadata.generation) return false;
+  if (subject.kind !== 'VMDiskImage') return true;
+  const image = subject as VMDiskImage;
+  return image.status?.contentDigest === undefined || image.status.contentDigest === contentDigest(image);
+}
+
+/** Of an image its download, of a workspace its parts. */
+function shareOf(subject: Subject): number | undefined {
+  if (subject.kind === VMDiskImage.kind) return downloadShareOf(subject as VMDiskImage);
+  if (subject.kind !== Workspace.kind) return undefined;
+  const [done, all] = ((subject as Workspace).status?.ready ?? '').split('/').map(Number);
+  return done !== undefined && all ? done / all : undefined;
+}
+
+/** What is said where lines stay: the same line is not said twice. */
+export const standingLine = (subject: Subject, { phase, message }: Standing) =>
+  `${sayName(subject)}: ${phase || 'New'}${message ? `: ${message.replace(/\s+/g, ' ')}` : ''}`;
+
+/** The one line on a terminal, with a bar. */
+export const standingBar = (subject: Subject, standing: Standing) =>
+  standing.share === undefined
+    ? standingLine(subject, standing)
+    : `${barOf(standing.share, 20)} ${Math.round(standing.share * 100)}%  ${standingLine(subject, standing)}`;

@@ -1,0 +1,94 @@
+import { parseDurationMs, sayDuration } from '../../shared/rules/duration.ts';
+import { waitFor } from '../install/wait.ts';
+import { UsageError } from '../local/terminal/arguments.ts';
+import { type Body, type Call, exit, NotThere, type Outcome } from './command.ts';
+import {
+  findSubject,
+  kindOf,
+  readNamed,
+  resourceOfKind,
+  type Subject,
+  sayName,
+  sayTyped,
+  subjectKinds,
+} from './subject.ts';
+import { type Standing, standingBar, standingLine, standingOf } from './wait-view.ts';
+
+const defaultTimeout = '1h';
+
+/** Waits until something is Ready or Failed. */
+export const wait: Body = {
+  words: 'KIND/NAME',
+  options: { timeout: { type: 'string', value: 'TIME', about: `how long at most, such as 90s (${defaultTimeout})` } },
+  details: [
+    'One line that is drawn over on a terminal, a line for each change in a pipe. A status of before (an older spec, a',
+    'request nobody has looked at) is not taken for the end.',
+    'Exit codes: 0 Ready · 1 Failed · 4 not there, or deleted meanwhile · 124 time over.',
+  ],
+  examples: ['wait image/ubuntu', 'wait workspace demo-workspace-1 --timeout 30m', 'wait default/ubuntu-1'],
+  completions: subjectKinds.map((kind) => `${kind}/`),
+  run,
+};
+
+async function run(call: Call): Promise<Outcome> {
+  const { cluster, words, namespace, text, stop } = call;
+  const timeoutMs = timeoutOf(text('timeout'));
+  const { kube } = await cluster();
+  const subject = await findSubject(kube, readNamed(words, namespace));
+  const { name, namespace: where } = subject.metadata;
+  const watched = { kube, timeoutMs };
+  const resource = resourceOfKind(kindOf(subject));
+  const show = shower(call);
+  const { isLate, object } = await waitFor<Subject>(
+    watched,
+    resource,
+    { name, ...(where ? { namespace: where } : {}) },
+    (found) => {
+      const standing = found && standingOf(found);
+      if (found && standing) show(found, standing);
+      return !standing || standing.end !== undefined;
+    },
+    stop,
+  );
+  stop.throwIfAborted();
+  if (!object) throw new NotThere(`${sayName(subject)} was deleted meanwhile`);
+  return ended(object, isLate, timeoutMs);
+}
+
+/** The last word: what became of it, and where to go on from there. */
+export function ended(subject: Subject, isLate: boolean, timeoutMs: number): Outcome {
+  const standing = standingOf(subject);
+  const { phase, message, end } = standing;
+  const json = {
+    kind: subject.kind,
+    name: subject.metadata.name,
+    namespace: subject.metadata.namespace ?? null,
+    phase,
+    message,
+  };
+  const why = `ot-functions why ${sayTyped(subject)} tells more.`;
+  if (isLate && !end) {
+    const lines = [`Not Ready within ${sayDuration(timeoutMs)}. ${standingLine(subject, standing)}`, why];
+    return { lines, json: { ...json, result: 'late' }, code: exit.late };
+  }
+  if (end === 'failed')
+    return { lines: [standingLine(subject, standing), why], json: { ...json, result: 'failed' }, code: exit.failed };
+  return { lines: [standingLine(subject, standing)], json: { ...json, result: 'ready' }, code: exit.done };
+}
+
+function timeoutOf(text = defaultTimeout): number {
+  const timeoutMs = parseDurationMs(text);
+  if (timeoutMs !== undefined) return timeoutMs;
+  throw new UsageError(`--timeout: expected a time such as 90s or 30m, found ${JSON.stringify(text)}`);
+}
+
+/** Draws over one line on a terminal; elsewhere says each line once, and leaves the last to the end. */
+function shower({ redraw, say }: Call) {
+  let last = '';
+  return (subject: Subject, standing: Standing) => {
+    if (redraw) return redraw(standingBar(subject, standing));
+    const line = standingLine(subject, standing);
+    if (line !== last && standing.end === undefined) say(line);
+    last = line;
+  };
+}

@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { at, aVMDiskImage, start } from '../../test/builders.ts';
+import { aVirtualMachine } from '../../test/machine-builders.ts';
+import { aKupenStackMachine, aVolume } from '../../test/openstack-builders.ts';
+import { aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';
+import { queueOf } from './queue-view.ts';
+import { type Known, whyLines, whyOf } from './why-view.ts';
+
+const condition = (type: string, status: 'True' | 'False', reason: string) => ({
+  type,
+  status,
+  reason,
+  message: `${reason}.`,
+  lastTransitionTime: at(0),
+});
+const knownOf = (more: Partial<Known> = {}, data: Record<string, string> = {}): Known => {
+  const images = more.images ?? [];
+  const queue = queueOf({ images, lease: undefined, policy: parsePolicy({ data }) }, start);
+  return { machines: [], images, parts: [], queue, nowMs: start, ...more };
+};
+const failed = (reason: string) =>
+  aVMDiskImage({
+    status: { phase: 'Failed', message: `${reason}!`, conditions: [condition('Ready', 'False', reason)] },
+  });
+const machine = aVirtualMachine({
+  name: 'vm',
+  namespace: 'ws-lab',
+  status: { phase: 'Failed', message: 'Its image.', conditions: [condition('ImageReady', 'False', 'ImageFailed')] },
+});
+const workspace = aWorkspace({
+  spec: { vms: [aMachineOf()] },
+  status: {
+    phase: 'Failed',
+    namespace: 'ws-lab',
+    message: 'VirtualMachine vm: Its image.',
+    components: [{ kind: 'VirtualMachine', name: 'vm', phase: 'Failed', reason: 'ImageFailed', message: 'Its image.' }],
+  },
+});
+
+test('a workspace is followed to its machine, and that to its image', () => {
+  const found = whyOf(workspace, knownOf({ machines: [machine], images: [failed('AccessDenied')] }));
+  expect(whyLines(found, ['2m ago AccessDenied: no.'])).toEqual([
+    'Workspace lab is Failed: VirtualMachine vm: Its image.',
+    '  because VirtualMachine ws-lab/vm is Failed: Its image.',
+    '  because VMDiskImage vmdi-farm/ubuntu is Failed: AccessDenied!',
+    '',
+    expect.stringContaining('What would help: See that the keys in Secret'),
+    expect.stringContaining('kubectl describe secret'),
+    '  ot-functions retry vmdi-farm/ubuntu',
+    '',
+    'Warnings about image/vmdi-farm/ubuntu:',
+    '  2m ago AccessDenied: no.',
+  ]);
+});
+
+test.each([
+  ['NotFound', 'ot-functions retry vmdi-farm/ubuntu'],
+  ['DiskTooSmall', 'kubectl edit vmdi ubuntu -n vmdi-farm'],
+  ['SourceNotAllowed', 'kubectl edit configmap sync-operator-policy -n sync-operator'],
+  ['DriverMismatch', 'ot-functions doctor'],
+  ['ImportFailed', 'ot-functions retry vmdi-farm/ubuntu'],
+])('an image that failed with %s is helped by: %s', (reason, command) => {
+  expect(whyOf(failed(reason), knownOf()).commands).toContain(command);
+});
+
+test.each([
+  ['the pause', { concurrency: '0' }, /paused.*resume/],
+  ['the policy', { retryLimit: 'x' }, /retryLimit: expected.*policy set retryLimit/],
+  ['its place', {}, /number 1 in the queue; 0 of 4 slots are held/],
+])('an image in the queue is told of %s', (_, data, says) => {
+  const image = aVMDiskImage({ status: { phase: 'Queued', queuedAt: at(0), message: 'Waiting.' } });
+  expect(whyOf(image, knownOf({ images: [image] }, data)).help).toMatch(says);
+});
+
+test('an image that a workspace misses is made by the policy or by hand', () => {
+  const message = 'Expected VMDiskImage gone.';
+  const part = { kind: 'VMDiskImage', name: 'gone', phase: 'Waiting', reason: 'ImageMissing', message } as const;
+  const status = {
+    phase: 'Provisioning' as const,
+    message: `VMDiskImage gone: ${message}`,
+    components: [part],
+  };
+  const { steps, commands } = whyOf(aWorkspace({ status }), knownOf());
+  expect(steps.map(({ about }) => about)).toEqual(['Workspace lab', 'VMDiskImage gone']);
+  expect(commands).toContain('ot-functions preload gone --url URL');
+});
+
+test('a machine on OpenStack is followed to its volume, and that to the account', () => {
+  const because = [condition('Ready', 'False', 'CredentialsMissing')];
+  const disk = aVolume({ status: { phase: 'Pending', message: 'Expected a Secret.', conditions: because } });
+  const server = aKupenStackMachine({
+    status: {
+      phase: 'Pending',
+      message: 'Waiting.',
+      conditions: [condition('VolumesReady', 'False', 'VolumeNotReady')],
+    },
+  });
+  const { steps, commands } = whyOf(server, knownOf({ parts: [disk] }));
+  expect(steps.map(({ about }) => about)).toEqual([
+    'VirtualMachine.kupenstack.io lab/demo',
+    'Volume.kupenstack.io lab/disk',
+  ]);
+  expect(commands).toEqual(['kubectl create secret generic openstack-credentials -n lab --from-file=clouds.yaml=FILE']);
+});
+
+test.each([
+  [
+    'EndpointNotAllowed',
+    'Pending',
+    /^(ot-functions policy|kubectl edit configmap sync-operator-policy -n sync-operator)$/,
+  ],
+  ['VolumeMissing', 'Pending', /^kubectl edit virtualmachine\.kupenstack\.io demo -n lab$/],
+  ['BootFailed', 'Failed', /^kubectl describe virtualmachine\.kupenstack\.io demo -n lab$/],
+  ['Creating', 'Creating', /^ot-functions wait virtualmachine\.kupenstack\.io\/lab\/demo$/],
+] as const)('a machine on OpenStack with %s is helped by its cure', (reason, phase, command) => {
+  const server = aKupenStackMachine({
+    status: { phase, message: 'No.', conditions: [condition('Ready', 'False', reason)] },
+  });
+  expect(whyOf(server, knownOf()).commands[0]).toMatch(command);
+});
+
+test('what is well needs no help, and what nobody has looked at needs a doctor', () => {
+  const ready = aVirtualMachine({ status: { phase: 'Ready', message: 'It runs.' } });
+  expect(whyLines(whyOf(ready, knownOf()), [])).toEqual(['VirtualMachine lab/demo is Ready: It runs.']);
+  expect(whyOf(aVMDiskImage(), knownOf()).commands).toEqual(['ot-functions doctor']);
+});

@@ -1,0 +1,185 @@
+import type { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Component, Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import { keyOf } from '../../shared/resources/resource.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { heldNamespace } from '../../shared/rules/workspace-images.ts';
+import { saySpan } from './age.ts';
+import { type Cure, cureOfFailed, cureOfRetrying, waiting } from './cures.ts';
+import { cureOnOpenStack } from './cures-openstack.ts';
+import type { QueueView } from './queue-view.ts';
+import { partsOf } from './server-parts.ts';
+import { isWell, phaseOf } from './standing.ts';
+import { isOnOpenStack, type OnOpenStack, type Subject, sayName, sayTyped } from './subject.ts';
+
+/** What stands between an object and Ready: from what was asked about down to the first cause. */
+export interface Why extends Cure {
+  steps: { about: string; phase: string; says: string }[];
+  /** Where the cause is; its Events tell more. */
+  at: Subject;
+}
+
+/** What one has to know beside the object itself. */
+export interface Known {
+  machines: readonly VirtualMachine[];
+  images: readonly VMDiskImage[];
+  /** Networks and volumes on OpenStack. */
+  parts: readonly OnOpenStack[];
+  queue: QueueView;
+  nowMs: number;
+}
+
+/** The first cause of how an object stands, and what would help. */
+export function whyOf(subject: Subject, known: Known): Why {
+  const step = { about: sayName(subject), phase: phaseOf(subject) || 'New', says: saysOf(subject) };
+  const below = isWell(subject) ? undefined : belowOf(subject, known);
+  const rest: Why = below ?? { steps: [], at: subject, ...cureOf(subject, known) };
+  return { ...rest, steps: [step, ...rest.steps] };
+}
+
+const saysOf = ({ status, metadata }: Subject): string => {
+  const held = conditionOf(status?.conditions, 'DeletionHeld');
+  if (metadata.deletionTimestamp && held?.status === 'True') return oneLine(held.message);
+  return oneLine(status?.message ?? 'No function has looked at it yet.');
+};
+
+const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
+
+function belowOf(subject: Subject, known: Known): Why | undefined {
+  if (subject.metadata.deletionTimestamp) return undefined;
+  if (subject.kind === 'Workspace') return belowWorkspace(subject as Workspace, known);
+  if (subject.kind !== 'VirtualMachine') return undefined;
+  return isOnOpenStack(subject)
+    ? belowServer(subject as KupenStackMachine, known)
+    : belowMachine(subject as VirtualMachine, known);
+}
+
+/** The part that the workspace itself names first: its message begins with it. */
+function belowWorkspace(workspace: Workspace, known: Known): Why | undefined {
+  const { components = [], message = '' } = workspace.status ?? {};
+  const part =
+    components.find(({ kind, name }) => message.startsWith(`${kind} ${name}: `)) ??
+    components.find(({ phase }) => phase === 'Failed');
+  if (!part) return undefined;
+  const subject = subjectOf(part, workspace, known);
+  if (subject && !isWell(subject)) return whyOf(subject, known);
+  const step = { about: `${part.kind} ${part.name}`, phase: part.phase, says: oneLine(part.message) };
+  return { steps: [step], at: workspace, ...cureOfPart(part, workspace) };
+}
+
+function subjectOf({ kind, name }: Component, workspace: Workspace, known: Known): Subject | undefined {
+  const namespace = kind === 'VMDiskImage' ? heldNamespace(workspace, name) : workspace.status?.namespace;
+  const among: readonly Subject[] =
+    kind === 'VMDiskImage' ? known.images : kind === 'VirtualMachine' ? known.machines : [];
+  return among.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
+}
+
+function cureOfPart({ kind, name, reason }: Component, workspace: Workspace): Cure {
+  if (kind === 'VMDiskImage' && reason === 'ImageMissing') return cureOfMissing(name);
+  const home = workspace.status?.namespace ?? '';
+  const described: Readonly<Record<string, string>> = {
+    ContainerCluster: `kubectl describe pods -n ${home}`,
+    Volume: `kubectl describe pvc ${name} -n ${home}`,
+    VirtualMachine: `kubectl describe otvm ${name} -n ${home}`,
+    Network: `kubectl get events -n ${home}`,
+    AnsibleRoles: `kubectl get jobs,pods -n ${home}`,
+    Namespace: `kubectl describe namespace ${home}`,
+  };
+  return {
+    help: 'Its message says what was expected; the workspace goes on by itself once that is so.',
+    commands: [described[kind], `kubectl edit otws ${workspace.metadata.name}`].filter((one) => one !== undefined),
+  };
+}
+
+const cureOfMissing = (name: string): Cure => ({
+  help: 'Say how images are made from their names, or make this one.',
+  commands: [
+    'ot-functions policy set imageUrlTemplate "https://images.example/{name}/{version}.qcow2"',
+    `ot-functions preload ${name} --url URL`,
+  ],
+});
+
+const imageConditions = ['ImageResolved', 'ImageReady'];
+
+function belowMachine(machine: VirtualMachine, known: Known): Why | undefined {
+  const ref = keyOf(machine.spec.vmDiskImageRef);
+  const isForImage = imageConditions.some((type) => conditionOf(machine.status?.conditions, type)?.status === 'False');
+  const image = known.images.find(({ metadata }) => keyOf(metadata) === ref);
+  if (!isForImage || !image || isWell(image)) return undefined;
+  return whyOf(image, known);
+}
+
+const partConditions = ['NetworksReady', 'VolumesReady'];
+
+function belowServer(machine: KupenStackMachine, known: Known): Why | undefined {
+  const isForPart = partConditions.some((type) => conditionOf(machine.status?.conditions, type)?.status === 'False');
+  const part = isForPart ? partsOf(machine, known.parts).find((one) => !isWell(one)) : undefined;
+  return part && whyOf(part, known);
+}
+
+function cureOf(subject: Subject, known: Known): Cure {
+  if (isWell(subject)) return { help: '', commands: [] };
+  if (subject.metadata.deletionTimestamp) {
+    return {
+      help: 'It goes when what holds it is gone; finalizers say who still has something to do.',
+      commands: ['ot-functions doctor'],
+    };
+  }
+  if (subject.status?.phase === undefined)
+    return { help: 'See whether the functions are there and hear of it.', commands: ['ot-functions doctor'] };
+  if (isOnOpenStack(subject)) return cureOnOpenStack(subject);
+  if (subject.kind === 'VMDiskImage') return cureOfImage(subject as VMDiskImage, known);
+  return subject.kind === 'VirtualMachine' ? cureOfMachine(subject as VirtualMachine) : cureOfWorkspace(subject);
+}
+
+function cureOfImage(image: VMDiskImage, { queue, nowMs }: Known): Cure {
+  const { phase, conditions } = image.status ?? {};
+  if (phase === 'Failed') return cureOfFailed(image, conditionOf(conditions, 'Ready')?.reason);
+  if (phase === 'Retrying') return cureOfRetrying(image);
+  if (phase !== 'Queued') return waiting(image);
+  if (queue.stopped) return { help: `Nobody starts: ${queue.stopped}.`, commands: [] };
+  const place = queue.waiting.find((one) => one.image === keyOf(image.metadata));
+  const holders = queue.slots.map((slot) => slot.image).join(', ');
+  const when = place?.startsAt ? Math.max(0, Date.parse(place.startsAt) - nowMs) : undefined;
+  const forecast =
+    when === undefined ? '' : ` It may start ${when > 0 ? `in about ${saySpan(when)}` : 'at any moment'}.`;
+  return {
+    help: `It is number ${place?.place ?? '?'} in the queue; ${queue.slots.length} of ${queue.concurrency} slots are held${holders ? ` (${holders})` : ''}.${forecast} More at once: raise concurrency.`,
+    commands: ['ot-functions queue', `ot-functions policy set concurrency ${queue.concurrency + 1}`],
+  };
+}
+
+function cureOfMachine(machine: VirtualMachine): Cure {
+  const { namespace, name } = machine.metadata;
+  const ready = conditionOf(machine.status?.conditions, 'Ready');
+  if (ready?.reason === 'ImageMissing') return cureOfMissing(machine.spec.vmDiskImageRef.name);
+  if (ready?.reason === 'PasswordSecretMissing') {
+    return {
+      help: 'Make the Secret that passwordSecretRef names, with the key "password".',
+      commands: [`kubectl create secret generic NAME -n ${namespace} --from-file=password=FILE`],
+    };
+  }
+  const isOnItsWay = phaseOf(machine) === 'Provisioning' && !machine.status?.trouble;
+  const describe = `kubectl describe otvm ${name} -n ${namespace}`;
+  if (isOnItsWay) return { ...waiting(machine), commands: [...waiting(machine).commands, describe] };
+  return {
+    help: 'Its message says what was expected; it heals by itself once that is so.',
+    commands: [describe, `kubectl get vmi ${name} -n ${namespace} -o wide`],
+  };
+}
+
+const cureOfWorkspace = (workspace: Subject): Cure =>
+  phaseOf(workspace) === 'Failed'
+    ? { help: 'Mend its spec as its message says.', commands: [`kubectl edit otws ${workspace.metadata.name}`] }
+    : waiting(workspace);
+
+/** The chain, what would help, and what others have said about its end. */
+export function whyLines({ steps, help, commands, at }: Why, events: readonly string[]): string[] {
+  return [
+    ...steps.map(({ about, phase, says }, index) => `${index === 0 ? '' : '  because '}${about} is ${phase}: ${says}`),
+    ...(help ? ['', `What would help: ${help}`] : []),
+    ...commands.map((command) => `  ${command}`),
+    ...(events.length > 0 ? ['', `Warnings about ${sayTyped(at)}:`, ...events.map((event) => `  ${event}`)] : []),
+  ];
+}

@@ -1,0 +1,86 @@
+import { Event } from '../../shared/resources/core/event.ts';
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { hasStatus } from '../../shared/runtime/errors.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import { saySpan } from './age.ts';
+import type { Body } from './command.ts';
+import { readQueue } from './queue.ts';
+import { queueOf } from './queue-view.ts';
+import { codeOf, stateOf } from './standing.ts';
+import {
+  findSubject,
+  listEverywhere,
+  listIfAny,
+  type OnOpenStack,
+  readNamed,
+  type Subject,
+  subjectKinds,
+} from './subject.ts';
+import { whyLines, whyOf } from './why-view.ts';
+
+/** Follows an object to the first cause. */
+export const why: Body = {
+  words: 'KIND/NAME',
+  options: {},
+  details: [
+    'From a workspace to its part, from a machine to its image, from an image to the queue, the policy or its source; on',
+    'OpenStack from a machine to its networks and volumes, and to the credentials.',
+    'Exit codes: 0 Ready · 1 Failed · 5 neither.',
+  ],
+  examples: ['why ubuntu', 'why workspace/demo-workspace-1', 'why machine ubuntu-1 -n default'],
+  completions: subjectKinds.map((kind) => `${kind}/`),
+  run: async ({ cluster, words, namespace, nowMs }) => {
+    const { kube } = await cluster();
+    const subject = await findSubject(kube, readNamed(words, namespace));
+    const where = { ...(subject.metadata.namespace ? { namespace: subject.metadata.namespace } : {}) };
+    const [queue, machines, networks, volumes] = await Promise.all([
+      readQueue(kube),
+      listEverywhere<VirtualMachine>(kube, 'machine'),
+      listIfAny<OnOpenStack>(kube, 'virtualnetwork', where),
+      listIfAny<OnOpenStack>(kube, 'volume', where),
+    ]);
+    const parts = [...networks, ...volumes];
+    const known = { machines, images: queue.images, parts, queue: queueOf(queue, nowMs), nowMs };
+    const cause = whyOf(subject, known);
+    const events = await warningsOf(kube, cause.at, nowMs);
+    const { steps, help, commands } = cause;
+    return {
+      lines: whyLines(cause, events),
+      json: { steps, help, commands, warnings: events },
+      code: codeOf([stateOf(subject)]),
+    };
+  },
+};
+
+interface Said {
+  type?: string;
+  reason?: string;
+  message?: string;
+  lastTimestamp?: string | null;
+  eventTime?: string | null;
+  involvedObject?: { uid?: string };
+}
+
+/** The last Warnings about an object; none where nobody may read them. */
+async function warningsOf(kube: Kube, { metadata }: Subject, nowMs: number): Promise<string[]> {
+  try {
+    const found = await kube.list(Event, {
+      namespace: metadata.namespace ?? 'default',
+      fieldSelector: `involvedObject.name=${metadata.name}`,
+    });
+    return found
+      .map((event) => ({ ...(event as Said), at: timeOf(event as Said) || event.metadata.creationTimestamp }))
+      .filter(({ type, involvedObject }) => type === 'Warning' && involvedObject?.uid === metadata.uid)
+      .sort((a, b) => a.at.localeCompare(b.at))
+      .slice(-3)
+      .map(
+        ({ at, reason = '', message = '' }) =>
+          `${saySpan(nowMs - Date.parse(at))} ago ${reason}: ${message.replace(/\s+/g, ' ')}`,
+      );
+  } catch (error) {
+    if (hasStatus(error, 403)) return [];
+    throw error;
+  }
+}
+
+const timeOf = ({ lastTimestamp, eventTime }: Said) => lastTimestamp ?? eventTime ?? '';

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { contentDigest } from '../../shared/rules/content-digest.ts';
+import { at, aVMDiskImage } from '../../test/builders.ts';
+import { aKupenStackMachine, aVolume } from '../../test/openstack-builders.ts';
+import { saySpan } from './age.ts';
+import { loaded } from './command.ts';
+import { commands } from './commands.ts';
+import { completionScript, shells } from './completion-script.ts';
+import { helpOf, overview } from './help.ts';
+import { nearestOf } from './nearest.ts';
+import { publicationOf } from './preload.ts';
+import { whyNotAgain } from './retry.ts';
+import { readNamed } from './subject.ts';
+import { ended } from './wait.ts';
+import { standingBar, standingOf } from './wait-view.ts';
+
+test.each([
+  [['ubuntu'], undefined, { name: 'ubuntu' }],
+  [['image/ubuntu'], undefined, { kind: 'image', name: 'ubuntu' }],
+  [['vmdi', 'ubuntu'], 'farm', { kind: 'image', namespace: 'farm', name: 'ubuntu' }],
+  [['machine/lab/vm'], undefined, { kind: 'machine', namespace: 'lab', name: 'vm' }],
+  [['lab/vm'], undefined, { namespace: 'lab', name: 'vm' }],
+  [['virtualmachine', 'vm'], undefined, { kind: 'machine', name: 'vm' }],
+  [['virtualmachines.kupenstack.io/vm'], undefined, { kind: 'virtualmachine.kupenstack.io', name: 'vm' }],
+  [['virtualmachine.k/lab/vm'], undefined, { kind: 'virtualmachine.kupenstack.io', namespace: 'lab', name: 'vm' }],
+  [['virtualn', 'net'], undefined, { kind: 'virtualnetwork', name: 'net' }],
+  [['vol/lab/disk'], undefined, { kind: 'volume', namespace: 'lab', name: 'disk' }],
+  [['volu/disk'], undefined, { namespace: 'volu', name: 'disk' }],
+])('%j names one object', (parts, namespace, named) => {
+  expect(readNamed(parts, namespace)).toEqual(named);
+});
+
+test.each([[[]], [['a', 'b']], [['image/']], [['a/b/c/d']], [['image', 'a', 'b']]])('%j names none', (parts) => {
+  expect(() => readNamed(parts, undefined)).toThrow(/expected NAME or KIND\/NAME/);
+});
+
+test.each([
+  [['vm/demo'], /^expected machine, or virtualmachine\.kupenstack\.io .*-n vm$/],
+  [
+    ['virtualmachines.', 'demo'],
+    /^expected one kind, found that virtualmachines\. begins machine and virtualmachine\.k/,
+  ],
+  [['virtual', 'demo'], /begins machine and virtualnetwork and virtualmachine\.kupenstack\.io$/],
+])('%j may mean more than one kind', (parts, says) => {
+  expect(() => readNamed(parts, undefined)).toThrow(says);
+});
+
+test('a namespace is said once', () => {
+  expect(() => readNamed(['lab/vm'], 'farm')).toThrow('expected one namespace, found lab and --namespace farm');
+});
+
+test('a slip of the hand is understood, another word is not', () => {
+  expect(nearestOf('concurency', ['concurrency', 'prune'])).toBe('concurrency');
+  expect(nearestOf('snapshot', ['concurrency', 'prune'])).toBeUndefined();
+  expect([10_000, 600_000, 9e6, 9e8].map(saySpan)).toEqual(['10s', '10m', '3h', '10d']);
+});
+
+const publication = (words: string[], options: Record<string, string> = {}) =>
+  publicationOf({ words, namespace: undefined, text: (name) => options[name] });
+
+test('a publication is what a pipeline would post, and one that the function would refuse is not posted', () => {
+  expect(publication(['debian-12'], { version: '12.5', 'disk-size': '24Gi' })).toEqual({
+    name: 'debian-12',
+    version: '12.5',
+    diskSize: '24Gi',
+  });
+  expect(() => publication(['Not_A'])).toThrow(/^NAME: expected lower-case.*found "Not_A"$/);
+  expect(() => publication(['a'], { 'disk-size': 'big' })).toThrow(/^--disk-size: expected a size such as 24Gi/);
+  expect(() => publication([])).toThrow('expected the name of one image, found nothing');
+});
+
+test('what would change nothing is not asked for', () => {
+  expect(whyNotAgain(aVMDiskImage())).toBeUndefined();
+  expect(whyNotAgain(aVMDiskImage({ deleted: true }))).toContain('is being deleted');
+  const adopting = aVMDiskImage({ annotations: { 'pelotech.ot/adopt-snapshot': 'golden' } });
+  expect(whyNotAgain(adopting)).toContain('kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/adopt-snapshot-');
+});
+
+test('a status of before is no end of waiting', () => {
+  const image = (digest?: string) =>
+    aVMDiskImage({ status: { phase: 'Failed', message: 'No.', ...(digest ? { contentDigest: digest } : {}) } });
+  expect(standingOf(image('of-before')).end).toBeUndefined();
+  expect(standingOf(image(contentDigest(image()))).end).toBe('failed');
+  expect(ended(image('of-before'), true, 90_000)).toMatchObject({ code: 124, json: { result: 'late' } });
+  expect(ended(image(), false, 1)).toMatchObject({ code: 1, json: { result: 'failed' } });
+});
+
+test('what is on OpenStack is at its end when it is as it is wanted, and its truths are no shares', () => {
+  const ready = { type: 'Ready', status: 'True', reason: 'Any', message: '', lastTransitionTime: at(0) } as const;
+  const volume = (status: Parameters<typeof aVolume>[0] & object) => standingOf(aVolume(status));
+  expect(volume({ status: { phase: 'InUse', ready: true, conditions: [ready] } })).toMatchObject({
+    end: 'ready',
+    share: undefined,
+  });
+  expect(
+    volume({ status: { phase: 'Available', ready: true, conditions: [{ ...ready, status: 'False' }] } }),
+  ).toMatchObject({ end: undefined });
+  const changed = aKupenStackMachine({
+    generation: 2,
+    status: { phase: 'Stopped', observedGeneration: 1, conditions: [ready] },
+  });
+  expect(standingOf(changed).end).toBeUndefined();
+  expect(standingOf(aKupenStackMachine({ status: { phase: 'Failed' } })).end).toBe('failed');
+});
+
+test('what is on its way has a bar where anybody knows how far it is', () => {
+  const image = aVMDiskImage({
+    status: { phase: 'Syncing', startedAt: at(0), progress: '50.00%', message: 'Downloading.' },
+  });
+  expect(standingBar(image, standingOf(image))).toBe(
+    '██████████░░░░░░░░░░ 50%  VMDiskImage vmdi-farm/ubuntu: Syncing: Downloading.',
+  );
+});
+
+test('help names every command with examples; scripts for shells know all of them', async () => {
+  const all = await Promise.all(commands.map(loaded));
+  for (const command of all) {
+    expect(overview(commands, 'ot-functions')).toContain(`  ${command.name} `);
+    expect(helpOf(command, 'kubectl ot')).toContain(`\n  kubectl ot ${command.examples[0]}`);
+    for (const shell of shells) expect(completionScript(shell, all)).toContain(command.name);
+  }
+});

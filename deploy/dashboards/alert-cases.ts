@@ -1,0 +1,374 @@
+import type { AlertCase } from './alert-case.ts';
+
+const namespace = 'sync-operator';
+
+/** A series of the state, as start-sync's pod tells it; by another pod where there are two. */
+const told = (metric: string, labels = '', pod = 'start-sync-a') =>
+  `${metric}{namespace="${namespace}",pod="${pod}"${labels && `,${labels}`}}`;
+
+const waits = (reason: string, pod?: string) => told('ot_image_waits', `reason="${reason}"`, pod);
+const bytes = (result: string) =>
+  told('ot_image_download_estimated_bytes_total', `result="${result}"`, 'follow-sync-a');
+const missed = (pod: string) => told('ot_events_missed_total', 'function="count-refs",timer="audit"', pod);
+const handled = (pod: string) =>
+  told('ot_event_handling_duration_seconds_count', 'function="count-refs",result="done"', pod);
+const letters = (pod: string) => told('ot_dead_letters_total', 'function="prune",event="object"', pod);
+const calls = (code: string) =>
+  told('ot_openstack_call_duration_seconds_count', `service="compute",operation="listServers",code="${code}"`);
+
+const gigabytes = (count: number) => count * 2 ** 30;
+const whole = { ot_image_queue_length: '0x60', ot_slots_held: '0x60', ot_policy_valid: '1x60' };
+
+/** For each alert: when it fires, and when it does not. */
+export const alertCases: readonly AlertCase[] = [
+  {
+    alert: 'OtNothingSyncs',
+    name: 'two images wait beside a free slot, and one has not been looked at',
+    series: { [waits('SlotFree')]: '2x30', [waits('Unseen')]: '1x30', [waits('SlotsTaken')]: '0x30' },
+    atMinute: 12,
+    fires: [
+      {
+        labels: { namespace },
+        description:
+          'start-sync does nothing; images that wait though a slot is free, or that nobody has looked at: 3.',
+      },
+    ],
+  },
+  {
+    alert: 'OtNothingSyncs',
+    name: 'images wait, and what holds the slots cannot be read',
+    series: { [waits('SlotsUnknown')]: '7x30' },
+    atMinute: 12,
+    fires: [
+      {
+        labels: { namespace },
+        description:
+          'start-sync does nothing; images that wait though a slot is free, or that nobody has looked at: 7.',
+      },
+    ],
+  },
+  {
+    alert: 'OtNothingSyncs',
+    name: 'a hundred images wait for slots that others hold',
+    series: { [waits('SlotFree')]: '0x30', [waits('SlotsTaken')]: '100x30' },
+    atMinute: 20,
+    fires: [],
+  },
+  {
+    alert: 'OtNothingSyncs',
+    name: 'slots get free and are given, time and again',
+    series: { [waits('SlotFree')]: '1 0 1 1 0 1 2 0 1 1 1 0 1 1 0 1', [waits('Unseen')]: '0x30' },
+    atMinute: 15,
+    fires: [],
+  },
+  {
+    alert: 'OtPolicyInvalid',
+    name: 'a key does not parse',
+    series: { [told('ot_policy_valid')]: '1 0x10' },
+    atMinute: 4,
+    fires: [
+      {
+        labels: { namespace },
+        description: 'Nothing that depends on it starts until it is mended; what runs goes on.',
+      },
+    ],
+  },
+  {
+    alert: 'OtPolicyInvalid',
+    name: 'a key did not parse for a minute',
+    series: { [told('ot_policy_valid')]: '1 0 1x10' },
+    atMinute: 4,
+    fires: [],
+  },
+  {
+    alert: 'OtStateUnknown',
+    name: 'nobody tells anything',
+    series: { [told('ot_image_pruned_total')]: '0x30' },
+    atMinute: 11,
+    fires: [
+      {
+        labels: {},
+        description:
+          'start-sync is not there, is not scraped, or cannot read the API: no other alert can be relied upon.',
+      },
+    ],
+  },
+  {
+    alert: 'OtStateUnknown',
+    name: 'images cannot be read any more',
+    series: { ...whole, ot_image_queue_length: '0x5 stale' },
+    atMinute: 20,
+    fires: [
+      {
+        labels: {},
+        description:
+          'start-sync is not there, is not scraped, or cannot read the API: no other alert can be relied upon.',
+      },
+    ],
+  },
+  {
+    alert: 'OtStateUnknown',
+    name: 'start-sync was away for its new version to come up',
+    series: { ot_image_queue_length: '0x5 stale _x5 0x20', ot_slots_held: '0x60', ot_policy_valid: '1x60' },
+    atMinute: 20,
+    fires: [],
+  },
+  {
+    alert: 'OtImageFailed',
+    name: 'two images are missing at their source',
+    series: {
+      [told('ot_image_failed', 'reason="NotFound"')]: '0 2x10',
+      [told('ot_image_failed', 'reason="SyncTimeout"')]: '0x10',
+    },
+    atMinute: 5,
+    fires: [
+      {
+        labels: { namespace, reason: 'NotFound' },
+        description: 'Images that are Failed with reason NotFound, and are not tried again by themselves: 2.',
+      },
+    ],
+  },
+  {
+    alert: 'OtImageFailed',
+    name: 'two pods tell of the same image, which is asked for once more',
+    series: {
+      [told('ot_image_failed', 'reason="NotFound"')]: '1x2 0x10',
+      [told('ot_image_failed', 'reason="NotFound"', 'start-sync-b')]: '1x2 0x10',
+    },
+    atMinute: 5,
+    fires: [],
+  },
+  {
+    alert: 'OtRetriesBurnBytes',
+    name: 'failures download twenty gigabytes, and nothing succeeds',
+    series: { [bytes('failure')]: `_x5 ${gigabytes(20)}x60` },
+    atMinute: 20,
+    fires: [{ labels: { namespace }, description: 'Failed attempts may have downloaded 20GiB within six hours.' }],
+  },
+  {
+    alert: 'OtRetriesBurnBytes',
+    name: 'failures download more than half of what is needed',
+    series: {
+      [bytes('failure')]: `_x5 ${gigabytes(24)}x60`,
+      [bytes('success')]: `_x5 ${gigabytes(40)}x60`,
+    },
+    atMinute: 20,
+    fires: [{ labels: { namespace }, description: 'Failed attempts may have downloaded 24GiB within six hours.' }],
+  },
+  {
+    alert: 'OtRetriesBurnBytes',
+    name: 'one of many attempts fails',
+    series: {
+      [bytes('failure')]: `_x5 ${gigabytes(24)}x60`,
+      [bytes('success')]: `_x5 ${gigabytes(240)}x60`,
+    },
+    atMinute: 20,
+    fires: [],
+  },
+  {
+    alert: 'OtRetriesBurnBytes',
+    name: 'a small image fails each time',
+    series: { [bytes('failure')]: `_x5 ${gigabytes(1)}x60` },
+    atMinute: 20,
+    fires: [],
+  },
+  {
+    alert: 'OtSlotWithoutProgress',
+    name: 'a download has not moved for over half an hour',
+    series: {
+      [told('ot_slots_idle_duration_seconds', 'progress="told"')]: '0+60x60',
+      [told('ot_slots_idle_duration_seconds', 'progress="untold"')]: '0x60',
+    },
+    atMinute: 40,
+    fires: [
+      {
+        labels: { namespace, progress: 'told' },
+        description: 'A slot has shown no progress for 40m 0s; others wait for it.',
+      },
+    ],
+  },
+  {
+    alert: 'OtSlotWithoutProgress',
+    name: 'a download that tells no share runs for an hour',
+    series: {
+      [told('ot_slots_idle_duration_seconds', 'progress="told"')]: '0x70',
+      [told('ot_slots_idle_duration_seconds', 'progress="untold"')]: '0+60x70',
+    },
+    atMinute: 65,
+    fires: [],
+  },
+  {
+    alert: 'OtSlotWithoutProgress',
+    name: 'a download moves every twenty minutes',
+    series: {
+      [told('ot_slots_idle_duration_seconds', 'progress="told"')]: '0+60x20 0+60x20 0+60x20',
+    },
+    atMinute: 60,
+    fires: [],
+  },
+  {
+    alert: 'OtImagesWaitLong',
+    name: 'the first in the queue waits for seven hours',
+    series: { [told('ot_image_wait_duration_seconds', 'reason="SlotsTaken"')]: '25200x20' },
+    atMinute: 16,
+    fires: [
+      {
+        labels: { namespace },
+        description: 'The first in the queue has waited for 7h 0m 0s because all slots are taken.',
+      },
+    ],
+  },
+  {
+    alert: 'OtImagesWaitLong',
+    name: 'a download runs for seven hours, and one in the queue waits for an hour',
+    series: {
+      [told('ot_image_wait_duration_seconds', 'reason="SlotsTaken"')]: '3600x20',
+      [told('ot_image_wait_duration_seconds', 'reason="Download"')]: '25200x20',
+    },
+    atMinute: 16,
+    fires: [],
+  },
+  {
+    alert: 'OtImagesWaitWhilePaused',
+    name: 'a pause was forgotten',
+    series: { [waits('Paused')]: '4x90' },
+    atMinute: 61,
+    fires: [{ labels: { namespace }, description: 'concurrency is 0; images that wait: 4.' }],
+  },
+  {
+    alert: 'OtImagesWaitWhilePaused',
+    name: 'a pause of half an hour',
+    series: { [waits('Paused')]: '4x30 0x60' },
+    atMinute: 61,
+    fires: [],
+  },
+  {
+    alert: 'OtEventsMissed',
+    name: 'no event comes at all, and a function that sleeps wakes for the audit alone',
+    series: {
+      [missed('count-refs-a')]: '_x2 4x2 stale',
+      [missed('count-refs-b')]: '_x12 4x2 stale',
+    },
+    atMinute: 30,
+    fires: [
+      {
+        labels: { namespace, function: 'count-refs' },
+        description: 'What count-refs found within an hour that no event had told it of: 8.',
+      },
+    ],
+  },
+  {
+    alert: 'OtEventsMissed',
+    name: 'a few of thousands of events were on their way when a timer looked',
+    series: { [missed('count-refs-a')]: '_x2 8x30', [handled('count-refs-a')]: '_x2 4000x30' },
+    atMinute: 30,
+    fires: [],
+  },
+  {
+    alert: 'OtEventsMissed',
+    name: 'what was missed yesterday is still counted',
+    series: { [missed('count-refs-a')]: '80x200' },
+    atMinute: 180,
+    fires: [],
+  },
+  {
+    alert: 'OtDeadLetters',
+    name: 'a function that slept was woken by three letters, and sleeps again',
+    series: { [letters('dead-letters-a')]: '_x30 3x2 stale' },
+    atMinute: 50,
+    fires: [
+      {
+        labels: { namespace, function: 'prune', event: 'object' },
+        description: 'Events (object) that prune did not take within an hour: 3.',
+      },
+    ],
+  },
+  {
+    alert: 'OtDeadLetters',
+    name: 'the last letter came two hours ago, and its function has slept since',
+    series: { [letters('dead-letters-a')]: '_x30 3x2 stale' },
+    atMinute: 160,
+    fires: [],
+  },
+  {
+    alert: 'OtDeadLetters',
+    name: 'the last letter came two hours ago, and its function is always there',
+    series: { [letters('dead-letters-a')]: '_x30 3x200' },
+    atMinute: 160,
+    fires: [],
+  },
+  {
+    alert: 'OtDeadLetters',
+    name: 'no letter has ever come',
+    series: whole,
+    atMinute: 30,
+    fires: [],
+  },
+  {
+    alert: 'OtMachinesFailed',
+    name: 'a machine stays Failed',
+    series: { [told('ot_machines', 'phase="Failed"')]: '1x30', [told('ot_machines', 'phase="Ready"')]: '9x30' },
+    atMinute: 16,
+    fires: [
+      {
+        labels: { namespace },
+        description: 'Machines that are Failed, and heal when the cause goes: 1.',
+      },
+    ],
+  },
+  {
+    alert: 'OtMachinesFailed',
+    name: 'a machine heals',
+    series: { [told('ot_machines', 'phase="Failed"')]: '1x10 0x30' },
+    atMinute: 16,
+    fires: [],
+  },
+  {
+    alert: 'OtWorkspacesFailed',
+    name: 'two workspaces stay Failed',
+    series: { [told('ot_workspaces', 'phase="Failed"')]: '2x30' },
+    atMinute: 16,
+    fires: [
+      {
+        labels: { namespace },
+        description: 'Workspaces that are Failed, and heal when the cause goes: 2.',
+      },
+    ],
+  },
+  {
+    alert: 'OtWorkspacesFailed',
+    name: 'workspaces are made',
+    series: {
+      [told('ot_workspaces', 'phase="Failed"')]: '0x30',
+      [told('ot_workspaces', 'phase="Provisioning"')]: '5x30',
+    },
+    atMinute: 16,
+    fires: [],
+  },
+  {
+    alert: 'OtOpenStackFails',
+    name: 'Nova is away',
+    series: { [calls('503')]: '_x5 20x30', [calls('none')]: '_x5 10x30', [calls('200')]: '5x40' },
+    atMinute: 14,
+    fires: [
+      {
+        labels: { namespace, service: 'compute' },
+        description: "Requests to OpenStack's compute within 15 minutes that had no answer, or one of 5xx: 30.",
+      },
+    ],
+  },
+  {
+    alert: 'OtOpenStackFails',
+    name: 'one in a hundred requests fails',
+    series: { [calls('503')]: '_x5 20x30', [calls('200')]: '_x5 2000x30' },
+    atMinute: 14,
+    fires: [],
+  },
+  {
+    alert: 'OtOpenStackFails',
+    name: 'nothing of OpenStack is installed',
+    series: whole,
+    atMinute: 30,
+    fires: [],
+  },
+];

@@ -1,0 +1,36 @@
+/** What Grafana puts behind a number. */
+export type Unit = 'short' | 's' | 'bytes' | 'percentunit' | 'bool_yes_no';
+
+export interface Query {
+  expr: string;
+  /** By Grafana's `{{label}}`. */
+  legend: string;
+}
+
+export interface Panel {
+  title: string;
+  /** What one reads off it, and what one does then. */
+  description: string;
+  unit: Unit;
+  shape: 'lines' | 'stacked' | 'number' | 'bars';
+  queries: readonly Query[];
+  /** The alerts whose runbooks say what to do about it. */
+  alerts?: readonly string[];
+  /** From this value on it is red. */
+  redFrom?: number;
+  /** Below this value it is red. */
+  greenFrom?: number;
+}
+
+export interface Row {
+  title: string;
+  panels: readonly Panel[];
+}
+
+export interface Dashboard {
+  /** Also the file's name: links and bookmarks keep to it. */
+  uid: string;
+  title: string;
+  description: string;
+  rows: readonly Row[];
+}

@@ -1,0 +1,38 @@
+import { KubeConfig } from '@kubernetes/client-node';
+import { UsageError } from '../local/terminal/arguments.ts';
+
+/** Where a command goes: what it was told, else where kubectl would. */
+export interface Where {
+  kubeconfig: string | undefined;
+  context: string | undefined;
+}
+
+/** The kubeconfig with the context that is meant; throws a UsageError that says what was expected and found. */
+export function kubeconfigOf({ kubeconfig, context }: Where): KubeConfig {
+  const config = new KubeConfig();
+  const from = kubeconfig ?? process.env.KUBECONFIG ?? '~/.kube/config';
+  try {
+    if (kubeconfig) config.loadFromFile(kubeconfig);
+    else config.loadFromDefault();
+  } catch (error) {
+    throw new UsageError(`expected a kubeconfig in ${from}, found: ${sayUnread(error)}`);
+  }
+  if (context) config.setCurrentContext(context);
+  if (!config.getCurrentCluster()) {
+    const known = config.getContexts().map(({ name }) => name);
+    throw new UsageError(
+      `expected a context of ${from} (${known.join(', ') || 'it has none'}), found ${config.getCurrentContext() || 'none'}; choose one with --context`,
+    );
+  }
+  // What the client makes up where there is no kubeconfig at all.
+  if (config.getCurrentCluster()?.server === 'http://localhost:8080')
+    throw new UsageError(`expected a kubeconfig in ${from}, found none; name one with --kubeconfig or KUBECONFIG`);
+  return config;
+}
+
+/** A parser of YAML quotes what it could not read, and tokens stand there. */
+function sayUnread(error: unknown): string {
+  const { reason, mark } = error as { reason?: string; mark?: { line: number } };
+  if (reason && mark) return `${reason} in line ${mark.line + 1}`;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,151 @@
+import * as z from 'zod';
+import { bodyAs } from '../body.ts';
+import type { Cloud } from '../cloud.ts';
+import { pageOf } from '../paging.ts';
+import { Refusal } from '../refusal.ts';
+import { type Asked, done, ok, type Route, route } from '../route.ts';
+import { mustBeAdmin } from './refusals.ts';
+import type { Flavor } from './state.ts';
+
+const number = z.coerce.number().int();
+const NewFlavor = z.object({
+  flavor: z.object({
+    id: z.string().nullish(),
+    name: z.string().min(1).max(255),
+    vcpus: number.min(1, '0 is less than the minimum of 1'),
+    ram: number.min(1, '0 is less than the minimum of 1'),
+    disk: number.min(0),
+    swap: number.min(0).default(0),
+    'OS-FLV-EXT-DATA:ephemeral': number.min(0).default(0),
+    rxtx_factor: z.coerce.number().default(1),
+    description: z.string().nullish(),
+    'os-flavor-access:is_public': z.boolean().default(true),
+  }),
+});
+const Access = z.union([
+  z.object({ addTenantAccess: z.object({ tenant: z.string() }) }),
+  z.object({ removeTenantAccess: z.object({ tenant: z.string() }) }),
+]);
+
+/** Flavors, and who may use the private ones. */
+export function flavorRoutes(cloud: Cloud): Route[] {
+  const { flavors } = cloud.compute;
+  const found = ({ params: { id = '' }, caller }: Asked) => {
+    const known = flavors.get(id);
+    if (!known || !mayUse(known, caller)) throw new Refusal(404, `Flavor ${id} could not be found.`);
+    return known;
+  };
+  const list = (asked: Asked, shown: (flavor: Flavor) => unknown, path: string) => {
+    const { items, next } = pageOf(listedFlavors(cloud, asked), asked.query, ({ id }) => id);
+    const href = `${cloud.url}/compute/v2.1${path}?${next}`;
+    return ok({ flavors: items.map(shown), ...(next !== undefined && { flavors_links: [{ rel: 'next', href }] }) });
+  };
+  return [
+    route('GET /flavors', 'listFlavors', (asked) =>
+      list(
+        asked,
+        (flavor) => ({
+          id: flavor.id,
+          name: flavor.name,
+          ...(asked.minor >= 55 && { description: flavor.description }),
+          links: linksOf(cloud, flavor),
+        }),
+        '/flavors',
+      ),
+    ),
+    route('GET /flavors/detail', 'listFlavors', (asked) =>
+      list(asked, (flavor) => shownFlavor(cloud, flavor, asked), '/flavors/detail'),
+    ),
+    route('POST /flavors', 'createFlavor', (asked) => {
+      mustBeAdmin(asked, 'os-flavor-manage:create');
+      const { flavor: wanted } = bodyAs(NewFlavor, asked.body);
+      const { name, vcpus, ram, disk, swap } = wanted;
+      if ([...flavors.values()].some((each) => each.name === name))
+        throw new Refusal(409, `Flavor with name ${name} already exists.`);
+      const id = wanted.id && wanted.id !== 'auto' ? wanted.id : cloud.ids.uuid();
+      if (flavors.has(id)) throw new Refusal(409, `Flavor with ID ${id} already exists.`);
+      const made: Flavor = {
+        ...{ id, name, vcpus, ram, disk, swap },
+        ephemeral: wanted['OS-FLV-EXT-DATA:ephemeral'],
+        rxtxFactor: wanted.rxtx_factor,
+        description: wanted.description ?? null,
+        isPublic: wanted['os-flavor-access:is_public'],
+        access: [],
+        extraSpecs: {},
+      };
+      flavors.set(id, made);
+      return ok({ flavor: shownFlavor(cloud, made, asked) });
+    }),
+    route('GET /flavors/:id', 'showFlavor', (asked) => ok({ flavor: shownFlavor(cloud, found(asked), asked) })),
+    // Also while servers use it: each has its own copy (nova 26: 202).
+    route('DELETE /flavors/:id', 'deleteFlavor', (asked) => {
+      mustBeAdmin(asked, 'os-flavor-manage:delete');
+      flavors.delete(found(asked).id);
+      return done(202);
+    }),
+    route('POST /flavors/:id/action', 'changeFlavorAccess', (asked) => {
+      mustBeAdmin(asked, 'os-flavor-access:add_tenant_access');
+      return changeAccess(cloud, found(asked), asked);
+    }),
+    route('GET /flavors/:id/os-flavor-access', 'listFlavorAccess', (asked) => {
+      mustBeAdmin(asked, 'os-flavor-access');
+      const { id, access, isPublic } = found(asked);
+      if (isPublic) throw new Refusal(404, 'Access list not available for public flavors.');
+      return ok({ flavor_access: access.map((tenant_id) => ({ flavor_id: id, tenant_id })) });
+    }),
+  ];
+}
+
+/** A private flavor is there for those projects only that were let in, and for administrators. */
+export const mayUse = ({ isPublic, access }: Flavor, caller: Asked['caller']) =>
+  isPublic || caller.isAdmin || access.includes(caller.projectId);
+
+function changeAccess(cloud: Cloud, flavor: Flavor, { body }: Asked) {
+  const wanted = bodyAs(Access, body);
+  const isAdded = 'addTenantAccess' in wanted;
+  const { tenant } = isAdded ? wanted.addTenantAccess : wanted.removeTenantAccess;
+  if (!cloud.identity.projects.has(tenant)) throw new Refusal(400, `Project ID ${tenant} is not a valid project.`);
+  if (flavor.isPublic) throw new Refusal(409, 'Can not add access to a public flavor.');
+  const has = flavor.access.includes(tenant);
+  if (isAdded && has)
+    throw new Refusal(409, `Flavor access already exists for flavor ${flavor.id} and project ${tenant} combination.`);
+  if (!isAdded && !has) throw new Refusal(404, `Flavor access not found for ${flavor.id} / ${tenant} combination.`);
+  const access = isAdded ? [...flavor.access, tenant] : flavor.access.filter((each) => each !== tenant);
+  cloud.compute.flavors.set(flavor.id, { ...flavor, access });
+  return ok({ flavor_access: access.map((tenant_id) => ({ flavor_id: flavor.id, tenant_id })) });
+}
+
+function listedFlavors({ compute }: Cloud, { caller, query }: Asked): Flavor[] {
+  const asked = query.get('is_public')?.toLowerCase();
+  const isWanted = (flavor: Flavor) => {
+    if (!caller.isAdmin || asked === undefined) return flavor.isPublic || flavor.access.includes(caller.projectId);
+    if (asked === 'none') return true;
+    return flavor.isPublic === ['1', 'true', 't', 'yes', 'on'].includes(asked);
+  };
+  const least = (name: string) => Number(query.get(name) ?? 0);
+  return [...compute.flavors.values()]
+    .filter((flavor) => isWanted(flavor) && flavor.ram >= least('minRam') && flavor.disk >= least('minDisk'))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** A flavor as Nova shows it. */
+export const shownFlavor = (cloud: Cloud, flavor: Flavor, { minor }: Asked) => ({
+  id: flavor.id,
+  name: flavor.name,
+  ram: flavor.ram,
+  disk: flavor.disk,
+  swap: flavor.swap === 0 && minor < 75 ? '' : flavor.swap,
+  'OS-FLV-EXT-DATA:ephemeral': flavor.ephemeral,
+  'OS-FLV-DISABLED:disabled': false,
+  vcpus: flavor.vcpus,
+  'os-flavor-access:is_public': flavor.isPublic,
+  rxtx_factor: flavor.rxtxFactor,
+  links: linksOf(cloud, flavor),
+  ...(minor >= 55 && { description: flavor.description }),
+  ...(minor >= 61 && { extra_specs: flavor.extraSpecs }),
+});
+
+const linksOf = ({ url }: Cloud, { id }: Flavor) => [
+  { rel: 'self', href: `${url}/compute/v2.1/flavors/${id}` },
+  { rel: 'bookmark', href: `${url}/compute/flavors/${id}` },
+];

@@ -1,0 +1,20 @@
+import type { Cloud } from '../cloud.ts';
+import { changed } from '../network/owned.ts';
+
+/** Gives a port to a server on the host. */
+export function bindPort(cloud: Cloud, portId: string, serverId: string): void {
+  const port = cloud.network.ports.get(portId);
+  if (port)
+    cloud.network.ports.set(
+      portId,
+      changed(cloud, port, { device_id: serverId, device_owner: 'compute:nova', host: cloud.host.name }),
+    );
+}
+
+/** Takes a port from its server: one that Nova made goes, any other is free again. */
+export function unbindPort(cloud: Cloud, { portId, isNovas }: { portId: string; isNovas: boolean }): void {
+  const port = cloud.network.ports.get(portId);
+  if (!port) return;
+  if (isNovas) cloud.network.ports.delete(portId);
+  else cloud.network.ports.set(portId, changed(cloud, port, { device_id: '', device_owner: '', host: '' }));
+}

@@ -1,0 +1,137 @@
+import { isDeepStrictEqual } from 'node:util';
+import { bodyAs } from '../body.ts';
+import type { Cloud } from '../cloud.ts';
+import { pageOf } from '../paging.ts';
+import { Refusal, webobBody } from '../refusal.ts';
+import { type Asked, done, ok, type Route, route } from '../route.ts';
+import type { Service } from '../service.ts';
+import { contentOf, withContent } from './content.ts';
+import { importImage } from './import-image.ts';
+import { NewImage, newImage, patched } from './new-image.ts';
+import { shownImage } from './shown.ts';
+import type { Image } from './state.ts';
+
+/** Glance: what volumes are filled from. */
+export const imageService = (cloud: Cloud): Service => ({
+  name: 'image',
+  prefix: '/image',
+  routes: imageRoutes(cloud),
+  refusalBody: webobBody,
+  unauthorizedBody: () =>
+    webobBody(
+      new Refusal(
+        401,
+        'This server could not verify that you are authorized to access the document you requested. Either you supplied the wrong credentials (e.g., bad password), or your browser does not understand how to supply the credentials required.',
+      ),
+    ),
+});
+
+function imageRoutes(cloud: Cloud): Route[] {
+  const { images } = cloud.image;
+  const found = ({ caller, method, params: { id = '' } }: Asked): Image => {
+    const known = images.get(id);
+    if (!known || !sees(known, caller))
+      throw new Refusal(
+        404,
+        method === 'DELETE' ? `Failed to find image ${id} to delete` : `No image found with ID ${id}`,
+      );
+    return known;
+  };
+  const own = (asked: Asked, doing: string): Image => {
+    const image = found(asked);
+    if (image.owner !== asked.caller.projectId && !asked.caller.isAdmin)
+      throw new Refusal(403, `You are not authorized to complete ${doing} action.`);
+    return image;
+  };
+  return [
+    route('GET /', 'showVersions', () => ok({ versions: [{ id: 'v2.15', status: 'CURRENT', links: [] }] }, 300), true),
+    // Whatever is none of its paths Glance takes for a question what there is.
+    route(
+      'GET /:any',
+      'showVersions',
+      () => ok({ versions: [{ id: 'v2.15', status: 'CURRENT', links: [] }] }, 300),
+      true,
+    ),
+    route('GET /v2/images', 'listImages', (asked) => {
+      const fitting = [...images.values()]
+        .filter((image) => sees(image, asked.caller) && fits(cloud, image, asked.query))
+        .reverse();
+      const { items, next } = pageOf(fitting, asked.query, ({ id }) => id, { most: 25 });
+      const first = new URLSearchParams(asked.query);
+      first.delete('marker');
+      const linkTo = (query: string) => (query ? `/v2/images?${query}` : '/v2/images');
+      return ok({
+        images: items.map((image) => shownImage(cloud, image)),
+        first: linkTo(String(first)),
+        ...(next !== undefined && { next: linkTo(next) }),
+        schema: '/v2/schemas/images',
+      });
+    }),
+    route('POST /v2/images', 'createImage', ({ caller, body }) => {
+      const wanted = bodyAs(NewImage, body);
+      if (wanted.visibility === 'public' && !caller.isAdmin)
+        throw new Refusal(403, 'You are not authorized to complete publicize_image action.');
+      if (wanted.id !== undefined && images.has(wanted.id)) throw new Refusal(409, 'Image ID already exists.');
+      const made = newImage(cloud, caller.projectId, wanted);
+      images.set(made.id, made);
+      const location = `${cloud.url}/image/v2/images/${made.id}`;
+      return {
+        status: 201,
+        body: shownImage(cloud, made),
+        headers: { location, 'openstack-image-import-methods': 'glance-direct,web-download,copy-image' },
+      };
+    }),
+    route('GET /v2/images/:id', 'showImage', (asked) => ok(shownImage(cloud, found(asked)))),
+    route('PATCH /v2/images/:id', 'updateImage', (asked) => {
+      const image = own(asked, 'modify_image');
+      const after = patched(cloud, image, asked.body);
+      images.set(after.id, after);
+      return ok(shownImage(cloud, after));
+    }),
+    route('DELETE /v2/images/:id', 'deleteImage', (asked) => {
+      const { id, isProtected } = own(asked, 'delete_image');
+      if (isProtected) throw new Refusal(403, `Image ${id} is protected and cannot be deleted.`);
+      images.delete(id);
+      return done();
+    }),
+    route('PUT /v2/images/:id/file', 'uploadImage', async (asked) => {
+      const image = own(asked, 'upload_image');
+      if (asked.headers['content-type'] !== 'application/octet-stream')
+        throw new Refusal(415, 'Unsupported Content-Type');
+      if (image.status !== 'queued')
+        throw new Refusal(409, `Image status transition from ${image.status} to saving is not allowed`);
+      images.set(image.id, withContent(cloud, image, await contentOf([asked.bytes])));
+      return done();
+    }),
+    route('POST /v2/images/:id/import', 'importImage', (asked) => {
+      importImage(cloud, own(asked, 'modify_image'), asked.body);
+      return done(202);
+    }),
+  ];
+}
+
+const sees = ({ visibility, owner }: Image, caller: Asked['caller']) =>
+  caller.isAdmin || owner === caller.projectId || visibility === 'public' || visibility === 'community';
+
+const notAttributes = new Set([
+  'limit',
+  'marker',
+  'sort',
+  'sort_key',
+  'sort_dir',
+  'member_status',
+  'tag',
+  'size_min',
+  'size_max',
+]);
+
+function fits(cloud: Cloud, image: Image, query: URLSearchParams): boolean {
+  const shown: Record<string, unknown> = shownImage(cloud, image);
+  return (
+    query.getAll('tag').every((tag) => image.tags.includes(tag)) &&
+    [...query].filter(([name]) => !notAttributes.has(name)).every(([name, value]) => isSaid(shown[name], value))
+  );
+}
+
+const isSaid = (found: unknown, asked: string) =>
+  asked.startsWith('in:') ? asked.slice(3).split(',').includes(String(found)) : isDeepStrictEqual(String(found), asked);

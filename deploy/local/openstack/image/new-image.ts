@@ -1,0 +1,83 @@
+import * as z from 'zod';
+import { bodyAs } from '../body.ts';
+import type { Cloud } from '../cloud.ts';
+import { Refusal } from '../refusal.ts';
+import type { Image } from './state.ts';
+
+const diskFormats = ['ami', 'ari', 'aki', 'vhd', 'vhdx', 'vmdk', 'raw', 'qcow2', 'vdi', 'iso', 'ploop'] as const;
+const containerFormats = ['ami', 'ari', 'aki', 'bare', 'ovf', 'ova', 'docker', 'compressed'] as const;
+/** What a new image is said to be; whatever else is said becomes one of its properties. */
+export const NewImage = z
+  .object({
+    id: z.uuid().optional(),
+    name: z.string().max(255).nullable().default(null),
+    disk_format: z.enum(diskFormats).nullable().default(null),
+    container_format: z.enum(containerFormats).nullable().default(null),
+    visibility: z.enum(['public', 'private', 'shared', 'community']).default('shared'),
+    min_disk: z.number().int().min(0).default(0),
+    min_ram: z.number().int().min(0).default(0),
+    protected: z.boolean().default(false),
+    tags: z.array(z.string().max(255)).default([]),
+  })
+  .catchall(z.string());
+
+/** An image that waits for its bytes. */
+export function newImage(cloud: Cloud, owner: string, wanted: z.infer<typeof NewImage>): Image {
+  const {
+    id,
+    name,
+    disk_format,
+    container_format,
+    visibility,
+    min_disk,
+    min_ram,
+    tags,
+    protected: isProtected,
+    ...properties
+  } = wanted;
+  const nowMs = cloud.clock.now();
+  return {
+    id: id ?? cloud.ids.uuid(),
+    name,
+    status: 'queued',
+    diskFormat: disk_format,
+    containerFormat: container_format,
+    visibility,
+    size: null,
+    virtualSize: null,
+    checksum: null,
+    sha512: null,
+    minDisk: min_disk,
+    minRam: min_ram,
+    isProtected,
+    owner,
+    tags: tags.toSorted(),
+    properties: properties as Record<string, string>,
+    failedImport: undefined,
+    importing: undefined,
+    createdMs: nowMs,
+    updatedMs: nowMs,
+  };
+}
+
+const Patch = z.array(
+  z.object({ op: z.enum(['add', 'replace', 'remove']), path: z.string().regex(/^\/[^/]+$/), value: z.unknown() }),
+);
+
+/** Of a JSON patch what changes names, tags, protection, visibility and properties. */
+export function patched(cloud: Cloud, image: Image, body: unknown): Image {
+  let after = { ...image, updatedMs: cloud.clock.now() };
+  for (const change of bodyAs(Patch, body)) after = { ...after, ...changedBy(after, change) };
+  return after;
+}
+
+function changedBy({ properties }: Image, { op, path, value }: z.infer<typeof Patch>[number]): Partial<Image> {
+  const name = path.slice(1);
+  if (name === 'name') return { name: String(value) };
+  if (name === 'tags') return { tags: value as string[] };
+  if (name === 'protected') return { isProtected: value === true };
+  if (name === 'visibility') return { visibility: value as Image['visibility'] };
+  const { [name]: former, ...rest } = properties;
+  if (op === 'remove' && former === undefined) throw new Refusal(409, `Property ${name} does not exist.`);
+  return { properties: op === 'remove' ? rest : { ...rest, [name]: String(value) } };
+}

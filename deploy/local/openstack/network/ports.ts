@@ -1,0 +1,142 @@
+import * as z from 'zod';
+import type { Cloud } from '../cloud.ts';
+import type { Caller } from '../identity/state.ts';
+import { type Asked, done, ok, type Route, route } from '../route.ts';
+import { freeAddress, isUsable, takenIn } from './addresses.ts';
+import { listed, only } from './listing.ts';
+import { neutronBody } from './neutron-body.ts';
+import { changed, newOwned, sees } from './owned.ts';
+import { neutronRefusals } from './refusals.ts';
+import { shownPort } from './shown.ts';
+import type { FixedIp, Port } from './state.ts';
+
+const text = z.string().max(255);
+const FixedIps = z.array(z.strictObject({ subnet_id: z.string().optional(), ip_address: z.string().optional() }));
+const Changes = z.object({
+  name: text.optional(),
+  description: text.optional(),
+  admin_state_up: z.boolean().optional(),
+  device_id: text.optional(),
+  device_owner: text.optional(),
+  fixed_ips: FixedIps.optional(),
+  'binding:host_id': z.string().nullish(),
+});
+const NewPort = z.object({
+  port: Changes.extend({
+    network_id: z.string(),
+    mac_address: z.string().optional(),
+    project_id: z.string().optional(),
+    tenant_id: z.string().optional(),
+  }),
+});
+const ChangedPort = z.object({ port: Changes });
+type WantedPort = z.infer<typeof NewPort>['port'];
+
+/** Ports. */
+export function portRoutes(cloud: Cloud): Route[] {
+  const { ports } = cloud.network;
+  const found = ({ caller, params: { id = '' } }: Asked): Port => {
+    const known = ports.get(id);
+    if (!known || !sees(caller, known)) throw neutronRefusals.notFound('Port', id);
+    return known;
+  };
+  return [
+    route('GET /v2.0/ports', 'listPorts', (asked) => {
+      const seen = [...ports.values()].filter((each) => sees(asked.caller, each));
+      return listed(
+        cloud,
+        'ports',
+        seen.map((each) => shownPort(cloud, each, asked.caller.isAdmin)),
+        asked,
+      );
+    }),
+    route('POST /v2.0/ports', 'createPort', ({ caller, body }) => {
+      const made = makePort(cloud, caller, neutronBody(NewPort, body).port);
+      return ok({ port: shownPort(cloud, made, caller.isAdmin) }, 201);
+    }),
+    route('GET /v2.0/ports/:id', 'showPort', (asked) =>
+      ok({ port: only(shownPort(cloud, found(asked), asked.caller.isAdmin), asked.query.getAll('fields')) }),
+    ),
+    route('PUT /v2.0/ports/:id', 'updatePort', (asked) => {
+      const before = found(asked);
+      const { 'binding:host_id': host, fixed_ips, ...wanted } = neutronBody(ChangedPort, asked.body).port;
+      const after = changed(cloud, before, {
+        ...wanted,
+        ...(host !== undefined && { host: host ?? '' }),
+        ...(fixed_ips && { fixed_ips: addressesFor(cloud, before.network_id, fixed_ips, before.id) }),
+      });
+      ports.set(after.id, after);
+      return ok({ port: shownPort(cloud, after, asked.caller.isAdmin) });
+    }),
+    // Also while a server has it: the server loses the interface (neutron 21: 204).
+    route('DELETE /v2.0/ports/:id', 'deletePort', (asked) => {
+      ports.delete(found(asked).id);
+      return done();
+    }),
+  ];
+}
+
+/** Makes a port with addresses of its network; refuses where there is no such network, no address or no quota left. */
+export function makePort(cloud: Cloud, caller: Caller, wanted: WantedPort): Port {
+  const { networks, ports, quotas } = cloud.network;
+  const network = networks.get(wanted.network_id);
+  if (!network || !sees(caller, network, network.shared)) throw neutronRefusals.notFound('Network', wanted.network_id);
+  const owned = newOwned(cloud, caller, { ...wanted, project_id: wanted.project_id ?? wanted.tenant_id });
+  const used = [...ports.values()].filter(({ project_id }) => project_id === owned.project_id).length;
+  if (quotas.isOver(owned.project_id, 'port', used, 1)) throw neutronRefusals.overQuota('port');
+  const made: Port = {
+    ...owned,
+    network_id: network.id,
+    admin_state_up: wanted.admin_state_up ?? true,
+    mac_address: wanted.mac_address ?? cloud.ids.mac(),
+    fixed_ips: addressesFor(cloud, network.id, wanted.fixed_ips),
+    device_id: wanted.device_id ?? '',
+    device_owner: wanted.device_owner ?? '',
+    host: wanted['binding:host_id'] ?? '',
+  };
+  ports.set(made.id, made);
+  return made;
+}
+
+function addressesFor(
+  cloud: Cloud,
+  network: string,
+  wanted: z.infer<typeof FixedIps> | undefined,
+  port?: string,
+): FixedIp[] {
+  const own = [...cloud.network.subnets.values()].filter(({ network_id }) => network_id === network);
+  const others = [...cloud.network.ports.values()].filter(({ id }) => id !== port);
+  if (wanted) return wanted.map((each) => addressFor(own, network, each, others));
+  return ([4, 6] as const).flatMap((version) => {
+    const family = own.filter(({ ip_version }) => ip_version === version);
+    if (family.length === 0) return [];
+    for (const subnet of family) {
+      const ip_address = freeAddress(subnet, takenIn(subnet.id, others));
+      if (ip_address !== undefined) return [{ subnet_id: subnet.id, ip_address }];
+    }
+    throw neutronRefusals.noAddress(network);
+  });
+}
+
+type Wanted = z.infer<typeof FixedIps>[number];
+
+function addressFor(
+  own: readonly Parameters<typeof freeAddress>[0][],
+  network: string,
+  wanted: Wanted,
+  others: readonly Port[],
+): FixedIp {
+  const { subnet_id, ip_address } = wanted;
+  const subnet = own.find((each) =>
+    subnet_id === undefined ? isUsable(each, ip_address ?? '') : each.id === subnet_id,
+  );
+  if (!subnet && ip_address !== undefined && subnet_id === undefined)
+    throw neutronRefusals.badAddressAnywhere(ip_address);
+  if (!subnet) throw neutronRefusals.notFound('Subnet', subnet_id ?? '');
+  const taken = takenIn(subnet.id, others);
+  if (ip_address !== undefined && !isUsable(subnet, ip_address)) throw neutronRefusals.badAddress(ip_address);
+  if (ip_address !== undefined && taken.has(ip_address)) throw neutronRefusals.addressTaken(ip_address, subnet.id);
+  const given = ip_address ?? freeAddress(subnet, taken);
+  if (given === undefined) throw neutronRefusals.noAddress(network);
+  return { subnet_id: subnet.id, ip_address: given };
+}

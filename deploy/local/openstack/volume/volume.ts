@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import { bodyAs } from '../body.ts';
+import type { Cloud } from '../cloud.ts';
+import { Refusal } from '../refusal.ts';
+import { type Answer, type Asked, done, ok, type Route, route } from '../route.ts';
+import type { Service } from '../service.ts';
+import { wordOf } from '../words.ts';
+import { volumeRoutes } from './volumes.ts';
+
+/** Cinder: disks that outlive the servers that have them. */
+export const volumeService = (cloud: Cloud): Service => ({
+  name: 'volume',
+  prefix: '/volume/v3',
+  versions: { major: 3, minMinor: 0, maxMinor: 70, type: 'volume' },
+  routes: [
+    route('GET /', 'showVersion', () => ok({ versions: [versionOf(cloud)] }), true),
+    ...[...volumeRoutes(cloud), ...quotaRoutes(cloud)].map(inOwnProject),
+  ],
+  refusalBody: ({ status, message }: Refusal) => ({
+    [wordOf(status)]: { code: status, message, ...(status === 413 && { retryAfter: '0' }) },
+  }),
+});
+
+const versionOf = ({ url }: Cloud) => ({
+  id: 'v3.0',
+  status: 'CURRENT',
+  version: '3.70',
+  min_version: '3.0',
+  updated: '2022-08-31T00:00:00Z',
+  links: [
+    { rel: 'describedby', type: 'text/html', href: 'https://docs.openstack.org/' },
+    { rel: 'self', href: `${url}/volume/v3/` },
+  ],
+  'media-types': [{ base: 'application/json', type: 'application/vnd.openstack.volume+json;version=3' }],
+});
+
+/** The project in the path must be that of the token, an administrator's too. */
+const inOwnProject = (each: Route): Route => ({
+  ...each,
+  answer: (asked: Asked): Answer | Promise<Answer> => {
+    if (asked.params.project !== asked.caller.projectId) throw new Refusal(400, 'Malformed request url');
+    return each.answer(asked);
+  },
+});
+
+const Limits = z.object({ quota_set: z.record(z.string(), z.union([z.number().int().min(-1), z.string()])) });
+
+function quotaRoutes(cloud: Cloud): Route[] {
+  const { quotas, volumes } = cloud.volume;
+  const path = '/:project/os-quota-sets/:of';
+  const usageOf = (project: string): Record<string, number> => {
+    const own = [...volumes.values()].filter(({ projectId }) => projectId === project);
+    return { volumes: own.length, gigabytes: own.reduce((sum, { size }) => sum + size, 0) };
+  };
+  const mayWrite = ({ caller }: Asked) => {
+    if (!caller.isAdmin) throw new Refusal(403, "Policy doesn't allow volume_extension:quotas:update to be performed.");
+  };
+  const shown = (project: string) => {
+    const limits = quotas.of(project);
+    return { ...limits, volumes___DEFAULT__: -1, gigabytes___DEFAULT__: -1, snapshots___DEFAULT__: -1 };
+  };
+  return [
+    route(`GET ${path}`, 'showVolumeQuotas', ({ caller, params: { of = '' }, query }) => {
+      if (!caller.isAdmin && of !== caller.projectId)
+        throw new Refusal(403, "Policy doesn't allow volume_extension:quotas:show to be performed.");
+      const isDetailed = /^true$/i.test(query.get('usage') ?? '');
+      const usage = usageOf(of);
+      const limits = Object.entries(shown(of)).map(([name, limit]) => [
+        name,
+        isDetailed ? { limit, in_use: usage[name] ?? 0, reserved: 0 } : limit,
+      ]);
+      return ok({ quota_set: { id: of, ...Object.fromEntries(limits) } });
+    }),
+    route(`PUT ${path}`, 'updateVolumeQuotas', (asked) => {
+      mayWrite(asked);
+      const { tenant_id: _, ...limits } = bodyAs(Limits, asked.body).quota_set;
+      const { of = '' } = asked.params;
+      quotas.set(of, Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, Number(limit)])));
+      return ok({ quota_set: shown(of) });
+    }),
+    route(`DELETE ${path}`, 'resetVolumeQuotas', (asked) => {
+      mayWrite(asked);
+      quotas.reset(asked.params.of ?? '');
+      return done(200);
+    }),
+  ];
+}

@@ -1,0 +1,127 @@
+import * as z from 'zod';
+import { bodyAs } from '../body.ts';
+import type { Cloud } from '../cloud.ts';
+import { pageOf } from '../paging.ts';
+import { Refusal } from '../refusal.ts';
+import { type Asked, done, ok, type Route, route } from '../route.ts';
+import { createVolume } from './create-volume.ts';
+import { change, setStatus } from './handle.ts';
+import { linksOf, shownVolume } from './shown.ts';
+import type { Volume } from './state.ts';
+import { volumeAction } from './volume-actions.ts';
+
+const text = z.string().max(255);
+const ChangedVolume = z.object({
+  volume: z.object({
+    name: text.nullish(),
+    description: text.nullish(),
+    metadata: z.record(z.string().min(1).max(255), z.string().max(255)).optional(),
+  }),
+});
+const Metadata = z.object({ metadata: z.record(z.string().min(1).max(255), z.string().max(255)) });
+
+/** Volumes. */
+export function volumeRoutes(cloud: Cloud): Route[] {
+  const { volumes } = cloud.volume;
+  const found = ({ caller, params: { id = '' } }: Asked): Volume => {
+    const known = volumes.get(id);
+    if (!known || (!caller.isAdmin && known.projectId !== caller.projectId)) throw noVolume(id);
+    return known;
+  };
+  const list = (asked: Asked, shown: (volume: Volume) => unknown) => {
+    const { items, next } = pageOf(listedVolumes(cloud, asked), asked.query, ({ id }) => id, { noMarker: noVolume });
+    const href = `${cloud.url}/volume/v3${asked.path}?${next}`;
+    return ok({ volumes: items.map(shown), ...(next !== undefined && { volumes_links: [{ rel: 'next', href }] }) });
+  };
+  const putMetadata = (asked: Asked, metadata: Record<string, string>) => {
+    change(cloud, found(asked).id, (volume) => ({ ...volume, metadata, updatedMs: cloud.clock.now() }));
+    return ok({ metadata });
+  };
+  return [
+    route('GET /:project/volumes', 'listVolumes', (asked) =>
+      list(asked, (volume) => ({ id: volume.id, name: volume.name, links: linksOf(cloud, volume) })),
+    ),
+    route('GET /:project/volumes/detail', 'listVolumes', (asked) =>
+      list(asked, (volume) => shownVolume(cloud, volume, asked)),
+    ),
+    route('POST /:project/volumes', 'createVolume', (asked) =>
+      ok({ volume: shownVolume(cloud, createVolume(cloud, asked), asked) }, 202),
+    ),
+    route('GET /:project/volumes/:id', 'showVolume', (asked) =>
+      ok({ volume: shownVolume(cloud, found(asked), asked) }),
+    ),
+    route('PUT /:project/volumes/:id', 'updateVolume', (asked) => {
+      const { id } = found(asked);
+      const { volume: wanted } = bodyAs(ChangedVolume, asked.body);
+      const changes = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
+      change(cloud, id, (volume) => ({ ...volume, ...changes, updatedMs: cloud.clock.now() }));
+      return ok({ volume: shownVolume(cloud, found(asked), asked) });
+    }),
+    route('DELETE /:project/volumes/:id', 'deleteVolume', (asked) => deleteVolume(cloud, found(asked))),
+    route('POST /:project/volumes/:id/action', actionName, (asked) => volumeAction(cloud, found(asked), asked)),
+    route('GET /:project/volumes/:id/metadata', 'showVolumeMetadata', (asked) =>
+      ok({ metadata: found(asked).metadata }),
+    ),
+    route('POST /:project/volumes/:id/metadata', 'updateVolumeMetadata', (asked) =>
+      putMetadata(asked, { ...found(asked).metadata, ...bodyAs(Metadata, asked.body).metadata }),
+    ),
+    route('PUT /:project/volumes/:id/metadata', 'replaceVolumeMetadata', (asked) =>
+      putMetadata(asked, bodyAs(Metadata, asked.body).metadata),
+    ),
+  ];
+}
+
+const noVolume = (id: string) => new Refusal(404, `Volume ${id} could not be found.`);
+
+/** Newest first, as Cinder has them. */
+function listedVolumes(cloud: Cloud, { caller, query }: Asked): Volume[] {
+  const isAll = caller.isAdmin && /^(1|true|yes|on|t|y)$/i.test(query.get('all_tenants') ?? '');
+  const metadata = metadataIn(query.get('metadata'));
+  return [...cloud.volume.volumes.values()]
+    .filter(
+      (volume) =>
+        (isAll || volume.projectId === caller.projectId) &&
+        (!isAll || !query.has('project_id') || volume.projectId === query.get('project_id')) &&
+        isAsked(query, 'name', volume.name ?? '') &&
+        isAsked(query, 'status', volume.status) &&
+        isAsked(query, 'bootable', String(volume.bootable)) &&
+        Object.entries(metadata).every(([key, value]) => volume.metadata[key] === value),
+    )
+    .reverse();
+}
+
+const isAsked = (query: URLSearchParams, name: string, value: string) => !query.has(name) || query.get(name) === value;
+
+/** A literal, as Python or JSON writes one. */
+function metadataIn(text: string | null): Record<string, string> {
+  if (text === null) return {};
+  try {
+    return JSON.parse(text.replaceAll("'", '"')) as Record<string, string>;
+  } catch {
+    return {};
+  }
+}
+
+/** Cinder 21: 400, not 409, while a server has it or something is being done to it. */
+function deleteVolume(cloud: Cloud, { id, status, attachments }: Volume) {
+  const deletable = ['available', 'error', 'error_restoring', 'error_extending', 'error_managing'];
+  if (!deletable.includes(status) || attachments.length > 0)
+    throw new Refusal(
+      400,
+      'Invalid volume: Volume status must be available or error or error_restoring or error_extending or error_managing and must not be migrating, attached, belong to a group, have snapshots, awaiting a transfer, or be disassociated from snapshots after volume transfer.',
+    );
+  setStatus(cloud, id, 'deleting');
+  cloud.clock.after(cloud.times.deleteVolume, () => {
+    if (cloud.fails('deleteVolume')) setStatus(cloud, id, 'error_deleting');
+    else cloud.volume.volumes.delete(id);
+  });
+  return done(202);
+}
+
+const names: Record<string, string> = {
+  'os-extend': 'extendVolume',
+  'os-set_bootable': 'setBootable',
+  'os-reset_status': 'resetVolumeStatus',
+};
+
+const actionName = (body: unknown) => names[Object.keys((body ?? {}) as object)[0] ?? ''] ?? 'actOnVolume';
