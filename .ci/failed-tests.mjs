@@ -1,10 +1,13 @@
 // Prints the failed tests of a Vitest JSON report, a line each: file, name, and the first words of what went wrong.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 const longest = 300;
 const firstLine = (text) => (text ?? '').split('\n', 1)[0];
-const { testResults } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+// A run that was ended leaves no report.
+const { testResults } = existsSync(process.argv[2])
+  ? JSON.parse(readFileSync(process.argv[2], 'utf8'))
+  : { testResults: [] };
 for (const { name, status, message, assertionResults } of testResults) {
   const file = relative(process.cwd(), name);
   const failed = assertionResults.filter((test) => test.status === 'failed');

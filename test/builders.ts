@@ -14,6 +14,11 @@ import { VolumeSnapshot } from '../shared/resources/snapshot/volume-snapshot.ts'
 import { dataVolumeName, snapshotName } from '../shared/rules/names.ts';
 import { type Holder, leaseName, slotsAnnotation } from '../shared/rules/slots.ts';
 
+/** For functions that have nothing to do with OpenStack. */
+export const noClouds = () => {
+  throw new Error('expected no use of OpenStack');
+};
+
 /** The moment every test's story starts at. */
 export const start = Date.parse('2026-01-01T00:00:00Z');
 export const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { allLabs, allStories } from './cluster/run-on-real.ts';
+import { allStories } from './cluster/run-on-real.ts';
 import { stories as machines, shown as ofMachines } from './journeys/proposal.ts';
 import { shown as ofWorkspaces, stories as workspaces } from './journeys/workspace-proposal.ts';
 
-const everyStory = Object.values({ ...allStories, ...allLabs }).flat();
+const everyStory = Object.values(allStories).flat();
 
 const shown = [...ofMachines, ...ofWorkspaces];
 

@@ -47,7 +47,7 @@ const lineAt = (text: string, index: number) => text.slice(0, index).split('\n')
 /** What the files of a place may import: the first row whose place fits the file counts. Tests may import anything. */
 const layers: readonly { place: RegExp; may: readonly RegExp[]; rule: string }[] = [
   { place: /^test\/|\.test\.ts$/, may: [/./], rule: '' },
-  { place: /^deploy\/(main|local\/start)\.ts$/, may: [/^(deploy|shared|functions|knative)\//], rule: 'no test' },
+  { place: /^deploy\/(main|bundle|local\/start)\.ts$/, may: [/^(deploy|shared|functions|knative)\//], rule: 'no test' },
   {
     place: /^deploy\/production\//,
     may: [/^(deploy|shared|knative|crds)\//],

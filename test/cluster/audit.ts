@@ -125,10 +125,16 @@ export function countsOf({ requests }: Audit): Map<string, number> {
 
 const writes = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 
-/** The objects that were written without being held against their definitions. */
+/** The objects that were written without being held against their definitions; a review is a question, and no object. */
 export const laxlyWritten = ({ requests }: Audit): string[] => [
-  ...new Set(requests.filter(({ verb, isStrict }) => hasBody.has(verb) && !isStrict).map(inWords)),
+  ...new Set(
+    requests
+      .filter(({ verb, isStrict, resource }) => hasBody.has(verb) && !isStrict && !isReview.test(resource))
+      .map(inWords),
+  ),
 ];
+
+const isReview = /reviews$/;
 
 const hasBody = new Set(['create', 'update', 'patch']);
 

@@ -1,5 +1,3 @@
-import { allStories, runOnReal } from './run-on-real.ts';
+import { ofDeployments, runOnReal } from './run-on-real.ts';
 
-const { queue, deletion, revisions, preload } = allStories;
-
-runOnReal('deployments', { queue, deletion, revisions, preload });
+runOnReal('deployments', ofDeployments);

@@ -1,23 +1,11 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { runCommandLine, runInstaller } from './commands.ts';
 import { applyText, imageUnderTest, prepare } from './installation.ts';
-import { kubectl, kubectlOrFail, type Ran } from './kubectl.ts';
+import { kubectl, kubectlOrFail } from './kubectl.ts';
 
 const operator = ['--namespace', 'sync-operator'];
-const main = fileURLToPath(new URL('../../deploy/install/main.ts', import.meta.url));
-
-/** `npm run cluster -- …` as an admin would type it. */
-const cluster = (...args: string[]): Promise<Ran> =>
-  new Promise((resolve) => {
-    const command = [main, ...args, ...(args[0] === 'check' ? [] : ['--timeout', '4m'])];
-    const child = execFile(process.execPath, command, { timeout: 600_000 }, (error, out, err) =>
-      resolve({ code: error ? (child.exitCode ?? 1) : 0, out, err }),
-    );
-  });
-
 const succeeds = async (...args: string[]) => {
-  const ran = await cluster(...args);
+  const ran = await runInstaller(...args);
   expect(ran).toMatchObject({ code: 0, err: '' });
   return ran.out;
 };
@@ -65,7 +53,7 @@ describe('npm run cluster', { timeout: 600_000 }, () => {
   });
 
   test('install refuses to guess where the image of the functions is', async () => {
-    const { code, err } = await cluster('install', '--overlay', 'deployments');
+    const { code, err } = await runInstaller('install', '--overlay', 'deployments');
     expect(code).toBe(1);
     expect(err).toContain('Add --image');
   });
@@ -76,6 +64,13 @@ describe('npm run cluster', { timeout: 600_000 }, () => {
     const { known, sentTo } = await subscribers();
     expect(known.length).toBeGreaterThanOrEqual(4);
     expect(sentTo).toEqual(known);
+  });
+
+  test('the doctor finds all of it whole; what CDI and the site would bring is not there', async () => {
+    const { out } = await runCommandLine('doctor', '--json');
+    const { findings } = JSON.parse(out) as { findings: { name: string }[] };
+    const names = findings.map(({ name }) => name);
+    expect(names.filter((name) => !['StorageProfile gp3', 'Secret vmdi-farm/s3-reader'].includes(name))).toEqual([]);
   });
 
   test('upgrade changes what differs, removes what is not wanted, and leaves no dead subscriber', async () => {

@@ -2,11 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { documents } from '../../deploy/local/manifests.ts';
+import { documents, readManifests } from '../../deploy/local/manifests.ts';
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { kubectlOrFail } from './kubectl.ts';
 
-/** How the functions run: as Knative Services that sleep, or as Deployments. */
-export type Overlay = 'serving' | 'deployments';
+/** How the functions run: as Knative Services that sleep, or as Deployments; and whether those for OpenStack are among them. */
+export type Overlay = 'serving' | 'serving-openstack' | 'deployments';
+
+const isServing = (overlay: Overlay) => overlay !== 'deployments';
 
 const operator = ['--namespace', 'sync-operator'];
 const serverSide = ['apply', '--server-side', '--force-conflicts'];
@@ -15,19 +18,33 @@ const path = (from: string) => fileURLToPath(new URL(from, import.meta.url));
 /** Where the definitions of CDI, the snapshotter, KubeVirt and kube-ovn are; those of the project's own local cluster where nobody names others. */
 const foreignDefinitions = process.env.OT_FOREIGN_CRDS ?? path('../../deploy/local/crds');
 
-/** Applies definitions, policy and the manifests of an overlay, and waits until an event would reach every function. */
+/**
+ * Applies definitions, policy and the manifests of an overlay, and waits until an event would reach every function. `env` goes to
+ * each of them.
+ */
 export async function install(
   overlay: Overlay,
-  { timers = 'fast' }: { timers?: 'fast' | 'production' } = {},
+  { timers = 'fast', env = {} }: { timers?: 'fast' | 'production'; env?: Readonly<Record<string, string>> } = {},
 ): Promise<void> {
   await prepare();
   const text = await manifestsOf(timers === 'fast' ? path(`overlays/${overlay}`) : path(`../../knative/${overlay}`));
-  const [senders, receivers] = partition(documents(text), ({ apiVersion }) => /^(eventing|sources)\./.test(apiVersion));
+  const objects = documents(text).map((object) => withEnv(object, env));
+  const [senders, receivers] = partition(objects, ({ apiVersion }) => /^(eventing|sources)\./.test(apiVersion));
   await applyText(textOf(receivers));
   await fencesSeen();
-  await (overlay === 'serving' ? ready('services.serving.knative.dev') : ready('deployments', 'Available'));
+  await (isServing(overlay) ? ready('services.serving.knative.dev') : ready('deployments', 'Available'));
   await applyText(textOf(senders));
   await Promise.all([...['brokers', 'apiserversources', 'pingsources'].map((kinds) => ready(kinds)), triggersReady()]);
+}
+
+/** The object with more in the environment of its containers, where it has any. */
+function withEnv<T extends object>(object: T, env: Readonly<Record<string, string>>): T {
+  const { spec } = object as { spec?: { template?: { spec?: { containers?: { env?: object[] }[] } } } };
+  const changed = structuredClone(object) as { spec: NonNullable<typeof spec> };
+  for (const container of changed.spec?.template?.spec?.containers ?? []) {
+    container.env = [...(container.env ?? []), ...Object.entries(env).map(([name, value]) => ({ name, value }))];
+  }
+  return changed as T;
 }
 
 /** Resolves when everything that runs for us, and Knative, is up; what sleeps counts as such. */
@@ -66,7 +83,7 @@ function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[
   return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
-const textOf = (objects: readonly object[]) => objects.map((object) => JSON.stringify(object)).join('\n---\n');
+export const textOf = (objects: readonly object[]) => objects.map((object) => JSON.stringify(object)).join('\n---\n');
 
 /** Definitions, namespaces, classes and policy: all but the functions and what wakes them. */
 export async function prepare(): Promise<void> {
@@ -132,9 +149,15 @@ export async function applyText(text: string, ...more: string[]): Promise<void> 
   }
 }
 
+/** All that `install` has applied of ours but the policy, with timers that do not let anybody wait. */
+export const manifestsIn = async (overlay: Overlay): Promise<KubernetesObject[]> => [
+  ...(await readManifests('crds')),
+  ...documents(await manifestsOf(path(`overlays/${overlay}`))),
+];
+
 /** Takes the functions of an overlay away, and leaves definitions, permissions and Triggers where they are. */
 export async function removeFunctions(overlay: Overlay): Promise<void> {
-  const kinds = overlay === 'serving' ? ['services.serving.knative.dev'] : ['deployments', 'services'];
+  const kinds = isServing(overlay) ? ['services.serving.knative.dev'] : ['deployments', 'services'];
   for (const kind of kinds) {
     await kubectlOrFail('delete', kind, ...operator, '-l', 'app.kubernetes.io/part-of=ot-functions', '--wait=true');
   }

@@ -1,3 +1,3 @@
-import { allStories, runOnReal } from './run-on-real.ts';
+import { ofEachRun, runOnReal } from './run-on-real.ts';
 
-runOnReal('serving', allStories);
+runOnReal('serving', ofEachRun);

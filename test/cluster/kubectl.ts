@@ -37,3 +37,7 @@ export async function portForward(namespace: string, service: string, port: numb
   }
   throw new Error(`expected kubectl ${args.join(' ')} to name its port, found its end`);
 }
+
+/** Where a Pod reaches what runs beside the cluster, and listens there. */
+export const nodeAddress = () =>
+  kubectlOrFail('get', 'nodes', '--output=jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}');

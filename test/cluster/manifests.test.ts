@@ -17,6 +17,7 @@ const mayLack: Record<string, string> = {
   'source.toolkit.fluxcd.io': 'Flux is not on this cluster',
   'kustomize.toolkit.fluxcd.io': 'Flux is not on this cluster',
   'helm.toolkit.fluxcd.io': 'Flux is not on this cluster',
+  'monitoring.coreos.com': 'the Prometheus operator is not on this cluster',
   'eventing.knative.dev': 'this cluster was brought up without Knative',
   'sources.knative.dev': 'this cluster was brought up without Knative',
   'serving.knative.dev': 'this cluster was brought up without Knative Serving',
@@ -39,7 +40,7 @@ beforeAll(async () => {
   const { stdout } = await promisify(execFile)('find', [join(root, 'crds'), '-maxdepth', '1', '-name', '*.yaml']);
   for (const file of stdout
     .split('\n')
-    .filter((path) => /crds\/[a-z]+\.yaml$/.test(path) && !/kustomization/.test(path)))
+    .filter((path) => /crds\/[a-z-]+\.yaml$/.test(path) && !/kustomization/.test(path)))
     await kubectlOrFail('apply', '--server-side', '--force-conflicts', '-f', file);
   await kubectlOrFail('wait', '--for=condition=Established', 'customresourcedefinitions', '--all', '--timeout=60s');
   const lines = (await kubectlOrFail('api-resources', '--no-headers')).split('\n').filter(Boolean);

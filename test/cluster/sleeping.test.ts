@@ -23,7 +23,7 @@ const asleepWithinMs = 180_000;
 
 let broker: Awaited<ReturnType<typeof portForward>>;
 beforeAll(async () => {
-  await install('serving');
+  await install('serving', { timers: 'production' });
   broker = await portForward('knative-eventing', 'broker-ingress', 80);
 }, 300_000);
 afterAll(() => broker?.close());

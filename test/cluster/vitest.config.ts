@@ -3,7 +3,7 @@ import { beginWith } from '../begin-with.ts';
 
 /**
  * One file after the other, for all share one cluster: first what wants it untouched, then the stories with what looks at
- * the traces they left, then what breaks things, last what takes all away.
+ * the traces they left and at what was asked of the API server, then what breaks things, last what takes all away.
  */
 const order = [
   'contract',
@@ -12,20 +12,26 @@ const order = [
   'versitygw-store',
   'write-points',
   'journeys',
-  'sleeping',
+  'console',
+  'traces',
   'permissions',
+  'sleeping',
+  'doctor',
+  'machine-crowd',
+  'workspace-crowd',
   'kills',
   'soak',
   'deployments',
   'oidc',
+  'openstack',
   'install',
-];
+].flatMap((name) => [name, `${name}.slow`]);
 
 const slow = 'test/cluster/**/*.slow.test.ts';
 
 /**
- * The tests that need a real cluster; `test/cluster/run` brings one up for them. `--mode slow` runs what takes longer than
- * a CI run may, and nothing else.
+ * The tests that need a real cluster; `test/cluster/run` brings one up for them. `--mode slow` runs all of what
+ * a CI run takes a part of, and what takes longer than it may.
  */
 export default defineConfig(({ mode }) => ({
   test: {

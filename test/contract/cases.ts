@@ -10,6 +10,7 @@ import { patchCases } from './cases-patch.ts';
 import { policyCases } from './cases-policy.ts';
 import { rbacCases } from './cases-rbac.ts';
 import { readCases } from './cases-read.ts';
+import { reviewCases } from './cases-reviews.ts';
 import { schemaCases } from './cases-schema.ts';
 import { watchCases } from './cases-watch.ts';
 import { moreWatchCases } from './cases-watch-more.ts';
@@ -28,6 +29,7 @@ export const groups: Record<string, Case[]> = {
   watch: [...watchCases, ...moreWatchCases],
   discovery: discoveryCases,
   rbac: rbacCases,
+  reviews: reviewCases,
   policy: policyCases,
   workloads: workloadCases,
   events: eventCases,

@@ -55,6 +55,7 @@ export const deviations: Deviation[] = [
       'a token of a ServiceAccount is asked for, and names it': managedFields,
       'a review says whether one may, as kubectl auth can-i asks': managedFields,
       'a review lists all that one may, as kubectl auth can-i --list asks': managedFields,
+      'a SubjectAccessReview says whether somebody else may': managedFields,
     },
   },
   {

@@ -77,7 +77,7 @@ export async function hasKubectl(): Promise<boolean> {
   return false;
 }
 
-const kubectl =
+export const kubectl =
   (kubeconfig: string): NonNullable<World['kubectl']> =>
   (...args) =>
     new Promise((resolve) => {

@@ -10,18 +10,21 @@ export interface Publication {
   id?: string;
   time?: string;
   type?: string;
+  /** The trace that it is part of, as W3C writes it. */
+  traceparent?: string;
   data: unknown;
 }
 
 /** Posts a publication to the Broker; resolves with the status of its answer. */
 export type Post = (broker: string, publication: Publication) => Promise<number>;
 
-const attributesOf = ({ id = '1', time, type = 'ot.pelotech.image.published.v1' }: Publication) => ({
+const attributesOf = ({ id = '1', time, type = 'ot.pelotech.image.published.v1', traceparent }: Publication) => ({
   'ce-specversion': '1.0',
   'ce-id': id,
   'ce-source': 'https://ci.example/pipelines/7',
   'ce-type': type,
   ...(time ? { 'ce-time': time } : {}),
+  ...(traceparent ? { 'ce-traceparent': traceparent } : {}),
 });
 
 /** With curl, as a shell in a pipeline would; the program's own exit code has to agree with the answer. */

@@ -33,7 +33,10 @@ export interface Story {
    */
   simulators?: Pick<LocalOptions, 'cdi' | 'snapshotter' | 'kubevirt' | 'kubeOvn' | 'workloads'> | false;
   /** What else goes wrong, or is set otherwise, on the local cluster. */
-  local?: Pick<LocalOptions, 'faults' | 'holdOffMs' | 'intercept' | 'replicas' | 'schedules' | 'workloads'>;
+  local?: Pick<
+    LocalOptions,
+    'faults' | 'holdOffMs' | 'intercept' | 'openStack' | 'replicas' | 'schedules' | 'workloads'
+  >;
   /** The policy at its beginning. */
   policy?: Record<string, string>;
   /** The invariants that a person breaks in it, by their numbers: all others are judged at its end. */

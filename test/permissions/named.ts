@@ -1,8 +1,7 @@
-import type { Story } from '../journeys/world.ts';
-
-/** The first of these stories that is called so; throws where there is none. */
-export function named(stories: readonly Story[], name: RegExp): Story {
-  const found = stories.find((story) => name.test(story.name));
+/** The first of these stories that is called so; throws where there is none. `name`: a pattern, or how it begins. */
+export function named<S extends { name: string }>(stories: readonly S[], name: RegExp | string): S {
+  const isIt = (story: S) => (typeof name === 'string' ? story.name.startsWith(name) : name.test(story.name));
+  const found = stories.find(isIt);
   if (!found) throw new Error(`expected a story ${name}, found ${stories.map((story) => story.name).join('; ')}`);
   return found;
 }

@@ -187,4 +187,9 @@ export class Workers {
   }
 }
 
-const silent: Telemetry = { measure: () => undefined, span: (_name, _of, _attributes, run) => run() };
+const silent: Telemetry = {
+  measure: () => undefined,
+  lasted: () => undefined,
+  made: () => undefined,
+  span: (_name, _of, _attributes, run) => run(),
+};

@@ -1,0 +1,19 @@
+import { type Browser, chromium } from 'playwright-core';
+import { brought } from '../brought.ts';
+
+/** Where a Chromium is, which is brought to this machine first where that can be; or why there is none. */
+export const findChromium = () => brought(new URL('install', import.meta.url), 300_000);
+
+/** Starts it without a window; nothing of it goes anywhere but to the pages that are opened. */
+export const openChromium = (executablePath: string): Promise<Browser> =>
+  chromium.launch({
+    executablePath,
+    args: [
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
+  });

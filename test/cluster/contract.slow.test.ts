@@ -1,0 +1,3 @@
+import { declareContract } from './declare-contract.ts';
+
+declareContract(() => true);

@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { definitions, groups } from '../contract/cases.ts';
+import { send, type World } from '../contract/connection.ts';
+import { differences } from '../contract/differences.ts';
+import { stories } from '../contract/kubectl-story.ts';
+import { isUpdate, type Recording, readRecording, writeRecording } from '../contract/recording.ts';
+import { runCase } from '../contract/run-case.ts';
+import { runStory } from '../contract/run-kubectl.ts';
+import { realWorld } from '../contract/worlds.ts';
+import { kubectlOrFail } from './kubectl.ts';
+
+const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+/** One of the cases, by where it stands among those of its group. */
+type IsMeant = (each: unknown, index: number) => boolean;
+
+/** A test for each of the cases that are meant: a real API server, and kubectl on it, answer what was recorded. */
+export function declareContract(isMeant: IsMeant): void {
+  let world: World;
+  beforeAll(async () => {
+    world = await realWorld();
+    await define(world);
+  });
+
+  describe('a real API server answers as the contract says:', () => {
+    for (const [group, cases] of Object.entries(groups)) {
+      describe(group, async () => {
+        const recorded = await readRecording(group);
+        const found: Recording = {};
+        for (const each of cases.filter(isMeant)) {
+          test(each.name, async () => {
+            found[each.name] = await runCase(world, each);
+            if (!isUpdate()) expect(differences(recorded[each.name], found[each.name])).toEqual([]);
+          });
+        }
+        afterAll(async () => {
+          if (isUpdate()) await writeRecording(group, merged(cases, recorded, found));
+        });
+      });
+    }
+  });
+
+  describe('kubectl prints on a real cluster what the contract says:', async () => {
+    const recorded = await readRecording('kubectl');
+    const found: Recording = {};
+    let cacheDirectory: string;
+    beforeAll(async () => {
+      cacheDirectory = await mkdtemp(join(tmpdir(), 'contract-'));
+    });
+    for (const story of stories.filter(isMeant)) {
+      test(story.name, async () => {
+        found[story.name] = await runStory({ kubeconfig: process.env.KUBECONFIG ?? '', cacheDirectory }, story);
+        if (!isUpdate()) expect(differences(recorded[story.name], found[story.name])).toEqual([]);
+      });
+    }
+    afterAll(async () => {
+      await rm(cacheDirectory, { recursive: true });
+      if (isUpdate()) await writeRecording('kubectl', merged(stories, recorded, found));
+    });
+  });
+}
+
+/** Makes the kinds of the cases, and waits until they are served. */
+async function define({ connection }: World): Promise<void> {
+  for (const each of definitions) {
+    const answer = await send(connection, {
+      method: 'POST',
+      path: definitionsPath,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(each),
+    });
+    expect([201, 409]).toContain(answer.status);
+  }
+  const names = definitions.map(({ metadata }) => `customresourcedefinition/${metadata.name}`);
+  await kubectlOrFail('wait', '--for=condition=Established', ...names, '--timeout=60s');
+}
+
+/** What is told anew, and of the rest what was told before. */
+const merged = (all: readonly { name: string }[], recorded: Recording, found: Recording): Recording =>
+  Object.fromEntries(
+    all.flatMap(({ name }) => {
+      const answers = found[name] ?? recorded[name];
+      return answers ? [[name, answers]] : [];
+    }),
+  );

@@ -1,0 +1,97 @@
+import { fileURLToPath } from 'node:url';
+import { KubeConfig } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Broken, broken, profiled } from '../../deploy/cli/doctor/broken.ts';
+import { declareBroken, look, type Patient, untilWhole } from '../../deploy/cli/doctor/declare-broken.ts';
+import { StorageProfile } from '../../deploy/cli/doctor/installation.ts';
+import { clusterOf } from '../../deploy/install/connect.ts';
+import { kubeClient } from '../../shared/runtime/kube.ts';
+import { runCommandLine, runInstaller } from './commands.ts';
+import { applyText, imageUnderTest, install, manifestsIn, textOf } from './installation.ts';
+import { kubectl, kubectlOrFail } from './kubectl.ts';
+
+const operator = ['--namespace', 'sync-operator'];
+
+/** What an installation of ours finds there: the Secret that the policy names, and CDI's word of its class, as CDI is played. */
+const around = `
+apiVersion: v1
+kind: Secret
+metadata: { name: s3-reader, namespace: vmdi-farm }
+---
+apiVersion: cdi.kubevirt.io/v1beta1
+kind: StorageProfile
+metadata: { name: gp3 }
+spec: {}
+`;
+
+/** The same kubeconfig, its user taken for another. */
+function actingAs({ clusters, contexts, currentContext, users }: KubeConfig, impersonateUser: string): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromOptions({
+    clusters,
+    contexts,
+    currentContext,
+    users: users.map((user) => ({ ...user, impersonateUser })),
+  });
+  return config;
+}
+
+/** A test for each of the ways, and one for those together that an upgrade mends. */
+export function declareDoctor(ways: readonly Broken[]): void {
+  describe('the doctor on a real cluster', () => {
+    let patient: Patient;
+    beforeAll(async () => {
+      await install('serving');
+      await applyText(around);
+      const config = new KubeConfig();
+      config.loadFromDefault();
+      const cluster = clusterOf(config, { say: () => undefined, timeoutMs: 0 });
+      await cluster.kube.patch(StorageProfile, { name: 'gp3' }, { status: profiled }, { subresource: 'status' });
+      patient = {
+        cluster,
+        knative: kubeClient(actingAs(config, 'system:serviceaccount:knative-eventing:eventing-controller')),
+        manifests: await manifestsIn('serving'),
+        putBack: async (objects) => objects.length > 0 && applyText(textOf(objects)),
+        // A Trigger that once did not find its subscriber may never look again (Knative 1.20), nor a source that was refused.
+        nudge: () =>
+          kubectlOrFail(
+            ...['annotate', 'triggers,apiserversources', ...operator, '--all', '--overwrite'],
+            `pelotech.ot/looked-at=${Date.now()}`,
+          ),
+        withinMs: 120_000,
+      };
+    });
+    afterAll(async () => {
+      await kubectl('delete', 'storageprofile/gp3', '--ignore-not-found');
+      await kubectl('delete', 'secret/s3-reader', '--namespace=vmdi-farm', '--ignore-not-found');
+    });
+
+    declareBroken('real', () => patient, ways);
+
+    test('upgrade, the cure of most, mends them all at once', async () => {
+      const named =
+        /^(a role without|an account|a binding|a wall|a Trigger that|a source that is gone|a function that)/;
+      const all = broken.filter(({ name }) => named.test(name));
+      for (const one of all) await one.break(patient.cluster.kube, patient.knative);
+      const sick = await runCommandLine('doctor');
+      expect(sick).toMatchObject({ code: 1, err: '' });
+      const lines = sick.out.split('\n');
+      for (const { finding } of all) expect(lines).toContainEqual(expect.stringMatching(finding));
+      // As the cure of what is being deleted says: what is applied before it is gone goes with it.
+      await expect
+        .poll(() => look(patient), { timeout: patient.withinMs, interval: 1_000 })
+        .not.toContainEqual(expect.objectContaining({ found: expect.stringContaining('being deleted') }));
+      const overlay = ['--overlay', fileURLToPath(new URL('overlays/serving', import.meta.url))];
+      expect(await runInstaller('upgrade', ...overlay, '--image', imageUnderTest())).toMatchObject({
+        code: 0,
+        err: '',
+      });
+      await untilWhole(patient);
+      expect(await runCommandLine('doctor')).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/Nothing found\.\n$/),
+        err: '',
+      });
+    });
+  });
+}

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStackFolders, readManifests } from '../../deploy/local/manifests.ts';
+import { accountManifest } from '../../deploy/local/openstack/account.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
+import { quickPolicy, runStory, serveImages } from '../journeys/openstack/run.ts';
+import { type Services, simulated } from '../journeys/openstack/services.ts';
+import type { OpenStackStory } from '../journeys/openstack/world.ts';
+import { setPolicy } from '../journeys/world.ts';
+import { grantedRules } from '../permissions/granted.ts';
+import { readAudit, refusedIn } from './audit.ts';
+import { install, removeFunctions } from './installation.ts';
+import { nodeAddress } from './kubectl.ts';
+import { adminClient } from './world.ts';
+
+/** The functions as pods, and an OpenStack on the node's own address: the simulated one, for the real ones listen on loopback only. */
+export function declareOpenStack(stories: readonly OpenStackStory[]): void {
+  describe('on a real cluster: machines on OpenStack', () => {
+    let openStack: Services;
+    let images: Awaited<ReturnType<typeof serveImages>>;
+    const kube = adminClient();
+    const account = { namespace: operatorNamespace, name: credentialsName };
+    beforeAll(async () => {
+      await install('serving-openstack');
+      openStack = await simulated({ host: await nodeAddress() });
+      images = await serveImages();
+      await setPolicy({ kube }, quickPolicy);
+      await kube.create(Secret, accountManifest(openStack.login));
+    });
+    afterAll(async () => {
+      await kube.delete(Secret, account);
+      await removeFunctions('serving-openstack');
+      await images?.close();
+      await openStack?.close();
+    });
+
+    for (const story of stories) test(story.name, () => runStory(story, { cluster: { kube }, openStack, images }));
+
+    test.skipIf(!process.env.OT_AUDIT_LOG)('nothing was refused to their ServiceAccounts', async () => {
+      const accounts = new Set(grantedRules(await readManifests(...openStackFolders)).map(({ account }) => account));
+      const audit = await readAudit(process.env.OT_AUDIT_LOG ?? '');
+      expect(refusedIn(audit).filter(({ account }) => accounts.has(account))).toEqual([]);
+    });
+  });
+}

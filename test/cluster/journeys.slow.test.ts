@@ -1,0 +1,3 @@
+import { allStories, runOnReal } from './run-on-real.ts';
+
+runOnReal('serving', allStories);

@@ -1,3 +1,0 @@
-import { allLabs, runOnReal } from './run-on-real.ts';
-
-runOnReal('serving', allLabs);

@@ -1,0 +1,4 @@
+import { stories } from '../journeys/openstack/machines-life.ts';
+import { declareOpenStack } from './declare-openstack.ts';
+
+declareOpenStack(stories);

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { generatedFolders, readManifests } from '../../deploy/local/manifests.ts';
+import { grantedRules, inWords } from '../permissions/granted.ts';
+import { readAudit, unusedOf } from './audit.ts';
+
+/** The API server's audit log of all stories, which have run before. */
+const logFile = process.env.OT_AUDIT_LOG;
+if (!logFile) console.warn('skipped: what the audit log says of permissions needs OT_AUDIT_LOG, which is not set');
+
+/** Rules that nothing on this cluster asks for; each is proven on the local one. */
+const notAskedHere = [
+  // Nobody scrapes here: deploy/local/telemetry.slow.test.ts.
+  'start-sync list virtualmachines.pelotech.ot',
+  'start-sync list workspaces.pelotech.ot',
+  // CDI's webhook asks for it, and the simulated CDI has none here: test/local/permissions.long.test.ts.
+  'provision-vm create datavolumes.cdi.kubevirt.io/source',
+  // A crowd of machines looked at together, of whom machine-crowd.slow.test.ts is full: test/local/permissions.long.test.ts.
+  'provision-vm list datavolumes.cdi.kubevirt.io',
+  'provision-vm list virtualmachines.kubevirt.io',
+  'provision-vm list virtualmachineinstances.kubevirt.io',
+  // The API server asks itself, as a RoleBinding is made.
+  'compose-workspace bind clusterroles.rbac.authorization.k8s.io',
+];
+const granted = grantedRules(await readManifests(...generatedFolders)).filter(
+  (rule) => !notAskedHere.includes(inWords(rule)),
+);
+
+test.skipIf(!logFile)(
+  'every rule that a ServiceAccount of the operator is granted was used by the stories',
+  async () => {
+    expect(unusedOf(granted, await readAudit(logFile ?? ''))).toEqual([]);
+  },
+);

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { postWithFetch } from '../journeys/preload.ts';
+import { storyWith } from '../journeys/traces.ts';
+import { type Collector, startCollector } from '../otlp-collector.ts';
+import { install, removeFunctions } from './installation.ts';
+import { nodeAddress, portForward } from './kubectl.ts';
+import { adminClient, onRealCluster } from './world.ts';
+
+/** What is sent at last by a Pod that has nothing to do any more. */
+const sentWithinMs = 60_000;
+
+describe('the functions as Pods, and a collector beside them', () => {
+  let collector: Collector;
+  let broker: Awaited<ReturnType<typeof portForward>>;
+  beforeAll(async () => {
+    collector = await startCollector(await nodeAddress());
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
+    await install('serving', { env });
+    broker = await portForward('knative-eventing', 'broker-ingress', 80);
+  });
+  afterAll(async () => {
+    broker?.close();
+    await removeFunctions('serving');
+    await collector?.close();
+  });
+
+  test('each sends its part of the one trace from the event, or the apply, to Ready', async () => {
+    const story = storyWith(collector, postWithFetch, sentWithinMs);
+    await onRealCluster(story, { kube: adminClient(), broker: `${broker.url}/sync-operator/default` });
+    // Each is a process of its own here, and says its own name.
+    for (const { service, attributes } of collector.spans) expect(attributes['ot.function'] ?? service).toBe(service);
+  });
+});

@@ -1,0 +1,156 @@
+import { expect } from 'vitest';
+import { KupenStackMachine } from '../../../shared/resources/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../../shared/resources/kupenstack/virtual-network.ts';
+import { Volume } from '../../../shared/resources/kupenstack/volume.ts';
+import { uidKey, uidTag } from '../../../shared/resources/openstack/request.ts';
+import { isReady, runningMachine } from './changes.ts';
+import {
+  contentOf,
+  createNetwork,
+  createVolume,
+  isPhase,
+  isWaitingFor,
+  makeBootable,
+  type OpenStackStory,
+  projectOf,
+  untilMachine,
+  untilSo,
+} from './world.ts';
+
+/** What is there already, and whose it is. */
+export const stories: OpenStackStory[] = [
+  {
+    name: 'a status that somebody wipes or fills with garbage: the server is found by its tag, and stays',
+    async run(world) {
+      const { status } = await runningMachine(world);
+      const { kube, namespace } = world;
+      for (const garbage of [
+        { id: null, phase: null, conditions: null, ip: null },
+        { id: 'no-such-server', restartCount: 0 },
+      ]) {
+        await kube.patch(KupenStackMachine, { namespace, name: 'vm' }, { status: garbage }, { subresource: 'status' });
+        const healed = await untilMachine(
+          world,
+          'vm',
+          (machine) => isReady(machine) && machine.status?.id === status?.id,
+        );
+        expect(healed.status).toMatchObject({ phase: 'Running' });
+      }
+      expect((await contentOf(await projectOf(world))).servers).toHaveLength(1);
+    },
+  },
+  {
+    name: 'of two servers with the uid of one machine neither is touched, both are named, until one goes',
+    async run(world) {
+      const { metadata, status } = await runningMachine(world);
+      await createVolume(world, 'other');
+      const volume = await makeBootable(world, 'other');
+      const project = await projectOf(world);
+      const {
+        servers: [first],
+      } = await contentOf(project);
+      const flavors = (await project.send({
+        service: 'compute',
+        operation: 'byHand',
+        method: 'GET',
+        path: '/flavors/detail',
+      })) as { flavors: { id: string; name: string }[] };
+      const flavor = flavors.flavors.find(({ name }) => name === 'kup-1c-64m-0s');
+      const { server } = (await project.send({
+        service: 'compute',
+        operation: 'byHand',
+        method: 'POST',
+        path: '/servers',
+        body: {
+          server: {
+            name: 'twin',
+            flavorRef: flavor?.id,
+            networks: 'none',
+            metadata: { [uidKey]: metadata.uid },
+            tags: [uidTag(metadata.uid)],
+            block_device_mapping_v2: [
+              {
+                uuid: volume,
+                source_type: 'volume',
+                destination_type: 'volume',
+                boot_index: 0,
+                delete_on_termination: false,
+              },
+            ],
+          },
+        },
+      })) as { server: { id: string } };
+      const found = await untilMachine(world, 'vm', isWaitingFor('NotUnique'));
+      expect(found.status?.message).toContain(String(first?.id));
+      expect(found.status?.message).toContain(server.id);
+      await untilIs('ACTIVE', async () => (await contentOf(project)).servers, server.id);
+      await project.send({ service: 'compute', operation: 'byHand', method: 'DELETE', path: `/servers/${server.id}` });
+      await untilMachine(world, 'vm', (machine) => isReady(machine) && machine.status?.id === status?.id);
+    },
+  },
+  {
+    name: 'of two volumes, and of two networks, with the uid of one object neither is touched, both are named, until one goes',
+    async run(world) {
+      await createNetwork(world, 'net');
+      await createVolume(world, 'disk');
+      const network = await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
+      const volume = await untilSo(world, Volume, 'disk', isPhase('Available'));
+      const project = await projectOf(world);
+      const { project: of } = await project.login();
+      const made = (await project.send({
+        service: 'network',
+        operation: 'byHand',
+        method: 'POST',
+        path: '/v2.0/networks',
+        body: { network: { name: 'twin', project_id: of.id, description: uidTag(network.metadata.uid) } },
+      })) as { network: { id: string } };
+      const disk = (await project.send({
+        service: 'volume',
+        operation: 'byHand',
+        method: 'POST',
+        path: '/volumes',
+        body: { volume: { name: 'twin', size: 1, metadata: { [uidKey]: volume.metadata.uid } } },
+      })) as { volume: { id: string } };
+      const twins = [
+        await untilSo(world, VirtualNetwork, 'net', isWaitingFor('NotUnique')),
+        await untilSo(world, Volume, 'disk', isWaitingFor('NotUnique')),
+      ];
+      expect(twins.map(({ status }) => status?.message)).toEqual([
+        sayTwins('network', network.status?.id, made.network.id),
+        sayTwins('volume', volume.status?.id, disk.volume.id),
+      ]);
+      const { networks, volumes } = await contentOf(project);
+      expect([networks.length, volumes.length]).toEqual([2, 2]);
+      await project.send({
+        service: 'network',
+        operation: 'byHand',
+        method: 'DELETE',
+        path: `/v2.0/networks/${made.network.id}`,
+      });
+      await untilIs('available', async () => (await contentOf(project)).volumes, disk.volume.id);
+      await project.send({
+        service: 'volume',
+        operation: 'byHand',
+        method: 'DELETE',
+        path: `/volumes/${disk.volume.id}`,
+      });
+      const healed = [
+        await untilSo(world, VirtualNetwork, 'net', isPhase('Available')),
+        await untilSo(world, Volume, 'disk', isPhase('Available')),
+      ];
+      expect(healed.map(({ status }) => status?.id)).toEqual([network.status?.id, volume.status?.id]);
+    },
+  },
+];
+
+const sayTwins = (what: string, ...ids: (string | undefined)[]) =>
+  `Expected one ${what} of this object in OpenStack, found ${ids.sort().join(', ')}: delete those that are not wanted.`;
+
+/** Cinder deletes no volume that it is still making, and Nova may leave the volume of a server that it is still making attached to it for good. */
+async function untilIs(state: string, list: () => Promise<{ id: string; status?: string }[]>, id: string) {
+  for (const over = AbortSignal.timeout(30_000); !over.aborted; ) {
+    if ((await list()).find((one) => one.id === id)?.status === state) return;
+    await new Promise((next) => setTimeout(next, 200));
+  }
+  throw new Error(`expected ${id} to be ${state}`);
+}

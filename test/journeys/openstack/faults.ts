@@ -1,0 +1,266 @@
+import { expect } from 'vitest';
+import { Namespace } from '../../../shared/resources/core/namespace.ts';
+import { KupenStackMachine } from '../../../shared/resources/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../../shared/resources/kupenstack/virtual-network.ts';
+import { Volume } from '../../../shared/resources/kupenstack/volume.ts';
+import { listProjects, Project } from '../../../shared/resources/openstack/project.ts';
+import { uidTag } from '../../../shared/resources/openstack/request.ts';
+import type { Session } from '../../../shared/runtime/openstack/session.ts';
+import { isReady, runningMachine } from './changes.ts';
+import {
+  changeMachine,
+  contentOf,
+  createMachine,
+  createNetwork,
+  createVolume,
+  isPhase,
+  isWaitingFor,
+  makeBootable,
+  type OpenStackStory,
+  type OpenStackWorld,
+  projectOf,
+  untilGone,
+  untilMachine,
+  untilSo,
+} from './world.ts';
+
+const asAdministrator = (
+  project: Session,
+  service: 'compute' | 'network' | 'volume' | 'identity',
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  body?: unknown,
+) => project.send({ service, operation: 'byHand', method, path, ...(body === undefined ? {} : { body }) });
+
+/** The id of the namespace's project, which is there as soon as anything of it was looked at. */
+async function projectId({ kube, namespace, admin }: OpenStackWorld): Promise<string> {
+  const found = await kube.get(Namespace, { name: namespace });
+  const [project] = await admin.list(listProjects(uidTag(found?.metadata.uid ?? '')), 'projects', Project);
+  return project?.id ?? '';
+}
+
+/** What goes wrong in OpenStack, or is done to it behind our back. */
+export const stories: OpenStackStory[] = [
+  {
+    name: 'a server that somebody deletes comes back from the same volumes, and its restarts go on counting',
+    async run(world) {
+      const before = await runningMachine(world);
+      const project = await projectOf(world);
+      await asAdministrator(project, 'compute', 'POST', `/servers/${before.status?.id}/action`, {
+        reboot: { type: 'HARD' },
+      });
+      await untilMachine(world, 'vm', (machine) => isReady(machine) && machine.status?.restartCount === 1);
+      await asAdministrator(project, 'compute', 'DELETE', `/servers/${before.status?.id}`);
+      const after = await untilMachine(
+        world,
+        'vm',
+        (machine) => isReady(machine) && machine.status?.id !== before.status?.id,
+      );
+      expect(after.status?.restartCount).toBe(1);
+      expect((await contentOf(project)).volumes).toMatchObject([{ name: 'disk', status: 'in-use' }]);
+    },
+  },
+  {
+    name: 'a server in ERROR for longer than the policy allows is made anew',
+    async run(world) {
+      const before = await runningMachine(world);
+      const project = await projectOf(world);
+      await asAdministrator(project, 'compute', 'POST', `/servers/${before.status?.id}/action`, {
+        'os-resetState': { state: 'error' },
+      });
+      await untilMachine(world, 'vm', isWaitingFor('ServerError'));
+      const after = await untilMachine(
+        world,
+        'vm',
+        (machine) => isReady(machine) && machine.status?.id !== before.status?.id,
+      );
+      expect(after.status).toMatchObject({ phase: 'Running' });
+      expect(after.status?.failedSince).toBeUndefined();
+    },
+  },
+  {
+    name: 'a boot that failed gives its volumes back, says why, and is tried again',
+    async run(world) {
+      await createVolume(world, 'disk');
+      await createMachine(world, 'vm', { vcpu: 9999, diskAttachments: [{ name: 'disk' }] });
+      await makeBootable(world, 'disk');
+      const { status } = await untilMachine(world, 'vm', isWaitingFor('BootFailed'));
+      expect(status).toMatchObject({ phase: 'Failed', message: expect.stringContaining('No valid host') });
+      await untilSo(world, Volume, 'disk', isPhase('Available'));
+      await world.kube.patch(KupenStackMachine, { namespace: world.namespace, name: 'vm' }, { spec: { vcpu: 1 } });
+      const healed = await untilMachine(world, 'vm', isReady);
+      expect(healed.status?.attempts).toBeUndefined();
+    },
+  },
+  {
+    name: 'a size that no host has: Nova takes the resize and gives it up, the machine says so, and runs on; another size heals it',
+    async run(world) {
+      const before = await runningMachine(world);
+      await changeMachine(world, 'vm', { vcpu: 9999 });
+      const { status } = await untilMachine(world, 'vm', isWaitingFor('ResizeFailed'));
+      expect(status).toMatchObject({ id: before.status?.id, phase: 'Running' });
+      expect(status?.message).toContain('9999 vcpus');
+      await changeMachine(world, 'vm', { vcpu: 2 });
+      await untilMachine(world, 'vm', isReady);
+      const { servers } = await contentOf(await projectOf(world));
+      expect(servers).toMatchObject([{ id: before.status?.id, status: 'ACTIVE', flavor: { vcpus: 2 } }]);
+    },
+  },
+  {
+    name: 'without a bootable disk Nova is not asked, and the machine says so',
+    async run(world) {
+      await createVolume(world, 'data');
+      await createMachine(world, 'vm', { diskAttachments: [{ name: 'data' }] });
+      const { status } = await untilMachine(world, 'vm', isWaitingFor('NoBootableDisk'));
+      expect(status).toMatchObject({ phase: 'Pending', message: expect.stringContaining('set it bootable') });
+      expect((await contentOf(await projectOf(world))).servers).toEqual([]);
+    },
+  },
+  {
+    name: 'names that stand for nothing are all said at once, and the machine heals as soon as they do',
+    isLong: true,
+    async run(world) {
+      await createMachine(world, 'vm', {
+        virtualNetworks: ['net-a', 'net-b'],
+        diskAttachments: [{ name: 'disk' }],
+      });
+      const { status } = await untilMachine(world, 'vm', isWaitingFor('NetworkMissing'));
+      expect(status?.message).toBe('Waiting: there is no network net-a; there is no network net-b.');
+      expect(status?.conditions).toEqual(
+        expect.arrayContaining([expect.objectContaining({ type: 'VolumesReady', reason: 'VolumeMissing' })]),
+      );
+      await createNetwork(world, 'net-a');
+      await createNetwork(world, 'net-b');
+      await createVolume(world, 'disk');
+      await makeBootable(world, 'disk');
+      await untilMachine(world, 'vm', isReady);
+    },
+  },
+  {
+    name: 'networks and volumes of the project, which no object stands for, are found by their names and left alone',
+    isLong: true,
+    async run(world) {
+      await createNetwork(world, 'net');
+      await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
+      const project = await projectOf(world);
+      const { project: of } = await project.login();
+      const made = (await asAdministrator(project, 'network', 'POST', '/v2.0/networks', {
+        network: { name: 'by hand', project_id: of.id },
+      })) as { network: { id: string } };
+      await asAdministrator(project, 'network', 'POST', '/v2.0/subnets', {
+        subnet: { network_id: made.network.id, cidr: '10.77.0.0/24', ip_version: 4 },
+      });
+      const disk = (await asAdministrator(project, 'volume', 'POST', '/volumes', {
+        volume: { name: 'disk by hand', size: 1 },
+      })) as { volume: { id: string } };
+      await createMachine(world, 'vm', {
+        virtualNetworks: ['by hand'],
+        diskAttachments: [{ name: 'disk by hand' }],
+      });
+      await untilMachine(world, 'vm', isWaitingFor('NoBootableDisk'));
+      await asAdministrator(project, 'volume', 'POST', `/volumes/${disk.volume.id}/action`, {
+        'os-set_bootable': { bootable: true },
+      });
+      const { status } = await untilMachine(world, 'vm', isReady);
+      expect(status?.ip).toMatch(/^by hand\(10\.77\.0\.\d+\)$/);
+      await world.kube.delete(KupenStackMachine, { namespace: world.namespace, name: 'vm' });
+      await untilGone(world, KupenStackMachine, 'vm');
+      const left = await contentOf(project);
+      expect(left.volumes).toMatchObject([{ id: disk.volume.id, status: 'available' }]);
+      expect(left.networks.map(({ name }) => name).sort()).toEqual(['by hand', 'net']);
+      await asAdministrator(project, 'volume', 'DELETE', `/volumes/${disk.volume.id}`);
+      await asAdministrator(project, 'network', 'DELETE', `/v2.0/networks/${made.network.id}`);
+      // Cinder takes its time, and the story's end looks whether anything is left.
+      await untilEmpty(project);
+    },
+  },
+  {
+    name: 'over quota in each of the three services: each says so, and heals with another quota',
+    async run(world) {
+      await createVolume(world, 'disk');
+      await createNetwork(world, 'net');
+      await makeBootable(world, 'disk');
+      const id = await projectId(world);
+      const { admin } = world;
+      const quota = async (networks: number, volumes: number, instances: number) => {
+        await asAdministrator(admin, 'network', 'PUT', `/v2.0/quotas/${id}`, { quota: { network: networks } });
+        await asAdministrator(admin, 'volume', 'PUT', `/os-quota-sets/${id}`, { quota_set: { volumes } });
+        await asAdministrator(admin, 'compute', 'PUT', `/os-quota-sets/${id}`, { quota_set: { instances } });
+      };
+      await quota(1, 1, 0);
+      await createNetwork(world, 'second');
+      await createVolume(world, 'second');
+      await createMachine(world, 'vm', { virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
+      const isOver = isWaitingFor('QuotaExceeded');
+      await untilSo(world, VirtualNetwork, 'second', isOver);
+      await untilSo(world, Volume, 'second', isOver);
+      const { status } = await untilMachine(world, 'vm', isOver);
+      expect(status).toMatchObject({ phase: 'Pending', message: expect.stringContaining('uota') });
+      await quota(10, 10, 10);
+      await untilSo(world, VirtualNetwork, 'second', isPhase('Available'));
+      await untilSo(world, Volume, 'second', isPhase('Available'));
+      await untilMachine(world, 'vm', isReady);
+    },
+  },
+  {
+    name: 'a network and a volume that a machine is on say who holds them until it goes',
+    isLong: true,
+    async run(world) {
+      await createNetwork(world, 'net');
+      await runningMachine(world, { virtualNetworks: ['net'] });
+      const { kube, namespace } = world;
+      await kube.delete(VirtualNetwork, { namespace, name: 'net' });
+      await kube.delete(Volume, { namespace, name: 'disk' });
+      await untilSo(world, VirtualNetwork, 'net', isWaitingFor('InUse'));
+      await untilSo(world, Volume, 'disk', isWaitingFor('InUse'));
+      await kube.delete(KupenStackMachine, { namespace, name: 'vm' });
+      await untilGone(world, KupenStackMachine, 'vm');
+      await untilGone(world, VirtualNetwork, 'net');
+      await untilGone(world, Volume, 'disk');
+    },
+  },
+  {
+    name: 'a machine that is deleted while it is being made leaves nothing',
+    async run(world) {
+      await createNetwork(world, 'net');
+      await createVolume(world, 'disk');
+      await makeBootable(world, 'disk');
+      await createMachine(world, 'vm', { virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
+      await untilMachine(world, 'vm', ({ metadata }) => (metadata.finalizers ?? []).length > 0);
+      await world.kube.delete(KupenStackMachine, { namespace: world.namespace, name: 'vm' });
+      await untilGone(world, KupenStackMachine, 'vm');
+      expect(await contentOf(await projectOf(world))).toMatchObject({ servers: [], ports: [], keyPairs: [] });
+    },
+  },
+  {
+    name: 'twenty machines, five at a time',
+    isLong: true,
+    async run(world) {
+      await createNetwork(world, 'net', { cidr: '10.4.0.0/24' });
+      const names = Array.from({ length: 20 }, (_, index) => `vm-${index}`);
+      for (let first = 0; first < names.length; first += 5) {
+        const five = names.slice(first, first + 5);
+        await Promise.all(
+          five.map(async (name) => {
+            await createVolume(world, name);
+            await makeBootable(world, name);
+            await createMachine(world, name, { virtualNetworks: ['net'], diskAttachments: [{ name }] });
+          }),
+        );
+        await Promise.all(five.map((name) => untilMachine(world, name, isReady)));
+      }
+      const { servers } = await contentOf(await projectOf(world));
+      expect(servers.map(({ name }) => name).sort()).toEqual([...names].sort());
+    },
+  },
+];
+
+/** Polls what only OpenStack knows. */
+async function untilEmpty(project: Session) {
+  for (const over = AbortSignal.timeout(30_000); !over.aborted; ) {
+    const { volumes, networks } = await contentOf(project);
+    if (volumes.length === 0 && networks.length <= 1) return;
+    await new Promise((next) => setTimeout(next, 200));
+  }
+  throw new Error('expected what was made by hand to be gone');
+}

@@ -1,0 +1,127 @@
+import { expect } from 'vitest';
+import { accountManifest } from '../../../deploy/local/openstack/account.ts';
+import { Secret } from '../../../shared/resources/core/secret.ts';
+import { KupenStackMachine } from '../../../shared/resources/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../../shared/resources/kupenstack/virtual-network.ts';
+import { Volume } from '../../../shared/resources/kupenstack/volume.ts';
+import { operatorNamespace } from '../../../shared/rules/operator.ts';
+import { credentialsName } from '../../../shared/runtime/openstack/clouds.ts';
+import { setPolicy } from '../world.ts';
+import { isReady } from './changes.ts';
+import {
+  createMachine,
+  createNetwork,
+  createVolume,
+  isPhase,
+  isWaitingFor,
+  makeBootable,
+  type OpenStackStory,
+  untilGone,
+  untilMachine,
+  untilSo,
+} from './world.ts';
+
+/** What all namespaces have in common, the account of all and the policy: one after the other. */
+export const stories: OpenStackStory[] = [
+  {
+    name: 'without any credentials each says what it waits for, goes without trace if it is deleted, and heals when they come',
+    async run(world) {
+      const { kube, namespace } = world;
+      await kube.delete(Secret, { namespace: operatorNamespace, name: credentialsName });
+      try {
+        await createNetwork(world, 'net');
+        await createNetwork(world, 'unwanted');
+        await createVolume(world, 'disk');
+        await createMachine(world, 'vm', { virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
+        const isWithout = isWaitingFor('CredentialsMissing');
+        for (const { status } of [
+          await untilSo(world, VirtualNetwork, 'net', isWithout),
+          await untilSo(world, Volume, 'disk', isWithout),
+          await untilSo(world, KupenStackMachine, 'vm', isWithout),
+        ])
+          expect(status).toMatchObject({
+            phase: 'Pending',
+            message: `expected a Secret ${credentialsName} with clouds.yaml in namespace ${namespace} or ${operatorNamespace}, found none`,
+          });
+        await kube.delete(VirtualNetwork, { namespace, name: 'unwanted' });
+        await untilGone(world, VirtualNetwork, 'unwanted');
+      } finally {
+        await kube.create(Secret, accountManifest(world.login));
+      }
+      await makeBootable(world, 'disk');
+      await untilMachine(world, 'vm', isReady);
+    },
+  },
+  {
+    name: 'credentials that go while a machine runs: it is Unknown, not given up, and the same one when they are back',
+    async run(world) {
+      const { kube } = world;
+      await createVolume(world, 'disk');
+      await createMachine(world, 'vm', { diskAttachments: [{ name: 'disk' }] });
+      await makeBootable(world, 'disk');
+      const before = await untilMachine(world, 'vm', isReady);
+      await kube.delete(Secret, { namespace: operatorNamespace, name: credentialsName });
+      try {
+        const { status } = await untilMachine(world, 'vm', isWaitingFor('CredentialsMissing'));
+        expect(status).toMatchObject({ phase: 'Unknown', id: before.status?.id });
+      } finally {
+        await kube.create(Secret, accountManifest(world.login));
+      }
+      const after = await untilMachine(world, 'vm', isReady);
+      expect(after.status).toMatchObject({ phase: 'Running', id: before.status?.id, restartCount: 0 });
+    },
+  },
+  {
+    name: 'an address that the policy does not allow is not asked, nor any while the policy cannot be read',
+    async run(world) {
+      const { origin } = new URL(world.login.authUrl);
+      const isRefused = isWaitingFor('EndpointNotAllowed');
+      await setPolicy(world, { openstackEndpoints: 'https://*.cloud.example/*' });
+      try {
+        await createNetwork(world, 'net');
+        const { status } = await untilSo(world, VirtualNetwork, 'net', isRefused);
+        expect(status).toMatchObject({
+          phase: 'Pending',
+          message: `expected an address that the policy's openstackEndpoints allow, found ${origin}`,
+        });
+        await setPolicy(world, { openstackEndpoints: ',' });
+        await createNetwork(world, 'second');
+        await untilSo(world, VirtualNetwork, 'second', isRefused);
+        await setPolicy(world, { openstackEndpoints: `${origin}/*` });
+        // The addresses that Keystone names are asked about in their turn: the simulated services have one in common.
+        const isBeyondKeystone = (network: VirtualNetwork) =>
+          isRefused(network) && !network.status?.message?.endsWith(`found ${origin}`);
+        await untilSo(
+          world,
+          VirtualNetwork,
+          'net',
+          (network) => isPhase('Available')(network) || isBeyondKeystone(network),
+        );
+      } finally {
+        await setPolicy(world, { openstackEndpoints: undefined });
+      }
+      await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
+      await untilSo(world, VirtualNetwork, 'second', isPhase('Available'));
+    },
+  },
+  {
+    name: 'an image that the policy does not allow is not downloaded, and its address is said without its query',
+    async run(world) {
+      const image = world.imageUrl('disk.raw');
+      await setPolicy(world, { allowedSources: 'https://images.example/*' });
+      try {
+        await createVolume(world, 'disk', { source: { image: `${image}?signature=of-somebody` } });
+        const { status } = await untilSo(world, Volume, 'disk', isWaitingFor('SourceNotAllowed'));
+        expect(status).toMatchObject({
+          phase: 'Failed',
+          message: `Expected a source.image that the policy's allowedSources allow, found ${image}.`,
+        });
+        await setPolicy(world, { allowedSources: ',' });
+        await untilSo(world, Volume, 'disk', isWaitingFor('PolicyInvalid'));
+      } finally {
+        await setPolicy(world, { allowedSources: undefined });
+      }
+      await untilSo(world, Volume, 'disk', isPhase('Available'));
+    },
+  },
+];

@@ -1,0 +1,33 @@
+import { openStackFolders, readManifests } from '../../deploy/local/manifests.ts';
+import { stories as credentials } from '../journeys/openstack/credentials.ts';
+import { stories as events } from '../journeys/openstack/events.ts';
+import type { OpenStackStory } from '../journeys/openstack/world.ts';
+import { dropsAllButTimers } from '../journeys/wakers.ts';
+import type { Story } from '../journeys/world.ts';
+import { grantedRules } from '../permissions/granted.ts';
+import { named } from '../permissions/named.ts';
+import { onOpenStack } from '../permissions/on-open-stack.ts';
+import { proveNeeded } from '../permissions/prove-needed.ts';
+import { withoutTimers } from '../permissions/story-run.ts';
+
+const storyOf = (stories: readonly OpenStackStory[], name: RegExp) => named(stories.map(onOpenStack), name);
+
+/** Nothing but the audit wakes a function. */
+const byAuditAlone = (story: Story): Story => ({
+  ...story,
+  name: `${story.name}, with every event dropped`,
+  local: { ...story.local, ...dropsAllButTimers, schedules: { sweep: '0 0 1 1 *', audit: '* * * * * *' } },
+});
+
+/** The quickest first: of those that use a rule they are tried in this order. */
+const stories = [
+  withoutTimers(storyOf(events, /tell so in an Event each/)),
+  withoutTimers(storyOf(credentials, /keeps the account of its namespace/)),
+  byAuditAlone(storyOf(events, /tell so in an Event each/)),
+  byAuditAlone(storyOf(credentials, /keeps the account of its namespace/)),
+  storyOf(credentials, /^a namespace with nothing but a network/),
+];
+
+const granted = grantedRules(await readManifests(...openStackFolders));
+
+proveNeeded('what ServiceAccounts are granted for OpenStack', { stories, tellers: {}, granted });

@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config';
+
+/** What takes the better part of an hour on real services, which do one thing at a time. */
+const long = 'test/openstack/{crashes.slow,permissions.long}.test.ts';
+
+/** The contract with OpenStack and the stories on it, on the services that OS_AUTH_URL names; `test/openstack/run` brings some up. */
+export default defineConfig(({ mode }) => ({
+  test: {
+    include: ['test/openstack/**/*.test.ts'],
+    exclude: mode === 'long' ? [] : [long],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    maxWorkers: 1,
+    maxConcurrency: 16,
+  },
+}));
