@@ -6,12 +6,15 @@ import { startApiServer } from '../../deploy/local/api-server/api-server.ts';
 import { clientOf } from '../../deploy/local/client.ts';
 import { realClock } from '../../deploy/local/clock.ts';
 import { applyManifests, readManifests } from '../../deploy/local/manifests.ts';
+import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { findChromium, openChromium } from '../../test/browser/open-chromium.ts';
 import { type Console, startConsole } from './start.ts';
@@ -40,6 +43,16 @@ const mayLook = [
     metadata: { name: 'looks' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'looks' },
     subjects: [{ kind: 'ServiceAccount', name: 'teacher', namespace: 'lab' }],
+  },
+  // Somebody who may look at one namespace only, in which there is nothing.
+  { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'pupil', namespace: 'lab' } },
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'own' } },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    metadata: { name: 'looks', namespace: 'own' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'looks' },
+    subjects: [{ kind: 'ServiceAccount', name: 'pupil', namespace: 'lab' }],
   },
 ];
 
@@ -130,9 +143,7 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
     page.on('console', (message) => {
       if (message.type() === 'error' && !message.text().includes('401')) faults.push(message.text());
     });
-    await page.goto(console_.url);
-    await page.fill('#token', server.tokenFor({ namespace: 'lab', name: 'teacher' }));
-    await page.getByRole('button', { name: 'Enter' }).click();
+    await enter(page, 'teacher');
     await page.getByText(`${crowd} in all`).waitFor();
   }, 180_000);
   afterEach(() => expect(faults.splice(0)).toEqual([]));
@@ -142,6 +153,11 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
     await server?.close();
   });
 
+  async function enter(into: Page, name: string) {
+    await into.goto(console_.url);
+    await into.fill('#token', server.tokenFor({ namespace: 'lab', name }));
+    await into.getByRole('button', { name: 'Enter' }).click();
+  }
   const rows = () => page.locator('[data-table="images"] tbody tr');
 
   test('shows how many there are, who waits in order, and leafs through the rest', async () => {
@@ -168,6 +184,32 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
     await kube.delete(VMDiskImage, { namespace: 'lab', name: 'image-9' });
     await page.getByText(`0 of ${crowd}`).waitFor();
     await page.fill('#images-search', '');
+  });
+
+  test('shows every slot that is held, whether or not one may see for which image', async () => {
+    const holder = (index: number, attempt: number) => ({
+      ...{ uid: `uid-${index}`, image: `lab/image-000${index}`, revision: 1, attempt },
+      since: minutesAgo(1),
+    });
+    const lease = { namespace: operatorNamespace, name: leaseName };
+    const held = (attempt: number) => ({
+      annotations: { [slotsAnnotation]: JSON.stringify([holder(1, attempt), holder(2, attempt)]) },
+    });
+    await kube.create(Lease, { metadata: { ...lease, ...held(1) } });
+    await page.locator('#slots li').nth(1).waitFor();
+    expect(await page.locator('#slots li').allInnerTexts()).toEqual([
+      expect.stringContaining('lab/image-0001'),
+      expect.stringContaining('lab/image-0002'),
+    ]);
+    const other = await (await browser.newContext()).newPage();
+    await enter(other, 'pupil');
+    await other.locator('#slots li').nth(1).waitFor();
+    await kube.patch(Lease, lease, { metadata: held(2) });
+    await other.locator('#slots li', { hasText: 'attempt 2' }).nth(1).waitFor();
+    const words = await other.locator('#slots').innerText();
+    expect(words.match(/another namespace/g)).toHaveLength(2);
+    expect(words).not.toContain('image-');
+    await other.context().close();
   });
 
   test('tells what happened to an object; all of it by keyboard', async () => {
@@ -248,6 +290,22 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
     console.log('result: milliseconds to the next paint:', JSON.stringify(took));
     await table.locator('th button').first().click();
     for (const [what, milliseconds] of Object.entries(took)) expect([what, milliseconds < 100]).toEqual([what, true]);
+  });
+
+  test('goes on by itself after the console was away and somebody between answered for it', async () => {
+    const { port } = new URL(console_.url);
+    let refusals = 0;
+    await page.route('**/changes', (route) => (refusals++ < 2 ? route.fulfill({ status: 503 }) : route.continue()));
+    await console_.close();
+    await page.getByText('Cut off; trying again').waitFor();
+    console_ = await startConsole({ kube, host: '127.0.0.1', port: Number(port) });
+    await page.locator('#link', { hasText: 'Live' }).waitFor({ timeout: 60_000 });
+    expect(refusals).toBeGreaterThanOrEqual(2);
+    await createImage(kube, 'image-9', statusOf(0));
+    await page.fill('#images-search', 'image-9');
+    await rows().filter({ hasText: 'lab/image-9' }).waitFor();
+    // What a browser says of each answer that it could not have.
+    expect(faults.splice(0).filter((fault) => !fault.startsWith('Failed to load resource'))).toEqual([]);
   });
 
   /** What axe finds, and where. */
