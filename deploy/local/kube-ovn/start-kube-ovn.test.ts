@@ -50,7 +50,7 @@ describe('a Vpc', () => {
     ]);
   });
 
-  test('that is deleted stays until its Subnets are gone', async () => {
+  test('that is deleted stays until its Subnets go', async () => {
     await start();
     await makeVpc();
     await makeSubnet('ws-lab-lan');
@@ -58,8 +58,10 @@ describe('a Vpc', () => {
     await cluster.kube.delete(Vpc, { name: 'ws-lab' });
     await vpcs.until(({ metadata }) => metadata.deletionTimestamp !== undefined);
     await cluster.kube.delete(Subnet, { name: 'ws-lab-lan' });
-    // Two watches: which of them tells first says nothing.
-    const subnet = await subnets.until(isGone('ws-lab-lan'));
+    // A Subnet that is going counts no more; and which of two watches tells first says nothing.
+    const subnet = await subnets.until(
+      (each, type) => isGone('ws-lab-lan')(each, type) || each.metadata.deletionTimestamp !== undefined,
+    );
     const vpc = await vpcs.until(isGone('ws-lab'));
     expect(Number(vpc.metadata.resourceVersion)).toBeGreaterThan(Number(subnet.metadata.resourceVersion));
   });
