@@ -9,6 +9,7 @@ import {
   InstanceAction,
   listInstanceActions,
   listServers,
+  listServersWith,
   Server,
   showServer,
 } from '../../shared/resources/openstack/server.ts';
@@ -38,7 +39,7 @@ export async function readProject(kube: Context['kube'], cloud: Cloud, machines:
     server.status !== 'DELETED' &&
     server.status !== 'SOFT_DELETED';
   const servers = await Promise.all(listed.map((server) => withFault(cloud, server)));
-  const unwanted = await unwantedOf(kube, flavors, machines);
+  const unwanted = await unwantedOf(kube, cloud, { flavors, servers, machines });
   const actions = new Map(
     await Promise.all(
       machines.map(async (machine) => {
@@ -96,12 +97,34 @@ async function actionsOf(cloud: Cloud, machine: KupenStackMachine, server: Serve
 
 const Actions = z.looseObject({ instanceActions: z.array(InstanceAction) });
 
-/** Flavors of ours of a size that no machine anywhere wants; a machine that goes wants none. */
-async function unwantedOf(kube: Context['kube'], flavors: readonly Flavor[], machines: readonly KupenStackMachine[]) {
+/**
+ * Flavors of ours of a size that no machine anywhere wants, a machine that goes wants none, and that no server has: a server whose
+ * resize was given up has the one of before, and so may one that another cluster made.
+ */
+async function unwantedOf(
+  kube: Context['kube'],
+  cloud: Cloud,
+  { flavors, servers, machines }: { flavors: Flavor[]; servers: Server[]; machines: readonly KupenStackMachine[] },
+) {
   const wants = (all: readonly KupenStackMachine[], flavor: Flavor) =>
     all.some((machine) => machine.metadata.deletionTimestamp === undefined && hasSize(flavor, sizeOf(machine)));
-  const doubtful = flavors.filter((flavor) => isOurs(flavor) && !wants(machines, flavor));
+  const has = (flavor: Flavor) => servers.some((server) => hasSize(server.flavor, flavor));
+  const doubtful = flavors.filter((flavor) => isOurs(flavor) && !wants(machines, flavor) && !has(flavor));
   if (doubtful.length === 0) return [];
   const all = await kube.list(KupenStackMachine);
-  return doubtful.filter((flavor) => !wants(all, flavor));
+  const left = doubtful.filter((flavor) => !wants(all, flavor));
+  const inUse = await Promise.all(left.map((flavor) => isInUse(cloud, flavor)));
+  return left.filter((_, index) => !inUse[index]);
 }
+
+/** Whoever may not ask is no administrator, and deletes no flavor either. */
+async function isInUse(cloud: Cloud, { id }: Flavor): Promise<boolean> {
+  try {
+    return (await cloud.send(listServersWith(id)).then(Some.parse)).servers.length > 0;
+  } catch (error) {
+    if (error instanceof OpenStackError && error.status === 403) return true;
+    throw error;
+  }
+}
+
+const Some = z.looseObject({ servers: z.array(z.unknown()) });

@@ -38,6 +38,9 @@ export const serverListCases: Case[] = [
       { ask: 'GET compute /servers/detail?status=ERROR', pick: names('servers') },
       { ask: 'GET compute /servers/detail?all_tenants=1' },
       { ask: 'GET compute /servers/detail?all_tenants=1&project_id={project}', as: 'admin', pick: names('servers') },
+      { ask: 'GET compute /servers?all_tenants=1&flavor={flavor}', as: 'admin', pick: names('servers') },
+      { ask: 'GET compute /servers?all_tenants=1&flavor={flavor}&limit=1', as: 'admin', pick: names('servers') },
+      { ask: 'GET compute /servers?all_tenants=1&flavor={project}', as: 'admin', pick: names('servers') },
       {
         ask: 'GET compute /servers/detail',
         as: 'admin',

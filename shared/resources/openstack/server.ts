@@ -68,6 +68,14 @@ export const listServersOf = (project: string): OpenStackRequest => ({
   path: `/servers${queryOf({ all_tenants: '1', project_id: project })}`,
 });
 
+/** Whether any server of any project has this flavor, be it of another cluster's or of nobody's; for administrators. */
+export const listServersWith = (flavor: string): OpenStackRequest => ({
+  ...compute,
+  operation: 'listServers',
+  method: 'GET',
+  path: `/servers${queryOf({ all_tenants: '1', flavor, limit: '1' })}`,
+});
+
 export const listInstanceActions = (id: string): OpenStackRequest => ({
   ...compute,
   operation: 'listInstanceActions',

@@ -2,12 +2,16 @@ import { expect } from 'vitest';
 import { KupenStackMachine } from '../../../shared/resources/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../../shared/resources/kupenstack/virtual-network.ts';
 import { Volume } from '../../../shared/resources/kupenstack/volume.ts';
+import { Flavor, listFlavors } from '../../../shared/resources/openstack/flavor.ts';
 import { uidKey, uidTag } from '../../../shared/resources/openstack/request.ts';
+import type { Session } from '../../../shared/runtime/openstack/session.ts';
 import { isReady, runningMachine } from './changes.ts';
 import {
+  changeMachine,
   contentOf,
   createNetwork,
   createVolume,
+  flavorsOf,
   isPhase,
   isWaitingFor,
   makeBootable,
@@ -49,43 +53,38 @@ export const stories: OpenStackStory[] = [
       const {
         servers: [first],
       } = await contentOf(project);
-      const flavors = (await project.send({
-        service: 'compute',
-        operation: 'byHand',
-        method: 'GET',
-        path: '/flavors/detail',
-      })) as { flavors: { id: string; name: string }[] };
-      const flavor = flavors.flavors.find(({ name }) => name === 'kup-1c-64m-0s');
-      const { server } = (await project.send({
-        service: 'compute',
-        operation: 'byHand',
-        method: 'POST',
-        path: '/servers',
-        body: {
-          server: {
-            name: 'twin',
-            flavorRef: flavor?.id,
-            networks: 'none',
-            metadata: { [uidKey]: metadata.uid },
-            tags: [uidTag(metadata.uid)],
-            block_device_mapping_v2: [
-              {
-                uuid: volume,
-                source_type: 'volume',
-                destination_type: 'volume',
-                boot_index: 0,
-                delete_on_termination: false,
-              },
-            ],
-          },
-        },
-      })) as { server: { id: string } };
+      const server = await serverByHand(project, volume, 'kup-1c-64m-0s', {
+        metadata: { [uidKey]: metadata.uid },
+        tags: [uidTag(metadata.uid)],
+      });
       const found = await untilMachine(world, 'vm', isWaitingFor('NotUnique'));
       expect(found.status?.message).toContain(String(first?.id));
       expect(found.status?.message).toContain(server.id);
       await untilIs('ACTIVE', async () => (await contentOf(project)).servers, server.id);
       await project.send({ service: 'compute', operation: 'byHand', method: 'DELETE', path: `/servers/${server.id}` });
       await untilMachine(world, 'vm', (machine) => isReady(machine) && machine.status?.id === status?.id);
+    },
+  },
+  {
+    name: 'a flavor that a server of nobody’s still has stays until that one is gone',
+    isLong: true,
+    async run(world) {
+      await runningMachine(world, { vcpu: 11 });
+      await createVolume(world, 'other');
+      const volume = await makeBootable(world, 'other');
+      const project = await projectOf(world);
+      const server = await serverByHand(project, volume, 'kup-11c-64m-0s');
+      await untilIs('ACTIVE', async () => (await contentOf(project)).servers, server.id);
+      await changeMachine(world, 'vm', { vcpu: 12 });
+      await untilMachine(world, 'vm', isReady);
+      expect(await flavorsOf(project)).toContain('kup-11c-64m-0s');
+      await project.send({ service: 'compute', operation: 'byHand', method: 'DELETE', path: `/servers/${server.id}` });
+      await untilSo(world, Volume, 'other', isPhase('Available'));
+      await changeMachine(world, 'vm', { vcpu: 13 });
+      await untilMachine(world, 'vm', isReady);
+      const left = await flavorsOf(project);
+      expect(left).toContain('kup-13c-64m-0s');
+      expect(left).not.toContain('kup-11c-64m-0s');
     },
   },
   {
@@ -142,6 +141,28 @@ export const stories: OpenStackStory[] = [
     },
   },
 ];
+
+/** A server that a person makes, on that volume and with the flavor of that name. */
+async function serverByHand(project: Session, volume: string, flavorName: string, more: object = {}) {
+  const flavor = (await project.list(listFlavors(), 'flavors', Flavor)).find(({ name }) => name === flavorName);
+  const disk = { uuid: volume, source_type: 'volume', destination_type: 'volume', boot_index: 0 };
+  const { server } = (await project.send({
+    service: 'compute',
+    operation: 'byHand',
+    method: 'POST',
+    path: '/servers',
+    body: {
+      server: {
+        name: 'twin',
+        flavorRef: flavor?.id,
+        networks: 'none',
+        block_device_mapping_v2: [{ ...disk, delete_on_termination: false }],
+        ...more,
+      },
+    },
+  })) as { server: { id: string } };
+  return server;
+}
 
 const sayTwins = (what: string, ...ids: (string | undefined)[]) =>
   `Expected one ${what} of this object in OpenStack, found ${ids.sort().join(', ')}: delete those that are not wanted.`;

@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
 import { KupenStackMachine } from '../../../shared/resources/kupenstack/virtual-machine.ts';
 import { Volume } from '../../../shared/resources/kupenstack/volume.ts';
-import { Flavor, listFlavors } from '../../../shared/resources/openstack/flavor.ts';
 import {
   changeMachine,
   contentOf,
   createMachine,
   createNetwork,
   createVolume,
+  flavorsOf,
   isPhase,
   isWaitingFor,
   makeBootable,
@@ -95,7 +95,7 @@ export const stories: OpenStackStory[] = [
       await changeMachine(world, 'vm', { vcpu: 3, swap: 0 });
       const stopped = await untilMachine(world, 'vm', isReady);
       expect(stopped.status).toMatchObject({ id: before.status?.id, phase: 'Stopped' });
-      const names = (await project.list(listFlavors(), 'flavors', Flavor)).map(({ name }) => name);
+      const names = await flavorsOf(project);
       expect(names).toContain('kup-3c-128m-0s');
       expect(names).not.toContain('kup-5c-128m-32s');
       expect(names).not.toContain('kup-3c-96m-0s');
@@ -115,8 +115,7 @@ export const stories: OpenStackStory[] = [
       await untilMachine(world, 'vm', isReady);
       await untilMachine(world, 'second', isReady);
       const project = await projectOf(world);
-      const shared = async () =>
-        (await project.list(listFlavors(), 'flavors', Flavor)).filter(({ name }) => name === 'kup-7c-77m-0s').length;
+      const shared = async () => (await flavorsOf(project)).filter((name) => name === 'kup-7c-77m-0s').length;
       expect(await shared()).toBe(1);
       await world.kube.delete(KupenStackMachine, { namespace: world.namespace, name: 'vm' });
       await untilGone(world, KupenStackMachine, 'vm');

@@ -3,6 +3,7 @@ import { Namespace } from '../../../shared/resources/core/namespace.ts';
 import { KupenStackMachine } from '../../../shared/resources/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../../shared/resources/kupenstack/virtual-network.ts';
 import { Volume } from '../../../shared/resources/kupenstack/volume.ts';
+import { Flavor, listFlavors } from '../../../shared/resources/openstack/flavor.ts';
 import { GlanceImage } from '../../../shared/resources/openstack/image.ts';
 import { KeyPair } from '../../../shared/resources/openstack/key-pair.ts';
 import { listNetworks, listPorts, Network, Port } from '../../../shared/resources/openstack/network.ts';
@@ -128,6 +129,10 @@ export async function projectOf({ kube, namespace, admin, within }: OpenStackWor
   if (!project) throw new Error(`expected a project for namespace ${namespace}`);
   return within(project.id);
 }
+
+/** The names of all flavors that the project may use. */
+export const flavorsOf = async (project: Session) =>
+  (await project.list(listFlavors(), 'flavors', Flavor)).map(({ name }) => name);
 
 /** What is in the project, by name and state. */
 export async function contentOf(project: Session) {

@@ -23,6 +23,7 @@ export function listedServers({ compute }: Cloud, asked: Asked): Server[] {
         name.test(server.name) &&
         hasStatus(server, query.getAll('status')) &&
         isAsked(query, 'uuid', server.id) &&
+        isAsked(query, 'flavor', server.flavor.id) &&
         (!caller.isAdmin || isAsked(query, 'host', server.host ?? '')) &&
         (minor < 26 || hasTags(server, query)),
     )
