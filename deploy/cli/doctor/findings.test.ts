@@ -196,12 +196,20 @@ test('what Knative adds to a manifest, and the order in which it writes, is no d
 test('each finding says what was expected, what was found, and the cure', () => {
   const installation = { ...whole, lease: lease('garbage') };
   expect(findingLines(findingsOf(installation), installation)).toEqual([
-    'Looked at 1 objects that are shipped, and 0 images. 1 finding; the first may be the cause of others.',
+    'Looked at 1 object that is shipped, and 0 images. 1 finding; the first may be the cause of others.',
     '',
     'Lease sync-slots',
     '  expected  slots that can be read',
     '  found     garbage',
     '  cure      kubectl delete lease sync-slots -n sync-operator (start-sync makes it anew from what downloads)',
+  ]);
+});
+
+test('a look that finds nothing says at how much it looked', () => {
+  const there = { ...whole, images: [image(), image()] };
+  expect(findingLines([], there)).toEqual(['Looked at 1 object that is shipped, and 2 images. Nothing found.']);
+  expect(findingLines([], { ...there, shipped: [], images: [image()] })).toEqual([
+    'Looked at 0 objects that are shipped, and 1 image. Nothing found.',
   ]);
 });
 

@@ -30,10 +30,11 @@ export const findingsOf = (installation: Installation): Finding[] => checks.flat
 
 /** Each finding with what was expected, what was found, and its cure. */
 export function findingLines(findings: readonly Finding[], { shipped, images }: Installation): string[] {
-  const looked = `Looked at ${shipped.length} objects that are shipped, and ${images.length} images.`;
+  const are = shipped.length === 1 ? 'is' : 'are';
+  const looked = `Looked at ${count(shipped, 'object')} that ${are} shipped, and ${count(images, 'image')}.`;
   if (findings.length === 0) return [`${looked} Nothing found.`];
   return [
-    `${looked} ${findings.length === 1 ? '1 finding' : `${findings.length} findings`}; the first may be the cause of others.`,
+    `${looked} ${count(findings, 'finding')}; the first may be the cause of others.`,
     ...findings.flatMap(({ name, expected, found, cure }) => [
       '',
       name,
@@ -43,3 +44,5 @@ export function findingLines(findings: readonly Finding[], { shipped, images }: 
     ]),
   ];
 }
+
+const count = ({ length }: readonly unknown[], what: string) => `${length} ${what}${length === 1 ? '' : 's'}`;
