@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { invariants } from '../invariants/check.ts';
 import { bugs } from './bugs.ts';
 import { findBug, mostRunsPerBug } from './find-bug.ts';
 
@@ -10,6 +11,11 @@ afterAll(() => log.mockRestore());
 test('there are twenty mistakes at least, each another', () => {
   expect(new Set(bugs.map(({ name }) => name)).size).toBe(bugs.length);
   expect(bugs.length).toBeGreaterThanOrEqual(20);
+});
+
+test('each invariant is named by one of them', () => {
+  const named = new Set(bugs.flatMap(({ breaks }) => breaks));
+  expect(invariants.map(({ number }) => number).filter((number) => !named.has(number))).toEqual([]);
 });
 
 test.each(bugs)(

@@ -4,13 +4,15 @@ import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel, publishedContent, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { type KubernetesObject, keyOf, type Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { keepAnnotation } from '../../shared/rules/pruning.ts';
 import { holdersOf, slotsAnnotation } from '../../shared/rules/slots.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
+import type { Besides } from './enumerate.ts';
+import { journeys } from './journeys.ts';
 import type { Sabotage } from './simulate.ts';
 
 /** A mistake that somebody could have made, and how it is put in from outside the functions. */
@@ -19,9 +21,11 @@ export interface Bug {
   /** The invariants that name it: one of these has to find it, whatever else it breaks. */
   breaks: readonly string[];
   sabotage: Sabotage;
+  /** The journey in which it shows, where that takes two runs to compare. */
+  beside?: Besides;
 }
 
-type Name = 'start-sync' | 'follow-sync' | 'prune' | 'count-refs' | 'ensure-vmdi' | 'provision-vm';
+type Name = 'start-sync' | 'follow-sync' | 'prune' | 'count-refs' | 'ensure-vmdi' | 'provision-vm' | 'preload';
 type Anything = KubernetesObject & { status?: Record<string, unknown>; spec?: Record<string, unknown> };
 
 const through = (name: Name, changed: (kube: Kube) => Partial<Kube>): Sabotage => ({
@@ -118,6 +122,12 @@ function countingByEvents(declaration: FunctionDeclaration): FunctionDeclaration
       }),
   };
 }
+
+type Named = Pick<KubernetesObject['metadata'], 'name' | 'annotations'>;
+const withMetadata = (object: unknown, changed: (metadata: Named) => object) => {
+  const made = object as { metadata: Named };
+  return { ...made, metadata: { ...made.metadata, ...changed(made.metadata) } };
+};
 
 export const bugs: readonly Bug[] = [
   {
@@ -396,5 +406,56 @@ export const bugs: readonly Bug[] = [
         ? lease
         : { ...lease, metadata: { ...lease.metadata, annotations: { [slotsAnnotation]: '[]' } } },
     ),
+  },
+  {
+    name: 'a snapshot has no owner, and prune overlooks it',
+    breaks: ['S11'],
+    sabotage: {
+      through: (kube, name) =>
+        name === 'follow-sync'
+          ? {
+              ...kube,
+              create: (resource, object, fieldManager) =>
+                kube.create(
+                  resource,
+                  resource.kind === VolumeSnapshot.kind
+                    ? withMetadata(object, () => ({ ownerReferences: [] }))
+                    : object,
+                  fieldManager,
+                ),
+            }
+          : (misreads('prune', VolumeSnapshot, () => undefined).through?.(kube, name) ?? kube),
+    },
+  },
+  {
+    name: 'a publication that comes again is taken for another',
+    breaks: ['S16'],
+    sabotage: through('preload', (kube) => ({
+      apply: async (resource, object, ...more) => {
+        const there = await kube.get(resource, (object as KubernetesObject).metadata);
+        const annotations = { [publishedContent]: there?.metadata.resourceVersion ?? 'none' };
+        return kube.apply(
+          resource,
+          withMetadata(object, (metadata) => ({ annotations: { ...metadata.annotations, ...annotations } })),
+          ...more,
+        );
+      },
+    })),
+    beside: { plan: journeys['an image that a pipeline publishes'], by: 'replay' },
+  },
+  {
+    name: 'what was made and not answered is made again under another name',
+    breaks: ['L5'],
+    sabotage: through('start-sync', (kube) => ({
+      create: async (resource, object, fieldManager) => {
+        try {
+          return await kube.create(resource, object, fieldManager);
+        } catch {
+          const again = withMetadata(object, ({ name }) => ({ name: `${name}x` }));
+          return kube.create(resource, again, fieldManager);
+        }
+      },
+    })),
+    beside: { plan: journeys['an image comes and goes'], by: 'strikes' },
   },
 ];

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
+import type { Violation } from '../invariants/history.ts';
 import { plans, roomy } from './arbitrary.ts';
 import type { Bug } from './bugs.ts';
+import { firstBeside } from './enumerate.ts';
 import { judge } from './judge.ts';
 
 /** Of so many runs one has to find each mistake; with none in, all of them pass. */
@@ -15,17 +17,30 @@ export interface Caught {
   milliseconds: number;
 }
 
-/** Runs plans with the mistake in until one breaks an invariant that names it; undefined where none of so many does. */
-export async function findBug({ breaks, sabotage }: Bug, mostRuns: number, seed = 1): Promise<Caught | undefined> {
+/**
+ * Runs plans with the mistake in until one breaks an invariant that names it; undefined where none of so many does. What shows only
+ * beside another run is looked for in the journey that the mistake names.
+ */
+export async function findBug(bug: Bug, mostRuns: number, seed = 1): Promise<Caught | undefined> {
+  const { breaks, sabotage, beside } = bug;
   const fromMs = performance.now();
+  if (beside) {
+    const caught = await firstBeside(beside, breaks, sabotage);
+    return (
+      caught && { ...sayCaught(breaks, caught.found), runs: caught.runs, milliseconds: performance.now() - fromMs }
+    );
+  }
   let runs = 0;
   for (const plan of fc.sample(plans(roomy), { seed, numRuns: mostRuns })) {
     runs++;
     const { violations } = await judge(plan, sabotage);
-    const first = violations.find(({ invariant }) => breaks.includes(invariant));
-    if (!first) continue;
-    const invariants = [...new Set(violations.map(({ invariant }) => invariant))];
-    return { invariants, says: first.says, runs, milliseconds: performance.now() - fromMs };
+    if (!violations.some(({ invariant }) => breaks.includes(invariant))) continue;
+    return { ...sayCaught(breaks, violations), runs, milliseconds: performance.now() - fromMs };
   }
   return undefined;
 }
+
+const sayCaught = (breaks: readonly string[], violations: readonly Violation[]) => ({
+  invariants: [...new Set(violations.map(({ invariant }) => invariant))],
+  says: violations.find(({ invariant }) => breaks.includes(invariant))?.says ?? '',
+});

@@ -28,6 +28,7 @@ export const journeys = {
     { seconds: 0, do: 'createImage', image: 'a' },
     { seconds: 60, do: 'requestSync', image: 'a' },
   ]),
+  'an image that a pipeline publishes': plainly([{ seconds: 0, do: 'publish', image: 'a', digest: 'sha256:1' }]),
   'a machine that brings its image, and goes': plainly([
     { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: true },
     { seconds: 60, do: 'deleteMachine', machine: 'm' },
