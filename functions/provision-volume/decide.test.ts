@@ -205,6 +205,28 @@ describe('an attempt that failed', () => {
     expect(status(found)).toMatchObject({ attempts: 1, failed: 'id-disk', ready: false });
     expect(conditionsIn(found).Ready).toBe('False VolumeFailed');
   });
+  test.each([
+    'error',
+    'error_restoring',
+    'error_backing-up',
+    'error_attaching',
+    'error_extending',
+    'error_managing',
+    'error_deleting',
+  ])('is none where a volume that was there is %s: what is in it stays', (state) => {
+    for (const said of [{ filled: 'id-disk', ready: false, phase: 'Failed' as const }, {}]) {
+      const found = pass(there({ status: state }, ready({ status: said })));
+      expect(requestsIn(found)).toEqual([]);
+      expect(conditionsIn(found).Ready).toBe('False VolumeError');
+      expect(saying(found)).not.toContain('lookLater 2000');
+    }
+  });
+  test('is remembered to be none from the first time the volume is there', () => {
+    expect(status(pass(there()))).toMatchObject({ filled: 'id-disk' });
+    expect(status(pass(there({ status: 'creating' })))).not.toHaveProperty('filled');
+    const another = aVolume({ status: { id: 'old', filled: 'old', phase: 'Available', ready: true } });
+    expect(requestsIn(pass(there({ status: 'error' }, another)))).toEqual([deleteVolume('id-disk')]);
+  });
   test.each(['error_extending', 'error_deleting'])('is none where a volume that is there is %s', (state) => {
     const found = pass(there({ status: state }));
     expect(requestsIn(found)).toEqual([]);

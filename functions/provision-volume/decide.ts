@@ -83,7 +83,9 @@ function requestFor(volume: Volume, source: Source & { is: 'empty' | 'ready' | '
 
 function follow(observed: Observed, found: Found, own: CinderVolume): Action[] {
   const { volume, refusals } = observed;
-  if (/^error/.test(own.status) && own.status !== 'error_extending' && own.status !== 'error_deleting') {
+  const isBroken = /^error/.test(own.status);
+  if (isBroken && isFilled(volume, own)) return stand(observed, broken(volume, own));
+  if (isBroken && own.status !== 'error_extending' && own.status !== 'error_deleting') {
     return failedAttempt(observed, own, 'VolumeFailed', `Cinder could not make the volume (${own.status})`, [
       deleteVolume(own.id),
     ]);
@@ -95,13 +97,13 @@ function follow(observed: Observed, found: Found, own: CinderVolume): Action[] {
   const isSmall = own.size < wantedSize(volume);
   const grows = isSettled && isSmall ? [extendVolume(own.id, wantedSize(volume))] : [];
   // A machine may have it before anybody here has seen it available.
-  const isFilled = own.status !== 'creating' && own.status !== 'downloading';
-  const leftOver = isFilled ? found.own.map(({ id }) => deleteImage(id)) : [];
+  const isSeparate = own.status !== 'creating' && own.status !== 'downloading';
+  const leftOver = isSeparate ? found.own.map(({ id }) => deleteImage(id)) : [];
   const requests = [...leftOver, ...grows];
   const calls = callsFor(volume, requests, refusals);
   if (calls.length > 0) return calls;
   const refused = firstRefusal(refusals, volume, grows);
-  const standing = lookAt(volume, own);
+  const standing = withLeftOver(lookAt(volume, own), leftOver.length > 0);
   if (refused) return look(observed, { ...standing, isReady: false, ...notGrown(refused) }, isSettled);
   return look(
     observed,
@@ -110,11 +112,28 @@ function follow(observed: Observed, found: Found, own: CinderVolume): Action[] {
   );
 }
 
+/** It was there once, and somebody's data is in it: that Cinder says error of it now is no failed attempt to make it. */
+const isFilled = ({ status }: Volume, own: CinderVolume) =>
+  status?.filled === own.id || (status?.ready === true && status.id === own.id);
+
+const broken = (volume: Volume, own: CinderVolume): CloudStanding => ({
+  ...lookAt(volume, own),
+  phase: 'Failed',
+  reason: 'VolumeError',
+  message: `Cinder says of the volume that it is ${own.status}. It was there before: nothing is deleted. Whoever runs OpenStack finds out why and sets its state (openstack volume set --state available ${own.id}).`,
+});
+
 const growing = { reason: 'Growing', message: 'Cinder enlarges the volume.' };
 
 const notGrown = ({ reason, message }: Refused) => ({
   reason,
   message: `Cinder does not enlarge the volume: ${sentence(message)}`,
+});
+
+/** An image that could not be deleted is looked for again, as long as this says so. */
+const withLeftOver = (standing: CloudStanding, isLeft: boolean): CloudStanding => ({
+  ...standing,
+  fields: { ...standing.fields, imageLeft: isLeft ? true : undefined },
 });
 
 /** Says how it stands, and looks again soon while something goes on. */

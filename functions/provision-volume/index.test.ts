@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
 import { Volume } from '../../shared/resources/kupenstack/volume.ts';
+import { GlanceImage, listImages } from '../../shared/resources/openstack/image.ts';
 import { CinderVolume, listVolumes } from '../../shared/resources/openstack/volume.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
@@ -60,6 +61,19 @@ describe('an event', () => {
     reads.length = 0;
     await process.changed(Volume, { namespace: 'red', name: 'filled' });
     expect(imageReads()).toEqual([]);
+  });
+  test('about a volume whose image could not be deleted tries that again', async () => {
+    await create('red', 'heavy', { source: { image: 'https://images.example.com/cirros.img' } });
+    const unwilling = (async (url: string, init?: RequestInit) =>
+      init?.method === 'DELETE' && url.includes('/v2/images/')
+        ? new Response('', { status: 503 })
+        : fetch(url, init)) as typeof fetch;
+    await settle(alone.begin({ fetch: unwilling }), 'red', 'heavy');
+    expect(await statusOf('red', 'heavy')).toMatchObject({ phase: 'Available', imageLeft: true });
+    await alone.begin().audit();
+    const uid = (await kube.get(Volume, { namespace: 'red', name: 'heavy' }))?.metadata.uid ?? '';
+    expect(await sessionOf(red, clock.now).list(listImages({ uid }), 'images', GlanceImage)).toEqual([]);
+    expect((await statusOf('red', 'heavy'))?.imageLeft).toBeUndefined();
   });
   test('of the sweep is about those that are not Ready, of the audit about all', async () => {
     await create('blue', 'second');

@@ -5,10 +5,12 @@ import { type CloudStanding, cloudReady } from '../../shared/rules/cloud-status.
 /** What the status said of the volume in OpenStack, where this look tells nothing of it. */
 export const stoodBefore = ({ status }: Volume) => ({
   id: status?.id,
+  filled: status?.filled,
   size: status?.size,
   bootable: status?.bootable,
   server: status?.server,
   attempts: status?.attempts,
+  imageLeft: status?.imageLeft,
   failed: status?.failed,
   failure: status?.failure,
   nextAttemptAt: status?.nextAttemptAt,
@@ -58,6 +60,13 @@ export function lookAt(volume: Volume, own: CinderVolume): CloudStanding {
     reason: phase,
     message: isReady ? 'The volume is there.' : `The volume is ${own.status}.`,
     findings: [cloudReady],
-    fields: { ...stoodBefore(volume), ...gone, ...factsOf(own), ready: isReady },
+    fields: {
+      ...stoodBefore(volume),
+      ...gone,
+      ...factsOf(own),
+      // Said once and for all: that it is not available any more takes nothing out of it.
+      filled: isReady || volume.status?.filled === own.id ? own.id : undefined,
+      ready: isReady,
+    },
   };
 }

@@ -51,6 +51,11 @@ export type VolumePhase = (typeof volumePhases)[number];
 /** What is so; written by provision-volume only. */
 export const VolumeStatus = z.object({
   id: z.string().max(64).optional().describe('The volume in OpenStack.'),
+  filled: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('The volume in OpenStack that was available once: it is never made anew.'),
   phase: z.enum(volumePhases).optional().describe('Where the volume stands.'),
   ready: z.boolean().optional().describe('A machine can have it, or has it.'),
   size: z.string().max(32).optional().describe('Its size as it is.'),
@@ -66,6 +71,7 @@ export const VolumeStatus = z.object({
     .optional()
     .describe('Why the last attempt failed.'),
   nextAttemptAt: time('When another is made.').optional(),
+  imageLeft: z.boolean().optional().describe('The image it was filled from could not be deleted yet.'),
 });
 export type VolumeStatus = z.infer<typeof VolumeStatus>;
 

@@ -80,6 +80,24 @@ export const stories: OpenStackStory[] = [
     },
   },
   {
+    name: 'a volume that Cinder calls broken keeps what is in it, and is there again as soon as an administrator says so',
+    async run(world) {
+      await createVolume(world, 'disk');
+      const before = await untilSo(world, Volume, 'disk', isPhase('Available'));
+      const project = await projectOf(world);
+      const set = (status: string) =>
+        asAdministrator(project, 'volume', 'POST', `/volumes/${before.status?.id}/action`, {
+          'os-reset_status': { status },
+        });
+      await set('error');
+      const { status } = await untilSo(world, Volume, 'disk', isWaitingFor('VolumeError'));
+      expect(status).toMatchObject({ id: before.status?.id, phase: 'Failed' });
+      await set('available');
+      await untilSo(world, Volume, 'disk', isPhase('Available'));
+      expect((await contentOf(project)).volumes.map(({ id }) => id)).toEqual([before.status?.id]);
+    },
+  },
+  {
     name: 'a boot that failed gives its volumes back, says why, and is tried again',
     async run(world) {
       await createVolume(world, 'disk');
