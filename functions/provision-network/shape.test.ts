@@ -20,22 +20,34 @@ describe('what a spec says of a subnet', () => {
       { allocation_pools: [{ start: '10.1.2.100', end: '10.1.2.254' }] },
     ],
     [
-      'a pool from the first address to there',
+      'a pool from the first address behind the gateway, which is the first, to there',
       { allocationPools: [{ endIP: '10.1.2.99' }] },
       '10.1.2.0/24',
-      { allocation_pools: [{ start: '10.1.2.1', end: '10.1.2.99' }] },
+      { allocation_pools: [{ start: '10.1.2.2', end: '10.1.2.99' }] },
+    ],
+    [
+      'a pool from the first address where the gateway is another',
+      { gatewayIP: '10.1.2.9', allocationPools: [{ endIP: '10.1.2.8' }] },
+      '10.1.2.0/24',
+      { allocation_pools: [{ start: '10.1.2.1', end: '10.1.2.8' }] },
+    ],
+    [
+      'a pool to the last address before the gateway, where that is the last',
+      { gatewayIP: '10.1.2.254', allocationPools: [{}] },
+      '10.1.2.0/24',
+      { allocation_pools: [{ start: '10.1.2.1', end: '10.1.2.253' }] },
     ],
     [
       'a pool of all',
       { allocationPools: [{}] },
       '10.1.0.0/16',
-      { allocation_pools: [{ start: '10.1.0.1', end: '10.1.255.254' }] },
+      { allocation_pools: [{ start: '10.1.0.2', end: '10.1.255.254' }] },
     ],
     [
       'the ends of a network that is written by an address in it',
       { allocationPools: [{}] },
       '10.1.2.77/24',
-      { allocation_pools: [{ start: '10.1.2.1', end: '10.1.2.254' }] },
+      { allocation_pools: [{ start: '10.1.2.2', end: '10.1.2.254' }] },
     ],
     [
       'pools in the order of the spec',
@@ -44,7 +56,7 @@ describe('what a spec says of a subnet', () => {
       {
         allocation_pools: [
           { start: '10.1.2.9', end: '10.1.2.10' },
-          { start: '10.1.2.1', end: '10.1.2.5' },
+          { start: '10.1.2.2', end: '10.1.2.5' },
         ],
       },
     ],
@@ -93,6 +105,7 @@ describe('what differs from a subnet', () => {
     expect(shapeChanges(specOf({ cidr: 'fd00:1::/64', gatewayIP: 'FD00:1:0::9' }), six)).toBeUndefined();
   });
   test('is no pool whose missing ends are what Neutron has', () => {
-    expect(shapeChanges(specOf({ cidr: 'fd00:1::/64', allocationPools: [{}] }), six)).toBeUndefined();
+    const spec = specOf({ cidr: 'fd00:1::/64', gatewayIP: 'fd00:1::9', allocationPools: [{}] });
+    expect(shapeChanges(spec, six)).toBeUndefined();
   });
 });

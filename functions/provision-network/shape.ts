@@ -9,7 +9,7 @@ type Spec = VirtualNetwork['spec'];
 export const shapeOf = ({ gatewayIP, allocationPools, disableDhcp }: Spec, cidr: string): SubnetShape => ({
   enable_dhcp: !disableDhcp,
   ...(gatewayIP ? { gateway_ip: gatewayIP } : {}),
-  ...(allocationPools?.length ? { allocation_pools: poolsIn(cidr, allocationPools) } : {}),
+  ...(allocationPools?.length ? { allocation_pools: poolsIn(cidr, allocationPools, gatewayIP) } : {}),
 });
 
 /** What of it differs from a subnet that is there. */
@@ -29,16 +29,22 @@ const comparable = (value: unknown): string => {
   return ip ? sayIp(ip) : canonical(value);
 };
 
-/** From the first address that is not the network's own, to the last that is not the broadcast address. */
-function poolsIn(cidr: string, pools: NonNullable<Spec['allocationPools']>) {
+/**
+ * From the first address that is not the network's own, to the last that is not the broadcast address; without the gateway, which
+ * is the first one where none is given (neutron 21: 409 for a pool that has it).
+ */
+function poolsIn(cidr: string, pools: NonNullable<Spec['allocationPools']>, gatewayIP: string | undefined) {
   const network = parseCidr(cidr);
-  const [first, last] = network ? endsOf(network) : ['', ''];
+  const [first, last] = network ? endsOf(network, gatewayIP) : ['', ''];
   return pools.map(({ startIP = first, endIP = last }) => ({ start: startIP, end: endIP }));
 }
 
-function endsOf({ version, address, length }: Cidr): [string, string] {
+function endsOf({ version, address, length }: Cidr, gatewayIP: string | undefined): [string, string] {
   const hosts = BigInt((version === 4 ? 32 : 128) - length);
   const base = (address >> hosts) << hosts;
   const top = base + (1n << hosts) - 1n;
-  return [sayIp({ version, address: base + 1n }), sayIp({ version, address: version === 4 ? top - 1n : top })];
+  const [first, last] = [base + 1n, version === 4 ? top - 1n : top];
+  const gateway = (gatewayIP === undefined ? undefined : parseIp(gatewayIP)?.address) ?? first;
+  const [from, to] = [gateway === first ? first + 1n : first, gateway === last ? last - 1n : last];
+  return [sayIp({ version, address: from }), sayIp({ version, address: to })];
 }
