@@ -32,7 +32,9 @@ export function decide(observed: Observed): Action[] {
   const { machine, cloud } = observed;
   if (machine.metadata.deletionTimestamp) return leave(observed);
   if ('fault' in cloud) {
-    const standing = standWithout(cloud.fault, machine.status?.id !== undefined, stoodBefore(machine));
+    // How long a trouble lasts is counted anew: nobody saw whether it went on, and hosts come back later than their API.
+    const fields = { ...stoodBefore(machine), failedSince: undefined };
+    const standing = standWithout(cloud.fault, machine.status?.id !== undefined, fields);
     return [...stand(observed, standing), ...lookAgainAfter(cloud.fault, machine)];
   }
   const held = hold(Machine, machine);

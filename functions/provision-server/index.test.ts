@@ -149,6 +149,56 @@ test('a server that goes between two reads is no fault of the credentials', asyn
   expect(await reasonOf('red', 'fleeting')).not.toBe('CredentialsRefused');
 });
 
+/** `fetch`, but for what is asked at addresses like this one. */
+const but = (address: RegExp, answer: () => Response): typeof fetch =>
+  (async (url: string, init?: RequestInit) => (address.test(url) ? answer() : fetch(url, init))) as typeof fetch;
+
+test('a server that no list shows, as one in a cell out of reach, is neither left behind nor made once more', async () => {
+  await diskOf(red, 'hidden');
+  await create('red', 'hidden');
+  await settle(alone.begin(), 'red', 'hidden');
+  const id = (await statusOf('red', 'hidden'))?.id;
+  const blind = alone.begin({ fetch: but(/servers\/detail/, () => Response.json({ servers: [] })) });
+  await settle(blind, 'red', 'hidden');
+  expect(await statusOf('red', 'hidden')).toMatchObject({ id, phase: 'Running' });
+  await kube.delete(KupenStackMachine, { namespace: 'red', name: 'hidden' });
+  await settle(blind, 'red', 'hidden');
+  expect(await kube.get(KupenStackMachine, { namespace: 'red', name: 'hidden' })).toBeUndefined();
+  const shown = sessionOf(red, clock.now).send(byHand('compute', 'GET', `/servers/${id}`));
+  await expect(shown).rejects.toMatchObject({ status: 404 });
+});
+
+test('garbage from the OpenStack of one namespace holds up no other', async () => {
+  await diskOf(red, 'garbled');
+  await create('red', 'garbled');
+  const garbled = alone.begin({ fetch: but(/os-instance-actions/, () => Response.json({})) });
+  await settle(garbled, 'red', 'garbled');
+  expect(await garbled.sweep()).toBe(202);
+  expect(await reasonOf('red', 'garbled')).toBe('Unreachable');
+  await kube.delete(KupenStackMachine, { namespace: 'red', name: 'garbled' });
+});
+
+test('a machine of whose ports many are refused says so', async () => {
+  const session = sessionOf(red, clock.now);
+  const names = Array.from({ length: 6 }, (_, index) => `many-${index}`);
+  for (const [index, name] of names.entries()) {
+    const { network } = (await session.send(byHand('network', 'POST', '/v2.0/networks', { network: { name } }))) as {
+      network: { id: string };
+    };
+    const subnet = { network_id: network.id, ip_version: 4, cidr: `10.77.${index}.0/24` };
+    await session.send(byHand('network', 'POST', '/v2.0/subnets', { subnet }));
+  }
+  const { project } = await session.login();
+  await administrator.send(byHand('network', 'PUT', `/v2.0/quotas/${project.id}`, { quota: { port: 0 } }));
+  await diskOf(red, 'many');
+  await create('red', 'many', { virtualNetworks: names });
+  await settle(alone.begin(), 'red', 'many');
+  expect(await reasonOf('red', 'many')).toBe('QuotaExceeded');
+  await administrator.send(byHand('network', 'PUT', `/v2.0/quotas/${project.id}`, { quota: { port: 50 } }));
+  await settle(alone.begin(), 'red', 'many');
+  expect(await statusOf('red', 'many')).toMatchObject({ phase: 'Running' });
+});
+
 test('a member, who may delete no flavor, lets a machine go all the same', async () => {
   const ref = { namespace: 'blue', name: 'vm' };
   for (const namespace of ['red', 'blue', 'grey'])

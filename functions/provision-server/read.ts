@@ -38,7 +38,8 @@ export async function readProject(kube: Context['kube'], cloud: Cloud, machines:
     server.tags.includes(uidTag(machine.metadata.uid)) &&
     server.status !== 'DELETED' &&
     server.status !== 'SOFT_DELETED';
-  const servers = await Promise.all(listed.map((server) => withFault(cloud, server)));
+  const unlisted = await Promise.all(machines.map((machine) => unlistedOf(cloud, machine, listed)));
+  const servers = await Promise.all([...listed, ...unlisted.flat()].map((server) => withFault(cloud, server)));
   const unwanted = await unwantedOf(kube, cloud, { flavors, servers, machines });
   const actions = new Map(
     await Promise.all(
@@ -61,6 +62,19 @@ export async function readProject(kube: Context['kube'], cloud: Cloud, machines:
       unwanted: machine === first ? unwanted : [],
     }),
   };
+}
+
+/** A list by tag leaves out what is in a cell that is out of reach: a server is gone where Nova says so of itself alone. */
+async function unlistedOf(cloud: Cloud, { status }: KupenStackMachine, listed: readonly Server[]): Promise<Server[]> {
+  const { id } = status ?? {};
+  if (id === undefined || listed.some((server) => server.id === id)) return [];
+  try {
+    return [Shown.parse(await cloud.send(showServer(id))).server];
+  } catch (error) {
+    // 400: what stands there is no id at all.
+    if (error instanceof OpenStackError && (error.status === 404 || error.status === 400)) return [];
+    throw error;
+  }
 }
 
 /** A server in ERROR with Nova's word of why. */

@@ -135,6 +135,16 @@ describe('a server that ran and is in trouble', () => {
   ])('%s', (_, seen, done) => {
     expect(pass(seen).done).toEqual(done);
   });
+  test('is left alone where the policy does not say for how long in words that can be read', () => {
+    const machine = known({ failedSince: at(-100_000) });
+    const found = pass(running({ machine, server: inError, policy: { serverRecoverAfter: '2 hours' } }));
+    expect(found.requests).toEqual([]);
+    expect(found.status).toMatchObject({ message: expect.stringContaining('serverRecoverAfter cannot be read') });
+  });
+  test('has a time that is counted anew where OpenStack was out of reach: hosts come back after their API', () => {
+    const machine = known({ phase: 'Failed', failedSince: at(-100_000) });
+    expect(pass({ machine, fault: 'Unreachable' }).status).toMatchObject({ failedSince: null });
+  });
   test('says since when, and what will be done', () => {
     const found = pass(running({ server: inError }));
     expect(found.status).toMatchObject({

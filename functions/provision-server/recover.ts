@@ -4,6 +4,7 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
 import { callsFor, cloudReady, isNotSo, standOnCloud } from '../../shared/rules/cloud-status.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
+import { isValid } from '../../shared/rules/policy.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import { factsOf } from './facts.ts';
@@ -60,7 +61,11 @@ export function inTrouble(observed: Observed, found: Found, server: Server): Act
   const since = machine.status?.failedSince ?? toTime(nowMs);
   const lastsMs = policy.values.serverRecoverAfter;
   const leftMs = Date.parse(since) + lastsMs - nowMs;
-  const message = `${sentence(trouble.message)} If that lasts for ${sayDuration(lastsMs)}, a server is made anew from the same volumes.`;
+  const isKnown = isValid(policy, 'serverRecoverAfter');
+  const outlook = isKnown
+    ? `If that lasts for ${sayDuration(lastsMs)}, a server is made anew from the same volumes.`
+    : `It is left alone, for the policy's serverRecoverAfter cannot be read.`;
+  const message = `${sentence(trouble.message)} ${outlook}`;
   const standing = {
     phase: 'Failed',
     isReady: false,
@@ -70,6 +75,7 @@ export function inTrouble(observed: Observed, found: Found, server: Server): Act
     fields: { ...factsOf(observed, found, server), failedSince: since },
   };
   const written = standOnCloud(Machine, machine, standing, { nowMs });
+  if (!isKnown) return written;
   if (leftMs > 0) return [...written, { do: 'lookLater', about: machine, afterMs: Math.min(leftMs, 30_000) }];
   return [
     ...written,

@@ -129,6 +129,15 @@ describe('a server', () => {
       running({ machine: more, disks: [bootedDisk, { ...held, status: 'attaching' }], server: both }),
       [],
     ],
+    [
+      'gives up its own for one that another server has yet, which may wait for this one',
+      running({
+        machine: aKupenStackMachine({ spec: { diskAttachments: [{ name: 'disk' }, { name: 'theirs' }] } }),
+        disks: [bootedDisk, held, { ...freeDisk, id: 'id-theirs', name: 'theirs', ...heldBy('id-other') }],
+        server: both,
+      }),
+      ['detachVolume id-data'],
+    ],
     ['loses a volume', running({ disks: [bootedDisk, held], server: both }), ['detachVolume id-data']],
     ['loses a volume once', running({ disks: [bootedDisk, { ...held, status: 'detaching' }], server: both }), []],
     [

@@ -129,8 +129,8 @@ function diskRequests(observed: Observed, found: Found, server: Server): OpenSta
     .filter(isFound)
     .filter((one) => one.found.status === 'available' && !hasVolume(server, one.found))
     .map((one) => attachVolume(server.id, one.found.id));
-  // A name that stands for nothing just now may be that of a disk the server has.
-  if (wanted.some((one) => !isFound(one))) return attach;
+  // A name that stands for nothing just now may be that of a disk the server has; what another server has is none of them.
+  if (wanted.some((one) => !isFound(one) && one.reason !== 'VolumeInUse')) return attach;
   const detach = found.volumes
     .filter((volume) => hasVolume(server, volume) && !isWanted(volume.id))
     .filter((volume) => volume.status === 'in-use' && !isRoot(server, volume))
