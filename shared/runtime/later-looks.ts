@@ -1,25 +1,29 @@
 import type { Subject } from '../function.ts';
 
-/** Looks at objects after a while, once for each however often it is asked for; hints, forgotten with the process. */
+/** Looks at objects after a while, once for each and as soon as anybody wants it; hints, forgotten with the process. */
 export function laterLooks(
   look: (about: Subject) => Promise<void>,
   after: (milliseconds: number, task: () => void) => () => void = nodeTimer,
+  now: () => number = Date.now,
 ) {
-  const waiting = new Map<string, () => void>();
+  const waiting = new Map<string, { dueMs: number; callOff: () => void }>();
   return {
     look(about: Subject, afterMs: number) {
       const key = Object.values(about).join('\u0000');
-      if (waiting.has(key)) return;
+      const dueMs = now() + afterMs;
+      const known = waiting.get(key);
+      if (known && known.dueMs <= dueMs) return;
+      known?.callOff();
       const begin = () => {
         waiting.delete(key);
         // The sweep finds what a look that failed did not.
         look(about).catch(() => undefined);
       };
-      waiting.set(key, after(afterMs, begin));
+      waiting.set(key, { dueMs, callOff: after(afterMs, begin) });
     },
     /** Calls all of them off. */
     forget() {
-      for (const callOff of waiting.values()) callOff();
+      for (const { callOff } of waiting.values()) callOff();
       waiting.clear();
     },
   };

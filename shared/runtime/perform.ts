@@ -59,8 +59,7 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
   /** The last write was. */
   let isRefused = false;
   for (const [index, action] of actions.entries()) {
-    // The objects of a row of applies do not count on one another; whatever else follows a refusal is decided anew.
-    if (outcome.refusals.size > 0 && !isApart(action) && !isCourtesy(action)) break;
+    if (isHeldUp(action, outcome)) break;
     if (isRefused && isCourtesy(action)) continue;
     const before = outcome.refusals.size;
     try {
@@ -77,7 +76,15 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
   if (failures.length > 0) throw failures[0];
 }
 
-const isApart = (action: Action) => action.do === 'apply' || ('isApart' in action && action.isApart === true);
+/**
+ * The objects of a row of applies, and requests to OpenStack that are made together, do not count on one another; whatever else
+ * follows a refusal is decided anew. Where OpenStack gives no answer it is asked nothing more.
+ */
+const isHeldUp = (action: Action, { refusals, again }: Outcome) =>
+  action.do === 'call' ? again !== undefined : refusals.size > 0 && !isApart(action) && !isCourtesy(action);
+
+const isApart = (action: Action) =>
+  action.do === 'apply' || action.do === 'call' || ('isApart' in action && action.isApart === true);
 
 const isCourtesy = ({ do: what }: Action) => what === 'record' || what === 'tell' || what === 'measure';
 

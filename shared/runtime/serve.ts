@@ -44,7 +44,7 @@ export const longestUseMs = 30_000;
 export function serve<Observed>(declaration: FunctionDeclaration<Observed>, ports: Ports) {
   const background = new Set<Promise<unknown>>();
   const origins = traceOrigins();
-  const later = laterLooks((about) => pass({ ...nothing, subjects: [about] }), ports.after);
+  const later = laterLooks((about) => pass({ ...nothing, subjects: [about] }), ports.after, ports.now);
   const run = (wake: Wake) => runPass(declaration, ports, wake, origins.take(), background, later.look);
   const pass = sharedPasses(run);
   const app = new Hono();

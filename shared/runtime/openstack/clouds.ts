@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { Namespace } from '../../resources/core/namespace.ts';
 import { Secret } from '../../resources/core/secret.ts';
 import { credentialsFinalizer } from '../../resources/kupenstack/condition.ts';
@@ -257,6 +258,8 @@ function faultOf(error: unknown): CloudFault {
     };
   if (error instanceof OpenStackError)
     return { reason: 'Unreachable', message: `OpenStack's ${error.service}: ${error.message}` };
+  if (error instanceof z.ZodError)
+    return { reason: 'Unreachable', message: 'expected an answer of OpenStack, found one that is none of OpenStack’s' };
   if (error instanceof Unreachable) return { reason: 'Unreachable', message: error.message };
   throw error;
 }

@@ -303,6 +303,7 @@ describe('a list', () => {
     },
     'https://nova.example/v2.1/servers?tags=a&marker=2': { servers: [{ id: '3' }] },
     'https://glance.example/v2/images': { images: [{ id: '4' }], next: '/v2/images?marker=4' },
+    'https://neutron.example/v2.0/networks': { networks: [] },
     'https://glance.example/v2/images?marker=4': { images: [{ id: '5' }], first: '/v2/images' },
   };
   const answer: Answer = ({ request }) => Response.json(pages[request.slice(4)] ?? {});
@@ -315,7 +316,25 @@ describe('a list', () => {
     expect(await listed(asking('image', '/v2/images'), 'images')).toEqual(['4', '5']);
   });
   test('of nothing is empty', async () => {
-    expect(await listed(asking('network'), 'networks')).toEqual([]);
+    expect(await listed(asking('network', '/v2.0/networks'), 'networks')).toEqual([]);
+  });
+  test.each(['', '{}', 'null', '[]', '"ok"', '{"error":{"code":500}}', '{"servers":null}'])(
+    'is not taken for empty where the answer is %j',
+    async (text) => {
+      const garbage: Answer = () => new Response(text);
+      await expect(listed(servers, 'servers', garbage)).rejects.toThrow("none of OpenStack's");
+    },
+  );
+  test('ends at links that are none', async () => {
+    const garbage: Answer = () => Response.json({ servers: [{ id: '1' }], servers_links: {} });
+    expect(await listed(servers, 'servers', garbage)).toEqual(['1']);
+  });
+  test('that has ever another page is none', async () => {
+    let page = 0;
+    const endless: Answer = () =>
+      Response.json({ servers: [], servers_links: [{ rel: 'next', href: `http://x/?marker=${page++}` }] });
+    await expect(listed(servers, 'servers', endless)).rejects.toThrow("none of OpenStack's");
+    expect(page).toBe(1000);
   });
   test('fails as a whole with a page that does', async () => {
     const fails: Answer = (asked) =>

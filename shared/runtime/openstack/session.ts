@@ -219,9 +219,12 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
       const items: T[] = [];
       const seen = new Set<string>();
       for (let path: string | undefined = request.path; path !== undefined && !seen.has(path); ) {
+        // Whoever has ever another page for us is no OpenStack.
+        if (seen.size === mostPages) throw notUnderstood(request);
         seen.add(path);
-        const body = ((await send({ ...request, path })) ?? {}) as Record<string, unknown>;
-        items.push(...understood(request, z.array(item), body[key] ?? []));
+        // An answer without the list is not an empty one: what is not in a list is taken for gone.
+        const body = understood(request, Page, await send({ ...request, path }));
+        items.push(...understood(request, z.array(item), body[key]));
         path = nextPath(request.path, body, key);
       }
       return items;
@@ -248,13 +251,20 @@ const notUnderstood = ({ service, operation }: OpenStackRequest) =>
     `expected an answer of OpenStack's ${service} service to ${operation}, found one that is none of OpenStack's`,
   );
 
+const Page = z.record(z.string(), z.unknown());
+
+/** A page has hundreds of things, and a project no hundred thousand. */
+const mostPages = 1000;
+
 /** Of the link to the next page only its query: its address may be one that only the service itself knows. */
 function nextPath(path: string, body: Record<string, unknown>, key: string): string | undefined {
-  const links = (body[`${key}_links`] ?? []) as { rel?: string; href?: string }[];
+  const links = Links.catch([]).parse(body[`${key}_links`]);
   const next = links.find(({ rel }) => rel === 'next')?.href ?? (typeof body.next === 'string' ? body.next : undefined);
   const query = next?.split('?')[1];
   return query ? `${path.split('?')[0]}?${query}` : undefined;
 }
+
+const Links = z.array(z.looseObject({ rel: z.string().optional(), href: z.string().optional() }));
 
 function sayNoAnswer({ service, operation }: OpenStackRequest, error: unknown): string {
   const isLate = error instanceof Error && error.name === 'TimeoutError';
