@@ -1,7 +1,9 @@
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { ObjectReference } from '../../shared/resources/resource.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { policyName } from '../../shared/rules/policy.ts';
-import { sayTyped } from './subject.ts';
+import { makeSecret } from './secrets.ts';
+import { sayPlace, sayTyped } from './subject.ts';
 
 /** What would help, and what one types for it. */
 export interface Cure {
@@ -71,6 +73,12 @@ export function cureOfFailed(image: VMDiskImage, reason: string | undefined): Cu
 export const cureOfRetrying = (image: VMDiskImage): Cure => ({
   help: 'Nothing, if the cause is gone by then; to try at once, ask anew.',
   commands: [retryOf(image)],
+});
+
+/** What helps images that wait for a Secret; each looks again by itself. */
+export const cureOfNoSecret = (ref: ObjectReference): Cure => ({
+  help: `Make Secret ${sayPlace(ref)}, which secretRef names and which is not there; images that name it wait for it.`,
+  commands: [makeSecret(ref)],
 });
 
 /** Where nothing has to be done but wait. */

@@ -84,6 +84,18 @@ describe('the command line', { timeout: 60_000 }, () => {
     expect(await ot('wait', 'late', '--timeout', '30s')).toMatchObject({ code: 0 });
   });
 
+  test('an image whose Secret is missing is helped by making it', async () => {
+    const spec = {
+      ...(await cluster.kube.get(VMDiskImage, { namespace: farm, name: 'ubuntu' }))?.spec,
+      secretRef: 'nope',
+    };
+    await cluster.kube.create(VMDiskImage, { metadata: { namespace: farm, name: 'locked' }, spec });
+    await expect
+      .poll(() => ot('why', 'locked'), { timeout: 30_000 })
+      .toMatchObject({ code: 5, out: expect.stringContaining('kubectl create secret generic nope -n vmdi-farm') });
+    await cluster.kube.delete(VMDiskImage, { namespace: farm, name: 'locked' });
+  });
+
   test('an image is kept, and let go', async () => {
     const annotations = async () =>
       (await cluster.kube.get(VMDiskImage, { namespace: farm, name: 'ubuntu' }))?.metadata.annotations;

@@ -17,7 +17,7 @@ const condition = (type: string, status: 'True' | 'False', reason: string) => ({
 const knownOf = (more: Partial<Known> = {}, data: Record<string, string> = {}): Known => {
   const images = more.images ?? [];
   const queue = queueOf({ images, lease: undefined, policy: parsePolicy({ data }) }, start);
-  return { machines: [], images, parts: [], queue, nowMs: start, ...more };
+  return { machines: [], images, parts: [], secrets: new Map(), queue, nowMs: start, ...more };
 };
 const failed = (reason: string) =>
   aVMDiskImage({
@@ -71,6 +71,29 @@ test.each([
 ])('an image in the queue is told of %s', (_, data, says) => {
   const image = aVMDiskImage({ status: { phase: 'Queued', queuedAt: at(0), message: 'Waiting.' } });
   expect(whyOf(image, knownOf({ images: [image] }, data)).help).toMatch(says);
+});
+
+test.each([
+  [
+    'Syncing',
+    false,
+    /^Make Secret vmdi-farm\/s3-reader, which secretRef names/,
+    'kubectl create secret generic s3-reader -n vmdi-farm',
+  ],
+  ['Retrying', false, /^Make Secret vmdi-farm\/s3-reader/, 'kubectl create secret generic s3-reader -n vmdi-farm'],
+  ['Syncing', true, /^It is on its way: wait\.$/, 'ot-functions wait image/vmdi-farm/ubuntu'],
+  ['Syncing', undefined, /^It is on its way: wait\.$/, 'ot-functions wait image/vmdi-farm/ubuntu'],
+] as const)('an image that is %s whose Secret is there: %s', (phase, isThere, help, command) => {
+  const image = aVMDiskImage({ status: { phase, message: 'Waiting.' } });
+  const cause = whyOf(image, knownOf({ secrets: new Map([['vmdi-farm/s3-reader', isThere]]) }));
+  expect(cause.help).toMatch(help);
+  expect(cause.commands[0]).toContain(command);
+});
+
+test('an image that downloads needs its Secret no more', () => {
+  const importer = { uid: 'one', scratch: false };
+  const image = aVMDiskImage({ status: { phase: 'Syncing', message: 'Downloading.', importer } });
+  expect(whyOf(image, knownOf({ secrets: new Map([['vmdi-farm/s3-reader', false]]) })).help).toMatch(/on its way/);
 });
 
 test('an image that a workspace misses is made by the policy or by hand', () => {

@@ -6,9 +6,10 @@ import { keyOf } from '../../shared/resources/resource.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { heldNamespace } from '../../shared/rules/workspace-images.ts';
 import { saySpan } from './age.ts';
-import { type Cure, cureOfFailed, cureOfRetrying, waiting } from './cures.ts';
+import { type Cure, cureOfFailed, cureOfNoSecret, cureOfRetrying, waiting } from './cures.ts';
 import { cureOnOpenStack } from './cures-openstack.ts';
 import type { QueueView } from './queue-view.ts';
+import { awaitedSecretOf, type SecretsThere } from './secrets.ts';
 import { partsOf } from './server-parts.ts';
 import { isWell, phaseOf } from './standing.ts';
 import { isOnOpenStack, type OnOpenStack, type Subject, sayName, sayTyped } from './subject.ts';
@@ -26,6 +27,8 @@ export interface Known {
   images: readonly VMDiskImage[];
   /** Networks and volumes on OpenStack. */
   parts: readonly OnOpenStack[];
+  /** Of Secrets that images name. */
+  secrets: SecretsThere;
   queue: QueueView;
   nowMs: number;
 }
@@ -133,9 +136,11 @@ function cureOf(subject: Subject, known: Known): Cure {
   return subject.kind === 'VirtualMachine' ? cureOfMachine(subject as VirtualMachine) : cureOfWorkspace(subject);
 }
 
-function cureOfImage(image: VMDiskImage, { queue, nowMs }: Known): Cure {
+function cureOfImage(image: VMDiskImage, { secrets, queue, nowMs }: Known): Cure {
   const { phase, conditions } = image.status ?? {};
   if (phase === 'Failed') return cureOfFailed(image, conditionOf(conditions, 'Ready')?.reason);
+  const missing = awaitedSecretOf(image).find((ref) => secrets.get(keyOf(ref)) === false);
+  if (missing) return cureOfNoSecret(missing);
   if (phase === 'Retrying') return cureOfRetrying(image);
   if (phase !== 'Queued') return waiting(image);
   if (queue.stopped) return { help: `Nobody starts: ${queue.stopped}.`, commands: [] };

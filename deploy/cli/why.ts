@@ -6,6 +6,7 @@ import { saySpan } from './age.ts';
 import type { Body } from './command.ts';
 import { readQueue } from './queue.ts';
 import { queueOf } from './queue-view.ts';
+import { awaitedSecretOf, secretsAt } from './secrets.ts';
 import { codeOf, stateOf } from './standing.ts';
 import {
   findSubject,
@@ -40,7 +41,8 @@ export const why: Body = {
       listIfAny<OnOpenStack>(kube, 'volume', where),
     ]);
     const parts = [...networks, ...volumes];
-    const known = { machines, images: queue.images, parts, queue: queueOf(queue, nowMs), nowMs };
+    const secrets = await secretsAt(kube, queue.images.flatMap(awaitedSecretOf));
+    const known = { machines, images: queue.images, parts, secrets, queue: queueOf(queue, nowMs), nowMs };
     const cause = whyOf(subject, known);
     const events = await warningsOf(kube, cause.at, nowMs);
     const { steps, help, commands } = cause;

@@ -1,12 +1,10 @@
 import { Lease } from '../../../shared/resources/coordination/lease.ts';
 import type { ConfigMap } from '../../../shared/resources/core/config-map.ts';
-import { Secret } from '../../../shared/resources/core/secret.ts';
 import type { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, keyOf, type ObjectReference } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject, ObjectReference } from '../../../shared/resources/resource.ts';
 import { operatorNamespace } from '../../../shared/rules/operator.ts';
 import { parsePolicy } from '../../../shared/rules/policy.ts';
 import { leaseName } from '../../../shared/rules/slots.ts';
-import { hasStatus } from '../../../shared/runtime/errors.ts';
 import { check } from '../../install/check.ts';
 import type { Cluster } from '../../install/cluster.ts';
 import {
@@ -28,6 +26,7 @@ import { type Requirement, servedAt } from '../../install/requirement.ts';
 import { listOf } from '../../install/wait.ts';
 import { generatedFolders, openStackFolders, readManifests } from '../../local/manifests.ts';
 import { readPolicy } from '../read-policy.ts';
+import { type SecretsThere, secretOf, secretsAt } from '../secrets.ts';
 import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../subject.ts';
 import { secretIn } from './openstack.ts';
 
@@ -57,9 +56,9 @@ export interface Installation {
   hasOpenStack: boolean;
   onOpenStack: readonly OnOpenStack[];
   /** The accounts on OpenStack of those namespaces and of the operator's, as the Secrets below. */
-  accountSecrets: ReadonlyMap<string, boolean | undefined>;
-  /** Names of Secrets and ConfigMaps that something names: whether they are there; undefined where nobody may tell. */
-  secrets: ReadonlyMap<string, boolean | undefined>;
+  accountSecrets: SecretsThere;
+  /** The Secrets that images and policy name. */
+  secrets: SecretsThere;
 }
 
 /** Reads the cluster, and nothing twice. Of a Secret it keeps whether it is there, and nothing else. */
@@ -113,8 +112,8 @@ export async function readInstallation(cluster: Cluster, nowMs: number): Promise
     namespaces: new Set(namespaces.map(({ metadata }) => metadata.name)),
     hasOpenStack,
     onOpenStack,
-    accountSecrets: await secretsOf(cluster, wantedAccounts(onOpenStack)),
-    secrets: await secretsOf(cluster, wantedSecrets(images, policy)),
+    accountSecrets: await secretsAt(kube, wantedAccounts(onOpenStack)),
+    secrets: await secretsAt(kube, wantedSecrets(images, policy)),
   };
 }
 
@@ -142,28 +141,11 @@ const wantedAccounts = (onOpenStack: readonly OnOpenStack[]): ObjectReference[] 
   return namespaces.size === 0 ? [] : [...namespaces, operatorNamespace].map(secretIn);
 };
 
-/** The Secrets that images and policy name, each once. */
-export function wantedSecrets(images: readonly VMDiskImage[], policy: ConfigMap | undefined): ObjectReference[] {
+/** The Secrets that images and policy name. */
+function wantedSecrets(images: readonly VMDiskImage[], policy: ConfigMap | undefined): ObjectReference[] {
   const { imageSecretRef, imageNamespaces } = parsePolicy(policy).values;
-  const named = [
-    ...images.flatMap(({ metadata, spec }) =>
-      spec.secretRef ? [{ namespace: metadata.namespace, name: spec.secretRef }] : [],
-    ),
+  return [
+    ...images.flatMap(secretOf),
     ...(imageSecretRef ? imageNamespaces.map((namespace) => ({ namespace, name: imageSecretRef })) : []),
   ];
-  return [...new Map(named.map((ref) => [keyOf(ref), ref])).values()];
-}
-
-async function secretsOf({ kube }: Cluster, refs: readonly ObjectReference[]) {
-  const found = await Promise.all(
-    refs.map(async (ref): Promise<[string, boolean | undefined]> => {
-      try {
-        return [keyOf(ref), (await kube.get(Secret, ref)) !== undefined];
-      } catch (error) {
-        if (hasStatus(error, 403)) return [keyOf(ref), undefined];
-        throw error;
-      }
-    }),
-  );
-  return new Map(found);
 }

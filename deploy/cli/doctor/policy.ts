@@ -1,5 +1,6 @@
 import { parsePolicy } from '../../../shared/rules/policy.ts';
 import { policyView, sayStray } from '../policy-view.ts';
+import { makeSecret } from '../secrets.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
 
@@ -43,11 +44,9 @@ export function policyFindings({ policy, namespaces, secrets }: Installation): F
 
 function secretFinding(key: string, isThere: boolean | undefined): Finding[] {
   if (isThere) return [];
-  const [namespace, name] = key.split('/');
+  const [namespace = '', name = ''] = key.split('/');
   const found = isThere === undefined ? 'no permission to look' : 'none: images that name it wait for it';
   const cure =
-    isThere === undefined
-      ? `kubectl auth can-i get secrets -n ${namespace}`
-      : `kubectl create secret generic ${name} -n ${namespace} --from-file=accessKeyId=FILE --from-file=secretKey=FILE`;
+    isThere === undefined ? `kubectl auth can-i get secrets -n ${namespace}` : makeSecret({ namespace, name });
   return [{ name: `Secret ${key}`, expected: 'it', found, cure }];
 }
