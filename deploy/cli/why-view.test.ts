@@ -16,8 +16,9 @@ const condition = (type: string, status: 'True' | 'False', reason: string) => ({
 });
 const knownOf = (more: Partial<Known> = {}, data: Record<string, string> = {}): Known => {
   const images = more.images ?? [];
-  const queue = queueOf({ images, lease: undefined, policy: parsePolicy({ data }) }, start);
-  return { machines: [], images, parts: [], secrets: new Map(), queue, nowMs: start, ...more };
+  const policy = parsePolicy({ data });
+  const queue = queueOf({ images, lease: undefined, policy }, start);
+  return { machines: [], images, parts: [], secrets: new Map(), policy, queue, nowMs: start, ...more };
 };
 const failed = (reason: string) =>
   aVMDiskImage({
@@ -96,7 +97,12 @@ test('an image that downloads needs its Secret no more', () => {
   expect(whyOf(image, knownOf({ secrets: new Map([['vmdi-farm/s3-reader', false]]) })).help).toMatch(/on its way/);
 });
 
-test('an image that a workspace misses is made by the policy or by hand', () => {
+const template = { imageUrlTemplate: 'https://images.example/{name}/{version}.qcow2' };
+
+test.each([
+  ['how images are made is not said', {}, 'Say how images', 'ot-functions policy set imageUrlTemplate', '--url URL'],
+  ['it is', template, 'See in its message', /^ot-functions policy$/, '--version V'],
+])('an image that a workspace misses is made by the policy or by hand, where %s', (_, data, help, command, option) => {
   const message = 'Expected VMDiskImage gone.';
   const part = { kind: 'VMDiskImage', name: 'gone', phase: 'Waiting', reason: 'ImageMissing', message } as const;
   const status = {
@@ -104,9 +110,31 @@ test('an image that a workspace misses is made by the policy or by hand', () => 
     message: `VMDiskImage gone: ${message}`,
     components: [part],
   };
-  const { steps, commands } = whyOf(aWorkspace({ status }), knownOf());
-  expect(steps.map(({ about }) => about)).toEqual(['Workspace lab', 'VMDiskImage gone']);
-  expect(commands).toContain('ot-functions preload gone --url URL');
+  const cause = whyOf(aWorkspace({ status }), knownOf({}, data));
+  expect(cause.steps.map(({ about }) => about)).toEqual(['Workspace lab', 'VMDiskImage gone']);
+  expect(cause.help).toContain(help);
+  expect(cause.commands).toEqual([expect.stringMatching(command), `ot-functions preload gone ${option}`]);
+});
+
+test.each([
+  ['by its url', 'ubunto', {}, /if vmdi-farm\/ubuntu was meant/, 'ot-functions preload ubunto --url URL'],
+  ['by the policy', 'arch', template, /if the name is misspelt/, 'ot-functions preload arch --version V'],
+  [
+    'elsewhere',
+    'arch',
+    { imageNamespaces: 'other\nvmdi-farm' },
+    /./,
+    'ot-functions preload arch -n vmdi-farm --url URL',
+  ],
+  ['by hand', 'ubuntu', { imageNamespaces: 'other' }, /if the name is misspelt/, 'kubectl apply -f FILE'],
+])('a machine whose image nobody makes is helped by making it %s', (_, name, data, help, command) => {
+  const lost = aVirtualMachine({
+    spec: { mode: 'FailIfNotExist', vmDiskImageRef: { namespace: 'vmdi-farm', name } },
+    status: { phase: 'Failed', message: 'None.', conditions: [condition('Ready', 'False', 'ImageMissing')] },
+  });
+  const cause = whyOf(lost, knownOf({ images: [failed('NotFound')] }, data));
+  expect(cause.help).toMatch(help);
+  expect(cause.commands).toEqual([command, 'kubectl delete otvm demo -n lab']);
 });
 
 test('a machine on OpenStack is followed to its volume, and that to the account', () => {

@@ -4,10 +4,12 @@ import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.
 import type { Component, Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { keyOf } from '../../shared/resources/resource.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
 import { heldNamespace } from '../../shared/rules/workspace-images.ts';
 import { saySpan } from './age.ts';
 import { type Cure, cureOfFailed, cureOfNoSecret, cureOfRetrying, waiting } from './cures.ts';
 import { cureOnOpenStack } from './cures-openstack.ts';
+import { cureOfMachineWithout, cureOfWorkspaceWithout } from './missing-image.ts';
 import type { QueueView } from './queue-view.ts';
 import { awaitedSecretOf, type SecretsThere } from './secrets.ts';
 import { partsOf } from './server-parts.ts';
@@ -29,6 +31,7 @@ export interface Known {
   parts: readonly OnOpenStack[];
   /** Of Secrets that images name. */
   secrets: SecretsThere;
+  policy: Policy;
   queue: QueueView;
   nowMs: number;
 }
@@ -68,7 +71,7 @@ function belowWorkspace(workspace: Workspace, known: Known): Why | undefined {
   const subject = subjectOf(part, workspace, known);
   if (subject && !isWell(subject)) return whyOf(subject, known);
   const step = { about: `${part.kind} ${part.name}`, phase: part.phase, says: oneLine(part.message) };
-  return { steps: [step], at: workspace, ...cureOfPart(part, workspace) };
+  return { steps: [step], at: workspace, ...cureOfPart(part, workspace, known) };
 }
 
 function subjectOf({ kind, name }: Component, workspace: Workspace, known: Known): Subject | undefined {
@@ -78,8 +81,8 @@ function subjectOf({ kind, name }: Component, workspace: Workspace, known: Known
   return among.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
 }
 
-function cureOfPart({ kind, name, reason }: Component, workspace: Workspace): Cure {
-  if (kind === 'VMDiskImage' && reason === 'ImageMissing') return cureOfMissing(name);
+function cureOfPart({ kind, name, reason }: Component, workspace: Workspace, known: Known): Cure {
+  if (kind === 'VMDiskImage' && reason === 'ImageMissing') return cureOfWorkspaceWithout(name, workspace, known);
   const home = workspace.status?.namespace ?? '';
   const described: Readonly<Record<string, string>> = {
     ContainerCluster: `kubectl describe pods -n ${home}`,
@@ -94,14 +97,6 @@ function cureOfPart({ kind, name, reason }: Component, workspace: Workspace): Cu
     commands: [described[kind], `kubectl edit otws ${workspace.metadata.name}`].filter((one) => one !== undefined),
   };
 }
-
-const cureOfMissing = (name: string): Cure => ({
-  help: 'Say how images are made from their names, or make this one.',
-  commands: [
-    'ot-functions policy set imageUrlTemplate "https://images.example/{name}/{version}.qcow2"',
-    `ot-functions preload ${name} --url URL`,
-  ],
-});
 
 const imageConditions = ['ImageResolved', 'ImageReady'];
 
@@ -133,7 +128,7 @@ function cureOf(subject: Subject, known: Known): Cure {
     return { help: 'See whether the functions are there and hear of it.', commands: ['ot-functions doctor'] };
   if (isOnOpenStack(subject)) return cureOnOpenStack(subject);
   if (subject.kind === 'VMDiskImage') return cureOfImage(subject as VMDiskImage, known);
-  return subject.kind === 'VirtualMachine' ? cureOfMachine(subject as VirtualMachine) : cureOfWorkspace(subject);
+  return subject.kind === 'VirtualMachine' ? cureOfMachine(subject as VirtualMachine, known) : cureOfWorkspace(subject);
 }
 
 function cureOfImage(image: VMDiskImage, { secrets, queue, nowMs }: Known): Cure {
@@ -155,10 +150,10 @@ function cureOfImage(image: VMDiskImage, { secrets, queue, nowMs }: Known): Cure
   };
 }
 
-function cureOfMachine(machine: VirtualMachine): Cure {
+function cureOfMachine(machine: VirtualMachine, known: Known): Cure {
   const { namespace, name } = machine.metadata;
   const ready = conditionOf(machine.status?.conditions, 'Ready');
-  if (ready?.reason === 'ImageMissing') return cureOfMissing(machine.spec.vmDiskImageRef.name);
+  if (ready?.reason === 'ImageMissing' && !mayMake(machine)) return cureOfMachineWithout(machine, known);
   if (ready?.reason === 'PasswordSecretMissing') {
     return {
       help: 'Make the Secret that passwordSecretRef names, with the key "password".',
@@ -173,6 +168,9 @@ function cureOfMachine(machine: VirtualMachine): Cure {
     commands: [describe, `kubectl get vmi ${name} -n ${namespace} -o wide`],
   };
 }
+
+/** Who has a template has its image made, unless it says otherwise. */
+const mayMake = ({ spec }: VirtualMachine) => spec.vmDiskImageTemplate !== undefined && spec.mode !== 'FailIfNotExist';
 
 const cureOfWorkspace = (workspace: Subject): Cure =>
   phaseOf(workspace) === 'Failed'

@@ -42,7 +42,8 @@ export const why: Body = {
     ]);
     const parts = [...networks, ...volumes];
     const secrets = await secretsAt(kube, queue.images.flatMap(awaitedSecretOf));
-    const known = { machines, images: queue.images, parts, secrets, queue: queueOf(queue, nowMs), nowMs };
+    const { images, policy } = queue;
+    const known = { machines, images, parts, secrets, policy, queue: queueOf(queue, nowMs), nowMs };
     const cause = whyOf(subject, known);
     const events = await warningsOf(kube, cause.at, nowMs);
     const { steps, help, commands } = cause;
