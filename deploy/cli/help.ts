@@ -1,8 +1,12 @@
 import type { Command, Listed, Option } from './command.ts';
 
+/** The option of commands about what is in a namespace; elsewhere it would be taken for a limit that it is not. */
+export const namespaceOption = {
+  namespace: { type: 'string', short: 'n', value: 'NS', about: 'only in this namespace' },
+} as const satisfies Readonly<Record<string, Option>>;
+
 /** The options of every command. */
 export const commonOptions = {
-  namespace: { type: 'string', short: 'n', value: 'NS', about: 'only in this namespace' },
   json: { type: 'boolean', about: 'JSON, for scripts' },
   kubeconfig: { type: 'string', value: 'FILE', about: 'which cluster; by default where kubectl would go' },
   context: { type: 'string', value: 'NAME', about: 'which context of the kubeconfig' },
@@ -20,6 +24,9 @@ export const overview = (commands: readonly Listed[], called: string) =>
     '',
     'Options of all commands',
     ...optionLines(commonOptions),
+    '',
+    'Option of those that take a name',
+    ...optionLines(namespaceOption),
     '',
     'Exit codes: 0 done · 1 something Failed, was found wrong or was refused · 2 wrong usage · 3 the cluster cannot be',
     'reached or does not let you · 4 not there · 5 not Ready yet · 124 time over · 130 ended by Ctrl-C',

@@ -2,12 +2,13 @@ import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/resources/resource.ts';
 import { isKept, keepAnnotation } from '../../shared/rules/pruning.ts';
 import { type Body, exit, fieldManager } from './command.ts';
+import { namespaceOption } from './help.ts';
 import { findImage, sayName } from './subject.ts';
 
 /** Keeps an image that nobody uses from being pruned. */
 export const keep: Body = {
   words: 'IMAGE',
-  options: { off: { type: 'boolean', about: 'let it go again when nobody uses it' } },
+  options: { ...namespaceOption, off: { type: 'boolean', about: 'let it go again when nobody uses it' } },
   details: ['What the policy prunes (prune, pruneAfter) leaves it alone. Somebody can still delete it.'],
   examples: ['keep ubuntu', 'keep ubuntu --off'],
   run: async ({ cluster, words, namespace, is }) => {

@@ -120,6 +120,8 @@ describe('the command line', { timeout: 60_000 }, () => {
   test.each([
     [2, ['statu'], /was status meant\?/],
     [2, ['status', '--al'], /Unknown option '--al'/],
+    [2, ['pause', 'now'], /expected nothing but options, found now/],
+    [2, ['pause', '-n', 'vmdi-farm'], /Unknown option '-n'/],
     [2, ['wait', 'ubuntu', '--timeout', 'soon'], /expected a time such as 90s/],
     [2, ['status', '--kubeconfig', '/nowhere'], /expected a kubeconfig in \/nowhere/],
     [2, ['status', '--context', 'none'], /choose one with --context/],
@@ -145,8 +147,9 @@ describe('the command line', { timeout: 60_000 }, () => {
     await writeFile(mean, cluster.server.kubeconfig(token));
     const ended = await otIn({ KUBECONFIG: mean }, 'status');
     expect(ended).toMatchObject({ code: 3 });
-    expect(ended.err).toMatch(/403.*ask for that permission/);
+    expect(ended.err).toMatch(/403.*ask for that permission, or name a namespace/);
     expect(ended.err).not.toContain(token);
+    expect((await otIn({ KUBECONFIG: mean }, 'queue')).err).toMatch(/403.*ask for that permission$/m);
   });
 
   test('a cluster without the kinds of OpenStack has nothing of them, and all the rest', async () => {

@@ -3,15 +3,16 @@ import { hasStatus } from '../../shared/runtime/errors.ts';
 import { type Cluster, InstallError } from '../install/cluster.ts';
 import type { Where } from '../install/kubeconfig.ts';
 import { sayTrouble } from '../install/trouble.ts';
-import { UsageError, wordsOf } from '../local/terminal/arguments.ts';
+import { UsageError } from '../local/terminal/arguments.ts';
 import { endWithReader, isLive, lookOf } from '../local/terminal/output.ts';
 import { lineOf } from '../local/terminal/paint.ts';
 import { screenOn } from '../local/terminal/screen.ts';
 import { type Stop, stopSignals } from '../local/terminal/stop-signals.ts';
 import { type Call, type Command, exit, loaded, NotThere, Refused, Unreachable } from './command.ts';
+import { readCommandLine } from './command-line.ts';
 import { commands } from './commands.ts';
 import { codeOf } from './exit-code.ts';
-import { commonOptions, helpOf, overview } from './help.ts';
+import { helpOf, overview } from './help.ts';
 import { nearestOf } from './nearest.ts';
 
 /** How the user called it: kubectl runs `kubectl-ot` for `kubectl ot`. */
@@ -23,9 +24,9 @@ process.exitCode = await main(process.argv.slice(2), stop);
 stop.off();
 
 async function main(args: readonly string[], stop: Stop): Promise<number> {
+  const [name = '', ...rest] = args;
+  const command = commands.find((known) => known.name === name);
   try {
-    const [name = '', ...rest] = args;
-    const command = commands.find((known) => known.name === name);
     if (command) return await run(await loaded(command), rest, stop);
     if (name !== '' && !['help', '--help', '-h'].includes(name)) throw unknown(name);
     const asked = commands.find((known) => known.name === rest[0]);
@@ -33,15 +34,14 @@ async function main(args: readonly string[], stop: Stop): Promise<number> {
     return name === '' ? exit.usage : exit.done;
   } catch (error) {
     if (stop.signal.aborted) return stop.exitCode();
-    process.stderr.write(`${called}: ${sayError(error)}\n`);
+    const isNarrowed = command !== undefined && 'namespace' in (await command.load()).options;
+    process.stderr.write(`${called}: ${sayError(error, isNarrowed)}\n`);
     return codeOf(error);
   }
 }
 
 async function run(command: Command, args: readonly string[], stop: Stop): Promise<number> {
-  const options = { ...command.options, ...commonOptions };
-  const { values, positionals } = wordsOf(`${called} ${command.name}`, args, options, command.words);
-  const found = values as Readonly<Record<string, string | boolean | undefined>>;
+  const { found, words } = readCommandLine(command, args, called);
   if (found.help === true) {
     process.stdout.write(`${helpOf(command, called)}\n`);
     return exit.done;
@@ -51,7 +51,7 @@ async function run(command: Command, args: readonly string[], stop: Stop): Promi
   const screen = !isJson && isLive(process.stdout) ? screenOn(process.stdout) : undefined;
   let isDrawn = false;
   const call: Call = {
-    words: positionals,
+    words,
     text,
     is: (option) => found[option] === true,
     namespace: text('namespace'),
@@ -100,12 +100,13 @@ function unknown(name: string): UsageError {
 }
 
 /** One line that somebody can act on; a fault of this program alone keeps its stack. */
-function sayError(error: unknown): string {
+function sayError(error: unknown, isNarrowed: boolean): string {
   if ([UsageError, NotThere, Refused, Unreachable, InstallError].some((kind) => error instanceof kind))
     return (error as Error).message;
   const trouble = sayTrouble(error);
   if (!trouble) return error instanceof Error ? (error.stack ?? error.message) : String(error);
-  if (hasStatus(error, 403)) return `${trouble}; ask for that permission, or name a namespace you may read with -n`;
+  if (hasStatus(error, 403))
+    return `${trouble}; ask for that permission${isNarrowed ? ', or name a namespace you may read with -n' : ''}`;
   if (hasStatus(error, 401)) return `${trouble}; log in again, or choose another --context`;
   return trouble;
 }

@@ -7,12 +7,14 @@ import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { UsageError } from '../local/terminal/arguments.ts';
 import { type Body, type Call, exit, type Outcome, Refused, Unreachable } from './command.ts';
+import { namespaceOption } from './help.ts';
 import { readPolicy } from './read-policy.ts';
 
 /** Has an image made and downloaded before anybody needs it, as a pipeline would. */
 export const preload: Body = {
   words: 'NAME',
   options: {
+    ...namespaceOption,
     version: { type: 'string', value: 'V', about: "goes into the policy's imageUrlTemplate" },
     url: { type: 'string', value: 'URL', about: 'where the image is, in place of imageUrlTemplate' },
     digest: { type: 'string', value: 'D', about: 'tells contents apart: the same one asks for no second download' },

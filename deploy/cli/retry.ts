@@ -1,12 +1,13 @@
 import { adoptSnapshot, syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/resources/resource.ts';
 import { type Body, exit, fieldManager, Refused } from './command.ts';
+import { namespaceOption } from './help.ts';
 import { findImage, sayName, sayTyped } from './subject.ts';
 
 /** Asks for a new download. */
 export const retry: Body = {
   words: 'IMAGE',
-  options: {},
+  options: namespaceOption,
   details: [
     'It joins the end of the queue as a new revision, with all its attempts. Machines use the snapshot of before until the',
     'new one is there. A download of it that is under way ends.',

@@ -8,6 +8,7 @@ import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts'
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { UsageError } from '../local/terminal/arguments.ts';
 import type { Body, Call } from './command.ts';
+import { namespaceOption } from './help.ts';
 import { codeOf } from './standing.ts';
 import { type Found, nothing, treeLines, treeOf } from './status-tree.ts';
 import {
@@ -26,7 +27,10 @@ import {
 /** How everything stands, or one workspace, machine or image: a tree. */
 export const status: Body = {
   words: '[KIND] [NAME]',
-  options: { all: { type: 'boolean', short: 'A', about: 'all namespaces; so it is without --namespace, too' } },
+  options: {
+    ...namespaceOption,
+    all: { type: 'boolean', short: 'A', about: 'all namespaces; so it is without --namespace, too' },
+  },
   details: [
     'KIND is workspace, machine or image; on OpenStack virtualmachine.kupenstack.io, virtualnetwork or volume, or what begins one',
     'of these only. A workspace is shown with its parts, a machine with its image, one on OpenStack with networks and volumes.',

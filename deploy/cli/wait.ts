@@ -2,6 +2,7 @@ import { parseDurationMs, sayDuration } from '../../shared/rules/duration.ts';
 import { waitFor } from '../install/wait.ts';
 import { UsageError } from '../local/terminal/arguments.ts';
 import { type Body, type Call, exit, NotThere, type Outcome } from './command.ts';
+import { namespaceOption } from './help.ts';
 import {
   findSubject,
   kindOf,
@@ -19,7 +20,10 @@ const defaultTimeout = '1h';
 /** Waits until something is Ready or Failed. */
 export const wait: Body = {
   words: 'KIND/NAME',
-  options: { timeout: { type: 'string', value: 'TIME', about: `how long at most, such as 90s (${defaultTimeout})` } },
+  options: {
+    ...namespaceOption,
+    timeout: { type: 'string', value: 'TIME', about: `how long at most, such as 90s (${defaultTimeout})` },
+  },
   details: [
     'One line that is drawn over on a terminal, a line for each change in a pipe. A status of before (an older spec, a',
     'request nobody has looked at) is not taken for the end.',

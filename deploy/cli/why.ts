@@ -4,6 +4,7 @@ import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { saySpan } from './age.ts';
 import type { Body } from './command.ts';
+import { namespaceOption } from './help.ts';
 import { readQueue } from './queue.ts';
 import { queueOf } from './queue-view.ts';
 import { awaitedSecretOf, secretsAt } from './secrets.ts';
@@ -22,7 +23,7 @@ import { whyLines, whyOf } from './why-view.ts';
 /** Follows an object to the first cause. */
 export const why: Body = {
   words: 'KIND/NAME',
-  options: {},
+  options: namespaceOption,
   details: [
     'From a workspace to its part, from a machine to its image, from an image to the queue, the policy or its source; on',
     'OpenStack from a machine to its networks and volumes, and to the credentials.',

@@ -4,6 +4,7 @@ import { at, aVMDiskImage } from '../../test/builders.ts';
 import { aKupenStackMachine, aVolume } from '../../test/openstack-builders.ts';
 import { saySpan } from './age.ts';
 import { loaded } from './command.ts';
+import { readCommandLine } from './command-line.ts';
 import { commands } from './commands.ts';
 import { completionScript, shells } from './completion-script.ts';
 import { helpOf, overview } from './help.ts';
@@ -119,4 +120,38 @@ test('help names every command with examples; scripts for shells know all of the
     expect(helpOf(command, 'kubectl ot')).toContain(`\n  kubectl ot ${command.examples[0]}`);
     for (const shell of shells) expect(completionScript(shell, all)).toContain(command.name);
   }
+});
+
+const typed = async (name: string, ...args: string[]) => {
+  const listed = commands.find((command) => command.name === name);
+  if (!listed) throw new Error(`expected a command, found ${name}`);
+  return readCommandLine(await loaded(listed), args, 'ot-functions');
+};
+
+test.each([
+  [
+    ['pause', 'now'],
+    /^expected nothing but options, found now; ot-functions pause is about the whole cluster: leave that/,
+  ],
+  [['resume', 'ubuntu'], /found ubuntu; ot-functions resume/],
+  [['queue', 'a', 'b'], /found a b; ot-functions queue/],
+  [['doctor', 'foo'], /found foo; ot-functions doctor/],
+  [
+    ['pause', '-n', 'farm'],
+    /^Unknown option '-n'; expected --off, --json, .*\(ot-functions pause --help tells more\)$/,
+  ],
+  [['policy', '--namespace', 'farm'], /^Unknown option '--namespace'; expected \[set KEY VALUE \| unset KEY\], --json/],
+])('%j has what the command has no use for', async ([name = '', ...args], says) => {
+  await expect(typed(name, ...args)).rejects.toThrow(says);
+});
+
+test('a namespace is taken and offered where it narrows something', async () => {
+  const narrowed = ['status', 'why', 'wait', 'preload', 'retry', 'keep'];
+  for (const command of await Promise.all(commands.map(loaded)))
+    expect(helpOf(command, 'ot').includes('-n, --namespace NS')).toBe(narrowed.includes(command.name));
+  expect(await typed('status', 'image', 'ubuntu', '-n', 'farm')).toMatchObject({
+    words: ['image', 'ubuntu'],
+    found: { namespace: 'farm' },
+  });
+  expect(await typed('pause', 'now', '--help')).toMatchObject({ found: { help: true } });
 });

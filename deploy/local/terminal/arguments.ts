@@ -37,7 +37,7 @@ export function wordsOf<T extends ParseArgsOptionsConfig>(
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: true });
   } catch (error) {
-    throw usageError(command, error, [what, ...optionNames(options)]);
+    throw usageError(command, error, [...(what ? [what] : []), ...optionNames(options)]);
   }
 }
 
