@@ -127,7 +127,7 @@ describe('the command line', { timeout: 60_000 }, () => {
     [2, ['status', '--context', 'none'], /choose one with --context/],
     [3, ['preload', 'x', '--broker', 'http://127.0.0.1:9/'], /expected an answer of the Broker/],
     [4, ['why', 'ubunto'], /was ubuntu meant\?/],
-    [1, ['preload', 'x'], /imageUrlTemplate/],
+    [1, ['preload', 'x'], /expected --url URL, or imageUrlTemplate in the policy/],
   ])('ends with %i and one line: %j', async (code, args, says) => {
     const ended = await ot(...args);
     expect(ended).toMatchObject({ code, out: '' });

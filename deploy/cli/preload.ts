@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ImagePublished, imagePublished } from '../../shared/events.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import { isValid, type Policy, parsePolicy } from '../../shared/rules/policy.ts';
 import { publicationFault, publishedImage } from '../../shared/rules/published-image.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
@@ -84,8 +84,8 @@ const source = 'ot-functions';
 async function make({ cluster, nowMs }: Call, published: ImagePublished): Promise<Outcome> {
   const { kube } = await cluster();
   const policy = parsePolicy(await readPolicy(kube));
-  const fault = publicationFault(published, policy);
-  if (fault) throw new Refused(`${fault}; the policy is changed by: ot-functions policy set KEY VALUE`);
+  const refusal = refusalOf(published, policy);
+  if (refusal) throw new Refused(`${refusal}; the policy is changed by: ot-functions policy set KEY VALUE`);
   const time = new Date(nowMs).toISOString();
   const image = publishedImage(published, policy, { id: randomUUID(), source, time });
   await applied(kube, image);
@@ -95,6 +95,20 @@ async function make({ cluster, nowMs }: Call, published: ImagePublished): Promis
     json: { image: { namespace, name } },
     code: exit.done,
   };
+}
+
+/** Why the function would not make the image. What an option would have said is told as that option, before the policy. */
+export function refusalOf(published: ImagePublished, policy: Policy): string | undefined {
+  const fault = publicationFault(published, policy);
+  const { imageUrlTemplate, imageDiskSize } = policy.values;
+  if (!fault || !isValid(policy, 'imageUrlTemplate', 'imageDiskSize')) return fault;
+  if (!published.url && !imageUrlTemplate)
+    return 'expected --url URL, or imageUrlTemplate in the policy, found neither';
+  if (!published.url && imageUrlTemplate?.includes('{version}') && !published.version)
+    return `expected --version V, which the policy's imageUrlTemplate asks for, or --url URL, found neither`;
+  if (!published.diskSize && !imageDiskSize)
+    return 'expected --disk-size SIZE, or imageDiskSize in the policy, found neither';
+  return fault;
 }
 
 /** Under the name of the function, so that the next publication by a pipeline is of the same hand; never by force. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { contentDigest } from '../../shared/rules/content-digest.ts';
+import { parsePolicy } from '../../shared/rules/policy.ts';
 import { at, aVMDiskImage } from '../../test/builders.ts';
 import { aKupenStackMachine, aVolume } from '../../test/openstack-builders.ts';
 import { saySpan } from './age.ts';
@@ -9,7 +10,7 @@ import { commands } from './commands.ts';
 import { completionScript, shells } from './completion-script.ts';
 import { helpOf, overview } from './help.ts';
 import { nearestOf } from './nearest.ts';
-import { publicationOf } from './preload.ts';
+import { publicationOf, refusalOf } from './preload.ts';
 import { whyNotAgain } from './retry.ts';
 import { readNamed } from './subject.ts';
 import { ended } from './wait.ts';
@@ -68,6 +69,21 @@ test('a publication is what a pipeline would post, and one that the function wou
   expect(() => publication(['Not_A'])).toThrow(/^NAME: expected lower-case.*found "Not_A"$/);
   expect(() => publication(['a'], { 'disk-size': 'big' })).toThrow(/^--disk-size: expected a size such as 24Gi/);
   expect(() => publication([])).toThrow('expected the name of one image, found nothing');
+});
+
+const classes = { imageStorageClass: 'gp3', imageSnapshotClass: 'ebs' };
+const byName = { imageUrlTemplate: 'https://images.example/{name}/{version}.qcow2' };
+
+test.each([
+  [{}, {}, /^expected --url URL, or imageUrlTemplate/],
+  [{ url: 'https://one.example/a/b' }, {}, /^expected --disk-size SIZE, or imageDiskSize/],
+  [{}, { ...classes, ...byName }, /^expected --version V, .* or --url URL/],
+  [{ version: '1' }, { ...byName, imageDiskSize: '1Gi' }, /^expected the policy to name imageStorageClass/],
+  [{}, { ...classes, pruneAfter: 'x', imageUrlTemplate: 'x' }, /^expected the policy's imageUrlTemplate to parse/],
+  [{ version: '1' }, { ...classes, ...byName, imageDiskSize: '1Gi' }, /^taken$/],
+])('a publication of %j with the policy %j is told first what to type', (said, data, says) => {
+  const published = publication(['debian-12'], said);
+  expect(refusalOf(published, parsePolicy({ data })) ?? 'taken').toMatch(says);
 });
 
 test('what would change nothing is not asked for', () => {
