@@ -51,6 +51,7 @@ describe('the command line', { timeout: 60_000 }, () => {
       .poll(async () => (await ot('queue')).out, { timeout: 20_000 })
       .toMatch(/1 {6}vmdi-farm\/ubuntu.*unknown/);
     expect(await ot('why', 'ubuntu')).toMatchObject({ code: 5, out: expect.stringContaining('ot-functions resume') });
+    expect((await ot('status')).out).toContain('Nothing starts: the queue is paused');
     expect(await ot('wait', 'ubuntu', '--timeout', '1s')).toMatchObject({
       code: 124,
       out: expect.stringContaining('Not Ready within 1s'),

@@ -3,13 +3,14 @@ import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.
 import { keyOf } from '../../shared/resources/resource.ts';
 import { downloadShareOf } from '../../shared/rules/download-share.ts';
 import { type Basis, basisOf, startsOf } from '../../shared/rules/forecast.ts';
-import { type Policy, sayFault } from '../../shared/rules/policy.ts';
-import { byPlace, grantKeys, isQueued, placeOf } from '../../shared/rules/queue.ts';
+import type { Policy } from '../../shared/rules/policy.ts';
+import { byPlace, isQueued, placeOf } from '../../shared/rules/queue.ts';
 import { holdersOf } from '../../shared/rules/slots.ts';
 import { type Look, type Span, styled } from '../local/terminal/paint.ts';
 import { phaseSpan } from '../local/terminal/phase-style.ts';
 import { tableLines } from '../local/terminal/table.ts';
 import { sayAge, saySpan } from './age.ts';
+import { type Stopped, sayStopped, stoppedBy } from './stopped.ts';
 
 export interface Read {
   images: readonly VMDiskImage[];
@@ -20,8 +21,8 @@ export interface Read {
 /** What `queue` shows, for people and for scripts. */
 export interface QueueView {
   concurrency: number;
-  /** Why nobody starts, whatever is free; empty where somebody may. */
-  stopped: string;
+  /** Why nobody starts, whatever is free; null where somebody may. */
+  stopped: Stopped | null;
   slots: { image: string; since: string; phase: string; progress: string; attempt: number }[];
   waiting: { place: number; image: string; since: string; startsAt: string | null; why: string }[];
   /** They join the end of the line at their time. */
@@ -40,7 +41,7 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
     .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
   const basis = basisOf(images);
   const slots = holders.map((holder) => ({ holder, share: downloadShareOf(byUid.get(holder.uid)) }));
-  const stopped = stoppedBy({ lease, policy }, line.length > 0);
+  const stopped = stoppedBy(policy, lease, line.length > 0) ?? null;
   const starts = stopped ? [] : startsOf(line.length, slots, concurrency, basis, nowMs);
   const retrying = images.filter(({ status, metadata }) => status?.phase === 'Retrying' && !metadata.deletionTimestamp);
   return {
@@ -70,23 +71,12 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
 
 const timeOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
 
-/** What keeps everybody from a slot. */
-function stoppedBy({ lease, policy }: Pick<Read, 'lease' | 'policy'>, isAnybodyWaiting: boolean): string {
-  const fault = policy.faults.find(({ key }) => grantKeys.some((name) => name === key));
-  if (fault)
-    return `the policy does not parse: ${sayFault(fault)}; mend it with: ot-functions policy set ${fault.key} VALUE`;
-  if (policy.values.concurrency === 0) return 'the queue is paused (concurrency 0); go on with: ot-functions resume';
-  if (isAnybodyWaiting && lease && holdersOf(lease) === undefined)
-    return 'the slots cannot be read from the Lease sync-slots; start-sync makes them anew, else look with: ot-functions doctor';
-  return '';
-}
-
 /** The slots, the line, and those who join it later. */
 export function queueLines(view: QueueView, nowMs: number, look: Look): string[] {
   const { concurrency, slots, waiting, retrying, stopped } = view;
   return [
     `${slots.length} of ${concurrency} slots held, ${waiting.length} waiting, ${retrying.length} to be tried again.`,
-    ...(stopped ? [`Nothing starts: ${stopped}.`] : []),
+    ...(stopped ? [sayStopped(stopped)] : []),
     ...section(slots.length, ['SLOT', 'IMAGE', 'SINCE', 'PHASE', 'PROGRESS', 'ATTEMPT'], look, () =>
       slots.map(({ image, since, phase, progress, attempt }, index) => [
         String(index + 1),

@@ -8,8 +8,8 @@ import { type Found, nothing, treeLines, treeOf } from './status-tree.ts';
 
 const look = { columns: Number.POSITIVE_INFINITY, colour: false };
 const linesOf = (found: Partial<Found>) => {
-  const all = { ...nothing, known: found.images ?? [], ...found };
-  return treeLines(treeOf(all), start + 90_000, look);
+  const all: Found = { ...nothing, known: found.images ?? [], ...found };
+  return treeLines(treeOf(all), start + 90_000, look, all.stopped);
 };
 const isReady = { type: 'Ready', status: 'True', reason: 'Any', message: '', lastTransitionTime: at(0) } as const;
 const missing = aVMDiskImage({ name: 'missing', status: { phase: 'Failed', message: 'Not tried again:\n\t404.' } });
@@ -34,6 +34,20 @@ test('a machine that waits for its image has the cause of the image', () => {
   expect(linesOf({ machines: [machine], known: [image] })[0]).toBe(
     '1 under way. First cause: VMDiskImage vmdi-farm/ubuntu: Cut off.',
   );
+});
+
+test('a pause is said above all, and is the cause of what waits in the queue', () => {
+  const stopped = { why: 'the queue is paused (concurrency 0)', command: 'ot-functions resume' };
+  const image = aVMDiskImage({ status: { phase: 'Queued', message: 'Waiting for a free slot.' } });
+  const machine = aVirtualMachine({ status: { phase: 'Provisioning', message: 'Waiting for its image.' } });
+  const says = 'Nothing starts: the queue is paused (concurrency 0).';
+  expect(linesOf({ machines: [machine], known: [image], stopped }).slice(0, 3)).toEqual([
+    `1 under way. First cause: VMDiskImage vmdi-farm/ubuntu: Waiting for a free slot. ${says}`,
+    `${says} What would help: ot-functions resume`,
+    '',
+  ]);
+  expect(linesOf({ images: [ubuntu], stopped })[0]).toContain(says);
+  expect(linesOf({ stopped })[1]).toContain(says);
 });
 
 test('a workspace has its parts below it, the image of a machine below that, and its machines nowhere else', () => {

@@ -12,6 +12,7 @@ import { tableLines } from '../local/terminal/table.ts';
 import { sayAge } from './age.ts';
 import { partsOf } from './server-parts.ts';
 import { byUrgency, causeOf, phaseOf, type State, stateOf, stateOfPhase, states } from './standing.ts';
+import { type Stopped, sayStopped } from './stopped.ts';
 import { type OnOpenStack, type Subject, sayKind, sayPlace } from './subject.ts';
 
 /** An object or a part of one, how it stands, and what it needs. */
@@ -39,6 +40,8 @@ export interface Found {
   volumes: readonly Volume[];
   /** What is on OpenStack and stands below machines. */
   parts: readonly OnOpenStack[];
+  /** Why no image begins to download. */
+  stopped?: Stopped | undefined;
 }
 
 export const nothing: Found = {
@@ -56,7 +59,10 @@ export const nothing: Found = {
  * Workspaces with their parts, machines with their images, images, then machines on OpenStack with their networks and volumes, and
  * these; of each what is Failed first, then what is under way.
  */
-export function treeOf({ workspaces, machines, images, known, servers, networks, volumes, parts }: Found): Node[] {
+export function treeOf(found: Found): Node[] {
+  const { workspaces, machines, servers, networks, volumes, parts, stopped } = found;
+  const images = found.images.map((image) => told(image, stopped));
+  const known = found.known.map((image) => told(image, stopped));
   const imageAt = new Map(known.map((image) => [keyOf(image.metadata), image]));
   const homes = new Set(workspaces.map(({ status }) => status?.namespace));
   const free = machines.filter(({ metadata }) => !homes.has(metadata.namespace));
@@ -67,6 +73,13 @@ export function treeOf({ workspaces, machines, images, known, servers, networks,
     ...sorted(servers.map((server) => serverNode(server, parts))),
     ...sorted([...networks, ...volumes].map((part) => nodeOf(part))),
   ];
+}
+
+/** An image in the queue waits for whatever stops that, and says so; its own message speaks of slots only. */
+function told(image: VMDiskImage, stopped: Stopped | undefined): VMDiskImage {
+  if (!stopped || image.status?.phase !== 'Queued') return image;
+  const message = `${image.status.message ?? ''} Nothing starts: ${stopped.why}.`.trim();
+  return { ...image, status: { ...image.status, message } };
 }
 
 type Images = ReadonlyMap<string, VMDiskImage>;
@@ -144,15 +157,17 @@ export function firstCauseIn(nodes: readonly Node[]): Node | undefined {
   return !worst || worst.kind === 'Workspace' ? worst : (firstCauseIn(worst.children) ?? worst);
 }
 
-/** The tree as a table, the first cause above it. */
-export function treeLines(nodes: readonly Node[], nowMs: number, look: Look): string[] {
-  if (nodes.length === 0) return ['There are no workspaces, machines or images here.'];
+/** The tree as a table, above it the first cause and what stops everybody. */
+export function treeLines(nodes: readonly Node[], nowMs: number, look: Look, stopped?: Stopped): string[] {
+  const stop = stopped ? [sayStopped(stopped)] : [];
+  if (nodes.length === 0) return ['There are no workspaces, machines or images here.', ...stop];
   const first = firstCauseIn(nodes);
   const columns = ['NAME', 'PHASE', 'AGE', 'CAUSE'].map((title) => ({ title }));
   const rows = nodes.flatMap((node) => rowsOf(node, '', '', nowMs));
   const table = tableLines(columns, rows, look);
-  if (!first) return [...table];
-  return [`${summaryOf(nodes)} First cause: ${nameOf(first)}: ${causeText(first)}`, '', ...table];
+  const summary = first ? [`${summaryOf(nodes)} First cause: ${nameOf(first)}: ${causeText(first)}`] : [];
+  const above = [...summary, ...stop];
+  return above.length > 0 ? [...above, '', ...table] : [...table];
 }
 
 const nameOf = ({ kind, namespace, name }: Node) => `${kind} ${sayPlace({ namespace, name })}`;

@@ -5,12 +5,16 @@ import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-mac
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { UsageError } from '../local/terminal/arguments.ts';
 import type { Body, Call } from './command.ts';
 import { namespaceOption } from './help.ts';
+import { readPolicy } from './read-policy.ts';
 import { codeOf } from './standing.ts';
 import { type Found, nothing, treeLines, treeOf } from './status-tree.ts';
+import { type Stopped, stoppedByPolicy } from './stopped.ts';
 import {
   findSubject,
   isOnOpenStack,
@@ -39,18 +43,19 @@ export const status: Body = {
   examples: ['status', 'status -n vmdi-farm', 'status workspace demo-workspace-1', 'status --json'],
   completions: subjectKinds,
   run: async (call) => {
-    const nodes = treeOf(await read(call));
+    if (call.namespace && call.is('all')) throw new UsageError('expected --namespace or --all, found both');
+    const { kube } = await call.cluster();
+    const [found, stopped] = await Promise.all([read(kube, call), readStopped(kube)]);
+    const nodes = treeOf({ ...found, stopped });
     return {
-      lines: treeLines(nodes, call.nowMs, call.look),
+      lines: treeLines(nodes, call.nowMs, call.look, stopped),
       json: nodes,
       code: codeOf(nodes.map(({ state }) => state)),
     };
   },
 };
 
-async function read({ cluster, words, namespace, is }: Call): Promise<Found> {
-  if (namespace && is('all')) throw new UsageError('expected --namespace or --all, found both');
-  const { kube } = await cluster();
+async function read(kube: Kube, { words, namespace }: Call): Promise<Found> {
   const [kind] = words;
   if (kind === undefined) return everything(kube, namespace);
   const only = words.length === 1 ? kindIn(kind, 'or a name') : undefined;
@@ -64,6 +69,16 @@ async function read({ cluster, words, namespace, is }: Call): Promise<Found> {
   if (subject.kind === Workspace.kind) return ofWorkspace(kube, subject as Workspace);
   const machine = subject as VirtualMachine;
   return { ...nothing, machines: [machine], known: await imagesAt(kube, [machine.spec.vmDiskImageRef]) };
+}
+
+/** What stops the queue; whoever may not read the policy is not told. */
+async function readStopped(kube: Kube): Promise<Stopped | undefined> {
+  try {
+    return stoppedByPolicy(parsePolicy(await readPolicy(kube)));
+  } catch (error) {
+    if (hasStatus(error, 403)) return undefined;
+    throw error;
+  }
 }
 
 /** Under which word the tree has a kind. */

@@ -66,12 +66,24 @@ test.each([
 });
 
 test.each([
-  ['the pause', { concurrency: '0' }, /paused.*resume/],
-  ['the policy', { retryLimit: 'x' }, /retryLimit: expected.*policy set retryLimit/],
-  ['its place', {}, /number 1 in the queue; 0 of 4 slots are held/],
-])('an image in the queue is told of %s', (_, data, says) => {
+  ['paused', { concurrency: '0' }, 'the queue is paused (concurrency 0).', 'ot-functions resume'],
+  ['at fault', { retryLimit: 'x' }, 'retryLimit: expected', 'ot-functions policy set retryLimit VALUE'],
+])('an image in the queue has the policy for its cause while that is %s', (_, data, says, command) => {
   const image = aVMDiskImage({ status: { phase: 'Queued', queuedAt: at(0), message: 'Waiting.' } });
-  expect(whyOf(image, knownOf({ images: [image] }, data)).help).toMatch(says);
+  const cause = whyOf(image, knownOf({ images: [image] }, data));
+  expect(whyLines(cause, [])).toEqual([
+    'VMDiskImage vmdi-farm/ubuntu is Queued: Waiting.',
+    expect.stringContaining('  because the queue is stopped: '),
+    '',
+    'What would help: Let images begin again.',
+    `  ${command}`,
+  ]);
+  expect(cause.steps[1]?.says).toContain(says);
+});
+
+test('an image in the queue is told of its place', () => {
+  const image = aVMDiskImage({ status: { phase: 'Queued', queuedAt: at(0), message: 'Waiting.' } });
+  expect(whyOf(image, knownOf({ images: [image] })).help).toMatch(/number 1 in the queue; 0 of 4 slots are held/);
 });
 
 test.each([

@@ -55,6 +55,7 @@ const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 function belowOf(subject: Subject, known: Known): Why | undefined {
   if (subject.metadata.deletionTimestamp) return undefined;
   if (subject.kind === 'Workspace') return belowWorkspace(subject as Workspace, known);
+  if (subject.kind === 'VMDiskImage') return belowImage(subject as VMDiskImage, known);
   if (subject.kind !== 'VirtualMachine') return undefined;
   return isOnOpenStack(subject)
     ? belowServer(subject as KupenStackMachine, known)
@@ -98,6 +99,13 @@ function cureOfPart({ kind, name, reason }: Component, workspace: Workspace, kno
   };
 }
 
+/** Its place does not matter while nobody starts. */
+function belowImage(image: VMDiskImage, { queue: { stopped } }: Known): Why | undefined {
+  if (image.status?.phase !== 'Queued' || !stopped) return undefined;
+  const step = { about: 'the queue', phase: 'stopped', says: `${stopped.why}.` };
+  return { steps: [step], at: image, help: 'Let images begin again.', commands: [stopped.command] };
+}
+
 const imageConditions = ['ImageResolved', 'ImageReady'];
 
 function belowMachine(machine: VirtualMachine, known: Known): Why | undefined {
@@ -138,7 +146,6 @@ function cureOfImage(image: VMDiskImage, { secrets, queue, nowMs }: Known): Cure
   if (missing) return cureOfNoSecret(missing);
   if (phase === 'Retrying') return cureOfRetrying(image);
   if (phase !== 'Queued') return waiting(image);
-  if (queue.stopped) return { help: `Nobody starts: ${queue.stopped}.`, commands: [] };
   const place = queue.waiting.find((one) => one.image === keyOf(image.metadata));
   const holders = queue.slots.map((slot) => slot.image).join(', ');
   const when = place?.startsAt ? Math.max(0, Date.parse(place.startsAt) - nowMs) : undefined;

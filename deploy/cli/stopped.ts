@@ -1,0 +1,32 @@
+import type { Lease } from '../../shared/resources/coordination/lease.ts';
+import { type Policy, sayFault } from '../../shared/rules/policy.ts';
+import { grantKeys } from '../../shared/rules/queue.ts';
+import { holdersOf } from '../../shared/rules/slots.ts';
+
+/** Why no image begins to download, whatever slots are free, and the command that would help. */
+export interface Stopped {
+  why: string;
+  command: string;
+}
+
+/** What the policy stops; undefined where somebody may begin. */
+export function stoppedByPolicy(policy: Policy): Stopped | undefined {
+  const fault = policy.faults.find(({ key }) => grantKeys.some((name) => name === key));
+  if (fault)
+    return {
+      why: `the policy does not parse: ${sayFault(fault)}`,
+      command: `ot-functions policy set ${fault.key} VALUE`,
+    };
+  return policy.values.concurrency === 0
+    ? { why: 'the queue is paused (concurrency 0)', command: 'ot-functions resume' }
+    : undefined;
+}
+
+/** The same, and what the slots stop: nobody misses them while nobody waits. */
+export function stoppedBy(policy: Policy, lease: Lease | undefined, isAnybodyWaiting: boolean): Stopped | undefined {
+  if (!isAnybodyWaiting || !lease || holdersOf(lease) !== undefined) return stoppedByPolicy(policy);
+  const why = 'the slots cannot be read from the Lease sync-slots; start-sync makes them anew';
+  return stoppedByPolicy(policy) ?? { why, command: 'ot-functions doctor' };
+}
+
+export const sayStopped = ({ why, command }: Stopped) => `Nothing starts: ${why}. What would help: ${command}`;
