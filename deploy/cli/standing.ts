@@ -27,11 +27,23 @@ export function stateOf(subject: Subject): State {
 
 export const isWell = (subject: Subject) => stateOf(subject) === 'Ready';
 
+/** What an object says of how it stands now; undefined where it says nothing. */
+export function saysOf({ metadata, status }: Subject): string | undefined {
+  if (!metadata.deletionTimestamp) return status?.message;
+  const held = conditionOf(status?.conditions, 'DeletionHeld');
+  if (held?.status === 'True') return held.message;
+  // What was well says nothing more once it goes: its message is of before.
+  return last.has(status?.phase ?? '') ? 'It is being deleted.' : status?.message;
+}
+
 /** What an object says of itself where it is not well. */
 export const causeOf = (subject: Subject): string => {
   if (isWell(subject)) return '';
-  return subject.status?.message ?? (phaseOf(subject) === '' ? 'No function has looked at it yet.' : '');
+  return saysOf(subject) ?? (phaseOf(subject) === '' ? notSeen : '');
 };
+
+/** What is said of something that has no status yet. */
+export const notSeen = 'No function has looked at it yet.';
 
 /** Failed before under way before well: what somebody has to do comes first. */
 export const byUrgency = (a: { state: State }, b: { state: State }) =>

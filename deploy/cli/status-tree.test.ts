@@ -36,6 +36,16 @@ test('a machine that waits for its image has the cause of the image', () => {
   );
 });
 
+test('an image that is being deleted says who holds it, and no more what it was', () => {
+  const message = 'Expected no machine to use an image that is deleted, found 1 machine: lab/demo.';
+  const held = { ...isReady, type: 'DeletionHeld', message };
+  const status = { phase: 'Succeeded', message: 'Ready to clone.' } as const;
+  const causeOf = (conditions: (typeof held)[]) =>
+    treeOf({ ...nothing, images: [aVMDiskImage({ deleted: true, status: { ...status, conditions } })] })[0]?.cause;
+  expect(causeOf([held])).toBe(message);
+  expect(causeOf([])).toBe('It is being deleted.');
+});
+
 test('a pause is said above all, and is the cause of what waits in the queue', () => {
   const stopped = { why: 'the queue is paused (concurrency 0)', command: 'ot-functions resume' };
   const image = aVMDiskImage({ status: { phase: 'Queued', message: 'Waiting for a free slot.' } });

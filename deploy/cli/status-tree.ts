@@ -77,7 +77,7 @@ export function treeOf(found: Found): Node[] {
 
 /** An image in the queue waits for whatever stops that, and says so; its own message speaks of slots only. */
 function told(image: VMDiskImage, stopped: Stopped | undefined): VMDiskImage {
-  if (!stopped || image.status?.phase !== 'Queued') return image;
+  if (!stopped || image.status?.phase !== 'Queued' || image.metadata.deletionTimestamp) return image;
   const message = `${image.status.message ?? ''} Nothing starts: ${stopped.why}.`.trim();
   return { ...image, status: { ...image.status, message } };
 }

@@ -13,7 +13,7 @@ import { cureOfMachineWithout, cureOfWorkspaceWithout } from './missing-image.ts
 import type { QueueView } from './queue-view.ts';
 import { awaitedSecretOf, type SecretsThere } from './secrets.ts';
 import { partsOf } from './server-parts.ts';
-import { isWell, phaseOf } from './standing.ts';
+import { isWell, notSeen, phaseOf, saysOf } from './standing.ts';
 import { isOnOpenStack, type OnOpenStack, type Subject, sayName, sayTyped } from './subject.ts';
 
 /** What stands between an object and Ready: from what was asked about down to the first cause. */
@@ -38,17 +38,11 @@ export interface Known {
 
 /** The first cause of how an object stands, and what would help. */
 export function whyOf(subject: Subject, known: Known): Why {
-  const step = { about: sayName(subject), phase: phaseOf(subject) || 'New', says: saysOf(subject) };
+  const step = { about: sayName(subject), phase: phaseOf(subject) || 'New', says: oneLine(saysOf(subject) ?? notSeen) };
   const below = isWell(subject) ? undefined : belowOf(subject, known);
   const rest: Why = below ?? { steps: [], at: subject, ...cureOf(subject, known) };
   return { ...rest, steps: [step, ...rest.steps] };
 }
-
-const saysOf = ({ status, metadata }: Subject): string => {
-  const held = conditionOf(status?.conditions, 'DeletionHeld');
-  if (metadata.deletionTimestamp && held?.status === 'True') return oneLine(held.message);
-  return oneLine(status?.message ?? 'No function has looked at it yet.');
-};
 
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 
