@@ -24,7 +24,7 @@ test('a folder is made where there is none, and is new only once', () => {
 
 test('the second that opens a folder is told so, also when it would begin anew, until the first has closed it', () => {
   const first = openDataFolder(folder);
-  const message = `expected the folder ${folder} for this process alone, found another one at work in it: stop that one, or choose another folder with --state`;
+  const message = `expected the folder ${folder} for this process alone, found another one at work in it (process ${process.pid}): stop that one, or choose another folder with --state`;
   expect(() => openDataFolder(folder)).toThrow(message);
   expect(() => openDataFolder(folder, { fresh: true })).toThrow(message);
   first.close();

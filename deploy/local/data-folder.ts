@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openStoreFile, type StoreFile } from './api-server/store-file.ts';
@@ -45,6 +45,8 @@ function locked(folder: string): () => void {
     const lock = new DatabaseSync(join(folder, 'lock'));
     try {
       lock.exec('BEGIN EXCLUSIVE');
+      // Beside the lock, which nobody else can read now; for people only, so it may stay behind.
+      writeFileSync(join(folder, 'pid'), `${process.pid}\n`);
     } catch (error) {
       lock.close();
       throw error;
@@ -52,11 +54,21 @@ function locked(folder: string): () => void {
     return () => lock.close();
   } catch (error) {
     const isTaken = error instanceof Error && 'errcode' in error && error.errcode === busy;
-    const found = isTaken ? 'another one at work in it: stop that one, or' : `${causeOf(error)}:`;
+    const found = isTaken ? `another one at work in it${holderOf(folder)}: stop that one, or` : `${causeOf(error)}:`;
     throw new Error(
       `expected the folder ${folder} for this process alone, found ${found} choose another folder with --state`,
       { cause: error },
     );
+  }
+}
+
+/** " (process 4711)", as the one that has the lock has left it; empty where that is from before there were such notes. */
+function holderOf(folder: string): string {
+  try {
+    const pid = readFileSync(join(folder, 'pid'), 'utf8').trim();
+    return /^\d+$/.test(pid) ? ` (process ${pid})` : '';
+  } catch {
+    return '';
   }
 }
 

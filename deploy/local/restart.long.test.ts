@@ -306,12 +306,12 @@ test(
 test(
   'a second process on the same folder is told so in one line',
   async () => {
-    await start();
+    const first = await start();
     const second = await spawned('up.ts', '--state', folder, '--port', '0', '--fresh');
     commands.push(second);
     expect(await second.ended).toBe(1);
     expect(second.stderr()).toBe(
-      `start: expected the folder ${folder} for this process alone, found another one at work in it: stop that one, or choose another folder with --state\n`,
+      `start: expected the folder ${folder} for this process alone, found another one at work in it (process ${first.child.pid}): stop that one, or choose another folder with --state\n`,
     );
   },
   minuteMs,
