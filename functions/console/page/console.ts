@@ -493,6 +493,18 @@ async function goOn() {
 }
 
 const dialog = byId<HTMLDialogElement>('happened');
+
+/** A browser gives the focus back to the element that had it, which may have been drawn anew meanwhile. */
+function goBackTo(button: HTMLElement) {
+  const { kind = '', object = '' } = button.dataset;
+  const section = button.closest('section');
+  const again = () => {
+    const same = `[data-kind="${kind}"][data-object="${CSS.escape(object)}"]`;
+    if (!button.isConnected) section?.querySelector<HTMLElement>(same)?.focus();
+  };
+  dialog.addEventListener('close', again, { once: true });
+}
+
 document.addEventListener('click', async ({ target }) => {
   if (!(target instanceof HTMLElement)) return;
   const { kind, object } = target.dataset;
@@ -501,6 +513,7 @@ document.addEventListener('click', async ({ target }) => {
   text('happened-line', 'Asking …');
   byId('happenings').replaceChildren();
   dialog.showModal();
+  goBackTo(target);
   const [namespace, name] = object.includes('/') ? object.split('/') : ['-', object];
   const answer = await fetch(`happened/${kind}/${namespace}/${name}`);
   if (!answer.ok) return text('happened-line', `Nobody tells: ${answer.status}`);
