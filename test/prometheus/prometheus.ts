@@ -46,7 +46,8 @@ export interface Sample {
 }
 
 export interface Prometheus {
-  query(expr: string): Promise<Sample[]>;
+  /** What it says now, or would at another time (seconds since 1970). */
+  query(expr: string, at?: { time: number }): Promise<Sample[]>;
   /** Every rule, with what went wrong at its last evaluation. */
   rules(): Promise<{ name: string; type: 'alerting' | 'recording'; lastError?: string; state?: string }[]>;
   close(): Promise<void>;
@@ -92,7 +93,8 @@ export async function startPrometheus({ bin, scrapes, labels, groups }: Promethe
     return answer.data;
   };
   return {
-    query: async (query) => samplesOf((await ask('query', { query })) as Result),
+    query: async (query, at) =>
+      samplesOf((await ask('query', { query, ...(at && { time: String(at.time) }) })) as Result),
     rules: async () => {
       const response = await fetch(`${url}/api/v1/rules`);
       const { data } = (await response.json()) as { data: { groups: { rules: [] }[] } };
