@@ -60,8 +60,8 @@ test('a broken image that is downloaded more often than it may breaks its bound'
   expect(broken({ bytes: [{ ...whole, sent: 301 }] })).toEqual(['bytes sent / needed, whole']);
 });
 
-test('a function that takes more than five times as long as bare Node to its first answer breaks its bound', () => {
-  const slow = { ...start, firstAnswerMs: [300, 351, 400, 500] };
+test('a function that takes more than six times as long as bare Node to its first answer breaks its bound', () => {
+  const slow = { ...start, firstAnswerMs: [300, 421, 480, 500] };
   expect(broken({ starts: [bare, slow] })).toEqual(['start to first answer, prune']);
 });
 
@@ -71,4 +71,11 @@ test('one lucky start of bare Node breaks no bound', () => {
 
 test('a function that holds more than 70 MB of its own at rest breaks its bound', () => {
   expect(broken({ starts: [bare, { ...start, ownBytes: 71e6 }] })).toEqual(['memory of its own at rest, prune']);
+});
+
+test('what is timed is told from what is counted', () => {
+  const timed = boundsOf({ runs: [run], passes: [pass], bytes: [whole], starts: [bare, start] })
+    .filter(({ isTimed }) => isTimed)
+    .map(({ what }) => what);
+  expect(timed).toEqual(['slot free → next DataVolume, p95', 'start to first answer, prune']);
 });
