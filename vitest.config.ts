@@ -37,6 +37,6 @@ export default defineConfig(({ mode }) => ({
     // slow keeps its core, or time limits are met.
     maxWorkers: isQuick(mode) ? 4 : 2,
     maxConcurrency: 4,
-    sequence: { sequencer: beginWith(longest) },
+    sequence: { sequencer: beginWith([longest]) },
   },
 }));

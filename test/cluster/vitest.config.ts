@@ -27,6 +27,9 @@ const order = [
   'install',
 ].flatMap((name) => [name, `${name}.slow`]);
 
+/** Of a CI run, which takes a third of the others (`--shard`): the stories, what they were refused, and what nothing may break. */
+const inEachPart = ['journeys', 'permissions', 'soak'];
+
 const slow = 'test/cluster/**/*.slow.test.ts';
 
 /**
@@ -40,6 +43,6 @@ export default defineConfig(({ mode }) => ({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     fileParallelism: false,
-    sequence: { sequencer: beginWith(...order) },
+    sequence: { sequencer: beginWith(order, { inEachPart }) },
   },
 }));
