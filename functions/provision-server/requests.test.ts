@@ -259,6 +259,7 @@ describe('a resize that Nova took and gave up', () => {
     message,
     start_time: at(seconds).replace('Z', '000'),
   });
+  const givenUpAt = (seconds: number) => ({ updated_at: at(seconds).replace('Z', '000') });
   const seen = (actions: Seen['actions'], machine = wants(1)) => running({ machine, flavors, actions });
 
   test('is said, and not asked for again before its time', () => {
@@ -269,8 +270,14 @@ describe('a resize that Nova took and gave up', () => {
       `gave it up: no host may have room for it. It is asked again at ${at(5 + 300).slice(0, 19)}Z`,
     );
   });
+  test('that took Nova longer than the back-off is not asked for again at once', () => {
+    const { done, status } = pass(seen([{ ...resize(-900), ...givenUpAt(5) }]));
+    expect(done.filter((one) => one.includes('resize'))).toEqual([]);
+    expect(status?.message).toContain(`It is asked again at ${at(5 + 300).slice(0, 19)}Z`);
+  });
   test.each([
-    ['once that is over', seen([resize(-300)])],
+    ['once that is over', seen([{ ...resize(-900), ...givenUpAt(-300) }])],
+    ['once that is over since it began, where Nova does not tell its end', seen([resize(-300)])],
     ['at once where the spec is another by now', seen([resize(5)], wants(0))],
     ['where a later one was not given up', seen([resize(5, null), resize(1)])],
   ])('is asked for again %s', (_, found) => {

@@ -100,15 +100,16 @@ function toResize(observed: Observed, found: Found, server: Server): Next {
 
 /**
  * Nova takes a resize that no host has room for, and gives it up without a word but in the server's actions (nova 26). It is asked
- * again after a while, and at once where the spec is another by now.
+ * again a while after that, however long Nova took, and at once where the spec is another by now.
  */
 function resizeGivenUp({ machine, nowMs, policy }: Observed, { actions = [] }: Found): Refused | undefined {
   const resizes = actions.filter(({ action }) => action === 'resize');
-  const beganAt = (of: InstanceAction) => (of.start_time ?? '').replace(/Z?$/, 'Z');
+  const inUtc = (time: string | null | undefined) => (time ?? '').replace(/Z?$/, 'Z');
+  const beganAt = ({ start_time }: InstanceAction) => inUtc(start_time);
   const last = resizes.toSorted((a, b) => beganAt(a).localeCompare(beganAt(b))).at(-1);
   const isChanged = machine.status?.observedGeneration !== machine.metadata.generation;
   if (!last?.message || isChanged) return undefined;
-  const againMs = Date.parse(beganAt(last)) + policy.values.retryBackoffDuration;
+  const againMs = Date.parse(inUtc(last.updated_at ?? last.start_time)) + policy.values.retryBackoffDuration;
   if (!(againMs > nowMs)) return undefined;
   const { vcpus, ram } = sizeOf(machine);
   const message = `Nova took the resize to ${vcpus} vcpus and ${ram} MiB memory, and gave it up: no host may have room for it. It is asked again at ${toTime(againMs)}, another size at once.`;

@@ -34,6 +34,8 @@ export const InstanceAction = z.looseObject({
   message: z.string().nullable().optional(),
   /** UTC, which Nova does not say. */
   start_time: z.string().optional(),
+  /** When it was done or given up, or began where neither is so (from 2.58); UTC, too. */
+  updated_at: z.string().nullable().optional(),
 });
 export type InstanceAction = z.infer<typeof InstanceAction>;
 
