@@ -3,6 +3,7 @@ import { type Context, defineFunction, on } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Namespace } from '../../shared/resources/core/namespace.ts';
 import { Secret } from '../../shared/resources/core/secret.ts';
+import { listImagesOf } from '../../shared/resources/openstack/image.ts';
 import { listNetworks } from '../../shared/resources/openstack/network.ts';
 import { installationTag, listProjects, Project } from '../../shared/resources/openstack/project.ts';
 import { listServersOf } from '../../shared/resources/openstack/server.ts';
@@ -50,12 +51,13 @@ async function readProjects(cloud: Cloud, tag: string): Promise<(Project & { isE
   const projects = await cloud.list(listProjects(tag), 'projects', Project);
   return Promise.all(
     projects.map(async (project) => {
-      const [servers, volumes, networks] = await Promise.all([
+      const things = await Promise.all([
         cloud.list(listServersOf(project.id), 'servers', Thing),
         cloud.list(listVolumesOf(project.id), 'volumes', Thing),
         cloud.list(listNetworks(project.id), 'networks', Thing),
+        cloud.list(listImagesOf(project.id), 'images', Thing),
       ]);
-      return { ...project, isEmpty: servers.length + volumes.length + networks.length === 0 };
+      return { ...project, isEmpty: things.flat().length === 0 };
     }),
   );
 }

@@ -16,6 +16,7 @@ const imageIs = (status: string): Step => ({
   until: { paths: ['status'], are: [status] },
 });
 const told = () => '';
+const names = (body: { images: { name: string }[] }) => body.images.map(({ name }) => name);
 
 export const imageCases: Case[] = [
   {
@@ -28,16 +29,26 @@ export const imageCases: Case[] = [
       { ...upload, pick: told },
       {
         ask: 'GET image /v2/images?name=i-{run}',
-        pick: (body: { images: { name: string }[] }) => body.images.map(({ name }) => name),
+        pick: names,
       },
       {
         ask: 'GET image /v2/images?kupenstack_uid=u-{run}',
-        pick: (body: { images: { name: string }[] }) => body.images.map(({ name }) => name),
+        pick: names,
       },
       { ask: 'GET image /v2/images?kupenstack_uid=other', pick: only('images') },
       { ask: 'DELETE image /v2/images/{image}' },
       { ask: 'GET image /v2/images/{image}' },
       { ask: 'DELETE image /v2/images/{image}' },
+    ],
+  },
+  {
+    name: 'an administrator of another project is told which images a project owns',
+    steps: [
+      image({ visibility: 'private' }),
+      { ask: 'GET image /v2/images?owner={project}', as: 'admin', pick: names },
+      { ask: 'GET image /v2/images?owner=11111111111111111111111111111111', as: 'admin', pick: names },
+      { ask: 'DELETE image /v2/images/{image}' },
+      { ask: 'GET image /v2/images?owner={project}', as: 'admin', pick: names },
     ],
   },
   {

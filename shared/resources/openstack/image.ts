@@ -26,6 +26,14 @@ export const listImages = (by: { name: string } | { id: string } | { uid: string
   path: `/v2/images${queryOf('name' in by ? by : 'id' in by ? { id: `in:${by.id}` } : { kupenstack_uid: by.uid })}`,
 });
 
+/** All that a project owns, also to an administrator of another. */
+export const listImagesOf = (project: string): OpenStackRequest => ({
+  ...image,
+  operation: 'listImages',
+  method: 'GET',
+  path: `/v2/images${queryOf({ owner: project })}`,
+});
+
 export const createImage = (uid: string, name: string, diskFormat: string): OpenStackRequest => ({
   ...image,
   operation: 'createImage',
