@@ -27,7 +27,7 @@ const order = [
   'install',
 ].flatMap((name) => [name, `${name}.slow`]);
 
-/** Of a CI run, which takes a third of the others (`--shard`): the stories, what they were refused, and what nothing may break. */
+/** Of a CI run, which takes a sixth of the others (`--shard`): the stories, what they were refused, and what nothing may break. */
 const inEachPart = ['journeys', 'permissions', 'soak'];
 
 const slow = 'test/cluster/**/*.slow.test.ts';

@@ -4,7 +4,7 @@ import { beginWith } from '../begin-with.ts';
 /** What takes the better part of an hour on real services, which do one thing at a time. */
 const long = 'test/openstack/{crashes.slow,permissions.long}.test.ts';
 
-/** The longest first, and so that each third (`--shard`), which a CI run takes, is about as long as the others. */
+/** The longest first, and so that each part (`--shard`), which a CI run takes, is about as long as the others. */
 const order = [
   ...['faults.slow', 'credentials.slow', 'machines-life'],
   ...['revoked-token.slow', 'changes.slow', 'shared.slow'],
