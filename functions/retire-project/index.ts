@@ -3,7 +3,7 @@ import { type Context, defineFunction, on } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Namespace } from '../../shared/resources/core/namespace.ts';
 import { Secret } from '../../shared/resources/core/secret.ts';
-import { listImagesOf } from '../../shared/resources/openstack/image.ts';
+import { listImages } from '../../shared/resources/openstack/image.ts';
 import { listNetworks } from '../../shared/resources/openstack/network.ts';
 import { installationTag, listProjects, Project } from '../../shared/resources/openstack/project.ts';
 import { listServersOf } from '../../shared/resources/openstack/server.ts';
@@ -55,7 +55,7 @@ async function readProjects(cloud: Cloud, tag: string): Promise<(Project & { isE
         cloud.list(listServersOf(project.id), 'servers', Thing),
         cloud.list(listVolumesOf(project.id), 'volumes', Thing),
         cloud.list(listNetworks(project.id), 'networks', Thing),
-        cloud.list(listImagesOf(project.id), 'images', Thing),
+        cloud.list(listImages({ owner: project.id }), 'images', Thing),
       ]);
       return { ...project, isEmpty: things.flat().length === 0 };
     }),

@@ -18,20 +18,15 @@ export type GlanceImage = z.infer<typeof GlanceImage>;
 
 const image = { service: 'image' } as const;
 
-/** Those of that name or id, or the one that was made for this uid. */
-export const listImages = (by: { name: string } | { id: string } | { uid: string }): OpenStackRequest => ({
-  ...image,
-  operation: 'listImages',
-  method: 'GET',
-  path: `/v2/images${queryOf('name' in by ? by : 'id' in by ? { id: `in:${by.id}` } : { kupenstack_uid: by.uid })}`,
-});
+/** What images are asked for by. */
+type By = { name: string } | { id: string } | { uid: string } | { owner: string };
 
-/** All that a project owns, also to an administrator of another. */
-export const listImagesOf = (project: string): OpenStackRequest => ({
+/** Those of that name, id or owning project, or the one that was made for this uid; an administrator is told of all projects. */
+export const listImages = (by: By): OpenStackRequest => ({
   ...image,
   operation: 'listImages',
   method: 'GET',
-  path: `/v2/images${queryOf({ owner: project })}`,
+  path: `/v2/images${queryOf('id' in by ? { id: `in:${by.id}` } : 'uid' in by ? { kupenstack_uid: by.uid } : by)}`,
 });
 
 export const createImage = (uid: string, name: string, diskFormat: string): OpenStackRequest => ({
