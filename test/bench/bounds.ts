@@ -57,7 +57,7 @@ function startBounds(starts: readonly StartCost[]): Bound[] {
     const ratio = lowerQuartileOf(cost.firstAnswerMs) / lowerQuartileOf(bare?.firstAnswerMs ?? []);
     const own = (cost.ownBytes ?? Number.NaN) / 1e6;
     return [
-      timed(`start to first answer, ${cost.what}`, ratio, 6, '× bare Node'),
+      timed(`start to first answer, ${cost.what}`, ratio, 5, '× bare Node'),
       ...(cost.ownBytes === undefined ? [] : [bound(`memory of its own at rest, ${cost.what}`, own, 70, 'MB')]),
     ];
   });
