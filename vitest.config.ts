@@ -16,8 +16,8 @@ const longest = 'simulation/simulation';
 
 /**
  * `npm test` runs what a change most likely breaks, in about a minute. What is slow for what it is (whole commands, each tick
- * of a simulator) and the stories that are not named as quick (test/local) are what `npm run test:slow` runs; CI runs the first and a sixth of
- * the second, another sixth with each commit.
+ * of a simulator) and the stories that are not named as quick (test/local) are what `npm run test:slow` runs; CI runs the first and
+ * a sixth of the second, another sixth with each commit.
  * `npm run test:long` has what a CI run has no time for: hundreds of images and machines at once, all rules of permissions
  * proven needed one by one, restarts. Each test is in one of the three.
  */
