@@ -140,6 +140,18 @@ describe('the order', () => {
       'create Deployment app',
     ]);
   });
+  test('the wall is around every Pod but those of CDI, in both directions', () => {
+    expect(madeOf(pass({}), 'NetworkPolicy')).toMatchObject({
+      spec: {
+        podSelector: {
+          matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['containerized-data-importer'] }],
+        },
+        policyTypes: ['Ingress', 'Egress'],
+        ingress: [],
+        egress: [],
+      },
+    });
+  });
   test.each<[string, Given['image'], string, string]>([
     ['is missing', null, 'ImageMissing', 'Waiting'],
     ['downloads', aVMDiskImage({ status: { phase: 'Syncing' } }), 'ImageSyncing', 'Provisioning'],
@@ -187,6 +199,14 @@ describe('a missing image', () => {
         diskSize: '18Gi',
       },
     });
+  });
+  test("sends the policy's Secret to no registry", () => {
+    const imageUrlTemplate = 'docker://registry.example.com/{name}:{version}';
+    const workspace = lab({ vms: [aMachineOf({ version: '2.1', diskSize: '18Gi' })] });
+    const allowedSources = 'docker://registry.example.com/*';
+    const image = made({ workspace, data: { ...data, imageUrlTemplate, allowedSources } });
+    expect(image).toMatchObject({ spec: { sourceType: 'registry' } });
+    expect(image).not.toHaveProperty('spec.secretRef');
   });
   test.each<[string, Partial<Parameters<typeof aMachineOf>[0]>, Record<string, string>, string]>([
     ['the policy has no template', { version: '1' }, {}, 'imageUrlTemplate, imageStorageClass'],
