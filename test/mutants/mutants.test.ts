@@ -1,0 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { mutants } from './mutants.ts';
+import { root, withMistake } from './try-mutant.ts';
+
+test.each(mutants)('there is one place in $file for a mistake: $loses', async (mutant) => {
+  const source = await readFile(join(root, mutant.file), 'utf8');
+  expect(withMistake(mutant, source)).not.toBe(source);
+});

@@ -1,0 +1,156 @@
+/** A mistake in one line, and who has to notice it. */
+export interface Mutant {
+  /** What it costs a user. */
+  loses: string;
+  file: string;
+  /** Stands in one place of the file. */
+  find: string;
+  replace: string;
+  /** The test files of which one has to fail by an assertion. */
+  tests: readonly string[];
+}
+
+const of = (file: string, find: string, replace: string, tests: string | readonly string[], loses: string): Mutant => ({
+  loses,
+  file,
+  find,
+  replace,
+  tests: typeof tests === 'string' ? [tests] : tests,
+});
+
+const composeWorkspace = 'functions/compose-workspace/decide.test.ts';
+const provisionVm = 'functions/provision-vm/decide.test.ts';
+const startSync = 'functions/start-sync/decide.test.ts';
+const followSync = 'functions/follow-sync/decide.test.ts';
+const failures = 'functions/follow-sync/failure.test.ts';
+const prune = 'functions/prune/decide.test.ts';
+
+const home = 'functions/compose-workspace/home.ts';
+const digest = 'shared/rules/content-digest.ts';
+const dataVolume = 'functions/start-sync/data-volume.ts';
+const failure = 'functions/follow-sync/failure.ts';
+const pruning = 'functions/prune/index.ts';
+const imageStatus = 'shared/rules/image-status.ts';
+
+/** Mistakes that the tests once did not notice, or that a judge who uses the same rules cannot. */
+export const mutants: readonly Mutant[] = [
+  of(home, "['Ingress', 'Egress']", "['Ingress']", composeWorkspace, "labs reach the cluster's network"),
+  of(
+    home,
+    "['containerized-data-importer']",
+    "['containerized-data-importer', 'app']",
+    composeWorkspace,
+    'Pods of that label are outside the wall',
+  ),
+  of(
+    'functions/compose-workspace/images.ts',
+    "sourceType === 's3' && imageSecretRef ?",
+    'imageSecretRef ?',
+    composeWorkspace,
+    "the policy's Secret goes to whoever owns the url",
+  ),
+  of(
+    'functions/provision-vm/image-ready.ts',
+    "if (snapshot && conditionOf(conditions, 'Ready')?.status === 'True')",
+    'if (snapshot)',
+    provisionVm,
+    'a disk is cloned from a snapshot that is lost',
+  ),
+  of(
+    'functions/provision-vm/networks.ts',
+    "macAddressOf(metadata.namespace ?? '', metadata.name",
+    "macAddressOf('', metadata.name",
+    provisionVm,
+    'two labs on one bridge have the same MAC addresses',
+  ),
+  of(digest, '    spec.sourceType,\n', '', startSync, 'a changed sourceType downloads nothing'),
+  of(digest, '    spec.checksum ?? null,\n', '', startSync, 'a changed checksum downloads nothing'),
+  of(digest, '    spec.storageClass,\n', '', startSync, 'a changed storageClass downloads nothing'),
+  of(digest, '    spec.snapshotClass,\n', '', startSync, 'a changed snapshotClass downloads nothing'),
+  of(
+    dataVolume,
+    '  ...(certConfigMap ? { certConfigMap } : {}),\n',
+    '',
+    startSync,
+    'every download from a store with a private CA fails',
+  ),
+  of(dataVolume, '  ...(checksum ? { checksum } : {}),\n', '', startSync, 'no checksum is verified'),
+  of(
+    failure,
+    'status code: 40[13]\\b|got 40[13]\\b',
+    'status code: 401\\b|got 401\\b',
+    failures,
+    'a forbidden url is downloaded retryLimit + 1 times',
+  ),
+  of(
+    failure,
+    '|larger than the reported available storage',
+    '',
+    failures,
+    'an image too large for its disk is downloaded retryLimit + 1 times',
+  ),
+  of(
+    'shared/runtime/doors.ts',
+    'const most = 700;',
+    'const most = 7000;',
+    'shared/runtime/serve.test.ts',
+    "an answer of over 768 bytes ends the dispatcher of Knative's Broker",
+  ),
+  of(
+    pruning,
+    'const prunedPerPass = 50;',
+    'const prunedPerPass = 5000;',
+    'functions/prune/index.test.ts',
+    'storage has to delete a thousand snapshots at once',
+  ),
+  of(
+    pruning,
+    '.sort(byWait)',
+    '',
+    'functions/prune/index.test.ts',
+    'the image unused for longest is deleted in no order',
+  ),
+  of(
+    imageStatus,
+    'id: digestOf([uid, revision, fact, time])',
+    'id: digestOf([uid, revision, fact])',
+    'shared/rules/image-status.test.ts',
+    'who consumes events drops the second retry of a revision as a repeat',
+  ),
+  of(imageStatus, '.slice(-10)', '.slice(-3)', 'shared/rules/image-status.test.ts', 'the history tells of three facts'),
+  of(
+    'functions/follow-sync/decide.ts',
+    ' To try again set annotation pelotech.ot/sync-requested to a new value.',
+    '',
+    followSync,
+    'nothing says how to try again',
+  ),
+  of(
+    'functions/console/admit.ts',
+    '!status.authenticated || ',
+    '',
+    'functions/console/admit.test.ts',
+    'a token counts that the API server does not authenticate',
+  ),
+  of(
+    'shared/rules/references.ts',
+    '  const { deletionTimestamp, uid } = image.metadata;\n',
+    '  const { deletionTimestamp, uid } = image.metadata;\n  if (uid) return false;\n',
+    [prune, provisionVm],
+    'a deleted image goes from under its machines',
+  ),
+  of(
+    'shared/rules/backoff.ts',
+    'Math.min(longestMs, firstMs * 2 ** Math.max(0, failures - 1))',
+    '0 * (longestMs + firstMs + failures)',
+    followSync,
+    'a failed download is tried again at once',
+  ),
+  of(
+    'shared/rules/pruning.ts',
+    'return sinceMs + values.pruneAfter;',
+    'return sinceMs;',
+    prune,
+    'an image is deleted as soon as nobody uses it',
+  ),
+];
