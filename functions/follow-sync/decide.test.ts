@@ -60,6 +60,8 @@ describe('an attempt that fails', () => {
     expect(pass({ image: last, dataVolumes: [aDataVolume(last, cut)] }).status).toMatchObject({
       phase: 'Failed',
       attempts: 3,
+      message:
+        'Given up after 3 attempts: Unable to process data: unexpected EOF. To try again set annotation pelotech.ot/sync-requested to a new value.',
     });
   });
   test('for good is not tried again', () => {

@@ -23,3 +23,11 @@ test('a condition that stays True says of what', () => {
     status: { conditions: [{ status: 'True', message: 'The snapshot of revision 1 is usable. cut off.' }] },
   });
 });
+
+test('its history keeps the last ten facts', () => {
+  const history = Array.from({ length: 10 }, (_, index) => ({ time: '', fact: 'Syncing', message: `${index}` }));
+  const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 1, history } });
+  const [patch] = move(image, { to: 'Retrying', reason: 'ImportFailed', message: 'last', nowMs: start });
+  const { status } = patch as unknown as { status: { history: { message: string }[] } };
+  expect(status.history.map(({ message }) => message)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', 'last']);
+});
