@@ -9,6 +9,7 @@ interface Said {
   status?: string;
   reason?: string;
   message?: string;
+  lastTransitionTime?: string;
 }
 
 /** What a function made for a machine, as the API server shows it afterwards. */

@@ -373,13 +373,123 @@ describe('a machine of KubeVirt', () => {
     expect(found.status?.phase).toBe(phase);
     expect(found.conditions.Ready).toBe('False CrashLoopBackOff');
   });
-  test('a network that is missing is trouble in the words of KubeVirt', () => {
-    const made = aMadeMachine({}, { machine: { printableStatus: 'Starting' } });
-    const message = 'failed to locate network attachment definition lab/edge';
-    const conditions = [{ type: 'Synchronized', status: 'False', reason: 'FailedCreate', message }];
-    const found = pass({ ...made, instance: anInstance(made.machine, { phase: 'Pending', conditions }) });
+});
+
+describe('what KubeVirt cannot do', () => {
+  const domain = 'Synchronizing with the Domain failed.';
+  const linkMissing = 'failed to configure vmi network: setup failed, err: pod link (pod2de396bbeea) is missing';
+  const unsynchronized = (reason: string, message: string, lastTransitionTime?: string) => ({
+    type: 'Synchronized',
+    status: 'False',
+    reason,
+    message,
+    ...(lastTransitionTime ? { lastTransitionTime } : {}),
+  });
+  /** A machine that is being started, with what is said of its instance. */
+  const started = (condition: ReturnType<typeof unsynchronized>, printableStatus = 'Starting') => {
+    const made = aMadeMachine({}, { machine: { printableStatus, conditions: [condition] } });
+    return { ...made, instance: anInstance(made.machine, { phase: 'Scheduled', conditions: [condition] }) };
+  };
+
+  // Reasons of kubevirt pkg/virt-controller/watch/vmi and pkg/virt-handler/vm.go; the first was recorded.
+  test.each([
+    [domain, linkMissing],
+    [
+      'FailedCreate',
+      'failed to create virtual machine pod: pods "virt-launcher-demo" is forbidden: exceeded quota: no',
+    ],
+    ['FailedCreateValidation', 'failed create validation: spec.networks: no'],
+    ['FailedGuaranteeResources', 'failed to guarantee pod resources'],
+    ['FailedBackendStorageCreate', 'PVCs are forbidden'],
+    ['BackendStorageNotReady', 'PVC pending'],
+    ['FailedDataVolumeImport', 'Error determining if volume is ready'],
+    ['FailedHotplugSync', 'failed to get attachment pods: timeout'],
+    ['FailedPodPatch', 'pods "virt-launcher-demo" is forbidden'],
+    ['SomethingNew', 'the words of a KubeVirt to come'],
+  ])('is trouble in its words, whatever its reason: %s', (reason, message) => {
+    const seen = started(unsynchronized(reason, message));
+    const first = pass(seen);
+    expect(first.conditions).toMatchObject({ MachineReady: 'False LaunchFailed', Ready: 'False LaunchFailed' });
+    const said = `KubeVirt cannot launch the machine: ${message}.`;
+    expect(first.status?.message).toBe(`${said} Failed if that lasts 5m; it may well heal.`);
+    expect(first.warnings).toEqual([]);
+    const machine = { ...seen.machine, status: { ...seen.machine.status, ...first.status } };
+    const last = pass({ ...seen, machine, nowMs: start + 310_000 });
+    expect(last.status).toMatchObject({ phase: 'Failed', message: said.slice(0, -1) });
+    expect(last.warnings).toEqual(['LaunchFailed']);
+    const healed = pass({
+      ...seen,
+      machine: { ...machine, status: { ...machine.status, ...last.status } },
+      instance: anInstance(machine, { phase: 'Running' }),
+      kubeVirtMachine: aKubeVirtMachine(seen.kubeVirtMachine, running),
+    });
+    expect(healed.status).toMatchObject({ phase: 'Ready', trouble: null });
+  });
+  test('is said on one line', () => {
+    const { status } = pass(started(unsynchronized(domain, 'virError(Code=1,\n  Message="no")\n')));
+    expect(status?.message).toMatch(
+      /^KubeVirt cannot launch the machine: virError\(Code=1, Message="no"\)\. Failed if/,
+    );
+  });
+  test('and is seconds old is no cause yet, and is looked at again when it is', () => {
+    const found = pass(started(unsynchronized(domain, linkMissing, at(4))));
+    expect(found.conditions.Ready).toBe('False Starting');
+    expect(found.status?.message).toBeUndefined();
+    expect(found.actions).toContainEqual(expect.objectContaining({ do: 'lookLater', afterMs: 4000 }));
+    expect(pass(started(unsynchronized(domain, linkMissing, at(0)))).conditions.Ready).toBe('False LaunchFailed');
+  });
+  test('is told at once where another cause was told before it', () => {
+    const seen = started(unsynchronized(domain, linkMissing, at(9)));
+    const trouble = { reason: 'LaunchFailed', since: at(0) };
+    const machine = { ...seen.machine, status: { ...seen.machine.status, trouble } };
+    expect(pass({ ...seen, machine }).conditions.Ready).toBe('False LaunchFailed');
+  });
+  test('is told at once under a policy that gives it no time', () => {
+    const seen = { ...started(unsynchronized(domain, linkMissing, at(9))), policy: { machineFailedAfter: '0s' } };
+    expect(pass(seen).status?.phase).toBe('Failed');
+  });
+  test('said of the KubeVirt machine alone counts where there is no instance, and is old where there is one', () => {
+    const seen = started(unsynchronized(domain, linkMissing));
+    expect(pass({ ...seen, instance: undefined }).conditions.Ready).toBe('False LaunchFailed');
+    const healed = anInstance(seen.machine, { phase: 'Scheduled' });
+    expect(pass({ ...seen, instance: healed }).conditions.Ready).toBe('False Starting');
+  });
+  test('while CDI has yet to make the claim it misses is no trouble', () => {
+    const condition = unsynchronized('FailedPvcNotFound', 'PVC lab/demo-root does not exist, waiting for it to appear');
+    const made = aMadeMachine({}, { disk: { phase: '', hasClaim: false }, machine: { printableStatus: 'Starting' } });
+    const instance = anInstance(made.machine, { phase: 'Pending', conditions: [condition] });
+    expect(pass({ ...made, instance }).conditions.MachineReady).toBe('False Starting');
+  });
+  test('about a machine that runs takes nothing from it; about a guest that is not ready it is why', () => {
+    const condition = unsynchronized('FailedHotplugSync', 'no such disk');
+    const found = pass(started(condition, 'Running'));
+    expect(found.conditions.Ready).toBe('False GuestNotReady');
+    expect(found.status).toMatchObject({
+      trouble: { reason: 'GuestNotReady' },
+      message: expect.stringMatching(/^The guest runs and is not ready: no such disk\. Failed if/),
+    });
+    const made = aMadeMachine({}, { machine: running });
+    const instance = anInstance(made.machine, { phase: 'Running', conditions: [condition] });
+    expect(pass({ ...made, instance }).conditions.Ready).toBe('True Running');
+  });
+  test('is why a machine ends as soon as it starts', () => {
+    const made = aMadeMachine({}, { machine: { printableStatus: 'CrashLoopBackOff', fails: 2 } });
+    const conditions = [unsynchronized(domain, 'libvirt: no such disk')];
+    const instance = anInstance(made.machine, { phase: 'Failed', conditions });
+    expect(pass({ ...made, instance }).status?.message).toContain(
+      'The machine ended 2 times in a row as soon as it had started: libvirt: no such disk.',
+    );
+  });
+  test.each([
+    ['FailedCreate', 'Failure while starting VMI: admission webhook denied the request'],
+    ['FailedCreate', 'Error encountered while creating DataVolumes: failed to create DataVolume: no'],
+    ['FailedDelete', 'Failure attempting to delete VMI: no'],
+    ['FirmwareUUIDError', 'error encountered when trying to patch VM firmware: no'],
+  ])('and says of the KubeVirt machine is trouble in its words: %s, %s', (reason, message) => {
+    const conditions = [{ type: 'Failure', status: 'True', reason, message }];
+    const found = pass(aMadeMachine({}, { machine: { printableStatus: 'Stopped', conditions } }));
+    expect(found.conditions.Ready).toBe('False LaunchFailed');
     expect(found.status?.message).toContain(message);
-    expect(found.status?.trouble?.reason).toBe('LaunchFailed');
   });
 });
 

@@ -4,7 +4,7 @@ import { stand } from '../../shared/rules/machine-status.ts';
 import { addressesOf } from './addresses.ts';
 import { findingsOf, readiness, type Seen } from './findings.ts';
 import { judge } from './hold-down.ts';
-import type { Obstacle } from './observed.ts';
+import type { Observed, Obstacle } from './observed.ts';
 import { type Plan, rootDiskIn } from './plan.ts';
 import { diskObstacle, isForFirstConsumer } from './root-disk.ts';
 import { type KubeVirtState, starting, stateOf } from './state.ts';
@@ -16,7 +16,7 @@ export function standing(plan: Plan): Action[] {
   const wasReady = machine.status?.readyAt !== undefined;
   const isClaimToCome = dataVolume !== undefined && dataVolume.status?.claimName === undefined;
   const state = kubeVirtMachine
-    ? stateOf({ machine: kubeVirtMachine, instance, wasReady, isClaimToCome })
+    ? stateOf({ machine: kubeVirtMachine, instance, wasReady, isClaimToCome, nowMs, settleMs: settleMsOf(own) })
     : stateOfMade(plan);
   const cloning = plan.outdated ?? (dataVolume && diskObstacle(dataVolume));
   const obstacle = obstacleOf(plan, { state, cloning });
@@ -27,7 +27,7 @@ export function standing(plan: Plan): Action[] {
     : { phase: 'Ready' as const, trouble: undefined, ...readiness(state) };
   const isMade = kubeVirtMachine !== undefined || plan.writes.some(({ do: verb }) => verb === 'create');
   const addresses = isMade ? addressesOf(machine, instance, plan.fault === undefined) : [];
-  return stand(
+  const stands = stand(
     machine,
     {
       ...judged,
@@ -42,7 +42,13 @@ export function standing(plan: Plan): Action[] {
     },
     { nowMs, image },
   );
+  const afterMs = state?.is === 'not there yet' ? state.settlesInMs : undefined;
+  return afterMs === undefined ? stands : [...stands, { do: 'lookLater', about: machine, afterMs }];
 }
+
+/** Once a cause is told the next one is, too, without a turn back to what was said before. */
+const settleMsOf = ({ machine, policy }: Observed) =>
+  machine.status?.trouble?.reason === 'LaunchFailed' ? 0 : Math.min(10_000, policy.values.machineFailedAfter);
 
 /** What was made just now is on its way; the next look need not say so anew. */
 const stateOfMade = ({ writes }: Plan): KubeVirtState | undefined =>

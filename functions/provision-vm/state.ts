@@ -1,11 +1,23 @@
+import type { Condition } from '../../shared/resources/condition.ts';
 import type { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import type { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
 import { type Obstacle, trouble, waits } from './observed.ts';
 
 /** How KubeVirt's machine stands: it runs, it is stopped as it should be, or what is in the way. */
-export type KubeVirtState = { is: 'running' | 'halted'; message: string } | { is: 'not there yet'; obstacle: Obstacle };
+export type KubeVirtState =
+  | { is: 'running' | 'halted'; message: string }
+  | {
+      is: 'not there yet';
+      obstacle: Obstacle;
+      /** KubeVirt has just said a cause, which is told if it stands so much longer. */
+      settlesInMs?: number | undefined;
+    };
 
 interface Seen {
+  nowMs: number;
+  /** How long KubeVirt has to take its words back: it meets errors in a normal start, too. */
+  settleMs: number;
   machine: KubeVirtMachine;
   instance: KubeVirtInstance | undefined;
   /** It was Ready before. */
@@ -18,7 +30,8 @@ interface Seen {
  * printableStatus in our words. None of KubeVirt's error states is the end of anything (kubevirt,
  * pkg/virt-controller/watch/vm/vm.go setPrintableStatus): each is trouble, which makes a machine Failed when it lasts.
  */
-export function stateOf({ machine, instance, wasReady, isClaimToCome }: Seen): KubeVirtState {
+export function stateOf(seen: Seen): KubeVirtState {
+  const { machine, instance, wasReady, isClaimToCome } = seen;
   const { metadata, spec, status } = machine;
   if (metadata.deletionTimestamp) {
     return notYet(waits('MachineTerminating', 'Waiting until the KubeVirt machine, which is being deleted, is gone.'));
@@ -31,17 +44,26 @@ export function stateOf({ machine, instance, wasReady, isClaimToCome }: Seen): K
   if (isStopped(printableStatus) && spec?.runStrategy !== 'Always') {
     return { is: 'halted', message: 'The machine is made and not started.' };
   }
+  const unsynchronized = unsynchronizedOf(seen);
   const fails = startFailure?.consecutiveFailCount ?? 0;
   if (fails > 0 || printableStatus === 'CrashLoopBackOff') {
-    return notYet(trouble('CrashLoopBackOff', `The machine ended ${fails} times in a row as soon as it had started.`));
+    const message = `The machine ended ${fails} times in a row as soon as it had started`;
+    return notYet(trouble('CrashLoopBackOff', `${message}${wordsOf(unsynchronized)}`));
   }
   if (printableStatus === 'ErrorPvcNotFound' && isClaimToCome) return notYet(starting);
   const known = troubles[printableStatus];
   if (known) return notYet(trouble(known.reason, `${known.message}${because(machine, instance)}`));
-  return notYet(failure(machine, instance) ?? onTheWay(printableStatus, wasReady));
+  const failed = machine.status?.conditions.find(({ type, status }) => type === 'Failure' && status === 'True');
+  const settlesInMs = failed ? 0 : leftToSettle(unsynchronized, seen);
+  const cause = settlesInMs > 0 ? undefined : (failed ?? unsynchronized);
+  return notYet(onTheWay(printableStatus, { wasReady, cause }), settlesInMs || undefined);
 }
 
-const notYet = (obstacle: Obstacle): KubeVirtState => ({ is: 'not there yet', obstacle });
+const notYet = (obstacle: Obstacle, settlesInMs?: number): KubeVirtState => ({
+  is: 'not there yet',
+  obstacle,
+  settlesInMs,
+});
 
 /** One word for all on the way: KubeVirt goes through five, and each would be a write for each machine. */
 export const starting = waits('Starting', 'KubeVirt has the machine; it is on its way.');
@@ -56,15 +78,24 @@ const troubles: Readonly<Record<string, { reason: string; message: string }>> = 
   ImagePullBackOff: { reason: 'ImagePullFailed', message: "KubeVirt's launcher image cannot be pulled" },
 };
 
-/** What KubeVirt could not make, be it the instance or its Pod (a network that is missing, a quota). */
-function failure(machine: KubeVirtMachine, instance: KubeVirtInstance | undefined): Obstacle | undefined {
-  const failed = machine.status?.conditions.find(({ type, status }) => type === 'Failure' && status === 'True');
-  const unsynchronized = conditionsOf(machine, instance).find(
-    ({ type, status, reason }) => type === 'Synchronized' && status === 'False' && reason === 'FailedCreate',
-  );
-  const found = failed ?? unsynchronized;
-  return found && trouble('LaunchFailed', `KubeVirt cannot launch the machine: ${found.message || found.reason}`);
+/**
+ * What KubeVirt cannot do, whatever its reason: make the Pod, or start the guest in it (kubevirt, pkg/controller/conditions.go
+ * CheckFailure). The machine repeats its instance, and goes on doing so when that has ended.
+ */
+function unsynchronizedOf({ machine, instance, isClaimToCome }: Seen): Condition | undefined {
+  const found = conditionOf((instance ?? machine).status?.conditions, 'Synchronized');
+  if (found?.status !== 'False') return undefined;
+  return isClaimToCome && found.reason === 'FailedPvcNotFound' ? undefined : found;
 }
+
+function leftToSettle(cause: Condition | undefined, { nowMs, settleMs }: Seen): number {
+  const sinceMs = Date.parse(cause?.lastTransitionTime ?? '');
+  return Number.isNaN(sinceMs) ? 0 : Math.max(0, sinceMs + settleMs - nowMs);
+}
+
+/** KubeVirt's words for a cause, as the end of a sentence on one line: libvirt's have several. */
+const wordsOf = (cause: Condition | undefined) =>
+  cause ? `: ${(cause.message || cause.reason).trim().replace(/\s+/g, ' ')}` : '.';
 
 /** The words of the Pod's scheduling where there are any. */
 function because(machine: KubeVirtMachine, instance: KubeVirtInstance | undefined): string {
@@ -79,11 +110,15 @@ const conditionsOf = (machine: KubeVirtMachine, instance: KubeVirtInstance | und
   ...(machine.status?.conditions ?? []),
 ];
 
-function onTheWay(printableStatus: string, wasReady: boolean): Obstacle {
+function onTheWay(
+  printableStatus: string,
+  { wasReady, cause }: { wasReady: boolean; cause: Condition | undefined },
+): Obstacle {
   if (printableStatus === 'Running') {
-    const message = 'The guest runs and is not ready.';
-    return wasReady ? trouble('GuestNotReady', message) : waits('GuestNotReady', message);
+    const message = `The guest runs and is not ready${wordsOf(cause)}`;
+    return wasReady || cause ? trouble('GuestNotReady', message) : waits('GuestNotReady', message);
   }
+  if (cause) return trouble('LaunchFailed', `KubeVirt cannot launch the machine${wordsOf(cause)}`);
   if (printableStatus === 'Stopping') return waits('Stopping', 'The machine stops.');
   return starting;
 }

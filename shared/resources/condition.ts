@@ -6,4 +6,6 @@ export const Condition = z.looseObject({
   status: z.string(),
   reason: z.string().default(''),
   message: z.string().default(''),
+  lastTransitionTime: z.string().nullish(),
 });
+export type Condition = z.infer<typeof Condition>;

@@ -1,12 +1,6 @@
 import * as z from 'zod';
+import { Condition } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
-
-const Condition = z.looseObject({
-  type: z.string(),
-  status: z.string(),
-  reason: z.string().default(''),
-  message: z.string().default(''),
-});
 
 /** KubeVirt's VirtualMachine: what is to run; `printableStatus` is its state in one word, and every one of them can heal. */
 export const KubeVirtMachine = defineResource(
