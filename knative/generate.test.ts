@@ -33,8 +33,8 @@ const aFunction = (name: string, wakers: readonly Waker[], may: readonly Permiss
 const paint = aFunction(
   'paint',
   [
-    on.changed(Widget, { source: 'pelotech', labels: ours }),
-    on.changed(Gadget, { source: 'pelotech', labels: ours }),
+    on.changed(Widget, { source: 'pelotech', selector: { matchLabels: ours } }),
+    on.changed(Gadget, { source: 'pelotech', selector: { matchLabels: ours } }),
     on.changed(Lease, { source: 'own', name: 'brushes' }),
     on.event('paint.wanted.v1', z.object({})),
     on.sweep(),
@@ -47,7 +47,7 @@ const paint = aFunction(
   ],
 );
 const count = aFunction('count', [
-  on.changed(Widget, { source: 'pelotech', labels: ours }),
+  on.changed(Widget, { source: 'pelotech', selector: { matchLabels: ours } }),
   on.changed(Gadget, { source: 'pelotech' }),
   on.audit(),
 ]);
@@ -234,7 +234,7 @@ describe('a function that writes in workspaces', () => {
   const build = aFunction(
     'build',
     [
-      on.changed(Widget, { source: 'pelotech', labels: ours, namespace: 'workspace' }),
+      on.changed(Widget, { source: 'pelotech', selector: { matchLabels: ours }, namespace: 'workspace' }),
       on.changed(Lab, { source: 'pelotech', namespace: 'workspace' }),
     ],
     [

@@ -18,9 +18,3 @@ export const pingManifests = (): Manifest[] =>
       sink: { ref: { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', name: brokerName } },
     },
   }));
-
-/** The attributes by which a Trigger knows the events of a timer. */
-export const pingAttributes = (name: keyof typeof schedules) => ({
-  type: 'dev.knative.sources.ping',
-  source: `/apis/v1/namespaces/${operatorNamespace}/pingsources/${name}`,
-});

@@ -73,7 +73,7 @@ function manifestsOf(source: SourceName, wakers: readonly Changed[]): Manifest[]
         mode: 'Reference',
         serviceAccountName: name,
         ...(isOwn ? {} : { namespaceSelector: {} }),
-        resources: kinds.map(watchedOf),
+        resources: kinds.flatMap(watchesOf),
         sink: { ref: { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', name: brokerName } },
       },
     } as Manifest,
@@ -82,13 +82,20 @@ function manifestsOf(source: SourceName, wakers: readonly Changed[]): Manifest[]
 
 const byKind = ([a]: Changed[], [b]: Changed[]) => (a && b ? kindOf(a).localeCompare(kindOf(b)) : 0);
 
-/** A selector only where every function that wants the kind names the same labels. */
-function watchedOf(wakers: readonly Changed[]) {
-  const [first] = wakers;
-  const selectors = new Set(wakers.map(({ labels }) => JSON.stringify(Object.entries(labels ?? {}).sort())));
-  const { apiVersion, kind } = first?.resource ?? {};
-  const isSelected = selectors.size === 1 && first?.labels !== undefined;
-  return { apiVersion, kind, ...(isSelected ? { selector: { matchLabels: { ...first.labels } } } : {}) };
+/**
+ * One watch of a kind for each selector that functions name, without any where one of them wants all; an object with the labels
+ * of two would be told of twice.
+ */
+function watchesOf(wakers: readonly Changed[]) {
+  const selectors = new Map(wakers.map(({ selector }) => [JSON.stringify(selector), selector]));
+  const wanted = [...selectors.values()].filter((selector) => selector !== undefined);
+  return wakers
+    .slice(0, 1)
+    .flatMap(({ resource: { apiVersion, kind } }) =>
+      wanted.length < selectors.size
+        ? [{ apiVersion, kind }]
+        : wanted.map((selector) => ({ apiVersion, kind, selector: structuredClone(selector) })),
+    );
 }
 
 const rulesOf = (wakers: readonly Changed[]) =>

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { KubernetesObject, Resource } from './resources/resource.ts';
 import type { Action } from './rules/actions.ts';
-import { workspaceIn } from './rules/workspace.ts';
+import type { LabelSelector } from './rules/selectors.ts';
 import type { Kube } from './runtime/kube.ts';
 import type { Clouds } from './runtime/openstack/clouds.ts';
 
@@ -17,8 +17,11 @@ export type Waker =
       on: 'changed';
       resource: Resource;
       source: SourceName;
-      /** Only objects with these labels; put here only labels that an object keeps for life. */
-      labels?: Readonly<Record<string, string>>;
+      /**
+       * Only objects with these labels, which the source alone can tell; put here only labels that an object keeps for life, also
+       * where a foreign operator writes it (CDI puts its own `managed-by` on claims and importer Pods).
+       */
+      selector?: LabelSelector;
       /** Only the object of this name. */
       name?: string;
       /** Only what is in a workspace's Namespace, or, of a kind that is in none, has a name as it has; or only what is not. */
@@ -37,20 +40,20 @@ export const on = {
     resource: Resource,
     only: {
       source: SourceName;
-      labels?: Readonly<Record<string, string>>;
+      selector?: LabelSelector;
       name?: string;
       namespace?: 'workspace' | 'elsewhere';
     },
   ): Waker => ({ on: 'changed', resource, ...only }),
   /** The end of an object of the kind. */
-  deleted: (resource: Resource, only: { source: SourceName; labels?: Readonly<Record<string, string>> }): Waker => ({
+  deleted: (resource: Resource, only: { source: SourceName; selector?: LabelSelector }): Waker => ({
     on: 'changed',
     resource,
     ...only,
     verbs: ['delete'],
   }),
   /** The beginning or the end of an object of the kind, and nothing between. */
-  cameOrWent: (resource: Resource, only: { source: SourceName; labels?: Readonly<Record<string, string>> }): Waker => ({
+  cameOrWent: (resource: Resource, only: { source: SourceName; selector?: LabelSelector }): Waker => ({
     on: 'changed',
     resource,
     ...only,
@@ -159,15 +162,6 @@ export interface FunctionDeclaration<Observed = unknown> {
 /** Checks the types of a declaration; changes nothing. */
 export const defineFunction = <Observed>(declaration: FunctionDeclaration<Observed>): FunctionDeclaration<Observed> =>
   declaration;
-
-/** True where a change of this object is what the waker waits for. */
-export const isChangeOf = (waker: Waker, subject: Subject) =>
-  waker.on === 'changed' &&
-  waker.resource.apiVersion === subject.apiVersion &&
-  waker.resource.kind === subject.kind &&
-  (waker.name === undefined || waker.name === subject.name) &&
-  (waker.namespace === undefined ||
-    workspaceIn(waker.resource.namespaced ? subject.namespace : subject.name) !== undefined);
 
 /** The subjects of a kind. */
 export const subjectsOf = (wake: Wake, resource: Resource<KubernetesObject>) =>

@@ -3,9 +3,9 @@ import { clientOf } from '../deploy/local/client.ts';
 import { realClock } from '../deploy/local/clock.ts';
 import { applyManifests, readManifests } from '../deploy/local/manifests.ts';
 import { permissionManifests } from '../knative/permissions.ts';
-import { pingAttributes } from '../knative/pings.ts';
 import type { FunctionDeclaration } from '../shared/function.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../shared/resources/resource.ts';
+import { pingAttributes } from '../shared/rules/event-filter.ts';
 import { operatorNamespace } from '../shared/rules/operator.ts';
 import type { Kube } from '../shared/runtime/kube.ts';
 import { serve } from '../shared/runtime/serve.ts';
@@ -14,7 +14,7 @@ import type { DomainEvent } from '../shared/runtime/tell.ts';
 
 /** An instance of a function: each call posts the event that Knative would, and resolves with the answer's status once all that was begun is done. */
 export interface Instance {
-  changed(resource: Resource, ref: ObjectReference): Promise<number>;
+  changed(resource: Resource, ref: ObjectReference, verb?: 'add' | 'update' | 'delete'): Promise<number>;
   sweep(): Promise<number>;
   audit(): Promise<number>;
   message(type: string, data: unknown): Promise<number>;
@@ -85,9 +85,9 @@ function posting(send: (request: RequestInit) => Promise<number>): Instance {
     });
   };
   return {
-    changed: ({ apiVersion, kind }, ref) =>
+    changed: ({ apiVersion, kind }, ref, verb = 'update') =>
       post({
-        type: 'dev.knative.apiserver.ref.update',
+        type: `dev.knative.apiserver.ref.${verb}`,
         apiversion: apiVersion,
         kind,
         name: ref.name,

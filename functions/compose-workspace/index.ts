@@ -33,7 +33,7 @@ import { credentialsName, siteCredentials } from './roles/credentials.ts';
 /** The image that a domain event is about. */
 const ImageFact = z.object({ namespace: z.string(), name: z.string() });
 
-const inWorkspaces = { labels: managedBy, namespace: 'workspace' } as const;
+const inWorkspaces = { selector: { matchLabels: managedBy }, namespace: 'workspace' } as const;
 
 /** Makes machines, containers, volumes and networks of a workspace, and says how all of it stands. */
 export default defineFunction<Observed | Unread>({

@@ -42,7 +42,7 @@ const referencesOf = async (image: string) => (await kube.get(VMDiskImage, ofIma
 describe('an image', () => {
   test('says who uses it, from the first machine to the last', async () => {
     await createImage('life');
-    expect(await alone.changed(VMDiskImage, ofImage('life'))).toBe(202);
+    expect(await alone.changed(VMDiskImage, ofImage('life'), 'add')).toBe(202);
     const unused = await kube.get(VMDiskImage, ofImage('life'));
     expect(unused?.status).toMatchObject({ references: { count: 0 } });
     expect(Date.now() - Date.parse(unused?.status?.unreferencedSince ?? '')).toBeLessThan(5000);
@@ -124,7 +124,7 @@ describe('a machine', () => {
     expect(await alone.changed(VirtualMachine, ofMachine('leaves'))).toBe(202);
     expect(await kube.get(VirtualMachine, ofMachine('leaves'))).toBeUndefined();
     await createImage('late');
-    expect(await alone.changed(VMDiskImage, ofImage('late'))).toBe(202);
+    expect(await alone.changed(VMDiskImage, ofImage('late'), 'add')).toBe(202);
     expect(await referencesOf('late')).toEqual({ count: 1, by: ['lab/early'] });
   });
   test('that somebody else put the finalizer on as well goes all the same', async () => {
@@ -139,6 +139,6 @@ describe('a machine', () => {
   });
   test('that is gone is no error', async () => {
     expect(await alone.changed(VirtualMachine, ofMachine('never'))).toBe(202);
-    expect(await alone.changed(VMDiskImage, ofImage('never'))).toBe(202);
+    expect(await alone.changed(VMDiskImage, ofImage('never'), 'add')).toBe(202);
   });
 });

@@ -84,14 +84,14 @@ test('the image that came wakes all that name it', async () => {
   expect(await Promise.all(refs.map(resolvedOf))).toEqual(['False ImageMissing', 'False ImageMissing']);
   const { apiVersion, kind, spec } = aVMDiskImage();
   await kube.create(VMDiskImage, { apiVersion, kind, metadata: farm('late'), spec });
-  expect(await alone.changed(VMDiskImage, farm('late'))).toBe(202);
+  expect(await alone.changed(VMDiskImage, farm('late'), 'add')).toBe(202);
   expect(await Promise.all(refs.map(resolvedOf))).toEqual(['True ImageFound', 'True ImageFound']);
 });
 
 test('a difference is one Event, whatever comes after it', async () => {
   const ref = await machine('differs', 'one', { vmDiskImageTemplate: { ...template, diskSize: '8Gi' } });
   await alone.changed(VirtualMachine, ref);
-  await alone.changed(VMDiskImage, farm('one'));
+  await alone.changed(VMDiskImage, farm('one'), 'add');
   await alone.audit();
   const events = await kube.list(Event, { namespace: 'lab', fieldSelector: 'reason=TemplateMismatch' });
   expect(events).toMatchObject([
@@ -112,7 +112,7 @@ test('a namespace that is not there is said, and heals as soon as it is', async 
   expect(await alone.changed(VirtualMachine, ref)).toBe(202);
   expect(await resolvedOf(ref)).toBe('False ImageNamespaceMissing');
   await kube.create(Namespace, { metadata: { name: 'golden' } });
-  expect(await alone.changed(Namespace, { name: 'golden' })).toBe(202);
+  expect(await alone.changed(Namespace, { name: 'golden' }, 'add')).toBe(202);
   expect(await resolvedOf(ref)).toBe('True ImageFound');
 });
 

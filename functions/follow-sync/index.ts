@@ -17,6 +17,7 @@ import { isAdopting } from '../../shared/rules/adoption.ts';
 import { imageNameOf, isObjectName } from '../../shared/rules/names.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
+import { withLabel } from '../../shared/rules/selectors.ts';
 import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { decide } from './decide.ts';
@@ -27,9 +28,9 @@ export default defineFunction<Observed>({
   name: 'follow-sync',
   on: [
     on.changed(VMDiskImage, { source: 'pelotech' }),
-    on.changed(DataVolume, { source: 'cdi', labels: managedBy }),
-    on.changed(Pod, { source: 'cdi', labels: managedBy, namespace: 'elsewhere' }),
-    on.changed(VolumeSnapshot, { source: 'snapshotter', labels: managedBy }),
+    on.changed(DataVolume, { source: 'cdi', selector: { matchLabels: managedBy } }),
+    on.changed(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'elsewhere' }),
+    on.changed(VolumeSnapshot, { source: 'snapshotter', selector: withLabel(imageUidLabel) }),
     on.sweep(),
     on.audit(),
   ],

@@ -23,9 +23,9 @@ export default defineFunction<Observed>({
   on: [
     on.changed(VirtualMachine, { source: 'pelotech' }),
     on.changed(VMDiskImage, { source: 'pelotech' }),
-    on.changed(DataVolume, { source: 'cdi', labels: managedBy }),
-    on.changed(KubeVirtMachine, { source: 'kubevirt', labels: managedBy }),
-    on.changed(KubeVirtInstance, { source: 'kubevirt', labels: managedBy }),
+    on.changed(DataVolume, { source: 'cdi', selector: { matchLabels: managedBy } }),
+    on.changed(KubeVirtMachine, { source: 'kubevirt', selector: { matchLabels: managedBy } }),
+    on.changed(KubeVirtInstance, { source: 'kubevirt', selector: { matchLabels: managedBy } }),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.audit(),
   ],

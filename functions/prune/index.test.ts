@@ -71,7 +71,7 @@ test('a deleted image goes when its snapshot is gone, not before', async () => {
   expect((await alone.kube.get(VolumeSnapshot, snapshot))?.metadata.deletionTimestamp).toBeDefined();
   expect(await alone.kube.get(VMDiskImage, ref)).toBeDefined();
   await alone.kube.patch(VolumeSnapshot, snapshot, { metadata: { finalizers: null } });
-  expect(await alone.changed(VolumeSnapshot, snapshot)).toBe(202);
+  expect(await alone.changed(VolumeSnapshot, snapshot, 'delete')).toBe(202);
   expect(await alone.kube.get(VMDiskImage, ref)).toBeUndefined();
   expect(alone.told.map(({ type }) => type)).toEqual(['ot.pelotech.disk-image.pruned.v1']);
 });

@@ -19,6 +19,7 @@ import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.
 import { imageNameOf } from '../../shared/rules/names.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
+import { withLabel } from '../../shared/rules/selectors.ts';
 import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { isMadeForWorkspaces } from '../../shared/rules/workspace-images.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
@@ -31,9 +32,9 @@ export default defineFunction<Observed>({
   name: 'prune',
   on: [
     on.changed(VMDiskImage, { source: 'pelotech' }),
-    on.deleted(DataVolume, { source: 'cdi', labels: managedBy }),
-    on.deleted(PersistentVolumeClaim, { source: 'cdi', labels: managedBy }),
-    on.deleted(VolumeSnapshot, { source: 'snapshotter', labels: managedBy }),
+    on.deleted(DataVolume, { source: 'cdi', selector: { matchLabels: managedBy } }),
+    on.deleted(PersistentVolumeClaim, { source: 'cdi', selector: withLabel(imageUidLabel) }),
+    on.deleted(VolumeSnapshot, { source: 'snapshotter', selector: withLabel(imageUidLabel) }),
     on.changed(Lease, { source: 'own', name: leaseName }),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.audit(),

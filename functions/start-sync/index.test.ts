@@ -78,6 +78,6 @@ test('of five hundred images that failed no request names each, for a URL is not
   } as unknown as Kube;
   const audit = { subjects: [], messages: [], sweep: false, audit: true };
   await declaration.observe({ kube, nowMs: 0, refusals: new Map(), openClouds: noClouds, holdOffMs: 0 }, audit);
-  expect(selectors).toContain('app.kubernetes.io/managed-by=ot-functions');
+  expect(selectors).toContain('pelotech.ot/disk-image-uid');
   expect(Math.max(...selectors.map(({ length }) => length))).toBeLessThan(8000);
 });

@@ -18,7 +18,7 @@ import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snap
 import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
-import { isIn, labelSelector } from '../../shared/rules/selectors.ts';
+import { isIn, withLabel } from '../../shared/rules/selectors.ts';
 import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import type { Classes } from './advance.ts';
 import { decide, turns } from './decide.ts';
@@ -30,8 +30,8 @@ export default defineFunction<Observed>({
   name: 'start-sync',
   on: [
     on.changed(VMDiskImage, { source: 'pelotech' }),
-    on.changed(DataVolume, { source: 'cdi', labels: managedBy }),
-    on.changed(Pod, { source: 'cdi', labels: managedBy, namespace: 'elsewhere' }),
+    on.changed(DataVolume, { source: 'cdi', selector: { matchLabels: managedBy } }),
+    on.changed(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'elsewhere' }),
     on.changed(Lease, { source: 'own', name: leaseName }),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.sweep(),
@@ -145,7 +145,7 @@ const nobody = { dataVolumes: [], pods: [] };
 /** What was made for these images; without uids for all there are. */
 async function atWork(kube: Reader, uids: readonly string[] | undefined) {
   if (uids?.length === 0) return nobody;
-  const ofThem = uids && uids.length <= mostUids ? isIn(imageUidLabel, uids) : labelSelector(managedBy);
+  const ofThem = uids && uids.length <= mostUids ? isIn(imageUidLabel, uids) : imageUidLabel;
   const [dataVolumes, pods] = await Promise.all([
     kube.list(DataVolume, { labelSelector: ofThem }),
     kube.list(Pod, { labelSelector: ofThem }),

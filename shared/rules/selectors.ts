@@ -1,3 +1,12 @@
+/** Kubernetes' own, as far as subscriptions need it. */
+export interface LabelSelector {
+  matchLabels?: Readonly<Record<string, string>>;
+  matchExpressions?: readonly { key: string; operator: 'Exists' }[];
+}
+
+/** Whatever has the label, with any value. */
+export const withLabel = (key: string): LabelSelector => ({ matchExpressions: [{ key, operator: 'Exists' }] });
+
 /** `app=x,tier=y`: all of these labels. */
 export const labelSelector = (labels: Readonly<Record<string, string>>) =>
   Object.entries(labels)

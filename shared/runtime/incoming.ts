@@ -1,6 +1,7 @@
 import { HTTP } from 'cloudevents';
 import * as z from 'zod';
-import { type FunctionDeclaration, isChangeOf, type Message, type Subject, type Wake } from '../function.ts';
+import type { FunctionDeclaration, Message, Subject, Wake } from '../function.ts';
+import { isWanted } from '../rules/event-filter.ts';
 
 /** What an HTTP request asks of a function: a pass, nothing at all, or it is no event (with the faults to name). */
 export type Incoming = { wake: Wake } | { ignored: true } | { faults: string[] };
@@ -16,8 +17,9 @@ export function readIncoming(
   const read = readEvent(headers, body);
   if (read.faults) return read;
   const { event } = read;
-  if (event.type === 'dev.knative.sources.ping') return timer(declaration, event.source);
-  if (event.type.startsWith('dev.knative.apiserver.')) return change(declaration, event);
+  if (!isWanted(declaration.on, event)) return { ignored: true };
+  if (event.type === 'dev.knative.sources.ping') return timer(event.source);
+  if (event.type.startsWith('dev.knative.apiserver.')) return change(event);
   return message(declaration, event);
 }
 
@@ -59,13 +61,11 @@ const notAnEvent = (found: string) => ({
 const faultsOf = (of: string, { issues }: z.ZodError) =>
   issues.map(({ path, message }) => `${[of, ...path.map(String)].filter(Boolean).join('.')}: ${message}`);
 
-function timer({ on }: FunctionDeclaration, source: string): Incoming {
-  const name = source.split('/').pop();
-  if (name !== 'sweep' && name !== 'audit') return { ignored: true };
-  return on.some((waker) => waker.on === name) ? { wake: { ...none, [name]: true } } : { ignored: true };
-}
+const timer = (source: string): Incoming => ({
+  wake: { ...none, [source.endsWith('/audit') ? 'audit' : 'sweep']: true },
+});
 
-function change({ on }: FunctionDeclaration, event: Received): Incoming {
+function change(event: Received): Incoming {
   const attribute = (name: string) => (typeof event[name] === 'string' ? event[name] : '');
   const subject: Subject = {
     apiVersion: attribute('apiversion'),
@@ -73,8 +73,7 @@ function change({ on }: FunctionDeclaration, event: Received): Incoming {
     namespace: attribute('namespace') || undefined,
     name: attribute('name'),
   };
-  const isOurs = subject.name !== '' && on.some((waker) => isChangeOf(waker, subject));
-  return isOurs ? { wake: { ...none, subjects: [subject] } } : { ignored: true };
+  return subject.name === '' ? { ignored: true } : { wake: { ...none, subjects: [subject] } };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type LocalOptions, startLocal } from '../../deploy/local/start.ts';
-import { pingAttributes } from '../../knative/pings.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { pingAttributes } from '../../shared/rules/event-filter.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { policyName } from '../../shared/rules/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';

@@ -5,12 +5,11 @@ import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { imageUidLabel, managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { labelSelector } from '../../shared/rules/selectors.ts';
 import type { Kube, ListOptions, WatchEvent } from '../../shared/runtime/kube.ts';
 import type { History as Evidence, Gap, Change as Recorded } from '../invariants/history.ts';
 
@@ -49,7 +48,7 @@ const recordings: readonly Recording[] = [
   { resource: VirtualMachine, only: {} },
   { resource: Workspace, only: {} },
   { resource: PersistentVolumeClaim, only: {} },
-  { resource: Pod, only: { labelSelector: labelSelector(managedBy) } },
+  { resource: Pod, only: { labelSelector: imageUidLabel } },
   { resource: ConfigMap, only: own },
 ];
 

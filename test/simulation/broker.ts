@@ -1,13 +1,8 @@
 import type { StoreEvent } from '../../deploy/local/api-server/watch-log.ts';
-import {
-  type FunctionDeclaration,
-  isChangeOf,
-  type Message,
-  type Subject,
-  type Wake,
-  type Waker,
-} from '../../shared/function.ts';
+import type { FunctionDeclaration, Message, Subject, Wake, Waker } from '../../shared/function.ts';
+import { type EventAttributes, isWanted } from '../../shared/rules/event-filter.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
+import type { LabelSelector } from '../../shared/rules/selectors.ts';
 import type { DomainEvent } from '../../shared/runtime/tell.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -57,8 +52,8 @@ export class Broker {
     const verb = ({ ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' } as const)[type];
     const { apiVersion, kind, metadata } = object;
     const subject: Subject = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
-    const { labels } = metadata;
-    this.#tell((waker) => isWokenBy(waker, subject, { verb, labels }), { ...none, subjects: [subject] });
+    const event = { ...subject, apiversion: apiVersion, type: `dev.knative.apiserver.ref.${verb}` };
+    this.#tell((waker) => isWokenBy(waker, event, metadata.labels), { ...none, subjects: [subject] });
   }
 
   /** Somebody posted an event: a function its domain event, a pipeline its own. */
@@ -130,14 +125,16 @@ export class Broker {
   }
 }
 
-function isWokenBy(
-  waker: Waker,
-  subject: Subject,
-  { verb, labels = {} }: { verb: 'add' | 'update' | 'delete'; labels: Record<string, string> | undefined },
-): boolean {
-  if (waker.on !== 'changed' || !isChangeOf(waker, subject)) return false;
-  const { verbs, source } = waker;
-  if (verbs && !(verbs as readonly string[]).includes(verb)) return false;
-  if (source === 'own' && subject.namespace !== operatorNamespace) return false;
-  return Object.entries(waker.labels ?? {}).every(([key, value]) => labels[key] === value);
+/** The source brings the change, and the Trigger lets it through. */
+function isWokenBy(waker: Waker, event: EventAttributes, labels: Readonly<Record<string, string>> = {}): boolean {
+  if (waker.on !== 'changed') return false;
+  if (waker.source === 'own' && event.namespace !== operatorNamespace) return false;
+  return isSelected(waker.selector, labels) && isWanted([waker], event);
 }
+
+const isSelected = (
+  { matchLabels = {}, matchExpressions = [] }: LabelSelector = {},
+  labels: Readonly<Record<string, string>>,
+) =>
+  Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+  matchExpressions.every(({ key }) => key in labels);

@@ -1,0 +1,203 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { readEvent } from '../deploy/local/eventing/event.ts';
+import { matches } from '../deploy/local/eventing/filters.ts';
+import { recorded } from '../deploy/local/eventing/recorded.ts';
+import { ApiServerSource, type LabelSelector, Trigger } from '../deploy/local/eventing/resources.ts';
+import type { FunctionDeclaration, Wake, Waker } from '../shared/function.ts';
+import type { Kube } from '../shared/runtime/kube.ts';
+import { serve } from '../shared/runtime/serve.ts';
+import { telemetryOf } from '../shared/runtime/telemetry.ts';
+import { loadAllFunctions } from './functions.ts';
+
+const objectsIn = async (file: string) =>
+  parseAllDocuments(await readFile(new URL(file, import.meta.url), 'utf8')).map(
+    (document) => document.toJS() as object,
+  );
+
+const folders = ['base/triggers.yaml', 'openstack/base/triggers.yaml'];
+const triggers = new Map(
+  (await Promise.all(folders.map(objectsIn))).flat().map((trigger) => {
+    const { metadata, spec } = Trigger.parse(trigger);
+    return [metadata.name, spec] as const;
+  }),
+);
+
+/** Reads nothing: whatever is asked of it fails the test. */
+const noKube = new Proxy({} as Kube, {
+  get: (_, verb) => {
+    throw new Error(`expected no request, found ${String(verb)}`);
+  },
+});
+
+/** What one event comes to: at the Trigger that is generated, at the function that is served, and what the function then looks at. */
+async function fate(declaration: FunctionDeclaration, request: Posted) {
+  const wakes: Wake[] = [];
+  const observe = async (_: unknown, wake: Wake) => {
+    wakes.push(wake);
+    return [];
+  };
+  const { app } = serve(
+    { ...declaration, observe },
+    {
+      kube: noKube,
+      telemetry: telemetryOf(declaration.name),
+      now: () => 0,
+      pause: async () => undefined,
+      random: () => 0,
+      teller: { tell: () => undefined, retell: () => undefined },
+    },
+  );
+  const spec = triggers.get(declaration.name);
+  const posted = () => new Request('http://function/', { method: 'POST', ...request });
+  return {
+    brought: spec !== undefined && matches(spec, await readEvent(posted())),
+    status: (await app.fetch(posted())).status,
+    wakes,
+  };
+}
+
+interface Posted {
+  headers: Record<string, string>;
+  body: string;
+}
+
+type Changed = Extract<Waker, { on: 'changed' }>;
+type Verb = 'add' | 'update' | 'delete';
+
+const change = await Promise.all(
+  (['add', 'update', 'delete'] as const).map(async (verb) => {
+    return [verb, await recorded(`reference-${verb}-namespaced-via-broker`)] as const;
+  }),
+);
+const ofChange = new Map<Verb, { headers: Record<string, string> }>(change);
+const ofTimer = await recorded('pingsource-source-to-sink');
+
+/** The recorded event of a change, of another object. */
+function changeOf(verb: Verb, object: { apiVersion: string; kind: string; namespace?: string; name: string }): Posted {
+  const { apiVersion, kind, namespace = '', name } = object;
+  const headers = {
+    ...ofChange.get(verb)?.headers,
+    'ce-apiversion': apiVersion,
+    'ce-kind': kind,
+    'ce-namespace': namespace,
+    'ce-name': name,
+  };
+  return { headers, body: JSON.stringify({ kind, namespace, name, apiVersion }) };
+}
+
+const tickOf = (timer: string, namespace = 'sync-operator'): Posted => ({
+  headers: { ...ofTimer.headers, 'ce-source': `/apis/v1/namespaces/${namespace}/pingsources/${timer}` },
+  body: '{}',
+});
+
+const messageOf = (type: string): Posted => ({
+  headers: { ...ofTimer.headers, 'ce-type': type, 'ce-source': '/somebody', 'content-type': 'application/json' },
+  body: JSON.stringify({ namespace: 'vmdi-farm', name: 'ubuntu' }),
+});
+
+/** Where the objects that the waker wants are, and others are not. */
+const placeOf = ({ resource, namespace, name = 'one' }: Changed, isInside = namespace === 'workspace') => {
+  const { apiVersion, kind, namespaced } = resource;
+  if (namespaced) return { apiVersion, kind, name, namespace: isInside ? 'ws-lab' : 'vmdi-farm' };
+  return { apiVersion, kind, name: isInside ? 'ws-lab' : name };
+};
+
+function wantedBy(waker: Waker): Posted[] {
+  if (waker.on === 'sweep' || waker.on === 'audit') return [tickOf(waker.on)];
+  if (waker.on === 'event') return [messageOf(waker.type)];
+  if (waker.on !== 'changed') return [];
+  return (waker.verbs ?? (['add', 'update', 'delete'] as const)).map((verb) => changeOf(verb, placeOf(waker)));
+}
+
+/** Events that differ from a wanted one in a single respect. */
+function unwantedBy(waker: Waker): Posted[] {
+  if (waker.on === 'sweep' || waker.on === 'audit') return [tickOf(waker.on, 'elsewhere'), tickOf('lunch')];
+  if (waker.on === 'event') return [messageOf(waker.type.replace(/v1$/, 'v2'))];
+  if (waker.on !== 'changed') return [];
+  const { verbs, namespace, name } = waker;
+  const verb = verbs?.[0] ?? 'update';
+  const wanted = placeOf(waker);
+  return [
+    changeOf(verb, { ...wanted, kind: 'Gadget' }),
+    changeOf(verb, { ...wanted, apiVersion: 'other.example.com/v1' }),
+    ...(name === undefined ? [] : [changeOf(verb, { ...wanted, name: 'another' })]),
+    ...(namespace === undefined ? [] : [changeOf(verb, placeOf(waker, namespace !== 'workspace'))]),
+    ...(verbs === undefined ? [] : [changeOf('update', wanted)]),
+  ];
+}
+
+const nameOf = (waker: Waker) =>
+  [waker.on, waker.on === 'changed' ? waker.resource.kind : '', waker.on === 'event' ? waker.type : '']
+    .filter(Boolean)
+    .join(' ');
+
+const functions = await loadAllFunctions();
+const subscriptions = functions.flatMap((declaration) =>
+  declaration.on
+    .filter((waker) => waker.on !== 'deadLetter')
+    .map((waker) => ({ name: declaration.name, what: nameOf(waker), declaration, waker })),
+);
+
+describe.each(subscriptions)('$name subscribes to $what', ({ declaration, waker }) => {
+  test.each(wantedBy(waker))('and its Trigger brings an event %# that it takes', async (event) => {
+    const { brought, status, wakes } = await fate(declaration, event);
+    expect({ brought, status, wakes: wakes.length }).toEqual({ brought: true, status: 202, wakes: 1 });
+    const { 'ce-name': name = '' } = event.headers;
+    if (waker.on === 'changed') expect(wakes[0]?.subjects).toMatchObject([{ kind: waker.resource.kind, name }]);
+    else expect(waker.on === 'event' ? wakes[0]?.messages.length : wakes[0]?.[waker.on as 'sweep']).toBeTruthy();
+  });
+
+  test.each(unwantedBy(waker))('and an event %# that its Trigger stops it ignores unread', async (event) => {
+    const { brought, status, wakes } = await fate(declaration, event);
+    expect({ brought, status, wakes: wakes.length }).toEqual({ brought: false, status: 204, wakes: 0 });
+  });
+});
+
+const sources = (
+  await Promise.all(['components/cdi/source-cdi.yaml', 'components/snapshotter/source-snapshotter.yaml'].map(objectsIn))
+)
+  .flat()
+  .filter((object) => (object as { kind: string }).kind === ApiServerSource.kind)
+  .flatMap((object) => ApiServerSource.parse(object).spec.resources);
+
+/** As the API server evaluates the selector that Knative makes a watch of. */
+const selects = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Record<string, string>) =>
+  Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+  matchExpressions.every(({ key, operator }) => operator === 'Exists' && Object.hasOwn(labels, key));
+
+const ofOurs = { 'app.kubernetes.io/managed-by': 'ot-functions' };
+const ofCdi = { 'app.kubernetes.io/component': 'storage', 'app.kubernetes.io/managed-by': 'cdi-controller' };
+const ofImage = {
+  'pelotech.ot/disk-image-uid': '44169f83-4108-4c64-866d-68833ff5db8f',
+  'pelotech.ot/revision': '1',
+};
+const ofImporter = {
+  app: 'containerized-data-importer',
+  ...ofCdi,
+  'cdi.kubevirt.io': 'importer',
+  'pelotech.ot/attempt': '1',
+  ...ofImage,
+  'prometheus.cdi.kubevirt.io': 'true',
+};
+const ofClone = { 'pelotech.ot/virtual-machine-uid': 'e51a2e8c-8f2e-4b8e-a6bb-6f4ac2d0d1f2' };
+
+/** Labels as CDI 1.66 and the external-snapshotter leave them. */
+test.each([
+  ['DataVolume', 'of an attempt', { ...ofOurs, ...ofImage, 'pelotech.ot/attempt': '1' }, 1],
+  ['DataVolume', 'of a machine', { ...ofOurs, ...ofClone }, 1],
+  ['DataVolume', "of somebody else's", {}, 0],
+  ['Pod', 'that imports an image', ofImporter, 1],
+  ['Pod', 'that copies a disk', { app: 'containerized-data-importer', ...ofCdi }, 0],
+  ['Pod', 'of a container cluster', { ...ofOurs, app: 'web' }, 1],
+  ['PersistentVolumeClaim', 'of an image', { app: 'containerized-data-importer', ...ofCdi, ...ofImage }, 1],
+  ['PersistentVolumeClaim', 'that CDI works in', { app: 'containerized-data-importer', ...ofCdi }, 0],
+  ['PersistentVolumeClaim', "of a workspace's volume", { ...ofOurs, 'pelotech.ot/workspace': 'lab' }, 1],
+  ['VolumeSnapshot', 'of an image', { ...ofOurs, ...ofImage }, 1],
+  ['VolumeSnapshot', 'that an admin gave an image by label alone', ofImage, 1],
+  ['VolumeSnapshot', "of somebody else's", { app: 'backup' }, 0],
+] as const)('of a %s %s its source tells as often as it should', (kind, _, labels, times) => {
+  const watches = sources.filter((source) => source.kind === kind);
+  expect(watches.filter(({ selector }) => selects(selector ?? {}, labels))).toHaveLength(times);
+});

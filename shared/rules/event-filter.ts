@@ -1,0 +1,52 @@
+import type { Waker } from '../function.ts';
+import { operatorNamespace } from './operator.ts';
+import { workspacePrefix } from './workspace.ts';
+
+/** The attributes of a CloudEvent; a cluster-scoped object's `namespace` is empty. */
+export type EventAttributes = Readonly<Record<string, unknown>>;
+
+/** What events a subscription lets through, in the words of Knative's Trigger (`spec.filters`), which says the same of each. */
+export type EventFilter =
+  | { exact: Record<string, string> }
+  | { prefix: Record<string, string> }
+  | { not: EventFilter }
+  | { all: EventFilter[] };
+
+/**
+ * The filters of a waker: an event is let through by any of them. Its Trigger is printed from them and the function evaluates
+ * them, so that neither hears of more than the other. Labels are not among them: an event carries none.
+ */
+export function filtersOf(waker: Waker): EventFilter[] {
+  const exacts = attributesOf(waker).map((exact) => ({ exact }));
+  if (waker.on !== 'changed' || waker.namespace === undefined) return exacts;
+  const inside = { prefix: { [waker.resource.namespaced ? 'namespace' : 'name']: workspacePrefix } };
+  return exacts.map((exact) => ({ all: [exact, waker.namespace === 'workspace' ? inside : { not: inside }] }));
+}
+
+/** True where a function with these wakers wants the event. */
+export const isWanted = (on: readonly Waker[], event: EventAttributes) =>
+  on.some((waker) => filtersOf(waker).some((filter) => passes(filter, event)));
+
+/** The attributes by which a Trigger knows the events of a timer. */
+export const pingAttributes = (timer: 'sweep' | 'audit') => ({
+  type: 'dev.knative.sources.ping',
+  source: `/apis/v1/namespaces/${operatorNamespace}/pingsources/${timer}`,
+});
+
+function attributesOf(waker: Waker): Record<string, string>[] {
+  // Dead letters come by no Trigger.
+  if (waker.on === 'deadLetter') return [];
+  if (waker.on === 'event') return [{ type: waker.type }];
+  if (waker.on !== 'changed') return [pingAttributes(waker.on)];
+  const { apiVersion, kind } = waker.resource;
+  const changed = { apiversion: apiVersion, kind, ...(waker.name ? { name: waker.name } : {}) };
+  return waker.verbs?.map((verb) => ({ ...changed, type: `dev.knative.apiserver.ref.${verb}` })) ?? [changed];
+}
+
+function passes(filter: EventFilter, event: EventAttributes): boolean {
+  if ('exact' in filter) return Object.entries(filter.exact).every(([name, value]) => event[name] === value);
+  if ('prefix' in filter)
+    return Object.entries(filter.prefix).every(([name, value]) => String(event[name] ?? '').startsWith(value));
+  if ('not' in filter) return !passes(filter.not, event);
+  return filter.all.every((one) => passes(one, event));
+}
