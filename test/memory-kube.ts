@@ -64,12 +64,14 @@ export function memoryKube(): Kube {
   return some as Kube;
 }
 
-/** `status.phase!=Available` and `metadata.name=x` are all that anybody selects by. */
-function isListed(object: Stored, { namespace, fieldSelector }: ListOptions): boolean {
+/** `status.phase!=Available` and `metadata.name=x`, `key=value` and `key in (a,b)` are all that anybody selects by. */
+function isListed(object: Stored, { namespace, fieldSelector, labelSelector }: ListOptions): boolean {
   const [, path = '', sign, value] = /^([\w.]+)(!?=)(.*)$/.exec(fieldSelector ?? '') ?? [];
   const is = path.split('.').reduce<unknown>((inner, step) => (inner as Tree | undefined)?.[step], object) ?? '';
   const isSelected = fieldSelector === undefined || (is === value) === (sign === '=');
-  return isSelected && (namespace === undefined || object.metadata.namespace === namespace);
+  const [, label = '', values = ''] = /^([\w./-]+)(?:=| in \()([^)]*)\)?$/.exec(labelSelector ?? '') ?? [];
+  const isLabelled = labelSelector === undefined || values.split(',').includes(object.metadata.labels?.[label] ?? '');
+  return isSelected && isLabelled && (namespace === undefined || object.metadata.namespace === namespace);
 }
 
 /** RFC 7386. */

@@ -7,13 +7,13 @@ import { parsePolicy } from '../../shared/rules/policy.ts';
 import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
 import { aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';
-import { decide, type Left, type Observed } from './decide.ts';
+import { decide, type Left, type Seen } from './decide.ts';
 
 const nowMs = start + 3_600_000;
 const nothing: Left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
 const claim = PersistentVolumeClaim.parse({ metadata: { name: 'x', namespace: 'vmdi-farm' } });
 
-type Given = Partial<Omit<Observed, 'left'>> & { left?: Partial<Left>; data?: Record<string, string> };
+type Given = Partial<Omit<Seen, 'left'>> & { left?: Partial<Left>; data?: Record<string, string> };
 const pass = ({ left, data = {}, ...more }: Given) =>
   decide({
     nowMs,
@@ -107,11 +107,11 @@ describe('a deleted image that nobody holds', () => {
 });
 
 describe('a deleted image', () => {
-  const isHeld = (image: Observed['image'], machines: readonly VirtualMachine[], data = {}) => {
+  const isHeld = (image: Seen['image'], machines: readonly VirtualMachine[], data = {}) => {
     const actions = pass({ image, machines, data, left: { snapshots: [aSnapshot(image)] } });
     return !actions.some((action) => action.do === 'delete');
   };
-  test.each<[string, Observed['image'], VirtualMachine, boolean]>([
+  test.each<[string, Seen['image'], VirtualMachine, boolean]>([
     ['is held by a machine with a disk from it', deleted(), machine('a', withDisk('uid-ubuntu')), true],
     ['is held by one whose disk is yet to be cloned', deleted(), machine('a'), true],
     ['is held by one of the same second', deleted(), machine('a', { createdAfterSeconds: 0 }), true],

@@ -1,8 +1,13 @@
 import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { diskImageFinalizer, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import {
+  diskImageFinalizer,
+  type VMDiskImage,
+  VMDiskImage as VMDiskImageKind,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
@@ -12,8 +17,22 @@ import { mayBeOrphan, orphan } from './orphan.ts';
 import { hold, takeDown } from './teardown.ts';
 import { unused } from './unused.ts';
 
+/** What a decision goes by. */
+export type Observed = Seen | Postponed | Unread;
+
+/** The image was not looked at: the pass has enough to do. */
+export interface Postponed {
+  postponed: ObjectReference;
+}
+
+/** The API server did not answer what the image is. */
+export interface Unread {
+  unread: ObjectReference;
+  why: string;
+}
+
 /** An image that was deleted, or that may have to go, and who names it. */
-export interface Observed {
+export interface Seen {
   nowMs: number;
   policy: Policy;
   image: VMDiskImage;
@@ -33,7 +52,11 @@ export interface Left {
 }
 
 /** Deletes an image that nobody uses any more; keeps one that was deleted while machines hold it, then takes it down. */
-export function decide({ image, machines, workspaces, policy, left, nowMs }: Observed): Action[] {
+export function decide(observed: Observed): Action[] {
+  if ('postponed' in observed) return [lookLater(observed.postponed)];
+  if ('unread' in observed)
+    return [{ do: 'again', because: `VMDiskImage ${keyOf(observed.unread)} could not be read: ${observed.why}` }];
+  const { image, machines, workspaces, policy, left, nowMs } = observed;
   const { deletionTimestamp, finalizers } = image.metadata;
   const users = referencesAmong(machines, policy);
   if (deletionTimestamp === undefined) {
@@ -45,3 +68,9 @@ export function decide({ image, machines, workspaces, policy, left, nowMs }: Obs
   const holders = users.filter((machine) => isHeldBy(image, machine));
   return holders.length > 0 ? hold(image, left, holders, nowMs) : takeDown(image, left, nowMs);
 }
+
+const lookLater = (metadata: ObjectReference): Action => ({
+  do: 'lookLater',
+  about: { apiVersion: VMDiskImageKind.apiVersion, kind: VMDiskImageKind.kind, metadata },
+  afterMs: 0,
+});

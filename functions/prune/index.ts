@@ -14,7 +14,7 @@ import {
   VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import type { ObjectReference, Resource } from '../../shared/resources/resource.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { imageNameOf } from '../../shared/rules/names.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
@@ -22,8 +22,9 @@ import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { withLabel } from '../../shared/rules/selectors.ts';
 import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { isMadeForWorkspaces } from '../../shared/rules/workspace-images.ts';
+import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
-import { decide, type Left, type Observed } from './decide.ts';
+import { decide, type Left, type Observed, type Postponed, type Unread } from './decide.ts';
 import { mayBeOrphan } from './orphan.ts';
 import { mayBeUnused } from './unused.ts';
 
@@ -59,13 +60,18 @@ export default defineFunction<Observed>({
 /** A pass deletes so many unused images at most: storage that has to take down a thousand snapshots at once suffers. */
 const prunedPerPass = 50;
 
+/** So many deleted images are taken down at once: one list finds the volumes or the snapshots of all of them. */
+const takenDownPerPass = 100;
+
 /** Each image before the machines that name it: what is deleted as it was observed was found unused after that. */
 async function observe({ kube, nowMs }: Context, wake: Wake): Promise<Observed[]> {
-  const images = await candidates(kube, wake);
-  const deleted = images.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  const { images, postponed, unread } = await candidates(kube, wake);
+  const allDeleted = images.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  const deleted = allDeleted.slice(0, takenDownPerPass);
+  const others = [...unread, ...[...postponed, ...allDeleted.slice(takenDownPerPass).map(refOf)].map(postpone)];
   const looksForUnused = wake.audit || subjectsOf(wake, ConfigMap).length > 0;
   // Most events are about images that stay: they cost no more than the look at the image.
-  if (deleted.length === 0 && !looksForUnused && !images.some(isMadeForWorkspaces)) return [];
+  if (deleted.length === 0 && !looksForUnused && !images.some(isMadeForWorkspaces)) return others;
   const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
   const unused = looksForUnused ? images.filter((image) => mayBeUnused(image, policy, nowMs)).sort(byWait) : [];
   const inTurn = policy.values.prune === 'DryRun' ? unused : unused.slice(0, prunedPerPass);
@@ -83,14 +89,15 @@ async function observe({ kube, nowMs }: Context, wake: Wake): Promise<Observed[]
     staying.length > 0 ? kube.list(Workspace) : [],
   ]);
   const left = await leftOf(kube, deleted);
-  return concerned.map((image, index) => ({
+  const seen = concerned.map((image, index) => ({
     nowMs,
     policy,
     image,
     machines: machines[index] ?? [],
     workspaces,
-    ...left.get(image.metadata.uid),
+    ...left(image),
   }));
+  return [...seen, ...others];
 }
 
 type Reader = Context['kube'];
@@ -98,41 +105,76 @@ type Reader = Context['kube'];
 const byWait = (a: Image, b: Image) =>
   (a.status?.unreferencedSince ?? '').localeCompare(b.status?.unreferencedSince ?? '');
 
-/** What there is of each deleted image, by its uid. */
-async function leftOf(kube: Reader, images: readonly Image[]): Promise<Map<string, { left: Left }>> {
-  if (images.length === 0) return new Map();
-  const lease = await kube.get(Lease, { namespace: operatorNamespace, name: leaseName });
+const refOf = ({ metadata: { namespace, name } }: Image): ObjectReference => ({ namespace, name });
+const postpone = (image: ObjectReference): Postponed => ({ postponed: image });
+
+/** What there is of each deleted image. */
+async function leftOf(kube: Reader, images: readonly Image[]): Promise<(image: Image) => { left?: Left }> {
+  if (images.length === 0) return () => ({});
+  const uids = images.map(({ metadata }) => metadata.uid);
+  const [lease, ...lists] = await Promise.all([
+    kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
+    listLabelled(kube, DataVolume, imageUidLabel, uids),
+    listLabelled(kube, PersistentVolumeClaim, imageUidLabel, uids),
+    listLabelled(kube, VolumeSnapshot, imageUidLabel, uids),
+  ]);
   const holding = new Set((holdersOf(lease) ?? []).map(({ uid }) => uid));
-  const found = images.map(async ({ metadata: { uid, namespace = '' } }) => {
-    const own = { namespace, labelSelector: `${imageUidLabel}=${uid}` };
-    const [dataVolumes, claims, snapshots] = await Promise.all([
-      kube.list(DataVolume, own),
-      kube.list(PersistentVolumeClaim, own),
-      kube.list(VolumeSnapshot, own),
-    ]);
-    return [uid, { left: { dataVolumes, claims, snapshots, holdsSlot: holding.has(uid) } }] as const;
-  });
-  return new Map(await Promise.all(found));
+  const byUid = <T extends KubernetesObject>(found: readonly T[]) =>
+    Map.groupBy(found, ({ metadata }) => metadata.labels?.[imageUidLabel] ?? '');
+  const [dataVolumes, claims, snapshots] = [byUid(lists[0]), byUid(lists[1]), byUid(lists[2])];
+  const isDeleted = new Set(uids);
+  return ({ metadata: { uid, namespace } }) => {
+    if (!isDeleted.has(uid)) return {};
+    const isThere = ({ metadata }: KubernetesObject) => metadata.namespace === namespace;
+    return {
+      left: {
+        dataVolumes: dataVolumes.get(uid)?.filter(isThere) ?? [],
+        claims: claims.get(uid)?.filter(isThere) ?? [],
+        snapshots: snapshots.get(uid)?.filter(isThere) ?? [],
+        holdsSlot: holding.has(uid),
+      },
+    };
+  };
+}
+
+interface Candidates {
+  images: Image[];
+  postponed: readonly ObjectReference[];
+  unread: readonly Unread[];
 }
 
 /**
  * The images events are about, by name or by the name of a child; where a slot changed hands those under way, where the
  * policy changed those that nobody uses; at an audit all.
  */
-async function candidates(kube: Reader, wake: Wake): Promise<Image[]> {
-  if (wake.audit) return kube.list(VMDiskImage);
-  const named = new Map<string, ObjectReference>();
+async function candidates(kube: Reader, wake: Wake): Promise<Candidates> {
+  if (wake.audit) return { images: await kube.list(VMDiskImage), postponed: [], unread: [] };
+  const byKey = new Map<string, ObjectReference>();
   for (const { kind, namespace, name } of wake.subjects) {
     const image = kind === VMDiskImage.kind ? name : imageNameOf(name);
-    if (image !== undefined) named.set(`${namespace}/${image}`, { namespace, name: image });
+    if (image !== undefined) byKey.set(`${namespace}/${image}`, { namespace, name: image });
   }
+  const named = [...byKey.values()];
   const listed = (kind: Resource, fieldSelector: string) =>
     subjectsOf(wake, kind).length > 0 ? kube.list(VMDiskImage, { fieldSelector }) : [];
   const [open, unused, ...found] = await Promise.all([
     listed(Lease, underWay),
     listed(ConfigMap, unreferenced),
-    ...[...named.values()].map((ref) => kube.get(VMDiskImage, ref)),
+    ...named.slice(0, takenDownPerPass).map((ref) => readImage(kube, ref)),
   ]);
-  const images = [...open, ...unused, ...found.filter((image) => image !== undefined)];
-  return [...new Map(images.map((image) => [image.metadata.uid, image])).values()];
+  const images = [...found.flatMap(({ image }) => image ?? []), ...open, ...unused];
+  return {
+    images: [...new Map(images.map((image) => [image.metadata.uid, image])).values()],
+    postponed: named.slice(takenDownPerPass),
+    unread: found.flatMap(({ unread }) => unread ?? []),
+  };
+}
+
+/** One that cannot be read holds up no other. */
+async function readImage(kube: Reader, ref: ObjectReference): Promise<{ image?: Image | undefined; unread?: Unread }> {
+  try {
+    return { image: await kube.get(VMDiskImage, ref) };
+  } catch (error) {
+    return { unread: { unread: ref, why: String(error) } };
+  }
 }

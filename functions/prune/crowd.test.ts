@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import type { Subject, Wake } from '../../shared/function.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import {
+  diskImageFinalizer,
+  imageUidLabel,
+  managedBy,
+  VMDiskImage,
+  type VMDiskImageStatus,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { ObjectReference, Resource } from '../../shared/resources/resource.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
+import { ApiError } from '../../shared/runtime/errors.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import { runPass } from '../../shared/runtime/serve.ts';
+import { telemetryOf } from '../../shared/runtime/telemetry.ts';
+import { at, aVMDiskImage } from '../../test/builders.ts';
+import { memoryKube } from '../../test/memory-kube.ts';
+import declaration from './index.ts';
+
+const namespace = 'vmdi-farm';
+const nothing: Wake = { subjects: [], messages: [], sweep: false, audit: false };
+const subjectOf = ({ apiVersion, kind }: Resource, { name }: ObjectReference): Subject => ({
+  apiVersion,
+  kind,
+  namespace,
+  name,
+});
+
+/** `pass` runs one pass over the objects in memory and resolves with what the function is woken for next. */
+function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
+  const kube = memoryKube();
+  const requests = { get: 0, list: 0, write: 0 };
+  let next: Subject[] = [];
+  const wrote = (resource: Resource, ref: ObjectReference) => {
+    requests.write++;
+    next.push(subjectOf(resource, ref));
+  };
+  const counted: Kube = {
+    ...kube,
+    get: async (resource, ref) => {
+      requests.get++;
+      if (refuses(ref)) throw new ApiError(500, 'InternalError', 'the server is out of order');
+      return kube.get(resource, ref);
+    },
+    list: async (resource, options) => {
+      requests.list++;
+      return kube.list(resource, options);
+    },
+    patch: async (resource, ref, patch, options) => {
+      wrote(resource, ref);
+      return kube.patch(resource, ref, patch, options);
+    },
+    delete: async (resource, ref, preconditions) => {
+      wrote(resource, ref);
+      await kube.delete(resource, ref, preconditions);
+    },
+  };
+  const ports = {
+    kube: counted,
+    telemetry: telemetryOf('prune'),
+    now: () => Date.now(),
+    pause: async () => undefined,
+    random: () => 0,
+    teller: { tell: () => undefined, retell: () => undefined },
+  };
+  const pass = async (wake: Partial<Wake>) => {
+    next = [];
+    await runPass(declaration, ports, { ...nothing, ...wake }, [], new Set(), (about) => next.push(about));
+    return [...new Map(next.map((subject) => [`${subject.kind} ${subject.name}`, subject])).values()];
+  };
+  const create = (name: string, status: VMDiskImageStatus = {}) => {
+    const { apiVersion, kind, spec } = aVMDiskImage();
+    const metadata = { namespace, name, finalizers: [diskImageFinalizer] };
+    return kube.create(VMDiskImage, { apiVersion, kind, metadata, spec, status });
+  };
+  /** So many deleted images with a snapshot each. */
+  const createDeleted = async (count: number) => {
+    for (let index = 0; index < count; index++) {
+      const { uid, name } = (await create(`image-${index}`)).metadata;
+      const labels = { ...managedBy, [imageUidLabel]: uid };
+      await kube.create(VolumeSnapshot, { metadata: { namespace, name: `${name}-0badcafe-r1`, labels } });
+      await kube.delete(VMDiskImage, { namespace, name });
+    }
+  };
+  return { kube, pass, requests, create, createDeleted };
+}
+
+test('a thousand images deleted at once go in passes of bounded size, and their lists do not grow with them', async () => {
+  const { kube, pass, requests, createDeleted } = inMemory();
+  await createDeleted(1000);
+  let passes = 0;
+  for (let subjects = await pass({ audit: true }); subjects.length > 0; subjects = await pass({ subjects })) {
+    const { get, write } = requests;
+    expect(get, 'GETs of a pass').toBeLessThanOrEqual(110);
+    expect(write, 'writes of a pass').toBeLessThanOrEqual(200);
+    Object.assign(requests, { get: 0, write: 0 });
+    expect(++passes, 'passes').toBeLessThan(40);
+  }
+  expect(await kube.list(VMDiskImage)).toEqual([]);
+  expect(requests.list, 'lists of all passes').toBeLessThanOrEqual(passes * 6 + 10);
+});
+
+test('an image that cannot be read holds up no other, and its event is wanted again', async () => {
+  const { kube, pass, createDeleted } = inMemory(({ name }) => name === 'image-1');
+  await createDeleted(3);
+  const subjects = [0, 1, 2].map((index) => subjectOf(VMDiskImage, { name: `image-${index}` }));
+  await expect(pass({ subjects })).rejects.toThrow('VMDiskImage vmdi-farm/image-1 could not be read');
+  await expect(pass({ subjects })).rejects.toThrow();
+  expect((await kube.list(VMDiskImage)).map(({ metadata }) => metadata.name)).toEqual(['image-1']);
+});
+
+test('of images that nobody uses a pass deletes fifty, the longest unused first', async () => {
+  const { kube, pass, create } = inMemory();
+  const data = { prune: 'WhenUnreferenced', pruneAfter: '1h' };
+  await kube.create(ConfigMap, { metadata: { namespace: operatorNamespace, name: policyName }, data });
+  // Listed in another order than that of their times.
+  for (let index = 0; index < 60; index++)
+    await create(`image-${index}`, { references: { count: 0 }, unreferencedSince: at((index * 7) % 60) });
+  await pass({ audit: true });
+  const stays = (await kube.list(VMDiskImage)).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const since = stays.map(({ status }) => status?.unreferencedSince).sort();
+  expect(since).toEqual(Array.from({ length: 10 }, (_, index) => at(50 + index)));
+});
