@@ -152,17 +152,28 @@ export function anImporter(
 
 export function aSnapshot(
   image: VMDiskImage,
-  options: { revision?: number; ready?: boolean; error?: string } = {},
+  options: {
+    revision?: number;
+    attempt?: number;
+    ready?: boolean;
+    error?: string;
+    leaving?: boolean;
+    createdAfterSeconds?: number;
+  } = {},
 ): VolumeSnapshot {
   const revision = options.revision ?? image.status?.revision ?? 1;
+  const attempt = options.attempt ?? image.status?.attempt ?? 1;
   const name = snapshotName(image.metadata, revision);
   return VolumeSnapshot.parse({
     metadata: {
       name,
       namespace: 'vmdi-farm',
       uid: `uid-${name}`,
+      creationTimestamp: at(options.createdAfterSeconds ?? 0),
       labels: { ...managedBy, [imageUidLabel]: image.metadata.uid, [revisionLabel]: String(revision) },
+      ...(options.leaving ? { deletionTimestamp: at(0) } : {}),
     },
+    spec: { source: { persistentVolumeClaimName: dataVolumeName(image.metadata, revision, attempt) } },
     status: {
       readyToUse: options.ready ?? false,
       ...(options.ready ? { restoreSize: '24Gi' } : {}),

@@ -218,6 +218,30 @@ describe('a snapshot', () => {
     const failed = image({ phase: 'Failed', snapshottingAt: at(0) });
     expect(pass({ image: failed, dataVolumes: [volume] }).verbs).toEqual([]);
   });
+  test.each([
+    ['was cut from the claim of another attempt', { attempt: 7 }],
+    ['is older than the volume of the attempt', { createdAfterSeconds: -60 }],
+  ])('that %s holds another download: it goes, and is made anew', (_, options) => {
+    const made = { ...volume, metadata: { ...volume.metadata, creationTimestamp: at(0) } };
+    const other = aSnapshot(snapshotting, { ...options, ready: true });
+    const observed = { image: snapshotting, dataVolumes: [made], snapshots: [other] };
+    expect(pass(observed).actions).toMatchObject([{ do: 'delete', of: { metadata: { name: other.metadata.name } } }]);
+    expect(pass({ ...observed, snapshots: [] }).verbs).toEqual(['create']);
+  });
+  test('of another download is left where machines are cloned from it, or where it is not the image’s: the image fails', () => {
+    const other = aSnapshot(snapshotting, { attempt: 7, ready: true });
+    const used = image({ ...snapshotting.status, snapshot: { name: other.metadata.name, revision: 1 } });
+    const strange = { ...other, metadata: { ...other.metadata, labels: {} } };
+    for (const observed of [
+      { image: used, snapshots: [other] },
+      { image: snapshotting, snapshots: [strange] },
+    ]) {
+      const { verbs, status } = pass({ ...observed, dataVolumes: [volume] });
+      expect(verbs).toEqual(['patchStatus']);
+      expect(status).toMatchObject({ phase: 'Failed' });
+      expect(status?.message).toContain(`VolumeSnapshot ${other.metadata.name} was not cut from the volume`);
+    }
+  });
   test('that a crash left unmade is made', () => {
     expect(pass({ image: snapshotting, dataVolumes: [volume] }).verbs).toEqual(['create']);
   });

@@ -5,14 +5,12 @@ import {
   revisionLabel,
   type VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import {
-  type VolumeSnapshot,
-  VolumeSnapshot as VolumeSnapshotKind,
-} from '../../shared/resources/snapshot/volume-snapshot.ts';
+import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { traceOf } from '../../shared/rules/image-status.ts';
 import { isValid } from '../../shared/rules/policy.ts';
 import type { Observed } from './observed.ts';
+import { removeSnapshot } from './snapshot.ts';
 
 /** Volumes of earlier attempts, the source volume once its snapshot is ready, snapshots of earlier revisions. */
 export function leftovers(observed: Observed): Action[] {
@@ -23,9 +21,7 @@ export function leftovers(observed: Observed): Action[] {
     ...dataVolumes
       .filter((dataVolume) => !dataVolume.metadata.deletionTimestamp && isLeftOver(observed, dataVolume))
       .map((dataVolume) => remove(image, dataVolume)),
-    ...old
-      .filter(({ metadata }) => !metadata.deletionTimestamp)
-      .map((found): Action => ({ do: 'delete', resource: VolumeSnapshotKind, of: found, trace: traceOf(image) })),
+    ...old.filter(({ metadata }) => !metadata.deletionTimestamp).map((found) => removeSnapshot(image, found)),
   ];
 }
 

@@ -1,6 +1,9 @@
+import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import type { Action } from '../../shared/rules/actions.ts';
 import { childMetadata } from '../../shared/rules/child.ts';
+import { traceOf } from '../../shared/rules/image-status.ts';
 import { snapshotName } from '../../shared/rules/names.ts';
 
 /** The snapshot of a revision, cut from the claim of the attempt that downloaded it (a DataVolume's claim has its name). */
@@ -9,4 +12,20 @@ export const snapshotFor = (image: VMDiskImage, revision: number, claim: string)
   kind: VolumeSnapshot.kind,
   metadata: childMetadata(image, snapshotName(image.metadata, revision), revision),
   spec: { volumeSnapshotClassName: image.spec.snapshotClass, source: { persistentVolumeClaimName: claim } },
+});
+
+/**
+ * It holds the download of this attempt: it was cut from its claim, and after its volume was made, for the claims of an image
+ * whose status was lost may have the names of earlier ones.
+ */
+export const isCutFrom = ({ metadata, spec }: VolumeSnapshot, volume: DataVolume | undefined, attempt: string) =>
+  spec?.source?.persistentVolumeClaimName === (volume?.status?.claimName ?? attempt) &&
+  metadata.creationTimestamp >= (volume?.metadata.creationTimestamp ?? '');
+
+/** Deletes a snapshot of the image. */
+export const removeSnapshot = (image: VMDiskImage, snapshot: VolumeSnapshot): Action => ({
+  do: 'delete',
+  resource: VolumeSnapshot,
+  of: snapshot,
+  trace: traceOf(image),
 });

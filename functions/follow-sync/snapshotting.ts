@@ -19,7 +19,7 @@ import { isValid } from '../../shared/rules/policy.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import { currentName, type Observed } from './observed.ts';
-import { snapshotFor } from './snapshot.ts';
+import { isCutFrom, removeSnapshot, snapshotFor } from './snapshot.ts';
 
 /** Waits for the snapshot of a downloaded image: makes it, and says what became of it. */
 export function snapshotting(observed: Observed): Action[] {
@@ -28,7 +28,8 @@ export function snapshotting(observed: Observed): Action[] {
   const name = snapshotName(image.metadata, revision);
   const dataVolume = dataVolumes.find(({ metadata }) => metadata.name === currentName(image));
   const snapshot = snapshots.find(({ metadata }) => metadata.name === name);
-  if (snapshot?.status?.readyToUse) return succeeded(observed, snapshot);
+  const isOfAnother = snapshot !== undefined && !isCutFrom(snapshot, dataVolume, currentName(image));
+  if (snapshot?.status?.readyToUse && !isOfAnother) return succeeded(observed, snapshot);
   const refusal = refusals.get(refusalKey(VolumeSnapshotKind, { namespace: image.metadata.namespace, name }));
   if (refusal) return snapshotFailed(observed, 'Rejected', `The VolumeSnapshot was refused: ${refusal}`);
   if (!dataVolume || dataVolume.status?.phase === 'Failed') {
@@ -37,6 +38,7 @@ export function snapshotting(observed: Observed): Action[] {
       : 'its DataVolume is gone';
     return snapshotFailed(observed, 'VolumeLost', `The volume was lost before its snapshot was ready: ${found}.`);
   }
+  if (isOfAnother) return ofAnother(observed, snapshot);
   if (isValid(policy, 'snapshotTimeout') && nowMs - sinceMs(image, dataVolume) >= policy.values.snapshotTimeout) {
     const found = snapshot?.status?.error?.message ?? 'no error';
     const within = `within snapshotTimeout (${sayDuration(policy.values.snapshotTimeout)})`;
@@ -47,6 +49,20 @@ export function snapshotting(observed: Observed): Action[] {
     );
   }
   return snapshot ? [] : makeSnapshot(image, dataVolume);
+}
+
+/**
+ * A snapshot under the name of this revision that holds another download, as after somebody edited the status. It goes where it
+ * is the image's and no machine is cloned from it; the volume is there to cut the right one from.
+ */
+function ofAnother(observed: Observed, snapshot: VolumeSnapshot): Action[] {
+  const { image } = observed;
+  const { name, deletionTimestamp, labels } = snapshot.metadata;
+  if (deletionTimestamp) return [];
+  if (labels?.[imageUidLabel] === image.metadata.uid && image.status?.snapshot?.name !== name)
+    return [removeSnapshot(image, snapshot)];
+  const message = `VolumeSnapshot ${name} was not cut from the volume of this download. The volume is kept; remove that snapshot.`;
+  return snapshotFailed(observed, 'Rejected', message);
 }
 
 /** Since when the snapshot is waited for; where somebody took that out of the status, since what came before it. */

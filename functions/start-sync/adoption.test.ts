@@ -35,6 +35,7 @@ function pass(image: ReturnType<typeof aVMDiskImage>, more: Partial<Seen> = {}) 
     images: [image],
     dataVolumes: [],
     pods: [],
+    snapshots: [],
     classes,
     refusals: new Map(),
     isAudit: false,

@@ -6,6 +6,8 @@ import {
   type VMDiskImage,
   type VMDiskImageStatus,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { adopteeOf } from '../../shared/rules/adoption.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
@@ -29,6 +31,7 @@ export interface World {
   policy: Policy;
   classes: Classes;
   dataVolumes: readonly DataVolume[];
+  snapshots: readonly VolumeSnapshot[];
   refusals: ReadonlyMap<string, string>;
   places: ReadonlyMap<string, string>;
   isAudit: boolean;
@@ -56,15 +59,15 @@ export function advance(image: VMDiskImage, world: World): Step | undefined {
   return undefined;
 }
 
-const isNew: Check = (image, { places, dataVolumes }) => {
+const isNew: Check = (image, world) => {
   if (image.status?.phase) return undefined;
-  const made = newestAttempt(image, dataVolumes);
+  const made = newestAttempt(image, world);
   const adopt = adopteeOf(image);
   if (adopt) return adopting(image, adopt, made.attempt > 0 ? made.revision + 1 : made.revision);
   return queued('Queued', 'Waiting for a free slot.', {
     revision: made.revision,
     contentDigest: contentDigest(image),
-    queuedAt: places.get(image.metadata.uid) ?? image.metadata.creationTimestamp,
+    queuedAt: world.places.get(image.metadata.uid) ?? image.metadata.creationTimestamp,
     attempt: made.attempt,
     attempts: made.attempt,
   });
@@ -205,12 +208,16 @@ const missing = (reason: string, kind: string, name: string, found: ReadonlyMap<
   message: `Expected a ${kind} ${name}, found ${[...found.keys()].sort().join(', ') || 'none at all'}.`,
 });
 
-/** A status that was wiped or garbled loses no attempt: the DataVolumes tell which was the last. */
-function newestAttempt(image: VMDiskImage, dataVolumes: readonly DataVolume[]) {
-  const made = dataVolumes
-    .map(({ metadata }) => metadata.labels ?? {})
-    .filter((labels) => labels[imageUidLabel] === image.metadata.uid)
+/**
+ * A status that was wiped or garbled loses no attempt, and uses no revision twice: what was made tells which were the last. A
+ * revision that has a snapshot is over; under its name the next download would be taken for it.
+ */
+function newestAttempt({ metadata: { uid } }: VMDiskImage, { dataVolumes, snapshots }: World) {
+  const labelsOf = (objects: readonly KubernetesObject[]) =>
+    objects.map(({ metadata }) => metadata.labels ?? {}).filter((labels) => labels[imageUidLabel] === uid);
+  const [newest = { revision: 1, attempt: 0 }] = labelsOf(dataVolumes)
     .map((labels) => ({ revision: Number(labels[revisionLabel]) || 1, attempt: Number(labels[attemptLabel]) || 0 }))
     .sort((a, b) => b.revision - a.revision || b.attempt - a.attempt);
-  return made[0] ?? { revision: 1, attempt: 0 };
+  const over = Math.max(0, ...labelsOf(snapshots).map((labels) => Number(labels[revisionLabel]) || 0));
+  return over < newest.revision ? newest : { revision: over + 1, attempt: 0 };
 }

@@ -10,6 +10,7 @@ import {
   aHolder,
   aLease,
   anImporter,
+  aSnapshot,
   at,
   aVMDiskImage,
   type ImageOptions,
@@ -32,6 +33,7 @@ function seenWith(images: VMDiskImage[], more: More): Seen {
     images,
     dataVolumes: [],
     pods: [],
+    snapshots: [],
     classes,
     refusals: new Map(),
     isAudit: false,
@@ -354,6 +356,23 @@ describe('after a crash', () => {
       data: { concurrency: '0' },
     });
     expect(of('patchStatus')[0]?.status).toMatchObject({ phase: 'Queued', attempt: 2, attempts: 2 });
+    expect(of('record')).toMatchObject([{ type: 'Warning', reason: 'StatusRebuilt' }]);
+  });
+  test.each([
+    ['a snapshot is left of it', [], [4, 2], { revision: 5, attempt: 0, attempts: 0 }],
+    ['a snapshot and its volume are', [{ revision: 4, attempt: 2 }], [4], { revision: 5, attempt: 0 }],
+    ['a later revision was under way', [{ revision: 5, attempt: 2 }], [4], { revision: 5, attempt: 2, attempts: 2 }],
+  ])('no revision of a status that was wiped is used again where %s', (_, volumes, snapshots, status) => {
+    const image = aVMDiskImage({ name: 'a' });
+    const { of } = pass([image], {
+      dataVolumes: volumes.map((options) => aDataVolume(image, options)),
+      snapshots: [
+        ...snapshots.map((revision) => aSnapshot(image, { revision, ready: true })),
+        aSnapshot(aVMDiskImage({ name: 'b' }), { revision: 9 }),
+      ],
+      data: { concurrency: '0' },
+    });
+    expect(of('patchStatus')[0]?.status).toMatchObject({ phase: 'Queued', ...status });
     expect(of('record')).toMatchObject([{ type: 'Warning', reason: 'StatusRebuilt' }]);
   });
 });

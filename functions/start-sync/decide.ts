@@ -92,8 +92,9 @@ function interrupted(image: VMDiskImage, { to, reason }: { to: string; reason: s
 
 /** A status that was wiped or garbled is said to have been, once: what it held beside the attempts is lost. */
 function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Move, 'fields'>): Action[] {
-  if (image.status?.phase || !fields?.attempt) return [];
-  const message = `The status was empty or not readable; rebuilt from the DataVolumes: ${fields.attempt} attempts so far.`;
+  const { revision = 1, attempt = 0 } = fields ?? {};
+  if (image.status?.phase || (!attempt && (revision ?? 1) === 1)) return [];
+  const message = `The status was empty or not readable; rebuilt from DataVolumes and snapshots: revision ${revision}, ${attempt} attempts so far.`;
   return [record(image, true, 'StatusRebuilt', message, image.metadata.resourceVersion)];
 }
 

@@ -14,12 +14,14 @@ import {
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { keyOf } from '../../shared/resources/resource.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { isIn, withLabel } from '../../shared/rules/selectors.ts';
 import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import type { Classes } from './advance.ts';
 import { decide, turns } from './decide.ts';
 import type { Observed, Seen } from './observed.ts';
@@ -42,6 +44,7 @@ export default defineFunction<Observed>({
     { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },
     { resource: DataVolume, verbs: ['get', 'list', 'create'] },
     { resource: Pod, verbs: ['list'] },
+    { resource: VolumeSnapshot, verbs: ['list'] },
     { resource: StorageClass, verbs: ['list'] },
     { resource: VolumeSnapshotClass, verbs: ['list'] },
     { resource: Lease, verbs: ['get', 'create', 'update'], namespace: 'own' },
@@ -74,8 +77,9 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
   // Without a Lease that can be read all there is was listed just now.
   const unlisted = (images: readonly Image[]) =>
     held ? images.filter((image) => mayHaveBegun(image) && !known.has(image.metadata.uid)) : [];
-  const [rest, busyOthers, classesOfOpen] = await Promise.all([
+  const [rest, snapshots, busyOthers, classesOfOpen] = await Promise.all([
     atRest(kube, wake, open),
+    listLabelled(kube, VolumeSnapshot, imageUidLabel, uidsOf(open.filter(hasLostItsStatus))),
     atWork(kube, uidsOf(unlisted(open))),
     open.length > 0 ? classesOf(kube) : undefined,
   ]);
@@ -97,6 +101,7 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
     classes,
     dataVolumes: [busyHolders, busyOthers, busyLeaving].flatMap(({ dataVolumes }) => dataVolumes),
     pods: [busyHolders, busyOthers, busyLeaving].flatMap(({ pods }) => pods),
+    snapshots,
   };
 }
 
@@ -131,12 +136,13 @@ const uidsOf = (images: readonly Image[]) => images.map(({ metadata }) => metada
 /** Of more images all DataVolumes are listed rather than theirs: their uids are part of a URL. */
 const mostUids = 100;
 
-/**
- * A DataVolume of it may be downloading: of its attempt, or of one before that is not deleted yet. One whose status was wiped
- * shows by its finalizer that there may be.
- */
-const mayHaveBegun = ({ status, metadata }: Image) => {
-  if (!status?.phase) return (metadata.finalizers?.length ?? 0) > 0;
+/** Its finalizer shows that it had one. */
+const hasLostItsStatus = ({ status, metadata }: Image) => !status?.phase && (metadata.finalizers?.length ?? 0) > 0;
+
+/** A DataVolume of it may be downloading: of its attempt, or of one before that is not deleted yet. */
+const mayHaveBegun = (image: Image) => {
+  const { status } = image;
+  if (!status?.phase) return hasLostItsStatus(image);
   return status.phase !== 'Snapshotting' && ((status.attempt ?? 0) > 0 || (status.revision ?? 1) > 1);
 };
 

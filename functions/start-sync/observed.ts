@@ -3,6 +3,7 @@ import type { Lease } from '../../shared/resources/coordination/lease.ts';
 import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import type { Pod } from '../../shared/resources/core/pod.ts';
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
 import type { Classes } from './advance.ts';
 
@@ -17,6 +18,8 @@ export interface Seen {
   /** Of the images that hold a slot or are Syncing; all of ours where the Lease has to be rebuilt. */
   dataVolumes: readonly DataVolume[];
   pods: readonly Pod[];
+  /** Of the images without a phase that may have had one: which revisions were downloaded before. */
+  snapshots: readonly VolumeSnapshot[];
   classes: Classes;
   refusals: ReadonlyMap<string, string>;
   /** An audit tries again what the API server forbade: nothing tells when a permission or quota changes. */

@@ -18,6 +18,7 @@ function counted(status: VMDiskImageStatus) {
     images: [image],
     dataVolumes: [aDataVolume(image)],
     pods: [],
+    snapshots: [],
     classes,
     refusals: new Map(),
     isAudit: false,

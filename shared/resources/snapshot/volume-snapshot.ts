@@ -5,7 +5,12 @@ import { defineResource, type ObjectOf } from '../resource.ts';
 export const VolumeSnapshot = defineResource(
   { apiVersion: 'snapshot.storage.k8s.io/v1', kind: 'VolumeSnapshot', plural: 'volumesnapshots' },
   {
-    spec: z.looseObject({ volumeSnapshotClassName: z.string().optional() }).optional(),
+    spec: z
+      .looseObject({
+        volumeSnapshotClassName: z.string().optional(),
+        source: z.looseObject({ persistentVolumeClaimName: z.string().optional() }).optional(),
+      })
+      .optional(),
     status: z
       .looseObject({
         readyToUse: z.boolean().optional(),
