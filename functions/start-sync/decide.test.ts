@@ -127,6 +127,20 @@ describe('the queue', () => {
     const verbs = pass([queued('a', 1, { finalizers: [] })]).actions.map(({ do: verb }) => verb);
     expect(verbs[0]).toBe('patchMetadata');
   });
+  test.each(['Queued', 'Syncing', 'Snapshotting', 'Retrying', 'Succeeded', 'Failed'] as const)(
+    'a finalizer that somebody took from an image that is %s comes back, once',
+    (phase) => {
+      const status = { phase, attempt: 1, attempts: 1, nextAttemptAt: at(999), startedAt: at(0) };
+      const patches = (finalizers?: string[]) =>
+        pass([known({ status, ...(finalizers ? { finalizers } : {}) })], { data: { concurrency: '0' } }).of(
+          'patchMetadata',
+        );
+      expect(patches(['other/one'])).toMatchObject([
+        { metadata: { finalizers: ['other/one', 'pelotech.ot/disk-image'] } },
+      ]);
+      expect(patches()).toEqual([]);
+    },
+  );
   test('nobody overtakes an older image that this pass has no room to queue', () => {
     const fresh = Array.from({ length: 30 }, (_, index) =>
       aVMDiskImage({ name: `n${index}`, createdAfterSeconds: index }),

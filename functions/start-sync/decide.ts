@@ -1,6 +1,5 @@
 import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
-import { isAdopting } from '../../shared/rules/adoption.ts';
 import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { type Move, move, record } from '../../shared/rules/image-status.ts';
 import { digestOf } from '../../shared/rules/names.ts';
@@ -47,7 +46,7 @@ export function decide(observed: Observed): Action[] {
   const inOrder = [...images].sort((a, b) => orderOf(a, places).localeCompare(orderOf(b, places)));
   const moves = inOrder.flatMap((image) => {
     const step = advance(image, observed);
-    if (!step) return isQueued(image) || isAdopting(image) ? finalizer(image) : [];
+    if (!step) return image.status?.phase ? finalizer(image) : [];
     if (isFresh(image) && !takenIn.has(image.metadata.uid)) return [];
     const actions = move(image, { ...step, nowMs });
     const next = afterwards(image, actions);
@@ -98,16 +97,19 @@ function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Move, 'fields'>): Ac
   return [record(image, true, 'StatusRebuilt', message, image.metadata.resourceVersion)];
 }
 
+/** Whoever replaces an image by a manifest takes it away. */
+export const lacksFinalizer = ({ metadata }: VMDiskImage) => !metadata.finalizers?.includes(diskImageFinalizer);
+
 /** None can be put on what is being deleted. */
-const finalizer = ({ metadata, ...image }: VMDiskImage): Action[] =>
-  metadata.finalizers?.includes(diskImageFinalizer) || metadata.deletionTimestamp
+const finalizer = (image: VMDiskImage): Action[] =>
+  !lacksFinalizer(image) || image.metadata.deletionTimestamp
     ? []
     : [
         {
           do: 'patchMetadata',
           resource: VMDiskImage,
-          of: { ...image, metadata },
-          metadata: { finalizers: [...(metadata.finalizers ?? []), diskImageFinalizer] },
+          of: image,
+          metadata: { finalizers: [...(image.metadata.finalizers ?? []), diskImageFinalizer] },
         },
       ];
 

@@ -41,6 +41,23 @@ test('an image that is gone is no error', async () => {
   expect(await alone.changed(VMDiskImage, { name: 'gone', namespace: 'vmdi-farm' })).toBe(202);
 });
 
+test.each(['audit', 'event'])(
+  'a finalizer that a PUT without it took from an image at rest is back after an %s',
+  async (by) => {
+    const { apiVersion, kind, spec } = aVMDiskImage();
+    const ref = { name: `put-by-${by}`, namespace: 'vmdi-farm' };
+    await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+    expect(await alone.changed(VMDiskImage, ref)).toBe(202);
+    await alone.kube.patch(VMDiskImage, ref, { status: { phase: 'Succeeded' } }, { subresource: 'status' });
+    await alone.kube.patch(VMDiskImage, ref, { metadata: { finalizers: null } });
+    expect(by === 'audit' ? await alone.audit() : await alone.changed(VMDiskImage, ref)).toBe(202);
+    const image = await alone.kube.get(VMDiskImage, ref);
+    expect(image?.metadata.finalizers).toEqual([diskImageFinalizer]);
+    expect(await alone.audit()).toBe(202);
+    expect((await alone.kube.get(VMDiskImage, ref))?.metadata.resourceVersion).toBe(image?.metadata.resourceVersion);
+  },
+);
+
 test('an image that leaves its rest has its slot while an old DataVolume of it still downloads', async () => {
   const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'debian', namespace: 'vmdi-farm' };

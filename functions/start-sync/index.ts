@@ -23,7 +23,7 @@ import { isIn, withLabel } from '../../shared/rules/selectors.ts';
 import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import type { Classes } from './advance.ts';
-import { decide, turns } from './decide.ts';
+import { decide, lacksFinalizer, turns } from './decide.ts';
 import type { Observed, Seen } from './observed.ts';
 import { newRevision } from './revision.ts';
 
@@ -129,7 +129,7 @@ async function atRest(kube: Reader, wake: Wake, open: readonly Image[]): Promise
 
 /** What an audit keeps in hand of the images at rest: not the ones that are as they are wanted. */
 const mayMove = (image: Image) =>
-  image.status?.phase === 'Failed' || newRevision(image) !== undefined || !image.status?.phase;
+  image.status?.phase === 'Failed' || newRevision(image) !== undefined || !image.status?.phase || lacksFinalizer(image);
 
 const uidsOf = (images: readonly Image[]) => images.map(({ metadata }) => metadata.uid);
 
