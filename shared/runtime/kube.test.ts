@@ -14,7 +14,7 @@ import { Secret } from '../resources/core/secret.ts';
 import { VirtualMachine } from '../resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
 import type { Resource } from '../resources/resource.ts';
-import { kubeClient } from './kube.ts';
+import { type Kube, kubeClient } from './kube.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -92,7 +92,7 @@ describe('of an object that may hold passwords', () => {
 describe('a request that is not answered in time', () => {
   /** A client, with little patience, of a server that sends what `begin` does, and then nothing any more. */
   const silent = async (begin: (response: ServerResponse) => void = () => undefined) =>
-    kubeClient(await listening((_, response) => begin(response)), 'Warn', 50);
+    kubeClient(await listening((_, response) => begin(response)), 'Warn', { timeoutMs: 50 });
   const path = '/apis/pelotech.ot/v1alpha1/namespaces/lab/vmdiskimages/ubuntu';
   const said = `expected an answer to GET ${path} within 0.05 s, found none`;
 
@@ -139,5 +139,95 @@ describe('a field that the kind does not know', () => {
     const patch = { spec: { colour: 'red' } };
     await expect(strict.patch(VMDiskImage, metadata, patch)).rejects.toMatchObject({ ...refusal, status: 422 });
     expect((await byDefault.patch(VMDiskImage, metadata, patch)).spec).not.toHaveProperty('colour');
+  });
+});
+
+describe('the requests of a client', () => {
+  const ref = { namespace: 'lab', name: 'ubuntu' };
+  const found = JSON.stringify(aVMDiskImage());
+
+  test('are at most 32 at once, however many are wanted, and all are answered in the order in which they came', async () => {
+    const open: ServerResponse[] = [];
+    const asked: string[] = [];
+    let most = 0;
+    const config = await listening((request, response) => {
+      most = Math.max(most, open.push(response));
+      asked.push(request.url?.split('/').at(-1) ?? '');
+      // With the last ones no more come. Two turns are time enough for one too many.
+      if (open.length === 32 || asked.length === 1000) {
+        setImmediate(() => setImmediate(() => open.splice(0).forEach((one) => void one.writeHead(200).end(found))));
+      }
+    });
+    const kube = kubeClient(config);
+    const names = Array.from({ length: 1000 }, (_, index) => `i${index}`);
+    const answers = await Promise.all(names.map((name) => kube.get(VMDiskImage, { namespace: 'lab', name })));
+    expect(answers.filter((answer) => answer !== undefined)).toHaveLength(1000);
+    expect(most).toBe(32);
+    // Connections are not in step: nobody is overtaken by more than are under way.
+    expect(Math.max(...asked.map((name, index) => Math.abs(Number(name.slice(1)) - index)))).toBeLessThanOrEqual(32);
+  });
+
+  test('leave out watches', async () => {
+    const config = await listening((request, response) => {
+      if (request.url?.includes('watch')) response.writeHead(200).flushHeaders();
+      else response.writeHead(200).end(found);
+    });
+    const kube = kubeClient(config);
+    const watch = new AbortController();
+    const watches = Array.from({ length: 40 }, () =>
+      kube.watch(VMDiskImage, { signal: watch.signal }, () => undefined).catch(() => undefined),
+    );
+    expect(await kube.get(VMDiskImage, ref)).toBeDefined();
+    watch.abort();
+    await Promise.all(watches);
+  });
+
+  /** A client of a server that answers so, one answer after the other and the last for ever, and how long it waited. */
+  async function answered(...answers: readonly (readonly [number, string?])[]) {
+    const pauses: number[] = [];
+    let asked = 0;
+    const config = await listening((_, response) => {
+      const [status, retryAfter] = answers[Math.min(asked++, answers.length - 1)] ?? [500];
+      if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
+      response.writeHead(status).end(status === 200 ? found : 'Too many requests, please try again later.');
+    });
+    const kube = kubeClient(config, 'Warn', { pause: async (ms) => void pauses.push(ms) });
+    return { kube, pauses, asked: () => asked };
+  }
+  const get = (kube: Kube) => kube.get(VMDiskImage, ref);
+  const create = (kube: Kube) => kube.create(VMDiskImage, aVMDiskImage());
+
+  test.each([
+    ['a read', get],
+    ['a write', create],
+  ])('that the API server has no room for are made again when it says: %s', async (_, ask) => {
+    const { kube, pauses } = await answered([429, '1'], [429, '3'], [200]);
+    expect(await ask(kube)).toMatchObject({ kind: 'VMDiskImage' });
+    expect(pauses).toEqual([1000, 3000]);
+  });
+  test.each([
+    ['429 with no word when', get, [429], 1],
+    ['429 and more seconds than a decision may wait', get, [429, '11'], 1],
+    ['429 for ever', get, [429, '1'], 5],
+    ['429 again and again, with more seconds in all', get, [429, '4'], 3],
+    ['503 to a read', get, [503, '1'], 5],
+    ['503 to a write, which may have been done', create, [503, '1'], 1],
+    ['500, whatever is said', get, [500, '1'], 1],
+  ] as const)('end with its answer after so many: %s', async (_, ask, answer, times) => {
+    const { kube, asked } = await answered(answer);
+    await expect(ask(kube)).rejects.toMatchObject({ status: answer[0] });
+    expect(asked()).toBe(times);
+  });
+  test('of which each is refused at first are all answered', async () => {
+    const refused = new Set<string>();
+    const config = await listening(({ url = '' }, response) => {
+      if (refused.has(url)) response.writeHead(200).end(found);
+      else response.writeHead(429, { 'retry-after': '1' }).end();
+      refused.add(url);
+    });
+    const kube = kubeClient(config, 'Warn', { pause: async () => undefined });
+    const names = Array.from({ length: 100 }, (_, index) => `i${index}`);
+    const answers = await Promise.all(names.map((name) => kube.get(VMDiskImage, { namespace: 'lab', name })));
+    expect(answers.filter((answer) => answer !== undefined)).toHaveLength(100);
   });
 });

@@ -1,12 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   HttpMethod,
   IsomorphicFetchHttpLibrary,
   type KubeConfig,
   RequestContext,
+  type ResponseContext,
   Watch,
 } from '@kubernetes/client-node';
 import type { KubernetesObject, ObjectReference, Resource } from '../resources/resource.ts';
 import { ApiError, NoAnswer } from './errors.ts';
+import { atMost } from './in-flight.ts';
 
 export interface ListOptions {
   namespace?: string;
@@ -110,13 +113,23 @@ export type FieldValidation = 'Warn' | 'Strict';
 export const requestTimeoutMs = 15_000;
 
 /**
+ * So many requests of a client are under way at once, watches aside. The API server's priority and fairness gives one account a few
+ * hundred seats, of which a list may take ten: of a thousand requests at once it refuses most.
+ */
+const requestsInFlight = 32;
+
+/** An API server that has no room says when to come again. So often is it asked, and so long is waited for it in all. */
+const mostTries = 5;
+const longestWaitMs = 10_000;
+
+/**
  * A client for the cluster that `config` points at. Its requests throw ApiError for an answer other than success, and Error where
  * none comes in time; a request that was given up may have been done all the same.
  */
 export function kubeClient(
   config: KubeConfig,
   validation: FieldValidation = 'Warn',
-  timeoutMs = requestTimeoutMs,
+  { timeoutMs = requestTimeoutMs, pause = sleep }: { timeoutMs?: number; pause?(ms: number): Promise<unknown> } = {},
 ): Kube {
   // Warn is the API server's own choice.
   const fieldValidation = validation === 'Strict' ? validation : undefined;
@@ -133,6 +146,8 @@ export function kubeClient(
     return { response, text: await response.body.text() };
   }
 
+  const inTurn = atMost(requestsInFlight);
+
   async function request(
     resource: Resource,
     method: HttpMethod,
@@ -141,25 +156,41 @@ export function kubeClient(
     body?: unknown,
     contentType = 'application/json',
   ) {
-    const context = new RequestContext(withQuery(server() + path, query), method);
+    const url = withQuery(server() + path, query);
+    const text = body === undefined ? undefined : { body: JSON.stringify(body), contentType };
+    // One that waits keeps its place: what would be sent in its stead would be refused as well.
+    const answer = await inTurn(async () => {
+      for (let tries = 1, waitedMs = 0; ; tries++) {
+        const answer = await ask(method, url, text);
+        const waitMs = waitAskedFor(method, answer.response);
+        if (waitMs === undefined || tries === mostTries || waitedMs + waitMs > longestWaitMs) return answer;
+        await pause(waitMs);
+        waitedMs += waitMs;
+      }
+    });
+    if (answer.response.httpStatusCode >= 300) throw apiError(resource, answer.response.httpStatusCode, answer.text);
+    const object = parsed(answer.text);
+    if (object !== undefined) return object;
+    throw new Error(`expected JSON in answer to ${method} ${path}, found none`);
+  }
+
+  async function ask(method: HttpMethod, url: string, sent: { body: string; contentType: string } | undefined) {
+    const context = new RequestContext(url, method);
     context.setHeaderParam('accept', 'application/json');
-    if (body !== undefined) {
-      context.setHeaderParam('content-type', contentType);
-      context.setBody(JSON.stringify(body));
+    if (sent) {
+      context.setHeaderParam('content-type', sent.contentType);
+      context.setBody(sent.body);
     }
     await config.applySecurityAuthentication(context);
     // The library makes a dispatcher for each request, which would mean a connection for each.
     dispatcher ??= context.getDispatcher();
     if (dispatcher) context.setDispatcher(dispatcher);
     context.setSignal(AbortSignal.timeout(timeoutMs));
-    const { response, text } = await answerTo(context).catch((error: unknown) => {
+    return answerTo(context).catch((error: unknown) => {
       if (!isTimeout(error)) throw error;
-      throw new NoAnswer(`expected an answer to ${method} ${path} within ${timeoutMs / 1000} s, found none`);
+      const { pathname } = new URL(url);
+      throw new NoAnswer(`expected an answer to ${method} ${pathname} within ${timeoutMs / 1000} s, found none`);
     });
-    if (response.httpStatusCode >= 300) throw apiError(resource, response.httpStatusCode, text);
-    const answer = parsed(text);
-    if (answer !== undefined) return answer;
-    throw new Error(`expected JSON in answer to ${method} ${path}, found none`);
   }
 
   async function* pages<T extends KubernetesObject>(resource: Resource<T>, options: ListOptions = {}) {
@@ -255,6 +286,16 @@ export function kubeClient(
       return promise;
     },
   };
+}
+
+/**
+ * How long the API server wants to be left alone before it is asked the same again; undefined where it does not say, or may have
+ * done what it was asked: only 429 means that it has not begun.
+ */
+function waitAskedFor(method: HttpMethod, { httpStatusCode, headers }: ResponseContext): number | undefined {
+  const isRefusedUnread = httpStatusCode === 429 || (httpStatusCode === 503 && method === HttpMethod.GET);
+  const seconds = Number.parseInt(headers['retry-after'] ?? '', 10);
+  return isRefusedUnread && seconds >= 0 ? seconds * 1000 : undefined;
 }
 
 /** The object with its kind said, as every body must. */

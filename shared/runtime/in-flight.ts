@@ -1,0 +1,16 @@
+/** Runs at most so many at once; the others wait, and begin in the order in which they came. */
+export function atMost(most: number): <T>(run: () => Promise<T>) => Promise<T> {
+  let free = most;
+  const waiting: (() => void)[] = [];
+  return async (run) => {
+    if (free > 0) free--;
+    else await new Promise<void>((begin) => void waiting.push(begin));
+    try {
+      return await run();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    }
+  };
+}
