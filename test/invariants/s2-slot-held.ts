@@ -36,7 +36,8 @@ export const s2SlotHeld: Invariant = {
         done.note(step);
         if (step.isGone) return undefined;
         // No write of the Lease stops a pass that is about to begin what it was granted before.
-        if (!step.before && (step.change.since ?? step.revision) < leaseRevision) excused.add(step.object.metadata.uid);
+        const isLate = (step.change.since ?? step.revision) < leaseRevision;
+        if (!step.before && (isLate || isByHand(step.change))) excused.add(step.object.metadata.uid);
         return find(step.object, step.state);
       },
       lease: (step) => {

@@ -4,11 +4,13 @@ import { keyOf } from '../../shared/resources/resource.ts';
 import { slotsAnnotation } from '../../shared/rules/slots.ts';
 import type { Invariant } from './follow.ts';
 import { grantOf, isByStartSync } from './grant.ts';
+import { isByHand } from './writers.ts';
 
 /**
  * S3, identity: holders are uids, each at most once, of an image that was ever there under that name; a DataVolume belongs
  * to the image whose label it carries; an image that is seen for the first time has no attempts but those of its own
- * DataVolumes, so that a same-named one made anew inherits nothing (reliability §2).
+ * DataVolumes, so that a same-named one made anew inherits nothing. What a hand writes, as one that
+ * restores a backup, is nobody's claim (reliability §2).
  */
 export const s3Identity: Invariant = {
   number: 'S3',
@@ -31,14 +33,15 @@ export const s3Identity: Invariant = {
       download: ({ object: { metadata }, before, change }) => {
         if (before || change.type === 'DELETED') return undefined;
         noteAttempt(metadata.labels);
+        if (isByHand(change)) return undefined;
         const owner = metadata.ownerReferences?.find(({ controller }) => controller)?.uid;
         const uid = metadata.labels?.[imageUidLabel];
         if (owner === uid || metadata.labels?.[attemptLabel] === undefined) return undefined;
         return `DataVolume ${metadata.name} carries uid ${uid} and belongs to ${owner ?? 'nobody'}`;
       },
-      image: ({ object: { metadata, status }, before, isGone }) => {
+      image: ({ object: { metadata, status }, before, isGone, change }) => {
         names.set(metadata.uid, keyOf(metadata));
-        if (isGone || !before || before.status?.phase || !status?.phase) return undefined;
+        if (isGone || isByHand(change) || !before || before.status?.phase || !status?.phase) return undefined;
         const made = attempts.get(metadata.uid) ?? 0;
         const said = Math.max(status.attempts ?? 0, status.attempt ?? 0);
         return said > made ? `${metadata.name} begins with ${said} attempts, of its own were ${made}` : undefined;

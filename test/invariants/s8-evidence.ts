@@ -10,6 +10,7 @@ import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snap
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import type { Invariant } from './follow.ts';
 import { beganBefore } from './pass.ts';
+import { isByHand } from './writers.ts';
 
 /**
  * S8, Ready has evidence: phase Succeeded of a revision comes after a DataVolume of that uid and revision was Succeeded and
@@ -60,7 +61,12 @@ export const s8Evidence: Invariant = {
       image: ({ object, before, isGone, change, revision }) => {
         const { status } = object;
         if (before?.status?.phase && !status?.phase) wiped.set(object.metadata.uid, { revision, ms: change.atMs });
-        if (isGone || !status || (!isNewlySucceeded(status, before?.status) && !isNewlyReady(object, before)))
+        if (
+          isGone ||
+          !status ||
+          isByHand(change) ||
+          (!isNewlySucceeded(status, before?.status) && !isNewlyReady(object, before))
+        )
           return undefined;
         const why = missing(object, status);
         return why && `${object.metadata.name} is ${status.phase} ${why}`;

@@ -2,7 +2,9 @@ import * as fc from 'fast-check';
 import {
   downloadFaults,
   type Fault,
+  imageChildren,
   leaseEdits,
+  machineChildren,
   machineFaults,
   type Operation,
   type Plan,
@@ -22,6 +24,7 @@ export const roomy: Size = { operations: 12, faults: 8, overtakings: 6 };
 
 const image = fc.constantFrom('a', 'b', 'c', 'd');
 const machine = fc.constantFrom('m', 'n');
+const workspace = fc.constantFrom('w');
 const seconds = fc.oneof(
   { weight: 3, arbitrary: fc.constant(0) },
   { weight: 2, arbitrary: fc.constantFrom(1, 5, 40, 130) },
@@ -80,6 +83,23 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       of: fc.constantFrom('DataVolume' as const, 'VolumeSnapshot' as const),
     }),
   },
+  { weight: 2, arbitrary: fc.record({ ...of('deleteForeground'), image }) },
+  { weight: 1, arbitrary: fc.record({ ...of('dropFinalizers'), image }) },
+  { weight: 1, arbitrary: fc.record({ ...of('forceDelete'), image }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ ...of('restoreImage'), image, hasStatus: fc.boolean(), hasChildren: fc.constant(false) }),
+  },
+  { weight: 2, arbitrary: fc.record({ ...of('adopt'), image }) },
+  { weight: 1, arbitrary: fc.record({ ...of('unadopt'), image }) },
+  { weight: 1, arbitrary: fc.record({ ...of('useRevision'), image, revision: fc.integer({ min: 1, max: 3 }) }) },
+  { weight: 3, arbitrary: fc.record({ ...of('deleteChild'), image, of: fc.constantFrom(...imageChildren) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ ...of('deleteMachineChild'), machine, of: fc.constantFrom(...machineChildren) }),
+  },
+  { weight: 2, arbitrary: fc.record({ ...of('createWorkspace'), workspace, image }) },
+  { weight: 1, arbitrary: fc.record({ ...of('deleteWorkspace'), workspace }) },
   { weight: 2, arbitrary: fc.record({ ...of('publish'), image, digest: fc.constantFrom('sha256:1', 'sha256:2') }) },
 );
 
@@ -110,6 +130,13 @@ const faultOf: Record<Fault['kind'], fc.Arbitrary<Fault>> = {
   invalid: fc.record({ kind: fc.constant('invalid'), at: write }),
   slow: fc.record({ kind: fc.constant('slow'), at: request, seconds: delay }),
   answerLate: fc.record({ kind: fc.constant('answerLate'), at: request, seconds: delay }),
+  staleRead: fc.record({
+    kind: fc.constant('staleRead'),
+    at: request,
+    count: fc.constantFrom(1, 5, 40),
+    back: fc.constantFrom(1, 3, 10, 40),
+  }),
+  snapshotRefused: fc.record({ kind: fc.constant('snapshotRefused'), at: fc.nat(2), count: fc.constantFrom(1, 1, 3) }),
   listExpired: fc.record({ kind: fc.constant('listExpired'), at: fc.nat(20) }),
   eventDropped: fc.record({ kind: fc.constant('eventDropped'), at: event, count: fc.constantFrom(1, 3, 30, 1000) }),
   eventDoubled: fc.record({ kind: fc.constant('eventDoubled'), at: event, seconds: fc.constantFrom(0, 5, 130) }),

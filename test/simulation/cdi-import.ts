@@ -1,4 +1,4 @@
-import type { Stage } from './cdi-work.ts';
+import type { Stage, Work } from './cdi-work.ts';
 import { shelves } from './hands.ts';
 import type { DownloadFault } from './plan.ts';
 
@@ -54,6 +54,19 @@ const bound: Stage = (work) => {
 };
 
 const succeeded: Stage = (work) => {
+  if (work.how !== 'lateBound' && work.how !== 'neverBound') return done(work);
+  work.say({
+    phase: 'Succeeded',
+    progress: '100.0%',
+    conditions: [
+      { type: 'Bound', status: 'False', reason: 'Pending', message: 'PVC Pending' },
+      { type: 'Running', status: 'False', reason: 'Completed', message: 'Import Complete' },
+    ],
+  });
+  return work.how === 'lateBound' ? { next: done, inMs: 20_000 } : { next: cleared };
+};
+
+const done = (work: Work) => {
   work.sayDone('Import Complete', { progress: '100.0%' });
   return { next: cleared };
 };

@@ -10,6 +10,8 @@ import type { Scheduler } from './scheduler.ts';
 /** Where objects of a kind are kept: what the models write to. */
 export const shelves = {
   images: 'pelotech.ot/vmdiskimages',
+  machines: 'pelotech.ot/virtualmachines',
+  namespaces: '/namespaces',
   dataVolumes: 'cdi.kubevirt.io/datavolumes',
   claims: '/persistentvolumeclaims',
   pods: '/pods',
@@ -96,13 +98,18 @@ export class Hands {
   }
 
   /** As the API server deletes: what a finalizer or a grace period holds is only marked. */
-  async delete(shelf: Shelf, ref: ObjectReference & { uid?: string }) {
+  async delete(
+    shelf: Shelf,
+    ref: ObjectReference & { uid?: string },
+    propagationPolicy?: 'Background' | 'Foreground' | 'Orphan',
+  ) {
     const found = this.get(shelf, ref);
     const [group = '', plural = ''] = shelf.split('/');
     const kind = this.state.kinds.anyVersion(group, plural);
     if (found && kind)
       await deleteObject(this.state, kind, found.metadata as ObjectReference & { namespace: string }, {
         user: this.#by,
+        propagationPolicy,
       });
   }
 }

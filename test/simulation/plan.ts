@@ -14,6 +14,8 @@ export type Fault =
   | { kind: 'answerLate'; at: number; seconds: number }
   /** A list of several pages breaks off after the first (410). */
   | { kind: 'listExpired'; at: number }
+  /** So many reads in a row show what was so many writes before, as from an API server that lags behind. */
+  | { kind: 'staleRead'; at: number; count: number; back: number }
   | { kind: 'eventDropped'; at: number; count: number }
   | { kind: 'eventDoubled'; at: number; seconds: number }
   | { kind: 'eventDelayed'; at: number; seconds: number }
@@ -28,6 +30,8 @@ export type Fault =
   /** So many downloads in a row. */
   | { kind: 'download'; at: number; count: number; how: DownloadFault }
   | { kind: 'snapshot'; at: number; how: SnapshotFault }
+  /** The API server refuses so many VolumeSnapshots in a row, as a quota that is used up does (403). */
+  | { kind: 'snapshotRefused'; at: number; count: number }
   | { kind: 'machine'; at: number; how: MachineFault };
 
 /** How CDI and its importers misbehave (cdi-kubevirt reference, §7.3). */
@@ -45,11 +49,13 @@ export const downloadFaults = [
   'claimLost',
   'takenBack',
   'podLingers',
+  'lateBound',
+  'neverBound',
 ] as const;
 export type DownloadFault = (typeof downloadFaults)[number];
 
 /** How the snapshotter misbehaves (cdi-kubevirt reference, §7.6). */
-export const snapshotFaults = ['error', 'never', 'deleted', 'contentMissing'] as const;
+export const snapshotFaults = ['error', 'never', 'late', 'unready', 'deleted', 'contentMissing'] as const;
 export type SnapshotFault = (typeof snapshotFaults)[number];
 
 /** How KubeVirt misbehaves (cdi-kubevirt reference, §7.7). */
@@ -59,6 +65,19 @@ export type MachineFault = (typeof machineFaults)[number];
 /** What a user does, one thing after the other; `seconds` before it nothing is done. */
 export type Operation = { seconds: number } & (
   | { do: 'createImage' | 'deleteImage' | 'requestSync' | 'changeUrl' | 'keep' | 'loseSnapshot'; image: string }
+  /** With --cascade=foreground or orphan. */
+  | { do: 'deleteForeground' | 'deleteOrphan'; image: string }
+  /** The finalizers are taken off: by a manifest that knows none, or with a deletion that is to be over at once. */
+  | { do: 'dropFinalizers' | 'forceDelete'; image: string }
+  /** From a backup: under another uid; its children have their labels and no owners, as Velero leaves them. */
+  | { do: 'restoreImage'; image: string; hasStatus: boolean; hasChildren: boolean }
+  /** Names a snapshot that somebody made, to be taken over in place of a download; takes that back. */
+  | { do: 'adopt' | 'unadopt'; image: string }
+  | { do: 'useRevision'; image: string; revision: number }
+  | { do: 'deleteChild'; image: string; of: (typeof imageChildren)[number] }
+  | { do: 'deleteMachineChild'; machine: string; of: (typeof machineChildren)[number] }
+  | { do: 'createWorkspace'; workspace: string; image: string }
+  | { do: 'deleteWorkspace'; workspace: string }
   | { do: 'createMachine'; machine: string; image: string; hasTemplate: boolean }
   | { do: 'deleteMachine' | 'changeMachine'; machine: string }
   | { do: 'policy'; key: string; value: string }
@@ -67,10 +86,16 @@ export type Operation = { seconds: number } & (
   | { do: 'takeName'; image: string; of: 'DataVolume' | 'VolumeSnapshot' }
   | { do: 'lease'; how: (typeof leaseEdits)[number] }
   | { do: 'wipeStatus' | 'garbleStatus'; image: string }
+  /** A newer version of the functions, beside ours, has the image in a phase that ours do not know, for some seconds. */
+  | { do: 'unknownPhase'; image: string }
   | { do: 'publish'; image: string; digest: string }
 );
 
-export const leaseEdits = ['delete', 'empty', 'garble', 'stranger', 'overfull'] as const;
+/** `old` is what it said some edits ago. */
+export const leaseEdits = ['delete', 'empty', 'garble', 'stranger', 'overfull', 'old'] as const;
+/** What people delete of what was made for an image, and for a machine. */
+export const imageChildren = ['VolumeSnapshot', 'DataVolume', 'PersistentVolumeClaim', 'Pod'] as const;
+export const machineChildren = ['DataVolume', 'Secret', 'KubeVirtMachine'] as const;
 
 /** One run of the simulation: the same plan is the same run, write for write. */
 export interface Plan {

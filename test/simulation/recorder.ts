@@ -9,6 +9,8 @@ export type Author = Pick<Change, 'by' | 'since' | 'deletion'>;
 /** Writes down every change of every object, with its author. */
 export class Recorder {
   readonly #store: Store;
+  /** The resourceVersion of what was there before. */
+  readonly began: number;
   readonly #now: () => number;
   readonly #before: readonly KubernetesObject[];
   readonly #changes: Change[] = [];
@@ -20,6 +22,7 @@ export class Recorder {
     this.#store = store;
     this.#now = now;
     this.#before = before;
+    this.began = store.resourceVersion;
     this.#stop = store.observe(({ type, object }) => {
       this.#changes.push({ type, object: asClientsSeeIt(object), atMs: now(), ...this.#author });
     });

@@ -24,7 +24,12 @@ export interface Request {
 export const isWrite = ({ verb }: Request) => verb !== 'get' && verb !== 'list';
 
 /** Brings a request to the API server and its answer back: at once, late or not at all. */
-export type Carry = <T>(request: Request, run: () => Promise<T>) => Promise<T>;
+export type Carry = <T>(request: Request, run: Run<T>) => Promise<T>;
+
+/** What the API server does; a read may show what was at an earlier resourceVersion. */
+export type Run<T> = (asOf?: number) => Promise<T>;
+
+const newest = { resourceVersion: '', resourceVersionMatch: '' } as const;
 
 /** So few objects are a page, that lists have more than one. */
 const pageSize = 2;
@@ -55,9 +60,12 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
     for (let page = 0; ; page++) {
       const { namespace, labelSelector = '', fieldSelector = '' } = options;
       const query = { labelSelector, fieldSelector, limit: pageSize, continue: next };
-      const list = await carry({ verb: 'list', resource, ref: { namespace }, page }, async () =>
-        listObjects(state, kindOf(resource), { ...query, namespace, resourceVersion: '', resourceVersionMatch: '' }),
-      );
+      const list = await carry({ verb: 'list', resource, ref: { namespace }, page }, async (asOf) => {
+        // Whoever goes on with a list sees what its first page did.
+        const at =
+          asOf === undefined || next ? newest : { resourceVersion: String(asOf), resourceVersionMatch: 'Exact' };
+        return listObjects(state, kindOf(resource), { ...query, ...at, namespace });
+      });
       yield { items: list.items.map((item) => resource.parse(item)), resourceVersion: list.resourceVersion };
       if (!list.continue) return;
       next = list.continue;
@@ -79,10 +87,13 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
   return {
     pages,
     async get(resource, ref) {
-      const found = await carry({ verb: 'get', resource, ref }, async () => {
+      const found = await carry({ verb: 'get', resource, ref }, async (asOf) => {
         const kind = kindOf(resource);
         const { namespace, name } = placeOf(resource, ref);
-        const object = state.store.get(shelfOf(kind), namespace, name);
+        const object =
+          asOf === undefined
+            ? state.store.get(shelfOf(kind), namespace, name)
+            : state.store.listAt(shelfOf(kind), namespace, asOf).find(({ metadata }) => metadata.name === name);
         if (!object) throw notFound(groupResourceOf(kind), name);
         return presented(kind, object);
       }).catch(unlessGone);

@@ -12,6 +12,7 @@ import { Faults } from './faults.ts';
 import { collectGarbage } from './garbage-collector.ts';
 import { Hands, shelves } from './hands.ts';
 import { playKubevirt } from './kubevirt.ts';
+import { emptyNamespaces } from './namespaces.ts';
 import type { Fault, Plan } from './plan.ts';
 import { Recorder } from './recorder.ts';
 import { asSeenByClient, kubeOf } from './requests.ts';
@@ -72,6 +73,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   const broker = new Broker(functions, { scheduler, faults, deliver: workers.deliver, isDeaf: plan.isDeaf });
   const listeners = [
     collectGarbage(new Hands('garbage-collector', around)),
+    emptyNamespaces(new Hands('namespace-controller', around)),
     playCdi(new Hands('cdi', around), faults),
     playSnapshotter(new Hands('snapshotter', around), faults),
     playKubevirt(new Hands('kubevirt', around), faults),
@@ -80,7 +82,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   state.store.observe((event) => {
     for (const listen of listeners) listen(event);
   });
-  const user = new User(userKube(around), (event) => broker.posted(event, '/pipeline'));
+  const user = new User(userKube(around), new Hands('user', around), (event) => broker.posted(event, '/pipeline'));
 
   await live(plan, { scheduler, recorder, user });
   const [writes, events] = [faults.countOf('write'), faults.countOf('event')];

@@ -4,6 +4,8 @@ import { enumerate } from './enumerate.ts';
 import { examples, misjudged } from './examples.ts';
 import { journeys } from './journeys.ts';
 import { judge } from './judge.ts';
+import type { Plan } from './plan.ts';
+import { regressions } from './regressions.ts';
 import { search } from './search.ts';
 import { simulate } from './simulate.ts';
 
@@ -49,6 +51,22 @@ describe('what the simulation once found', () => {
       expect(violations.map(sayViolation)).toEqual([]);
     },
   );
+});
+
+describe('what real operators, people and backups do', () => {
+  const rows = (isMended: boolean) =>
+    regressions
+      .filter(({ unmended }) => (unmended === undefined) === isMended)
+      .map(
+        ({ invariant, what, plan, unmended }) =>
+          [[unmended, `${invariant}: ${what}`].filter(Boolean).join(' '), plan] as const,
+      );
+  const breaksNothing = async (_: string, plan: Plan) => {
+    const { violations } = await judge(plan);
+    expect(violations.map(sayViolation)).toEqual([]);
+  };
+  test.each(rows(true))('%s', breaksNothing);
+  test.fails.each(rows(false))('%s', breaksNothing);
 });
 
 describe('every write, struck once in each way', () => {

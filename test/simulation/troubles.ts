@@ -20,6 +20,19 @@ const troublesome = [
   'loseSnapshot',
   'wipeStatus',
   'garbleStatus',
+  'deleteForeground',
+  'deleteOrphan',
+  'dropFinalizers',
+  'forceDelete',
+  'restoreImage',
+  'adopt',
+  'unadopt',
+  'useRevision',
+  'deleteChild',
+  'deleteMachineChild',
+  'unknownPhase',
+  'createWorkspace',
+  'deleteWorkspace',
 ] as const satisfies readonly Operation['do'][];
 
 const hows = { download: downloadFaults, snapshot: snapshotFaults, machine: machineFaults } as const;

@@ -2,9 +2,20 @@ import { imagePublished } from '../../shared/events.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
+import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import {
+  adoptSnapshot,
+  imageUidLabel,
+  syncRequested,
+  VMDiskImage,
+  type VMDiskImage as VMDiskImageObject,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
@@ -17,6 +28,7 @@ import { ApiError, isRefusal } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { DomainEvent } from '../../shared/runtime/tell.ts';
 import { imageNamespace, machineNamespace, snapshotClass, soundPolicy, storageClass } from './cluster.ts';
+import { type Hands, shelves } from './hands.ts';
 import type { Operation } from './plan.ts';
 
 type Do<K extends Operation['do']> = Extract<Operation, { do: K }>;
@@ -33,11 +45,16 @@ const specOf = (name: string) => ({
 /** People and pipelines: carries out operations, each as one of them would, and shrugs at what the API server refuses. */
 export class User {
   readonly #kube: Kube;
+  readonly #hands: Hands;
   readonly #post: (event: DomainEvent) => void;
   #done = 0;
+  /** What the Lease said before each edit. */
+  readonly #leases: string[] = ['[]'];
 
-  constructor(kube: Kube, post: (event: DomainEvent) => void) {
+  /** `hands` are for what no manifest asks for: how a deletion is carried out, and what another version writes. */
+  constructor(kube: Kube, hands: Hands, post: (event: DomainEvent) => void) {
     this.#kube = kube;
+    this.#hands = hands;
     this.#post = post;
   }
 
@@ -84,6 +101,36 @@ export class User {
         return this.#kube.create(VMDiskImage, { metadata: imageRef(operation.image), spec: specOf(operation.image) });
       case 'deleteImage':
         return this.#kube.delete(VMDiskImage, imageRef(operation.image));
+      case 'deleteForeground':
+        return this.#hands.delete(shelves.images, imageRef(operation.image), 'Foreground');
+      case 'deleteOrphan':
+        return this.#hands.delete(shelves.images, imageRef(operation.image), 'Orphan');
+      case 'dropFinalizers':
+        return this.#kube.patch(VMDiskImage, imageRef(operation.image), { metadata: { finalizers: null } });
+      case 'forceDelete':
+        return this.#forceDelete(operation.image);
+      case 'restoreImage':
+        return this.#restoreImage(operation);
+      case 'adopt':
+        return this.#adopt(operation.image);
+      case 'unadopt':
+        return this.#annotate(operation.image, { [adoptSnapshot]: null });
+      case 'useRevision':
+        return this.#annotate(operation.image, { 'pelotech.ot/use-revision': String(operation.revision) });
+      case 'deleteChild':
+        return this.#deleteChild(operation);
+      case 'deleteMachineChild':
+        return this.#kube.delete(machineChildren[operation.of].resource, {
+          namespace: machineNamespace,
+          name: machineChildren[operation.of].nameOf(operation.machine),
+        });
+      case 'createWorkspace':
+        return this.#kube.create(Workspace, workspaceOf(operation));
+      case 'deleteWorkspace':
+        return this.#kube.delete(Workspace, { name: operation.workspace });
+      case 'unknownPhase':
+        this.#showUnknownPhase(operation.image);
+        break;
       case 'requestSync':
         return this.#annotate(operation.image, { [syncRequested]: String(this.#done) });
       case 'keep':
@@ -138,7 +185,83 @@ export class User {
     return undefined;
   }
 
-  #annotate(image: string, annotations: Record<string, string>) {
+  async #forceDelete(image: string) {
+    if (!(await this.#kube.get(VMDiskImage, imageRef(image)))) return;
+    await this.#kube.patch(VMDiskImage, imageRef(image), { metadata: { finalizers: null } });
+    await this.#kube.delete(VMDiskImage, imageRef(image));
+  }
+
+  async #restoreImage({ image, hasStatus, hasChildren }: Do<'restoreImage'>) {
+    const found = await this.#kube.get(VMDiskImage, imageRef(image));
+    if (!found || found.metadata.deletionTimestamp) return;
+    const [dataVolumes, snapshots] = await Promise.all([
+      this.#childrenOf(DataVolume, found),
+      this.#childrenOf(VolumeSnapshot, found),
+    ]);
+    await this.#forceDelete(image);
+    for (const { metadata } of dataVolumes) await this.#kube.delete(DataVolume, metadata);
+    for (const { metadata } of snapshots) await this.#kube.delete(VolumeSnapshot, metadata);
+    if (hasChildren) this.#restoreChildren(dataVolumes, snapshots);
+    const { annotations, labels, finalizers } = found.metadata;
+    const metadata = { ...imageRef(image), annotations, labels, finalizers };
+    await this.#kube.create(VMDiskImage, { metadata, spec: found.spec });
+    if (!hasStatus || !found.status) return;
+    await this.#kube.patch(VMDiskImage, imageRef(image), { status: found.status }, { subresource: 'status' });
+  }
+
+  /** When the old ones are gone: Velero skips what is still there. The data of a snapshot comes back under its content's name. */
+  #restoreChildren(dataVolumes: readonly DataVolume[], snapshots: readonly VolumeSnapshot[]) {
+    const plain = ({ namespace, name, labels, annotations }: KubernetesObject['metadata']) => ({
+      ...{ namespace, name },
+      ...(labels ? { labels } : {}),
+      ...(annotations ? { annotations } : {}),
+    });
+    this.#hands.soon(async () => {
+      for (const { metadata, spec } of dataVolumes)
+        await this.#kube.create(DataVolume, { metadata: plain(metadata), spec }).catch(unlessThere);
+      for (const { metadata, spec, status } of snapshots) {
+        const source = { volumeSnapshotContentName: status?.boundVolumeSnapshotContentName ?? `lost-${metadata.uid}` };
+        await this.#kube
+          .create(VolumeSnapshot, { metadata: plain(metadata), spec: { ...spec, source } })
+          .catch(unlessThere);
+      }
+    }, restoredAfterMs);
+  }
+
+  async #adopt(image: string) {
+    const metadata = { namespace: imageNamespace, name: `by-hand-${image}` };
+    const spec = { volumeSnapshotClassName: 'ebs-snapshot', source: { persistentVolumeClaimName: 'golden' } };
+    await this.#kube.create(VolumeSnapshot, { metadata, spec }).catch(unlessThere);
+    return this.#annotate(image, { [adoptSnapshot]: metadata.name });
+  }
+
+  async #deleteChild({ image, of }: Do<'deleteChild'>) {
+    const found = await this.#kube.get(VMDiskImage, imageRef(image));
+    const resource: Resource = imageChildren[of];
+    const [first] = found ? await this.#childrenOf(resource, found) : [];
+    if (first) await this.#kube.delete(resource, first.metadata);
+  }
+
+  #childrenOf<T extends KubernetesObject>(resource: Resource<T>, { metadata }: VMDiskImageObject): Promise<T[]> {
+    return this.#kube.list(resource, { namespace: imageNamespace, labelSelector: `${imageUidLabel}=${metadata.uid}` });
+  }
+
+  /** Its own function moves the image on where ours have left the phase alone. */
+  #showUnknownPhase(image: string) {
+    const before = this.#hands.get(shelves.images, imageRef(image));
+    const phase = (before?.status as { phase?: string } | undefined)?.phase;
+    if (!before || !phase) return;
+    const { uid } = before.metadata;
+    this.#hands.status(shelves.images, { ...imageRef(image), uid }, { phase: unknownPhase });
+    this.#hands.soon(() => {
+      const now = this.#hands.get(shelves.images, { ...imageRef(image), uid })?.status as
+        | { phase?: string }
+        | undefined;
+      if (now?.phase === unknownPhase) this.#hands.status(shelves.images, { ...imageRef(image), uid }, { phase });
+    }, unknownForMs);
+  }
+
+  #annotate(image: string, annotations: Record<string, string | null>) {
     return this.#kube.patch(VMDiskImage, imageRef(image), { metadata: { annotations } });
   }
 
@@ -166,10 +289,25 @@ export class User {
 
   async #editLease({ how }: Do<'lease'>) {
     const ref = { namespace: operatorNamespace, name: leaseName };
+    this.#leases.push((await this.#kube.get(Lease, ref))?.metadata.annotations?.[slotsAnnotation] ?? '[]');
     if (how === 'delete') return this.#kube.delete(Lease, ref);
-    return this.#kube.patch(Lease, ref, { metadata: { annotations: { [slotsAnnotation]: edited[how] } } });
+    const text = how === 'old' ? (this.#leases.shift() ?? '[]') : edited[how];
+    return this.#kube.patch(Lease, ref, { metadata: { annotations: { [slotsAnnotation]: text } } });
   }
 }
+
+/** A phase that no version of ours has had yet, and for how long another shows it. */
+const unknownPhase = 'Verifying';
+const unknownForMs = 20_000;
+/** A deletion takes two steps of others. */
+const restoredAfterMs = 5000;
+
+const imageChildren = { VolumeSnapshot, DataVolume, PersistentVolumeClaim, Pod } as const;
+const machineChildren = {
+  DataVolume: { resource: DataVolume, nameOf: (machine: string) => `${machine}-root` },
+  Secret: { resource: Secret, nameOf: (machine: string) => `${machine}-cloud-init` },
+  KubeVirtMachine: { resource: KubeVirtMachine, nameOf: (machine: string) => machine },
+} as const;
 
 /** What tells the objects that users made from ours. */
 const strangers = 'made-by-a-user';
@@ -186,7 +324,7 @@ const stranger = (number: number) => ({
   since: '2026-01-01T00:00:00Z',
 });
 
-const edited: Record<Exclude<Do<'lease'>['how'], 'delete'>, string> = {
+const edited: Record<Exclude<Do<'lease'>['how'], 'delete' | 'old'>, string> = {
   empty: '[]',
   garble: '[{"uid":',
   stranger: JSON.stringify([stranger(1)]),
@@ -203,4 +341,9 @@ const machineOf = ({ machine, image, hasTemplate }: Do<'createMachine'>) => ({
     vmDiskImageRef: imageRef(image),
     ...(hasTemplate ? { vmDiskImageTemplate: specOf(image) } : {}),
   },
+});
+
+const workspaceOf = ({ workspace, image }: Do<'createWorkspace'>) => ({
+  metadata: { name: workspace },
+  spec: { vms: [{ name: 'vm', backingVMDiskImage: image, resources: { cpu: '1', memory: '1Gi' } }] },
 });

@@ -1,5 +1,6 @@
 import type { ClusterState } from '../../deploy/local/api-server/cluster-state.ts';
 import type { FunctionDeclaration, Wake } from '../../shared/function.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { type Kube, requestTimeoutMs } from '../../shared/runtime/kube.ts';
 import { sharedPasses } from '../../shared/runtime/passes.ts';
@@ -8,7 +9,7 @@ import type { Telemetry } from '../../shared/runtime/telemetry.ts';
 import type { DomainEvent } from '../../shared/runtime/tell.ts';
 import type { Faults } from './faults.ts';
 import type { Recorder } from './recorder.ts';
-import { asSeenByClient, isWrite, kubeOf, type Request } from './requests.ts';
+import { asSeenByClient, isWrite, kubeOf, type Request, type Run } from './requests.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** What all instances of all functions have around them. */
@@ -86,7 +87,7 @@ class Instance {
   }
 
   /** A request arrives in one step and is answered in another, so that any two can overtake each other. */
-  #carry<T>(request: Request, run: () => Promise<T>): Promise<T> {
+  #carry<T>(request: Request, run: Run<T>): Promise<T> {
     const { scheduler, faults, recorder } = this.#around;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const lateAnswer = faults.at(faults.count('answer'), 'answerLate');
@@ -116,7 +117,8 @@ class Instance {
         since: this.#passBegan,
         ...(request.verb === 'delete' ? { deletion: request.preconditions ?? {} } : {}),
       };
-      const done = recorder.as(author, run);
+      const asOf = isToWrite ? undefined : this.#staleness();
+      const done = recorder.as(author, () => run(asOf));
       const result = await done.then(
         (value) => () => resolve(value),
         (error: unknown) => () => reject(asSeenByClient(error)),
@@ -133,7 +135,17 @@ class Instance {
     return promise;
   }
 
-  #refusal({ verb, page = 0 }: Request, write: number): ApiError | undefined {
+  /** The resourceVersion that a read shows where it shows an earlier one; the pass knows no more than that. */
+  #staleness(): number | undefined {
+    const { faults, recorder } = this.#around;
+    const stale = faults.at(faults.count('read'), 'staleRead');
+    if (!stale) return undefined;
+    const asOf = Math.max(recorder.began, recorder.revision - stale.back);
+    this.#passBegan = Math.min(this.#passBegan, asOf);
+    return asOf;
+  }
+
+  #refusal({ verb, resource, page = 0 }: Request, write: number): ApiError | undefined {
     const { faults } = this.#around;
     const request = faults.count('request');
     if (faults.at(request, 'busy')) return new ApiError(429, 'TooManyRequests', 'too many requests');
@@ -144,6 +156,9 @@ class Instance {
     // An apply names no version, and what is created has none.
     const isConditional = verb !== 'apply' && verb !== 'create';
     if (isConditional && faults.at(write, 'conflicts')) return new ApiError(409, 'Conflict', 'somebody else wrote');
+    const isSnapshot = verb === 'create' && resource.kind === VolumeSnapshot.kind;
+    if (isSnapshot && faults.at(faults.count('snapshotRequest'), 'snapshotRefused'))
+      return new ApiError(403, 'Forbidden', 'exceeded quota: snapshots');
     if (faults.at(write, 'forbidden')) return new ApiError(403, 'Forbidden', 'exceeded quota: lab');
     if (faults.at(write, 'invalid')) return new ApiError(422, 'Invalid', 'a webhook says no');
     return undefined;

@@ -1,0 +1,279 @@
+import { plainly } from './examples.ts';
+import type { Plan } from './plan.ts';
+
+/** What real operators, people and backups do to images, each as small as it could be made; `unmended` names what is still wrong. */
+export const regressions: readonly { invariant: string; what: string; plan: Plan; unmended?: string }[] = [
+  {
+    invariant: 'L1',
+    what: 'a finalizer that a manifest without finalizers took off comes back',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 40, do: 'dropFinalizers', image: 'a' },
+      ],
+      [],
+      { troubleSeconds: 200 },
+    ),
+  },
+  {
+    invariant: 'S10',
+    what: 'an image whose finalizer was taken off once stays while a machine uses it',
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
+      { seconds: 60, do: 'dropFinalizers', image: 'a' },
+      { seconds: 200, do: 'deleteImage', image: 'a' },
+    ]),
+  },
+  {
+    invariant: 'S10',
+    what: 'an image deleted in the foreground keeps its snapshot while a machine uses it',
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
+      { seconds: 60, do: 'deleteForeground', image: 'a' },
+    ]),
+  },
+  {
+    invariant: 'S18',
+    what: 'a machine is cloned from an image that is deleted in the foreground',
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 40, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: true },
+      { seconds: 0, do: 'deleteForeground', image: 'a' },
+    ]),
+  },
+  {
+    invariant: 'L6',
+    what: 'a machine is cloned from an image that is deleted in the background',
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 40, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: true },
+      { seconds: 0, do: 'deleteImage', image: 'a' },
+    ]),
+  },
+  {
+    invariant: 'S17',
+    what: 'an image whose status was wiped is not Ready with the snapshot of an earlier url',
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 40, do: 'wipeStatus', image: 'a' },
+      { seconds: 0, do: 'changeUrl', image: 'a' },
+    ]),
+  },
+  {
+    invariant: 'S17',
+    what: 'an image whose status was wiped after two revisions is not Ready with the snapshot of an earlier url',
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 40, do: 'changeUrl', image: 'a' },
+      { seconds: 40, do: 'wipeStatus', image: 'a' },
+      { seconds: 40, do: 'changeUrl', image: 'a' },
+    ]),
+  },
+  {
+    invariant: 'S17',
+    what: 'an image that adopted a snapshot downloads again when its annotation is removed and its url changes',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 40, do: 'adopt', image: 'a' },
+        { seconds: 40, do: 'unadopt', image: 'a' },
+        { seconds: 40, do: 'changeUrl', image: 'a' },
+      ],
+      [],
+      { troubleSeconds: 100 },
+    ),
+  },
+  {
+    invariant: 'S15',
+    what: 'a restored DataVolume without an owner gives its slot back, and is deleted',
+    unmended: 'A5',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'policy', key: 'concurrency', value: '1' },
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 0, do: 'createImage', image: 'b' },
+        { seconds: 2, do: 'restoreImage', image: 'a', hasStatus: false, hasChildren: true },
+      ],
+      [
+        { kind: 'download', at: 0, count: 1, how: 'neverStarts' },
+        { kind: 'download', at: 1, count: 1, how: 'neverStarts' },
+      ],
+      { troubleSeconds: 600 },
+    ),
+  },
+  {
+    invariant: 'L6',
+    what: 'an image restored with its status and without its snapshot is downloaded for its machine',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
+        { seconds: 40, do: 'restoreImage', image: 'a', hasStatus: true, hasChildren: false },
+      ],
+      [],
+      { troubleSeconds: 200 },
+    ),
+  },
+  {
+    invariant: 'L1',
+    what: 'an image restored while it snapshotted is downloaded again',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 10, do: 'restoreImage', image: 'a', hasStatus: true, hasChildren: false },
+      ],
+      [{ kind: 'snapshot', at: 0, how: 'never' }],
+      { troubleSeconds: 200 },
+    ),
+  },
+  {
+    invariant: 'L1',
+    what: 'an image restored while it downloaded is downloaded again',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 2, do: 'restoreImage', image: 'a', hasStatus: true, hasChildren: false },
+      ],
+      [],
+      { troubleSeconds: 200 },
+    ),
+  },
+  {
+    invariant: 'L1',
+    what: 'an image whose snapshot was refused once is Succeeded without another download',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 200, do: 'requestSync', image: 'a' },
+      ],
+      [{ kind: 'snapshotRefused', at: 0, count: 1 }],
+    ),
+  },
+  {
+    invariant: 'L1',
+    what: 'an image whose snapshot is ready after snapshotTimeout is Succeeded',
+    plan: plainly([{ seconds: 0, do: 'createImage', image: 'a' }], [{ kind: 'snapshot', at: 0, how: 'late' }], {
+      troubleSeconds: 300,
+    }),
+  },
+  {
+    invariant: 'S8',
+    what: 'an image whose snapshot is unready for a while is Ready again',
+    plan: plainly([{ seconds: 0, do: 'createImage', image: 'a' }], [{ kind: 'snapshot', at: 0, how: 'unready' }], {
+      troubleSeconds: 100,
+    }),
+  },
+  {
+    invariant: 'S8',
+    what: 'an image whose snapshot somebody deletes before it is ready comes to its end',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 9, do: 'deleteChild', image: 'a', of: 'VolumeSnapshot' },
+      ],
+      [{ kind: 'snapshot', at: 0, how: 'never' }],
+      { troubleSeconds: 200 },
+    ),
+  },
+  {
+    invariant: 'S18',
+    what: 'a snapshot that is being deleted makes no image Succeeded, and its volume stays',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'c' },
+        { seconds: 1, do: 'createImage', image: 'd' },
+        { seconds: 0, do: 'createImage', image: 'a' },
+      ],
+      [
+        { kind: 'crashBefore', at: 78 },
+        { kind: 'clockJump', function: 'prune', at: 21, seconds: -5 },
+        { kind: 'answerLost', at: 31 },
+        { kind: 'brokerOutage', at: 53, seconds: 600, loses: false },
+        { kind: 'snapshot', at: 3, how: 'unready' },
+        { kind: 'snapshot', at: 1, how: 'deleted' },
+      ],
+      {
+        order: { seed: 2147483636, share: 0.5 },
+        overtakings: [
+          { at: 1194, by: 1 },
+          { at: 1500, by: 11 },
+        ],
+        seed: 2147483635,
+      },
+    ),
+  },
+  {
+    invariant: 'S15',
+    what: 'an importer that outlives its DataVolume does not keep its slot',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'd' },
+        { seconds: 0, do: 'requestSync', image: 'd' },
+        { seconds: 0, do: 'restoreImage', image: 'd', hasStatus: true, hasChildren: false },
+        { seconds: 0, do: 'createImage', image: 'd' },
+        { seconds: 0, do: 'unadopt', image: 'd' },
+        { seconds: 130, do: 'publish', image: 'c', digest: 'sha256:2' },
+        { seconds: 0, do: 'keep', image: 'a' },
+        { seconds: 0, do: 'requestSync', image: 'c' },
+        { seconds: 0, do: 'policy', key: 'prune', value: 'yes' },
+      ],
+      [
+        { kind: 'snapshot', at: 1, how: 'never' },
+        { kind: 'snapshot', at: 1, how: 'deleted' },
+        { kind: 'download', at: 2, count: 6, how: 'scratch' },
+        { kind: 'download', at: 5, count: 1, how: 'scratch' },
+        { kind: 'download', at: 5, count: 6, how: 'claimLost' },
+        { kind: 'download', at: 2, count: 2, how: 'deleted' },
+        { kind: 'download', at: 2, count: 6, how: 'cut' },
+        { kind: 'download', at: 1, count: 2, how: 'scratch' },
+        { kind: 'snapshot', at: 0, how: 'error' },
+        { kind: 'snapshot', at: 2, how: 'error' },
+        { kind: 'conflicts', at: 4, count: 2 },
+        { kind: 'clockJump', function: 'start-sync', at: 4, seconds: 5 },
+        { kind: 'answerLate', at: 198, seconds: 130 },
+        { kind: 'answerLost', at: 3 },
+      ],
+      {
+        order: { seed: 2147483641, share: 1 },
+        overtakings: [
+          { at: 154, by: 3 },
+          { at: 685, by: 20 },
+        ],
+        seed: 636540612,
+      },
+    ),
+  },
+  {
+    invariant: 'L1',
+    what: 'an image whose claim is bound twenty seconds after its download is Succeeded',
+    plan: plainly(
+      [{ seconds: 0, do: 'createImage', image: 'a' }],
+      [{ kind: 'download', at: 0, count: 6, how: 'lateBound' }],
+      { troubleSeconds: 100 },
+    ),
+  },
+  {
+    invariant: 'L3',
+    what: 'an image whose claim is never bound comes to its end',
+    plan: plainly(
+      [{ seconds: 0, do: 'createImage', image: 'a' }],
+      [{ kind: 'download', at: 0, count: 6, how: 'neverBound' }],
+      { troubleSeconds: 600 },
+    ),
+  },
+  {
+    invariant: 'L6',
+    what: 'a machine whose root disk somebody deletes says so',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
+        { seconds: 60, do: 'deleteMachineChild', machine: 'm', of: 'DataVolume' },
+      ],
+      [],
+      { troubleSeconds: 200 },
+    ),
+  },
+];
