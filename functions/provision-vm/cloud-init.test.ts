@@ -6,6 +6,7 @@ import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine
 import type { User, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
 import { aMadeMachine, changed, madeIn, pass, type Seen, textIn } from '../../test/provision-pass.ts';
+import { nicsOf } from './networks.ts';
 
 type Spec = Partial<VirtualMachine['spec']>;
 
@@ -166,6 +167,13 @@ describe('interfaces', () => {
         'bridge-inet-v2': { match: { macaddress: second }, 'set-name': 'bridge-inet-v2', dhcp4: true },
       },
     });
+  });
+  test('of equal names in two namespaces have two MAC addresses on the network that they share', () => {
+    const macOf = (namespace: string) => {
+      const [nic] = nicsOf(aVirtualMachine({ namespace, spec: { interfaces: [{ network: 'shared/edge' }] } }));
+      return nic?.mac;
+    };
+    expect(macOf('ws-lab-1')).not.toBe(macOf('ws-lab-2'));
   });
   test('have the routes and name servers that they say, beside the gateway', () => {
     const routes = [{ to: '172.26.0.0/15', via: '10.10.0.2', metric: 200 }];

@@ -27,6 +27,20 @@ describe('a machine whose image is not ready', () => {
     expect(found.status?.phase).toBe(phase);
     expect(found.conditions).toMatchObject({ ImageReady: `False ${reason}`, Ready: `False ${reason}` });
   });
+  test.each(['Succeeded', 'Syncing'] as const)(
+    'nor from a snapshot that is lost, which the status of the image keeps: %s',
+    (phase) => {
+      const { status, ...image } = aReadyImage();
+      const conditions = status?.conditions?.map((one) => ({
+        ...one,
+        status: 'False' as const,
+        reason: 'SnapshotLost',
+      }));
+      const found = pass({ image: { ...image, status: { ...status, phase, conditions } } });
+      expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+      expect(found.conditions.ImageReady).toBe(phase === 'Succeeded' ? 'False ImageNotUsable' : 'False ImageSyncing');
+    },
+  );
   test('is told the phase of the image, and the words it Failed with', () => {
     expect(pass({ image: aVMDiskImage({ status: { phase: 'Syncing' } }) }).status?.message).toBe(
       'Waiting for VMDiskImage vmdi-farm/ubuntu: Syncing.',
