@@ -3,7 +3,7 @@ import { cdiLabels, keep, passedOn, scratchName } from './claims.ts';
 import { type Claim, Pod } from './kinds.ts';
 import { ownedBy } from './owner.ts';
 import { bytesOf } from './quantity.ts';
-import { filesystemOverhead } from './storage-profile.ts';
+import { withoutOverhead } from './storage-profile.ts';
 
 /** Pods that name this scheduler are ours to run: a real scheduler leaves them alone. */
 export const simulatedScheduler = 'ot-simulated';
@@ -92,5 +92,5 @@ export const importOf = (pod: Pod) => ({
 /** Bytes an image may have on this claim: a file system keeps a part for itself. */
 export function usableBytes(filled: Claim): number {
   const capacity = bytesOf(filled.status?.capacity?.storage ?? filled.spec.resources?.requests?.storage ?? '0');
-  return filled.spec.volumeMode === 'Block' ? capacity : Math.floor(capacity * (1 - filesystemOverhead));
+  return filled.spec.volumeMode === 'Block' ? capacity : withoutOverhead(capacity);
 }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { readScenario, scenarioNames } from '../../../test/replay/scenarios.ts';
 import { DataVolume, StorageClass } from './kinds.ts';
+import { bytesOf } from './quantity.ts';
 import { defaultStorageProfiles, renderClaimSpec } from './storage-profile.ts';
 
 const gp3 = StorageClass.parse({ metadata: { name: 'gp3' }, provisioner: 'ebs.csi.aws.com' });
@@ -27,8 +29,8 @@ describe('a storage stanza', () => {
   });
 
   test('for a file system is made larger by what the file system takes', () => {
-    expect(render({ storage: { storageClassName: 'gp3', volumeMode: 'Filesystem', ...size('94Mi') } })).toMatchObject({
-      spec: size('100Mi'),
+    expect(render({ storage: { storageClassName: 'gp3', volumeMode: 'Filesystem', ...size('100Mi') } })).toMatchObject({
+      spec: size('106Mi'),
     });
   });
 
@@ -48,6 +50,33 @@ describe('a storage stanza', () => {
     expect(render({ storage: { storageClassName: 'nfs', ...size('1Gi') } })).toEqual({ refused: unknown });
   });
 });
+
+describe('each claim that real CDI made for a DataVolume is as large as here', () => {
+  test.each(scenarioNames())('%s', (scenario) => {
+    const objects = readScenario(scenario)
+      .filter(({ type }) => type === 'ADDED')
+      .map(({ object }) => object as typeof object & { spec?: Filled });
+    const volumes = objects.filter(({ kind, spec }) => kind === 'DataVolume' && sizeOf(spec?.storage) !== undefined);
+    for (const { metadata, spec } of volumes) {
+      const claim = objects.find(
+        (one) =>
+          one.kind === 'PersistentVolumeClaim' &&
+          one.metadata.name === metadata.name &&
+          one.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid),
+      );
+      if (!claim?.spec) continue;
+      const { volumeMode } = claim.spec;
+      const found = render({ storage: { storageClassName: 'gp3', volumeMode, ...size(sizeOf(spec?.storage) ?? '') } });
+      expect('spec' in found && bytesOf(sizeOf(found.spec) ?? '')).toBe(bytesOf(sizeOf(claim.spec) ?? ''));
+    }
+  });
+});
+
+interface Sized {
+  resources?: { requests?: { storage?: string | undefined } | undefined } | undefined;
+}
+type Filled = Sized & { storage?: Sized; volumeMode?: string };
+const sizeOf = (stanza: Sized | undefined) => stanza?.resources?.requests?.storage;
 
 test('a pvc stanza stays as it is', () => {
   const pvc = { accessModes: ['ReadWriteOnce'], storageClassName: 'fast', ...size('24Gi') };

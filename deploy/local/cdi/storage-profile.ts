@@ -18,8 +18,12 @@ export const defaultStorageProfiles: StorageProfiles = {
   'ebs.csi.aws.com': { accessModes: ['ReadWriteOnce'], volumeMode: 'Block' },
 };
 
-/** Share of a Filesystem volume that the file system itself takes. */
-export const filesystemOverhead = 0.06;
+/** What a Filesystem volume is larger by than the image it is for, as a share of the image (CDI pkg/util/util.go GetRequiredSpace). */
+const filesystemOverhead = 0.06;
+
+/** Bytes an image may have on a Filesystem volume of so many (GetUsableSpace there). */
+export const withoutOverhead = (bytes: number) =>
+  Math.floor(Math.ceil(bytes / (1 + filesystemOverhead)) / mebibyte) * mebibyte;
 
 const defaultClassAnnotation = 'storageclass.kubernetes.io/is-default-class';
 
@@ -63,6 +67,6 @@ const mebibyte = 1024 ** 2;
 function effectiveSize(requested: string, volumeMode: string, minimumBytes: number): string {
   const bytes = bytesOf(requested);
   const aligned = Math.ceil(bytes / mebibyte) * mebibyte;
-  const needed = volumeMode === 'Filesystem' ? Math.ceil(aligned / (1 - filesystemOverhead)) : bytes;
+  const needed = volumeMode === 'Filesystem' ? Math.ceil(aligned * (1 + filesystemOverhead)) : bytes;
   return needed === bytes && bytes >= minimumBytes ? requested : quantityOf(Math.max(needed, minimumBytes));
 }
