@@ -162,22 +162,26 @@ describe('the root disk', () => {
     expect(JSON.stringify(disk)).not.toContain('bind.immediate');
   });
   test.each([
-    [undefined, '24Gi', []],
-    ['18Gi', '24Gi', ['DiskSizeRaised']],
-    ['24Gi', '24Gi', []],
+    [undefined, undefined, []],
+    ['18Gi', undefined, ['DiskSizeRaised']],
+    ['24Gi', undefined, []],
     ['40Gi', '40Gi', []],
-  ])('of %s is made with %s', (wanted, storage, warnings) => {
+  ])('of %s asks CDI for %s: for nothing where it is to be as large as the snapshot', (wanted, storage, warnings) => {
     const found = diskOf(wanted);
-    expect(found.disk).toMatchObject({ spec: { storage: { resources: { requests: { storage } } } } });
+    const { resources } = (found.disk as unknown as { spec: { storage: { resources?: unknown } } }).spec.storage;
+    expect(resources).toEqual(storage && { requests: { storage } });
     expect(found.warnings).toEqual(warnings);
   });
-  test('of an image whose snapshot tells no size is as large as the image', () => {
-    const image = aReadyImage();
-    const snapshot = { name: 'ubuntu-r1', revision: 1 };
-    expect(diskOf('18Gi', { ...image, status: { ...image.status, snapshot } }).disk).toMatchObject({
-      spec: { storage: { resources: { requests: { storage: '24Gi' } } } },
-    });
-  });
+  test.each([undefined, '0'])(
+    'of an image whose snapshot tells no size (%s) is as large as the image',
+    (restoreSize) => {
+      const image = aReadyImage();
+      const snapshot = { name: 'ubuntu-r1', revision: 1, ...(restoreSize ? { restoreSize } : {}) };
+      expect(diskOf('18Gi', { ...image, status: { ...image.status, snapshot } }).disk).toMatchObject({
+        spec: { storage: { resources: { requests: { storage: '24Gi' } } } },
+      });
+    },
+  );
   test.each([
     ['is being cloned', { phase: 'CloneScheduled' }, 'Provisioning', 'False Cloning'],
     [

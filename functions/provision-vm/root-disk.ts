@@ -7,12 +7,16 @@ import { bytesOf } from '../../shared/rules/quantity.ts';
 import { childMetadata, rootDiskName } from './children.ts';
 import { final, type Obstacle, trouble, waits } from './observed.ts';
 
+/** How large a disk is that asks for no size. */
+const diskSizeAnnotation = 'pelotech.ot/disk-size';
+
 /**
- * The root disk of a machine: a clone of the image's snapshot, in the class of the image, at least as large as the snapshot
- * (CDI refuses a smaller one). No annotation binds it at once: zone and node follow the machine.
+ * The root disk of a machine: a clone of the image's snapshot, in the class of the image. No annotation binds it at once: zone
+ * and node follow the machine.
  */
 export function dataVolumeFor(machine: VirtualMachine, image: VMDiskImage, snapshot: string) {
   const metadata = childMetadata(machine, rootDiskName(machine.metadata.name));
+  const larger = largerThan(image, machine);
   return {
     apiVersion: DataVolumeKind.apiVersion,
     kind: DataVolumeKind.kind,
@@ -22,37 +26,44 @@ export function dataVolumeFor(machine: VirtualMachine, image: VMDiskImage, snaps
       annotations: {
         [imageUidLabel]: image.metadata.uid,
         [revisionLabel]: String(image.status?.snapshot?.revision ?? 1),
+        ...(larger ? {} : { [diskSizeAnnotation]: image.spec.diskSize }),
       },
     },
     spec: {
       source: { snapshot: { namespace: image.metadata.namespace, name: snapshot } },
       storage: {
         storageClassName: image.spec.storageClass,
-        resources: { requests: { storage: diskSizeOf(machine, image) } },
+        ...(larger ? { resources: { requests: { storage: larger } } } : {}),
       },
     },
   };
 }
 
-/** The least a disk of the image may have. */
-const leastOf = ({ status, spec }: VMDiskImage) => status?.snapshot?.restoreSize ?? spec.diskSize;
-
-function diskSizeOf({ spec }: VirtualMachine, image: VMDiskImage): string {
-  const wanted = spec.resources.diskSize;
-  return wanted !== undefined && isLarger(wanted, leastOf(image)) ? wanted : leastOf(image);
+/**
+ * The size to ask for where it is more than the snapshot's. Else none is asked for, and CDI makes the disk as large as that: to
+ * what is asked for in a file system's class it adds the overhead, which the size of a snapshot has already, and a disk larger
+ * than its snapshot is resized or copied, for each machine anew.
+ */
+function largerThan({ spec, status }: VMDiskImage, machine: VirtualMachine): string | undefined {
+  const wanted = machine.spec.resources.diskSize ?? spec.diskSize;
+  const restoreSize = status?.snapshot?.restoreSize;
+  // A driver may tell no size, and CDI wants one then.
+  if (restoreSize === undefined || bytesOf(restoreSize) === 0)
+    return isLarger(wanted, spec.diskSize) ? wanted : spec.diskSize;
+  return isLarger(wanted, spec.diskSize) && isLarger(wanted, restoreSize) ? wanted : undefined;
 }
 
 /** What is said where less was asked for than the image needs. */
-export function sayRaised({ spec }: VirtualMachine, image: VMDiskImage): string | undefined {
+export function sayRaised({ spec }: VirtualMachine, { spec: { diskSize } }: VMDiskImage): string | undefined {
   const wanted = spec.resources.diskSize;
-  if (wanted === undefined || !isLarger(leastOf(image), wanted)) return undefined;
-  return `Expected resources.diskSize to be at least ${leastOf(image)}, the size of the image, found ${wanted}; the disk gets ${leastOf(image)}.`;
+  if (wanted === undefined || !isLarger(diskSize, wanted)) return undefined;
+  return `Expected resources.diskSize to be at least ${diskSize}, the size of the image, found ${wanted}; the disk gets ${diskSize}.`;
 }
 
 /** What is said where more is asked for than the disk has: CDI changes no DataVolume. */
 export function sayNotEnlarged({ spec }: VirtualMachine, { metadata, spec: made }: DataVolume): string | undefined {
   const wanted = spec.resources.diskSize;
-  const has = requestOf(made);
+  const has = requestOf(made) ?? metadata.annotations?.[diskSizeAnnotation];
   if (wanted === undefined || has === undefined || !isLarger(wanted, has)) return undefined;
   return `Expected a root disk of ${wanted}, found ${has}: a disk that was cloned is not enlarged. Enlarge PersistentVolumeClaim ${metadata.namespace}/${metadata.name}, or delete that DataVolume to have the disk cloned anew, without what is on it.`;
 }
