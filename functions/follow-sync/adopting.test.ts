@@ -58,6 +58,7 @@ function pass(image: VMDiskImage, snapshots: VolumeSnapshot[], more: Partial<Obs
     pods: [],
     snapshots,
     isSnapshotGone: false,
+    isAudit: false,
     refusals: new Map(),
     ...more,
   });

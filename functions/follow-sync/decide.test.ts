@@ -25,6 +25,7 @@ function pass(observed: Partial<Observed> & Pick<Observed, 'image'>, data: Recor
     pods: [],
     snapshots: [],
     isSnapshotGone: false,
+    isAudit: false,
     refusals: new Map(),
     ...observed,
   });

@@ -73,6 +73,7 @@ async function observe(context: Context, wake: Wake): Promise<Observed[]> {
       nowMs,
       policy,
       refusals,
+      isAudit: wake.audit,
       image,
       dataVolumes: dataVolumes.filter(isOurs),
       pods: pods.filter(isOurs),

@@ -10,7 +10,7 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { traceOf } from '../../shared/rules/image-status.ts';
 import { isValid } from '../../shared/rules/policy.ts';
 import type { Observed } from './observed.ts';
-import { removeSnapshot } from './snapshot.ts';
+import { isCutFrom, isUsable, removeSnapshot } from './snapshot.ts';
 
 /** Volumes of earlier attempts, the source volume once its snapshot is ready, snapshots of earlier revisions. */
 export function leftovers(observed: Observed): Action[] {
@@ -31,16 +31,19 @@ const isOfBefore = (found: VolumeSnapshot, { metadata }: VMDiskImage, used: { na
   found.metadata.name !== used.name &&
   numberOf(found, revisionLabel) < used.revision;
 
-function isLeftOver({ image, policy }: Observed, dataVolume: DataVolume): boolean {
-  const { phase, revision = 0, attempt = 0, snapshot } = image.status ?? {};
+function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolume): boolean {
+  const { phase, revision = 0, attempt = 0 } = image.status ?? {};
   const order = numberOf(dataVolume, revisionLabel) - revision || numberOf(dataVolume, attemptLabel) - attempt;
   // Made after this image was read: the next pass sees both.
   if (order > 0) return false;
   if (order < 0) return true;
-  if (phase === 'Succeeded')
-    return (
-      snapshot?.revision === revision && !policy.values.retainSourceVolume && isValid(policy, 'retainSourceVolume')
+  if (phase === 'Succeeded') {
+    // Without a snapshot that is seen to be usable it is the last copy.
+    const isCopied = snapshots.some(
+      (found) => isUsable(found) && isCutFrom(found, dataVolume, dataVolume.metadata.name),
     );
+    return isCopied && !policy.values.retainSourceVolume && isValid(policy, 'retainSourceVolume');
+  }
   // A volume whose snapshot did not come in time is kept: the download is paid for.
   if (phase === 'Failed') return image.status?.snapshottingAt === undefined || dataVolume.status?.phase !== 'Succeeded';
   return phase === 'Retrying' || phase === 'Queued';

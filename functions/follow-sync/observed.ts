@@ -16,6 +16,8 @@ export interface Observed {
   snapshots: readonly VolumeSnapshot[];
   /** The API server answered 404 for the very snapshot that the image's status names. */
   isSnapshotGone: boolean;
+  /** An audit tries again what the API server refused: nothing tells when a quota or another cause is gone. */
+  isAudit: boolean;
   refusals: ReadonlyMap<string, string>;
 }
 

@@ -22,6 +22,13 @@ export const isCutFrom = ({ metadata, spec }: VolumeSnapshot, volume: DataVolume
   spec?.source?.persistentVolumeClaimName === (volume?.status?.claimName ?? attempt) &&
   metadata.creationTimestamp >= (volume?.metadata.creationTimestamp ?? '');
 
+/** It is being deleted, or its content was: nothing can be cloned from it, however ready it says it is. */
+export const isLost = ({ metadata, status }: VolumeSnapshot) =>
+  metadata.deletionTimestamp !== undefined || /VolumeSnapshotContent is missing/.test(status?.error?.message ?? '');
+
+/** Machines can be cloned from it. */
+export const isUsable = (snapshot: VolumeSnapshot) => snapshot.status?.readyToUse === true && !isLost(snapshot);
+
 /** Deletes a snapshot of the image. */
 export const removeSnapshot = (image: VMDiskImage, snapshot: VolumeSnapshot): Action => ({
   do: 'delete',

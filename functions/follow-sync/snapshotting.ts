@@ -19,7 +19,7 @@ import { isValid } from '../../shared/rules/policy.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import { currentName, type Observed } from './observed.ts';
-import { isCutFrom, removeSnapshot, snapshotFor } from './snapshot.ts';
+import { isCutFrom, isLost, isUsable, removeSnapshot, snapshotFor } from './snapshot.ts';
 
 /** Waits for the snapshot of a downloaded image: makes it, and says what became of it. */
 export function snapshotting(observed: Observed): Action[] {
@@ -29,7 +29,7 @@ export function snapshotting(observed: Observed): Action[] {
   const dataVolume = dataVolumes.find(({ metadata }) => metadata.name === currentName(image));
   const snapshot = snapshots.find(({ metadata }) => metadata.name === name);
   const isOfAnother = snapshot !== undefined && !isCutFrom(snapshot, dataVolume, currentName(image));
-  if (snapshot?.status?.readyToUse && !isOfAnother) return succeeded(observed, snapshot);
+  if (snapshot && isUsable(snapshot) && !isOfAnother) return succeeded(observed, snapshot);
   const refusal = refusals.get(refusalKey(VolumeSnapshotKind, { namespace: image.metadata.namespace, name }));
   if (refusal) return snapshotFailed(observed, 'Rejected', `The VolumeSnapshot was refused: ${refusal}`);
   if (!dataVolume || dataVolume.status?.phase === 'Failed') {
@@ -38,7 +38,7 @@ export function snapshotting(observed: Observed): Action[] {
       : 'its DataVolume is gone';
     return snapshotFailed(observed, 'VolumeLost', `The volume was lost before its snapshot was ready: ${found}.`);
   }
-  if (isOfAnother) return ofAnother(observed, snapshot);
+  if (snapshot && (isOfAnother || isLost(snapshot))) return inTheWay(observed, snapshot);
   if (isValid(policy, 'snapshotTimeout') && nowMs - sinceMs(image, dataVolume) >= policy.values.snapshotTimeout) {
     const found = snapshot?.status?.error?.message ?? 'no error';
     const within = `within snapshotTimeout (${sayDuration(policy.values.snapshotTimeout)})`;
@@ -52,15 +52,15 @@ export function snapshotting(observed: Observed): Action[] {
 }
 
 /**
- * A snapshot under the name of this revision that holds another download, as after somebody edited the status. It goes where it
- * is the image's and no machine is cloned from it; the volume is there to cut the right one from.
+ * A snapshot under the name of this revision that is lost, or holds another download, as after somebody edited the status. It
+ * goes where it is the image's and no machine is cloned from it; the volume is there to cut the right one from.
  */
-function ofAnother(observed: Observed, snapshot: VolumeSnapshot): Action[] {
+function inTheWay(observed: Observed, snapshot: VolumeSnapshot): Action[] {
   const { image } = observed;
   const { name, deletionTimestamp, labels } = snapshot.metadata;
   if (deletionTimestamp) return [];
-  if (labels?.[imageUidLabel] === image.metadata.uid && image.status?.snapshot?.name !== name)
-    return [removeSnapshot(image, snapshot)];
+  const isUsed = image.status?.snapshot?.name === name && !isLost(snapshot);
+  if (labels?.[imageUidLabel] === image.metadata.uid && !isUsed) return [removeSnapshot(image, snapshot)];
   const message = `VolumeSnapshot ${name} was not cut from the volume of this download. The volume is kept; remove that snapshot.`;
   return snapshotFailed(observed, 'Rejected', message);
 }
@@ -105,8 +105,9 @@ export function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action
 const isOf = ({ metadata: { uid }, status }: VMDiskImage, { metadata: { name, labels } }: VolumeSnapshot) =>
   labels?.[imageUidLabel] === uid || status?.adoption?.snapshot === name;
 
-/** A snapshot that is gone, or whose content is, is said at once; no list is ever taken as evidence of it. */
-export function atRest({ image, snapshots, nowMs, isSnapshotGone }: Observed): Action[] {
+/** A snapshot that is lost is said to be at once, and cut anew where its volume is kept; no list is ever taken as evidence. */
+export function atRest(observed: Observed): Action[] {
+  const { image, snapshots, isSnapshotGone } = observed;
   const held = image.status?.snapshot;
   const isLeaving = image.metadata.deletionTimestamp !== undefined;
   if (!held || (image.status?.phase !== 'Succeeded' && !isLeaving)) return [];
@@ -115,28 +116,55 @@ export function atRest({ image, snapshots, nowMs, isSnapshotGone }: Observed): A
   const snapshot = snapshots.find(({ metadata }) => metadata.name === held.name);
   // Of a name that became free anybody may make one.
   const isTaken = snapshot !== undefined && !isOf(image, snapshot);
-  const isLost =
-    isSnapshotGone || isTaken || /VolumeSnapshotContent is missing/.test(snapshot?.status?.error?.message ?? '');
+  const isGone = isSnapshotGone || (snapshot !== undefined && isLost(snapshot));
+  if (isGone && !isTaken && !isLeaving && hasKeptItsVolume(observed)) return cutAnew(observed, held.name);
   const isSaid = conditionOf(image.status?.conditions, 'SnapshotLost')?.status === 'True';
-  if (isLost === isSaid || (!isLost && !snapshot?.status?.readyToUse)) return [];
-  const message = isLost
-    ? `The snapshot ${held.name} is lost${isTaken ? ', and somebody else has one of its name' : ''}; ${isLeaving ? 'the image is being deleted' : 'a new sync starts when the image is used or asked for'}.`
-    : 'The snapshot is there.';
-  const observedGeneration = image.metadata.generation;
-  const now = toTime(nowMs);
+  if ((isGone || isTaken) === isSaid || (!isGone && !isTaken && !snapshot?.status?.readyToUse)) return [];
+  if (!isGone && !isTaken) return saysLost(observed, false, 'The snapshot is there.');
+  const what = isTaken
+    ? 'is lost, and somebody else has one of its name'
+    : `is ${snapshot?.metadata.deletionTimestamp ? 'being deleted' : 'lost'}`;
+  const next = isLeaving ? 'the image is being deleted' : 'a new sync starts when the image is used or asked for';
+  return saysLost(observed, true, `The snapshot ${held.name} ${what}; ${next}.`);
+}
+
+/** Whether machines can be cloned from the snapshot that the status names, in SnapshotLost and Ready. */
+function saysLost({ image, nowMs }: Observed, isLost: boolean, message: string): Action[] {
+  const conditions = withLost(image, isLost, message, nowMs);
   const reason = isLost ? 'SnapshotLost' : 'SnapshotReady';
-  const lost = withCondition(
-    image.status?.conditions,
-    { type: 'SnapshotLost', status: isLost ? 'True' : 'False', reason, message, observedGeneration },
-    now,
-  );
-  const conditions = withCondition(
-    lost,
-    { type: 'Ready', status: isLost ? 'False' : 'True', reason, message, observedGeneration },
-    now,
-  );
   return [
     { do: 'patchStatus', resource: VMDiskImageKind, of: image, status: { conditions, message }, trace: traceOf(image) },
-    record(image, isLost, reason, message, `${held.name}/${now}`),
+    record(image, isLost, reason, message, `${image.status?.snapshot?.name}/${toTime(nowMs)}`),
   ];
+}
+
+function withLost({ metadata, status }: VMDiskImage, isLost: boolean, message: string, nowMs: number) {
+  const [now, said] = [toTime(nowMs), { message, observedGeneration: metadata.generation }];
+  const reason = isLost ? 'SnapshotLost' : 'SnapshotReady';
+  const lost = { type: 'SnapshotLost', status: isLost ? 'True' : 'False', reason, ...said } as const;
+  const ready = { type: 'Ready', status: isLost ? 'False' : 'True', reason, ...said } as const;
+  return withCondition(withCondition(status?.conditions, lost, now), ready, now);
+}
+
+/** The snapshot that is lost was cut from a volume that is there, as with the policy's retainSourceVolume. */
+function hasKeptItsVolume({ image, dataVolumes }: Observed): boolean {
+  const { revision, snapshot } = image.status ?? {};
+  const volume = dataVolumes.find(({ metadata }) => metadata.name === currentName(image));
+  return volume?.status?.phase === 'Succeeded' && !volume.metadata.deletionTimestamp && snapshot?.revision === revision;
+}
+
+/** Back to the wait for a snapshot: one write says that the last is lost, for a lost one is downloaded again where it is used. */
+function cutAnew({ image, nowMs }: Observed, name: string): Action[] {
+  const message = `The snapshot ${name} is lost; waiting for another of the volume that is kept. Nothing is downloaded.`;
+  const conditions = withLost(image, true, message, nowMs);
+  return move(
+    { ...image, status: { ...image.status, conditions } },
+    {
+      to: 'Snapshotting',
+      reason: 'SnapshotLost',
+      message,
+      nowMs,
+      fields: { snapshottingAt: toTime(nowMs), completedAt: null },
+    },
+  );
 }
