@@ -137,11 +137,11 @@ async function unwrapped(wire: AsyncIterable<Buffer>, over: AbortSignal) {
   const undone: Compression[] = [];
   for (let chunks = wire; ; ) {
     const seen = await peek(chunks, headerBytes).catch((error) => {
-      throw new ImportFailure(`${processing}: could not process image header: ${inGoWords(error)}`);
+      throw new ImportFailure(`${processing}: ${looking}: ${inGoWords(error)}`);
     });
     if (seen.head.length < headerBytes) {
       const end = seen.head.length === 0 ? 'EOF' : 'unexpected EOF';
-      throw new ImportFailure(`${processing}: could not process image header: ${end}`);
+      throw new ImportFailure(`${processing}: ${looking}: ${end}`);
     }
     const kind = recognise(seen.head);
     if ('format' in kind) return { format: kind.format, compression: undone[0], ...seen };
@@ -152,6 +152,7 @@ async function unwrapped(wire: AsyncIterable<Buffer>, over: AbortSignal) {
 }
 
 const processing = 'Unable to process data';
+const looking = 'Unable to obtain information about data source: could not process image header';
 
 /** Where the server allows it CDI has qemu-img look at the header before anything else is downloaded. */
 function checkSizeFromAfar(format: ImageFormat, head: Buffer, download: Download, { capacityBytes }: ImportRequest) {
