@@ -203,6 +203,18 @@ describe('the root disk', () => {
     expect(found.conditions.DiskReady).toBe(condition);
   });
   test.each([
+    ['PendingPopulation', 'Starting', 'False Cloning'],
+    ['PendingPopulation', 'ErrorUnschedulable', 'False WaitForFirstConsumer'],
+    ['WaitForFirstConsumer', 'ErrorUnschedulable', 'False WaitForFirstConsumer'],
+    ['CloneScheduled', 'ErrorUnschedulable', 'False Cloning'],
+  ])(
+    'that is %s under a machine that is %s waits for the Pod where no node takes that',
+    (phase, printableStatus, expected) => {
+      const found = pass(aMadeMachine({}, { disk: { phase }, machine: { printableStatus } }));
+      expect(found.conditions.DiskReady ?? 'False Cloning').toBe(expected);
+    },
+  );
+  test.each([
     ['is gone', { dataVolume: undefined }],
     ['is another', {}],
   ])('that was deleted under a machine that runs, and %s, is said to be replaced', (_, seen) => {
@@ -599,6 +611,35 @@ describe('a changed spec', () => {
     expect(found.conditions.RestartRequired).toBe('True SpecChanged');
     const restart = found.status?.conditions?.find(({ type }) => type === 'RestartRequired');
     expect(restart?.message).toContain('virtctl restart demo -n lab');
+  });
+  describe('for which the machine is restarted', () => {
+    const conditions = [{ type: 'RestartRequired', status: 'True' }];
+    const asked = aMadeMachine({}, { machine: { ...running, conditions } });
+    const machine = { ...asked.machine, status: { ...asked.machine.status, ...pass(asked).status } };
+    const leaving = { ...machine, metadata: { ...machine.metadata, deletionTimestamp: at(9) } };
+    // KubeVirt says no more that a restart is needed as soon as one has begun (pkg/virt-controller/watch/vm/vm.go stopVMI).
+    test.each([
+      ['stops', 'Stopping', anInstance(leaving, { phase: 'Running' }), 'True Restarting'],
+      ['has stopped', 'Stopped', undefined, 'True Restarting'],
+      ['is being started', 'Starting', anInstance(machine, { phase: 'Scheduled' }), 'True Restarting'],
+      ['fails to start', 'CrashLoopBackOff', anInstance(machine, { phase: 'Failed' }), 'True Restarting'],
+      ['runs', 'Running', anInstance(machine, { phase: 'Running' }), 'False UpToDate'],
+    ])('is not carried through before it runs anew: it %s', (_, printableStatus, instance, expected) => {
+      const kubeVirtMachine = aKubeVirtMachine(asked.kubeVirtMachine, {
+        printableStatus,
+        ready: printableStatus === 'Running',
+      });
+      const found = pass({ ...asked, machine, kubeVirtMachine, instance });
+      expect(found.conditions.RestartRequired).toBe(expected);
+      const again = { ...machine, status: { ...machine.status, ...found.status } };
+      const later = pass({ ...asked, machine: again, kubeVirtMachine, instance });
+      expect(later.conditions.RestartRequired ?? expected).toBe(expected);
+    });
+    test('is none where the machine was stopped: what is started next is what the spec says', () => {
+      const stopped = aKubeVirtMachine(asked.kubeVirtMachine, { printableStatus: 'Stopped' });
+      const kubeVirtMachine = { ...stopped, spec: { ...stopped.spec, runStrategy: 'Halted' } };
+      expect(pass({ ...asked, machine, kubeVirtMachine }).conditions.RestartRequired).toBe('False UpToDate');
+    });
   });
   test('of users rewrites the Secret, and says that cloud-init has been there', () => {
     const made = aMadeMachine({}, { machine: running });

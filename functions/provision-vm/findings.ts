@@ -18,7 +18,7 @@ export interface Seen {
 export function findingsOf(plan: Plan, seen: Seen): Finding[] {
   const { own, secret } = plan;
   const fault = plan.fault ?? refusedChild(own);
-  const restart = restartFinding({ ...own, secret }, { fault, isBeingMade: seen.state !== undefined });
+  const restart = restartFinding({ ...own, secret }, { fault, state: seen.state });
   return [imageSaid(plan), diskFinding(plan, seen), ...machineFinding(seen), ...(restart ? [restart] : [])];
 }
 
@@ -51,6 +51,11 @@ function diskFinding(
   }
   if (!outdated && state?.is === 'halted' && dataVolume && isForFirstConsumer(dataVolume)) {
     return finding('False', 'WaitForFirstConsumer', 'The disk is cloned when the machine starts for the first time.');
+  }
+  // In a normal start that is for seconds, and no word of its own.
+  const isHindered = state?.is === 'not there yet' && state.obstacle.weight === 'trouble';
+  if (!outdated && isHindered && dataVolume && isForFirstConsumer(dataVolume)) {
+    return finding('False', 'WaitForFirstConsumer', "The disk is cloned once the machine's Pod has a node.");
   }
   if (cloning) return finding('False', cloning.reason, cloning.message);
   if (dataVolume) {

@@ -1,17 +1,20 @@
+import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
 import type { Finding } from '../../shared/rules/machine-status.ts';
 import { rootDiskName } from './children.ts';
 import { isOlderThan } from './cloud-init.ts';
 import type { Observed, Obstacle } from './observed.ts';
+import type { KubeVirtState } from './state.ts';
 
-type Seen = Pick<Observed, 'machine' | 'dataVolume' | 'secret' | 'kubeVirtMachine'>;
+type Seen = Pick<Observed, 'machine' | 'dataVolume' | 'secret' | 'kubeVirtMachine' | 'instance'>;
 
 /** Whether what runs is what the spec says, and what to do where it is not; undefined before there is a KubeVirt machine. */
 export function restartFinding(
-  { machine, dataVolume, secret, kubeVirtMachine }: Seen,
-  { fault, isBeingMade }: { fault: Obstacle | undefined; isBeingMade: boolean },
+  { machine, dataVolume, secret, kubeVirtMachine, instance }: Seen,
+  { fault, state }: { fault: Obstacle | undefined; state: KubeVirtState | undefined },
 ): Finding | undefined {
   const upToDate = { type, status: 'False', reason: 'UpToDate', message: 'What runs is what the spec says.' } as const;
-  if (!kubeVirtMachine) return isBeingMade ? upToDate : undefined;
+  if (!kubeVirtMachine) return state ? upToDate : undefined;
   const { namespace, name } = machine.metadata;
   if (fault) {
     return needed(fault.reason, `The spec is not carried through, and what was there before goes on. ${fault.message}`);
@@ -26,7 +29,16 @@ export function restartFinding(
     return needed('CloudInitChanged', asked ? `${restart} ${once}` : once);
   }
   if (asked) return needed('SpecChanged', restart);
-  return upToDate;
+  const isSettled = state?.is === 'halted' || (state?.is === 'running' && !instance?.metadata.deletionTimestamp);
+  return isSettled || !wasAsked(machine)
+    ? upToDate
+    : needed('Restarting', 'The machine is being restarted; its changed spec counts once it runs again.');
+}
+
+/** KubeVirt asks for a restart no more as soon as one has begun (kubevirt, pkg/virt-controller/watch/vm/vm.go stopVMI). */
+function wasAsked({ status }: VirtualMachine) {
+  const before = conditionOf(status?.conditions, type);
+  return before?.status === 'True' && ['SpecChanged', 'Restarting'].includes(before.reason);
 }
 
 const type = 'RestartRequired';
