@@ -12,6 +12,7 @@ import { sentence } from '../../shared/rules/sentence.ts';
 import { toMicroTime, toTime } from '../../shared/rules/time.ts';
 import { adopting } from './adopting.ts';
 import { type Failure, failureOf } from './failure.ts';
+import { healing } from './healing.ts';
 import { leftovers, remove } from './leftovers.ts';
 import { currentName, type Observed } from './observed.ts';
 import { progressOf } from './progress.ts';
@@ -32,7 +33,8 @@ function stepOf(observed: Observed): Action[] {
   if (isAdopting(observed.image)) return adopting(observed);
   const phase = observed.image.status?.phase;
   if (phase === 'Syncing') return syncing(observed);
-  return phase === 'Snapshotting' ? snapshotting(observed) : atRest(observed);
+  if (phase === 'Snapshotting') return snapshotting(observed);
+  return phase === 'Failed' ? healing(observed) : atRest(observed);
 }
 
 function syncing(observed: Observed): Action[] {

@@ -24,3 +24,7 @@ export interface Observed {
 /** What the DataVolume of the image's newest attempt is called. */
 export const currentName = ({ metadata, status }: VMDiskImage) =>
   dataVolumeName(metadata, status?.revision ?? 1, status?.attempt ?? 1);
+
+/** That DataVolume, as long as it is there to stay. */
+export const currentVolume = ({ image, dataVolumes }: Observed) =>
+  dataVolumes.find(({ metadata }) => metadata.name === currentName(image) && !metadata.deletionTimestamp);

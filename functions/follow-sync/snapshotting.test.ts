@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import type { VMDiskImage, VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import {
+  type VMDiskImage,
+  VMDiskImage as VMDiskImageKind,
+  type VMDiskImageStatus,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { contentDigest } from '../../shared/rules/content-digest.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
 import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
+import { readScenario } from '../../test/replay/scenarios.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 
@@ -114,4 +121,82 @@ describe('the volume of an image that has Succeeded', () => {
     const { statuses } = pass(done, { dataVolumes: [volume], snapshots: [theirs] });
     expect(statuses[0]).not.toHaveProperty('phase');
   });
+});
+
+describe('an image that Failed for want of its snapshot', () => {
+  const failed = (reason: string, status: VMDiskImageStatus = {}) =>
+    image({
+      phase: 'Failed',
+      conditions: [{ type: 'Ready', status: 'False', reason, message: '', lastTransitionTime: at(0) }],
+      ...status,
+    });
+  const refusals = new Map([[`VolumeSnapshot vmdi-farm/${name}`, 'Forbidden: exceeded quota']]);
+  test('because the API server refused it keeps its volume, and says so', () => {
+    const { verbs, statuses } = pass(waiting, { dataVolumes: [volume], refusals });
+    expect(verbs).toEqual(['patchStatus']);
+    expect(statuses[0]?.message).toBe(
+      'The VolumeSnapshot was refused: Forbidden: exceeded quota. The volume is kept; the snapshot is asked for again every ten minutes.',
+    );
+  });
+  test('asks for it again at each audit, and is left as it is where it is refused again', () => {
+    const observed = { dataVolumes: [volume], isAudit: true };
+    expect(pass(failed('Rejected'), observed).verbs).toEqual(['create']);
+    expect(pass(failed('SnapshotTimeout'), observed).verbs).toEqual(['create']);
+    expect(pass(failed('Rejected'), { ...observed, refusals }).verbs).toEqual([]);
+    expect(pass(failed('Rejected'), { ...observed, isAudit: false }).verbs).toEqual([]);
+    expect(pass(failed('VolumeLost'), { isAudit: true }).verbs).toEqual([]);
+  });
+  test.each([
+    ['Rejected', 'made', aSnapshot(waiting), ['Snapshotting']],
+    ['Rejected', 'being deleted', leaving, []],
+    ['SnapshotTimeout', 'still not ready', aSnapshot(waiting, { error: 'throttled' }), []],
+    ['SnapshotTimeout', 'ready', ready, ['Snapshotting']],
+    ['VolumeLost', 'ready', ready, ['Snapshotting']],
+    ['SnapshotTimeout', 'ready, of another volume', aSnapshot(waiting, { attempt: 7, ready: true }), []],
+  ])('(%s) whose snapshot is %s', (reason, _, snapshot, phases) => {
+    const dataVolumes = reason === 'VolumeLost' ? [] : [volume];
+    const { statuses } = pass(failed(reason), { dataVolumes, snapshots: [snapshot] });
+    expect(statuses.map(({ phase }) => phase)).toEqual(phases);
+  });
+  test('leaves another content to start-sync, and a download that failed to nobody', () => {
+    const observed = { dataVolumes: [volume], snapshots: [ready], isAudit: true };
+    expect(pass(failed('SnapshotTimeout', { contentDigest: 'old' }), observed).verbs).toEqual([]);
+    const { snapshottingAt: _, ...status } = failed('ImportFailed').status ?? {};
+    expect(pass(aVMDiskImage({ status }), { snapshots: [ready], isAudit: true }).verbs).toEqual([]);
+  });
+});
+
+test('an error of the snapshotter is told at once in its words, and no longer than it stands there', () => {
+  const recorded = readScenario('33-snapshot-class-with-missing-secret');
+  const of = <T>({ kind, parse }: { kind: string; parse(value: unknown): T }) =>
+    recorded
+      .filter(({ object, type }) => object.kind === kind && type !== 'DELETED')
+      .map(({ object }) => parse(object));
+  const asked = of(VMDiskImageKind).find(({ status }) => status?.phase === 'Snapshotting');
+  const dataVolume = of(DataVolume).at(-1);
+  const snapshots = of(VolumeSnapshot).slice(0, 6);
+  if (!asked || !dataVolume) throw new Error('expected an image that waits for its snapshot in the recording');
+  const said: string[] = [];
+  let now = asked;
+  for (const snapshot of [...snapshots, snapshots[2]]) {
+    const nowMs = Date.parse('2026-11-24T07:52:30Z');
+    const { actions, statuses } = pass(now, {
+      nowMs,
+      dataVolumes: [dataVolume],
+      snapshots: snapshot ? [snapshot] : [],
+    });
+    const status = VMDiskImageKind.parse({ ...now, status: { ...now.status, ...statuses[0] } }).status;
+    now = { ...now, ...(status ? { status } : {}) };
+    if (statuses[0]) said.push(`${actions.at(-1)?.do === 'record' ? '' : 'no '}Event: ${now.status?.message}`);
+  }
+  const secret = 'snapshotter says: Failed to';
+  expect(said).toEqual([
+    expect.stringMatching(
+      `^Event: Downloaded; waiting for the snapshot. The ${secret} create snapshot: .*"cannot get credentials`,
+    ),
+    expect.stringMatching(
+      `^Event: Downloaded; waiting for the snapshot. The ${secret} check and update snapshot content: `,
+    ),
+    'Event: Downloaded; waiting for the snapshot.',
+  ]);
 });

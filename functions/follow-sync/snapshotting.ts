@@ -12,13 +12,14 @@ import {
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
-import { move, record, traceOf } from '../../shared/rules/image-status.ts';
+import { move, record, sayWhy, traceOf } from '../../shared/rules/image-status.ts';
 import { lasted } from '../../shared/rules/lasted.ts';
 import { snapshotName } from '../../shared/rules/names.ts';
 import { isValid } from '../../shared/rules/policy.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
+import { sentence } from '../../shared/rules/sentence.ts';
 import { toTime } from '../../shared/rules/time.ts';
-import { currentName, type Observed } from './observed.ts';
+import { currentName, currentVolume, type Observed } from './observed.ts';
 import { isCutFrom, isLost, isUsable, removeSnapshot, snapshotFor } from './snapshot.ts';
 
 /** Waits for the snapshot of a downloaded image: makes it, and says what became of it. */
@@ -31,7 +32,8 @@ export function snapshotting(observed: Observed): Action[] {
   const isOfAnother = snapshot !== undefined && !isCutFrom(snapshot, dataVolume, currentName(image));
   if (snapshot && isUsable(snapshot) && !isOfAnother) return succeeded(observed, snapshot);
   const refusal = refusals.get(refusalKey(VolumeSnapshotKind, { namespace: image.metadata.namespace, name }));
-  if (refusal) return snapshotFailed(observed, 'Rejected', `The VolumeSnapshot was refused: ${refusal}`);
+  if (refusal)
+    return snapshotFailed(observed, 'Rejected', `The VolumeSnapshot was refused: ${sentence(refusal)} ${keptUntil}`);
   if (!dataVolume || dataVolume.status?.phase === 'Failed') {
     const found = dataVolume
       ? conditionOf(dataVolume?.status?.conditions, 'Bound')?.message || 'its DataVolume Failed'
@@ -45,10 +47,23 @@ export function snapshotting(observed: Observed): Action[] {
     return snapshotFailed(
       observed,
       'SnapshotTimeout',
-      `No usable snapshot ${within}; the snapshotter says: ${found}. The volume is kept.`,
+      `No usable snapshot ${within}; the snapshotter says: ${sentence(found)} ${keptUntil}`,
     );
   }
-  return snapshot ? [] : makeSnapshot(image, dataVolume);
+  return snapshot ? saysError(observed, snapshot) : makeSnapshot(image, dataVolume);
+}
+
+const isWaiting = 'Downloaded; waiting for the snapshot.';
+const keptUntil = 'The volume is kept; the snapshot is asked for again every ten minutes.';
+
+/** The snapshotter's words as long as they stand there: it tries again, and an error is never final. */
+function saysError({ image, nowMs }: Observed, { status }: VolumeSnapshot): Action[] {
+  if (status?.error) {
+    const message = `${isWaiting} The snapshotter says: ${sentence(status.error.message)}`;
+    return sayWhy(image, { reason: 'SnapshotError', message, nowMs });
+  }
+  if (conditionOf(image.status?.conditions, 'Ready')?.reason !== 'SnapshotError') return [];
+  return sayWhy(image, { reason: 'Downloaded', message: isWaiting, nowMs }, 'Normal');
 }
 
 /**
@@ -61,7 +76,7 @@ function inTheWay(observed: Observed, snapshot: VolumeSnapshot): Action[] {
   if (deletionTimestamp) return [];
   const isUsed = image.status?.snapshot?.name === name && !isLost(snapshot);
   if (labels?.[imageUidLabel] === image.metadata.uid && !isUsed) return [removeSnapshot(image, snapshot)];
-  const message = `VolumeSnapshot ${name} was not cut from the volume of this download. The volume is kept; remove that snapshot.`;
+  const message = `VolumeSnapshot ${name} was not cut from the volume of this download; remove it. ${keptUntil}`;
   return snapshotFailed(observed, 'Rejected', message);
 }
 
@@ -147,10 +162,9 @@ function withLost({ metadata, status }: VMDiskImage, isLost: boolean, message: s
 }
 
 /** The snapshot that is lost was cut from a volume that is there, as with the policy's retainSourceVolume. */
-function hasKeptItsVolume({ image, dataVolumes }: Observed): boolean {
-  const { revision, snapshot } = image.status ?? {};
-  const volume = dataVolumes.find(({ metadata }) => metadata.name === currentName(image));
-  return volume?.status?.phase === 'Succeeded' && !volume.metadata.deletionTimestamp && snapshot?.revision === revision;
+function hasKeptItsVolume(observed: Observed): boolean {
+  const { revision, snapshot } = observed.image.status ?? {};
+  return currentVolume(observed)?.status?.phase === 'Succeeded' && snapshot?.revision === revision;
 }
 
 /** Back to the wait for a snapshot: one write says that the last is lost, for a lost one is downloaded again where it is used. */

@@ -70,10 +70,11 @@ export function move(image: VMDiskImage, { to, reason, message: words, nowMs, fi
   ];
 }
 
-/** Says within a phase why it lasts, in message, Ready and a Warning Event; nothing where that stands there already. */
+/** Says within a phase why it lasts, in message, Ready and an Event; nothing where that stands there already. */
 export function sayWhy(
   image: VMDiskImage,
   { reason, message: words, nowMs }: Pick<Move, 'reason' | 'message' | 'nowMs'>,
+  type: 'Warning' | 'Normal' = 'Warning',
 ): Action[] {
   const { phase = 'Queued', message: said, snapshot, conditions: before, revision } = image.status ?? {};
   const message = tellable(words);
@@ -83,7 +84,7 @@ export function sayWhy(
   const status = { message, conditions, observedGeneration: image.metadata.generation };
   return [
     { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace: traceOf(image) },
-    record(image, true, reason, message, `${revision ?? 0}/${now}`),
+    record(image, type === 'Warning', reason, message, `${revision ?? 0}/${now}`),
   ];
 }
 

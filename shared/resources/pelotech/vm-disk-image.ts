@@ -221,6 +221,7 @@ export const arrows: readonly { from: Phase | ''; to: Phase; by: string; when: s
   { from: 'Syncing', to: 'Failed', by: 'follow-sync', when: 'attempts spent, or for good' },
   { from: 'Snapshotting', to: 'Succeeded', by: 'follow-sync', when: 'the snapshot is ready' },
   { from: 'Snapshotting', to: 'Failed', by: 'follow-sync', when: 'snapshotTimeout, or the volume is lost' },
+  { from: 'Failed', to: 'Snapshotting', by: 'follow-sync', when: 'the snapshot is usable after all, or is made' },
   { from: 'Succeeded', to: 'Snapshotting', by: 'follow-sync', when: 'the snapshot is lost, its volume is kept' },
 ];
 
