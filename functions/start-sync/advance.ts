@@ -47,6 +47,7 @@ const healingReasons = [
   'SnapshotClassMissing',
   'DriverMismatch',
   'Forbidden',
+  'Rejected',
 ] as const;
 
 /** The arrow of start-sync's that an image takes now, if any; the first check that applies wins. */
@@ -133,7 +134,10 @@ function dueAtMs({ nextAttemptAt, attempt = 1, history = [] }: VMDiskImageStatus
 const isHealed: Check = (image, world) => {
   const reason = conditionOf(image.status?.conditions, 'Ready')?.reason;
   if (image.status?.phase !== 'Failed' || !healingReasons.some((healing) => healing === reason)) return undefined;
-  if (reason === 'Forbidden' && !world.isAudit) return undefined;
+  // What is downloaded waits for its snapshot, which is follow-sync's.
+  if (image.status.snapshottingAt !== undefined) return undefined;
+  // Nothing tells when a quota, a permission or a taken name is free.
+  if ((reason === 'Forbidden' || reason === 'Rejected') && !world.isAudit) return undefined;
   if (!isValid(world.policy, 'allowedSources') || refusalOf(image, world)) return undefined;
   return queued('Queued', 'What was in the way is gone. Waiting for a free slot.', {
     queuedAt: lastPlace(world.nowMs),

@@ -470,14 +470,18 @@ describe('what is refused', () => {
     });
     expect({ phases, started }).toEqual({ phases: ['new Queued', 'new Failed'], started: [] });
   });
-  test('what the API server forbade is tried again by the audit only', () => {
-    const conditions = [
-      { type: 'Ready', status: 'False' as const, reason: 'Forbidden', message: '', lastTransitionTime: at(0) },
-    ];
-    const failed = known({ name: 'a', status: { phase: 'Failed', conditions } });
-    expect(pass([failed]).phases).toEqual([]);
-    expect(pass([failed], { isAudit: true, data: { concurrency: '0' } }).phases).toEqual(['a Queued']);
-  });
+  test.each(['Forbidden', 'Rejected'])(
+    'a DataVolume that was refused (%s) is tried again by the audit only',
+    (reason) => {
+      const conditions = [{ type: 'Ready', status: 'False' as const, reason, message: '', lastTransitionTime: at(0) }];
+      const failed = known({ name: 'a', status: { phase: 'Failed', conditions } });
+      const audit = { isAudit: true, data: { concurrency: '0' } };
+      expect(pass([failed]).phases).toEqual([]);
+      expect(pass([failed], audit).phases).toEqual(['a Queued']);
+      const downloaded = known({ name: 'a', status: { ...failed.status, snapshottingAt: at(0) } });
+      expect(pass([downloaded], audit).phases).toEqual([]);
+    },
+  );
   test('classes of two drivers', () => {
     const others = { ...classes, snapshot: new Map([['ebs-snapshot', 'ceph']]) };
     expect(reasonOf(pass([queued('a', 1)], { classes: others }))).toEqual([['Failed', 'DriverMismatch']]);
