@@ -20,7 +20,8 @@ const of = (file: string, find: string, replace: string, tests: string | readonl
 
 const composeWorkspace = 'functions/compose-workspace/decide.test.ts';
 const provisionVm = 'functions/provision-vm/decide.test.ts';
-const startSync = 'functions/start-sync/decide.test.ts';
+const contentDigest = 'shared/rules/content-digest.test.ts';
+const dataVolumeTest = 'functions/start-sync/data-volume.test.ts';
 const followSync = 'functions/follow-sync/decide.test.ts';
 const failures = 'functions/follow-sync/failure.test.ts';
 const prune = 'functions/prune/decide.test.ts';
@@ -60,21 +61,21 @@ export const mutants: readonly Mutant[] = [
     'functions/provision-vm/networks.ts',
     "macAddressOf(metadata.namespace ?? '', metadata.name",
     "macAddressOf('', metadata.name",
-    provisionVm,
+    'functions/provision-vm/cloud-init.test.ts',
     'two labs on one bridge have the same MAC addresses',
   ),
-  of(digest, '    spec.sourceType,\n', '', startSync, 'a changed sourceType downloads nothing'),
-  of(digest, '    spec.checksum ?? null,\n', '', startSync, 'a changed checksum downloads nothing'),
-  of(digest, '    spec.storageClass,\n', '', startSync, 'a changed storageClass downloads nothing'),
-  of(digest, '    spec.snapshotClass,\n', '', startSync, 'a changed snapshotClass downloads nothing'),
+  of(digest, '    spec.sourceType,\n', '', contentDigest, 'a changed sourceType downloads nothing'),
+  of(digest, '    spec.checksum ?? null,\n', '', contentDigest, 'a changed checksum downloads nothing'),
+  of(digest, '    spec.storageClass,\n', '', contentDigest, 'a changed storageClass downloads nothing'),
+  of(digest, '    spec.snapshotClass,\n', '', contentDigest, 'a changed snapshotClass downloads nothing'),
   of(
     dataVolume,
     '  ...(certConfigMap ? { certConfigMap } : {}),\n',
     '',
-    startSync,
+    dataVolumeTest,
     'every download from a store with a private CA fails',
   ),
-  of(dataVolume, '  ...(checksum ? { checksum } : {}),\n', '', startSync, 'no checksum is verified'),
+  of(dataVolume, '  ...(checksum ? { checksum } : {}),\n', '', dataVolumeTest, 'no checksum is verified'),
   of(
     failure,
     'status code: 40[13]\\b|got 40[13]\\b',
@@ -100,14 +101,14 @@ export const mutants: readonly Mutant[] = [
     pruning,
     'const prunedPerPass = 50;',
     'const prunedPerPass = 5000;',
-    'functions/prune/index.test.ts',
+    'functions/prune/crowd.test.ts',
     'storage has to delete a thousand snapshots at once',
   ),
   of(
     pruning,
     '.sort(byWait)',
     '',
-    'functions/prune/index.test.ts',
+    'functions/prune/crowd.test.ts',
     'the image unused for longest is deleted in no order',
   ),
   of(
