@@ -119,6 +119,7 @@ export function anImporter(
     scratch?: boolean;
     restarts?: number;
     lastMessage?: string;
+    exitCode?: number;
     leaving?: boolean;
     reason?: string;
   } = {},
@@ -142,7 +143,11 @@ export function anImporter(
         {
           restartCount: options.restarts ?? 0,
           ...(options.lastMessage
-            ? { lastState: { terminated: { exitCode: 1, reason: 'Error', message: options.lastMessage } } }
+            ? {
+                lastState: {
+                  terminated: { exitCode: options.exitCode ?? 1, reason: 'Error', message: options.lastMessage },
+                },
+              }
             : {}),
         },
       ],

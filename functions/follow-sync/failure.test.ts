@@ -43,6 +43,18 @@ describe('what CDI says of a failing import', () => {
     ],
     ['HTTP 401', error('expected status code 200, got 401. Status: 401 Unauthorized'), 'AccessDenied', true],
     [
+      'HTTP 403',
+      error('Unable to connect to http data source: expected status code 200, got 403. Status: 403 Forbidden'),
+      'AccessDenied',
+      true,
+    ],
+    [
+      'S3 403 in the words of another store',
+      error('could not get s3 object: "b/k": Forbidden: Forbidden\n\tstatus code: 403, request id: 1, host id: '),
+      'AccessDenied',
+      true,
+    ],
+    [
       'an S3 500 with 404 in its request id',
       error('InternalError: status code: 500, request id: 404A404'),
       'ImportFailed',
@@ -50,6 +62,30 @@ describe('what CDI says of a failing import', () => {
     ],
     ['cut off', error('Unable to process data: unexpected EOF'), 'ImportFailed', false],
     ['too small', error('DataVolume too small to contain image'), 'DiskTooSmall', true],
+    [
+      'too small, in the words of the importer',
+      error(
+        'Unable to process data: Unable to convert source data to target format: virtual image size 4294967296 is larger than the reported available storage 1073741824. A larger PVC is required',
+      ),
+      'DiskTooSmall',
+      true,
+    ],
+    [
+      'an object shorter than any header',
+      error(
+        'Unable to process data: Unable to obtain information about data source: could not process image header: unexpected EOF',
+      ),
+      'ImportFailed',
+      true,
+    ],
+    [
+      'a log that ends with what stopped the importer',
+      error(
+        'I1124 07:53:25.535752       1 importer.go:108] Starting importer\nE1124 07:53:25.554162       1 prlimit.go:156] NoSuchKey in a log decides nothing\n',
+      ),
+      'ImporterReplaced',
+      false,
+    ],
     ['corrupt', error('Unable to process data: qcow2: L1 table out of file'), 'ImportFailed', false],
     ['out of memory', error('', 'OOMKilled'), 'ImportFailed', false],
     [
@@ -120,6 +156,28 @@ describe('what the importer Pods tell', () => {
     const done = { restartCount: 1, phase: 'Succeeded', running: { status: 'False', reason: 'Completed' } };
     expect(judge(seen, aDataVolume(seen, done))).toBeUndefined();
     expect(judge(seen, aDataVolume(seen, { restartCount: 1 }))).toBeUndefined();
+  });
+  const log =
+    'I1124 07:53:25.535752       1 importer.go:108] Starting importer\nI1124 07:53:25.577878       1 file.go:230] NoSuchKey\n';
+  test.each([
+    ['I1124 07:53:25.577878       1 file.go:230] NoSuchKey', 137, 'The importer was killed (exit code 137).'],
+    [
+      'E1124 07:53:25.577878       1 main.go:30] blockdev: cannot open /dev/cdi-block-volume: Permission denied',
+      1,
+      'The importer died (exit code 1): blockdev: cannot open /dev/cdi-block-volume: Permission denied.',
+    ],
+    [
+      'blockdev: cannot open /dev/cdi-block-volume: Permission denied',
+      1,
+      'The importer died (exit code 1): blockdev: cannot open /dev/cdi-block-volume: Permission denied.',
+    ],
+  ])('an importer whose log ends with "%s" is said to have died of it, in one line', (last, exitCode, message) => {
+    const died = anImporter(seen, { exitCode, lastMessage: `${log}${last}\n` });
+    expect(judge(seen, aDataVolume(seen, error(`${log}${last}\n`)), [died])).toEqual({
+      reason: 'ImportFailed',
+      message,
+      isFinal: false,
+    });
   });
   test('another importer in the place of the one that was seen ends the attempt', () => {
     expect(judge(seen, undefined, [anImporter(seen, { uid: 'pod-9' })])?.reason).toBe('ImporterReplaced');

@@ -54,14 +54,17 @@ const isFailed: Check = ({ dataVolume }) => {
   return again('DataVolumeFailed', bound?.message || running?.message || 'CDI gave the DataVolume up.');
 };
 
-const hasError: Check = ({ dataVolume }) => {
-  const running = conditionOf(dataVolume?.status?.conditions, 'Running');
-  if (running?.status !== 'False' || !errorReasons.has(running.reason) || isScratch(running.message)) return undefined;
-  return judge(running.reason, running.message);
+const hasError: Check = ({ dataVolume, pods }) => {
+  const error = errorOf(dataVolume);
+  if (!error || isLog(error.message) || isOwnImage(error.reason, dataVolume, pods)) return undefined;
+  return judge(error.reason, error.message);
 };
 
+/** An importer that is being deleted fails of that. */
 const hasFailedPod: Check = ({ pods }) => {
-  const failed = pods.find(({ status }) => status?.phase === 'Failed');
+  const failed = pods.find(
+    ({ status, metadata }) => status?.phase === 'Failed' && (status.reason || !metadata.deletionTimestamp),
+  );
   if (!failed) return undefined;
   const { reason, message } = failed.status ?? {};
   return again(
@@ -81,39 +84,46 @@ const hasRestarted: Check = ({ dataVolume, pods }) => {
   const counts = (dataVolume?.status?.restartCount ?? 0) > 0 && direct && !asksForScratch(dataVolume);
   if (!restarted && !counts) return undefined;
   const last = restarted && containers(restarted).find(({ lastState }) => lastState?.terminated?.message)?.lastState;
-  return last?.terminated
-    ? judge('Error', last.terminated.message)
-    : again('ImporterRestarted', 'The importer started again from the first byte.');
+  if (!last?.terminated) return again('ImporterRestarted', 'The importer started again from the first byte.');
+  return isLog(last.terminated.message) ? died(last.terminated) : judge('Error', last.terminated.message);
 };
 
 const isReplaced: Check = ({ image, pods, dataVolume }) => {
   const seen = image.status?.importer;
   if (!seen || dataVolume?.status?.phase === 'Succeeded') return undefined;
-  // CDI itself clears away a Pod that has Succeeded or asked for scratch space, before or after the DataVolume says so.
-  const working = pods.filter((pod) => pod.status?.phase !== 'Succeeded' && !containers(pod).some(wantedScratch));
+  // CDI itself deletes a Pod whose importer is done, has found a wrong checksum or asks for scratch space: within milliseconds of
+  // its end with exit code 0, before the Pod's phase or the DataVolume tells of it.
+  const working = pods.filter((pod) => pod.status?.phase !== 'Succeeded' && !containers(pod).some(isDone));
   const leaves = working.find(({ metadata }) => metadata.uid === seen.uid && metadata.deletionTimestamp);
   const other = working.find((pod) => pod.metadata.uid !== seen.uid && (seen.scratch || !hasScratch(pod)));
-  if (!other && !(leaves && (seen.scratch || !asksForScratch(dataVolume)))) return undefined;
-  return again(
-    'ImporterReplaced',
-    'The importer Pod was deleted by somebody; another would download from the first byte.',
-  );
+  return other || (leaves && (seen.scratch || !asksForScratch(dataVolume))) ? replaced() : undefined;
 };
 
-const hasNotStarted: Check = ({ nowMs, image, policy, dataVolume }) => {
-  const isStarted =
-    image.status?.importer ||
-    dataVolume?.status?.phase === 'Succeeded' ||
-    conditionOf(dataVolume?.status?.conditions, 'Running')?.status === 'True';
-  if (isStarted || elapsed(nowMs, image) < policy.values.startTimeout) return undefined;
+/** CDI leaves an importer that died where it is: one that is not there, or goes, was deleted. */
+const hasDied: Check = ({ dataVolume, pods }) => {
+  const error = errorOf(dataVolume);
+  if (!error || !isLog(error.message)) return undefined;
+  const left = pods.filter(({ metadata }) => !metadata.deletionTimestamp);
+  const end = left.flatMap(containers).map(failedEnd).find(Boolean);
+  return end ? died(end) : replaced();
+};
+
+const hasNotStarted: Check = (attempt) => {
+  const { nowMs, image, policy, dataVolume } = attempt;
   const [bound, running] = [
     conditionOf(dataVolume?.status?.conditions, 'Bound'),
     conditionOf(dataVolume?.status?.conditions, 'Running'),
   ];
-  const found = [running, bound]
+  const isWaiting = waitsForScratch(attempt);
+  const isStarted =
+    (image.status?.importer && !isWaiting) || dataVolume?.status?.phase === 'Succeeded' || running?.status === 'True';
+  if (isStarted || nowMs - waitingSince(attempt) < policy.values.startTimeout) return undefined;
+  const found = (isWaiting && running?.message && isScratch(running.message) ? [bound, running] : [running, bound])
     .map((condition) => [condition?.reason, condition?.message].filter(Boolean).join(': '))
     .find(Boolean);
-  const message = `No download within startTimeout (${sayDuration(policy.values.startTimeout)}); CDI says: ${found ?? 'nothing'}.`;
+  const what = isWaiting ? 'scratch space' : 'download';
+  const within = `startTimeout (${sayDuration(policy.values.startTimeout)})`;
+  const message = `No ${what} within ${within}; CDI says: ${found ?? 'nothing'}.${sayCertificates(attempt)}`;
   return { reason: 'NotStarted', message, isFinal: false, isUncounted: true };
 };
 
@@ -129,20 +139,31 @@ const checks: readonly Check[] = [
   hasFailedPod,
   hasRestarted,
   isReplaced,
+  hasDied,
   hasNotStarted,
   takesTooLong,
 ];
 
 const errorReasons = new Set(['Error', 'ImagePullFailed', 'OOMKilled']);
 
+/** What CDI says of an importer that ended with an error; it mirrors the importer's last words. */
+function errorOf(dataVolume: DataVolume | undefined) {
+  const running = conditionOf(dataVolume?.status?.conditions, 'Running');
+  const isError = running?.status === 'False' && errorReasons.has(running.reason) && !isScratch(running.message);
+  return isError ? running : undefined;
+}
+
 /** CDI's words for what no second attempt can mend; matched as whole tokens, since request ids hold digits too. */
 const finals: readonly (readonly [RegExp, AttemptFailure])[] = [
   [/\b(NoSuchKey|NoSuchBucket)\b|status code: 404\b|got 404\b/, 'NotFound'],
   [/\b(AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch)\b|status code: 40[13]\b|got 40[13]\b/, 'AccessDenied'],
   [/\btoo small to contain image\b|larger than the reported available storage/, 'DiskTooSmall'],
+  // An object that is empty or shorter than any header.
+  [/\bcould not process image header: (unexpected )?EOF$/, 'ImportFailed'],
 ];
 
-function judge(reason: string, message: string): Failure {
+function judge(reason: string, words: string): Failure {
+  const message = words.replace(/\s+/g, ' ').trim();
   const found = finals.find(([pattern]) => pattern.test(message));
   if (found) return final(found[1], message);
   // CDI says ImagePullFailed of a transfer that was cut, too; then the message tells of the data.
@@ -152,17 +173,66 @@ function judge(reason: string, message: string): Failure {
 
 const final = (reason: AttemptFailure, message: string): Failure => ({ reason, message, isFinal: true });
 const again = (reason: AttemptFailure, message: string): Failure => ({ reason, message, isFinal: false });
+const replaced = () =>
+  again('ImporterReplaced', 'The importer Pod was deleted by somebody; another would download from the first byte.');
+
+/** The kubelet gives the end of the log in place of the last words that an importer did not come to write. */
+const isLog = (message: string) => logLine.test(message);
+const logLine = /^[IWEF]\d{4} \d{2}:\d{2}:\d{2}\.\d+ +\d+ [^\]]+\] /m;
+
+/** Nothing of a log decides: only its last line is told, where that is more than what the importer was at. */
+function died({ exitCode, reason, message }: Terminated): Failure {
+  const last = message.trimEnd().split('\n').at(-1) ?? '';
+  const cause = /^I\d{4} /.test(last) ? '' : `: ${last.replace(logLine, '').trim()}`;
+  const code = [...(reason === 'Error' || !reason ? [] : [reason]), `exit code ${exitCode}`].join(', ');
+  return again('ImportFailed', `The importer ${exitCode === 137 ? 'was killed' : 'died'} (${code})${cause}.`);
+}
+
+/** The kubelet cannot get the image of the importer, and tries on: no importer has failed, as one does whose transfer is cut. */
+const isOwnImage = (reason: string, dataVolume: DataVolume | undefined, pods: readonly Pod[]) =>
+  reason === 'ImagePullFailed' &&
+  (pods.length > 0
+    ? !pods.flatMap(containers).some(failedEnd)
+    : dataVolume?.status?.phase === 'ImportScheduled' || dataVolume?.status?.phase === 'Pending');
+
+/** An importer has asked for scratch space and none has worked with it yet: what was read so far is a look at the format. */
+export function waitsForScratch({ image, dataVolume, pods }: Pick<Attempt, 'image' | 'dataVolume' | 'pods'>): boolean {
+  const second = pods.filter(hasScratch);
+  if (image.status?.importer?.scratch || second.some(hasBegun)) return false;
+  return second.length > 0 || asksForScratch(dataVolume) || pods.flatMap(containers).some(wantedScratch);
+}
+
+/** Since when an importer, or its scratch space, is waited for; CDI's Running is False since the importer asked. */
+export function waitingSince(attempt: Pick<Attempt, 'image' | 'dataVolume' | 'pods'>): number {
+  const running = conditionOf(attempt.dataVolume?.status?.conditions, 'Running');
+  const asked = waitsForScratch(attempt) ? Date.parse(running?.lastTransitionTime ?? '') : Number.NaN;
+  const started = Date.parse(attempt.image.status?.startedAt ?? '');
+  return asked > started ? asked : started;
+}
+
+/** CDI never says that a ConfigMap with certificates is missing: only an Event of the Pod does. */
+export const sayCertificates = ({ image: { metadata, spec }, dataVolume }: Pick<Attempt, 'image' | 'dataVolume'>) =>
+  spec.certConfigMap && conditionOf(dataVolume?.status?.conditions, 'Running')?.reason === 'ContainerCreating'
+    ? ` The importer needs ConfigMap ${metadata.namespace}/${spec.certConfigMap} (certConfigMap): check that it is there.`
+    : '';
 
 const elapsed = (nowMs: number, { status }: VMDiskImage) => nowMs - Date.parse(status?.startedAt ?? '');
 
-const isScratch = (message: string) => /scratch space required/i.test(message);
+/** Asked in these words by the DataVolume and by importers before CDI 1.59, and as JSON by those since. */
+const isScratch = (message: string) => /scratch space required|"scratchSpaceRequired":\s*true/i.test(message);
 const asksForScratch = (dataVolume: DataVolume | undefined) =>
   isScratch(conditionOf(dataVolume?.status?.conditions, 'Running')?.message ?? '');
 
 type Container = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
+type Terminated = NonNullable<NonNullable<Container['state']>['terminated']>;
 const containers = (pod: Pod): readonly Container[] => pod.status?.containerStatuses ?? [];
-const wantedScratch = ({ state, lastState }: Container) =>
-  [state, lastState].some((one) => one?.terminated?.exitCode === 42 || isScratch(one?.terminated?.message ?? ''));
+const ends = ({ state, lastState }: Container) => [state, lastState].map((one) => one?.terminated);
+const wantedScratch = (container: Container) =>
+  ends(container).some((end) => end?.exitCode === 42 || isScratch(end?.message ?? ''));
+const isDone = (container: Container) => container.state?.terminated?.exitCode === 0 || wantedScratch(container);
+const failedEnd = (container: Container) => ends(container).find((end) => end && end.exitCode !== 0);
+const hasBegun = (pod: Pod) =>
+  pod.status?.phase !== 'Pending' || containers(pod).some(({ state }) => state?.running ?? state?.terminated);
 
 /** The Pod works with a scratch claim: CDI made it anew for a format that has to be converted. */
 export const hasScratch = (pod: Pod) =>

@@ -6,7 +6,7 @@ import { conditionOf } from '../../shared/rules/conditions.ts';
 import { tellable, traceOf } from '../../shared/rules/image-status.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
 import { toTime } from '../../shared/rules/time.ts';
-import { hasScratch } from './failure.ts';
+import { hasScratch, sayCertificates, waitingSince, waitsForScratch } from './failure.ts';
 
 /** A percentage is written again when it has moved by this much. */
 const stepPercent = 5;
@@ -23,7 +23,7 @@ export function progressOf(image: VMDiskImage, dataVolume: DataVolume, pods: rea
   const progress = progressText(dataVolume.status?.progress);
   const isFurther = progress !== undefined && hasMoved(status?.progress, progress);
   const isSeen = status?.dataVolume === dataVolume.metadata.name;
-  if (!isOtherImporter && !(isSeen && isFurther)) return isSeen ? [] : waitsFor(image, dataVolume);
+  if (!isOtherImporter && !(isSeen && isFurther)) return waitsFor({ image, dataVolume, pods, nowMs });
   const fields = {
     dataVolume: dataVolume.metadata.name,
     ...(importer ? { importer, message: `Downloading, attempt ${status?.attempts ?? 1}.` } : {}),
@@ -33,25 +33,39 @@ export function progressOf(image: VMDiskImage, dataVolume: DataVolume, pods: rea
   return [{ do: 'patchStatus', resource: VMDiskImageKind, of: image, status: fields, trace: traceOf(image) }];
 }
 
-/** What keeps an importer from starting (a Secret, a node, a quota), where CDI names it; written when it changes. */
-function waitsFor(image: VMDiskImage, dataVolume: DataVolume): Action[] {
-  const found = ['Running', 'Bound']
-    .map((type) => conditionOf(dataVolume?.status?.conditions, type))
-    .find((one) => troubles.has(one?.reason ?? ''));
-  if (!found) return [];
-  const what = sentence([found.reason, found.message].filter(Boolean).join(': '));
-  const message = tellable(`Waiting for the importer, attempt ${image.status?.attempts ?? 1}. ${what}`);
+/**
+ * What keeps an importer from starting, or from its scratch space (a Secret, a node, a quota), where CDI names it; written when
+ * it changes. What CDI gives no reason for may pass by itself, and is told after a while.
+ */
+function waitsFor(attempt: Waiting): Action[] {
+  const { image, dataVolume, nowMs } = attempt;
+  const isScratch = waitsForScratch(attempt);
+  if (!isScratch && image.status?.dataVolume === dataVolume.metadata.name) return [];
+  const [running, bound] = ['Running', 'Bound'].map((type) => conditionOf(dataVolume.status?.conditions, type));
+  const named = [running, bound].find((one) => troubles.has(one?.reason ?? ''));
+  const isLong = nowMs - waitingSince(attempt) >= silentMs;
+  const found = named ?? (isScratch && isLong ? bound : undefined);
+  const certificates = isLong ? sayCertificates(attempt) : '';
+  if (!found && !certificates) return [];
+  const what = found ? ` ${sentence([named?.reason, found.message].filter(Boolean).join(': '))}` : '';
+  const waits = `Waiting for ${isScratch ? 'scratch space' : 'the importer'}, attempt ${image.status?.attempts ?? 1}.`;
+  const message = tellable(`${waits}${what}${certificates}`);
   if (image.status?.message === message) return [];
   return [{ do: 'patchStatus', resource: VMDiskImageKind, of: image, status: { message }, trace: traceOf(image) }];
 }
+
+type Waiting = { image: VMDiskImage; dataVolume: DataVolume; pods: readonly Pod[]; nowMs: number };
 
 const troubles = new Set([
   'CreateContainerConfigError',
   'Unschedulable',
   'ErrExceededQuota',
   'ErrClaimNotValid',
-  'ImagePullBackOff',
+  'ImagePullFailed',
 ]);
+
+/** A volume is provisioned and a container made within less. */
+const silentMs = 60_000;
 
 /** CDI writes "45.52%"; people need no hundredths. */
 const progressText = (progress: string | undefined) => {
