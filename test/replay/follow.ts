@@ -1,0 +1,210 @@
+import { mergePatch } from '../../deploy/local/api-server/patch.ts';
+import followSync from '../../functions/follow-sync/index.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import { attemptLabel, VMDiskImage, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { policyName } from '../../shared/rules/policy.ts';
+import { noClouds } from '../builders.ts';
+import type { Recording } from './recording.ts';
+
+/** What came of following one attempt of a scenario. */
+export interface Followed {
+  /** Where the image stands at the end, as `Failed ImportFailed 2`: phase, reason, attempts that count. */
+  end: string;
+  message: string;
+  /** Every message the status had on the way. */
+  said: ReadonlySet<string>;
+  /** How many passes there were with the lists at every two moments, and what they decided that this attempt did not end with. */
+  passes: number;
+  others: ReadonlyMap<string, number>;
+}
+
+/** From the write that made the attempt's DataVolume to the last one that the recorded functions had no part in. */
+interface Attempt {
+  number: number;
+  startedAt: string;
+  /** Numbers of writes after which a pass may read: those of DataVolumes, Pods and snapshots. */
+  moments: readonly number[];
+}
+
+/** The two lists of a pass on a busy machine are so far apart at most. */
+const widestGapMs = 5_000;
+
+const wake = { subjects: [], messages: [], sweep: true, audit: false };
+
+/**
+ * Drives the recorded objects through follow-sync in place of the recorded image, which earlier functions wrote: once a pass
+ * after each write, and then a pass for each two moments between which the lists of DataVolumes and of Pods may fall, for each
+ * state that the image had until then. Where nothing is decided time passes while nothing changes,
+ * unless the recording of that attempt `isCut`.
+ */
+export async function follow(
+  recording: Recording,
+  policy: Readonly<Record<string, string>>,
+  isCut: (attempt: number) => boolean,
+): Promise<Followed[]> {
+  const found: Followed[] = [];
+  let counted = 0;
+  for (const attempt of attemptsOf(recording)) {
+    const image = imageAt(recording, attempt, counted + 1);
+    const followed = await followAttempt(recording, attempt, image, { policy, isCut: isCut(attempt.number) });
+    found.push(followed.result);
+    const { status } = followed.image;
+    // Where the recorded functions ended an attempt and these do not, the next is the same one to them.
+    counted = status?.phase === 'Syncing' ? counted : (status?.attempts ?? 0);
+    if (status?.phase === 'Failed' || status?.phase === 'Succeeded') break;
+  }
+  return found;
+}
+
+async function followAttempt(
+  recording: Recording,
+  attempt: Attempt,
+  fresh: VMDiskImage,
+  { policy, isCut }: { policy: Readonly<Record<string, string>>; isCut: boolean },
+) {
+  const pass = passes(recording, policy);
+  const story = await inOrder(pass, attempt, fresh);
+  const last = attempt.moments.at(-1) ?? 0;
+  const since = recording.msAt(last);
+  let { image } = story;
+  for (const seconds of isCut ? [] : [61, 16 * 60, 5 * 3600]) {
+    if (!isUnderWay(image)) break;
+    image = (await pass(image, last, last, since + seconds * 1000)).image;
+    story.said.add(image.status?.message ?? '');
+  }
+  const end = standing(image);
+  const { passes: count, others } = await inAnyOrder(pass, pairs(recording, attempt.moments), { end, ...story });
+  return { image, result: { end, message: image.status?.message ?? '', said: story.said, passes: count, others } };
+}
+
+/** A pass after each write; `written` are the images that it left under way, by the moment from which each stood. */
+async function inOrder(pass: Pass, { moments }: Attempt, fresh: VMDiskImage) {
+  const said = new Set<string>();
+  const written = [{ from: 0, image: fresh }];
+  let image = fresh;
+  for (const moment of moments) {
+    const after = (await pass(image, moment, moment)).image;
+    if (isUnderWay(after) && after.status !== image.status) written.push({ from: moment, image: after });
+    image = after;
+    said.add(image.status?.message ?? '');
+  }
+  return { image, written, said };
+}
+
+/** Passes with the lists at each two moments, for each image that stood there before: the last pass may be long ago. */
+async function inAnyOrder(
+  pass: Pass,
+  moments: Iterable<readonly [number, number]>,
+  { end, written }: { end: string; written: readonly { from: number; image: VMDiskImage }[] },
+) {
+  const others = new Map<string, number>();
+  let count = 0;
+  for (const [dataVolumes, pods] of moments) {
+    for (const { image } of written.filter(({ from }) => from < dataVolumes)) {
+      const { arrow } = await pass(image, dataVolumes, pods);
+      count += 1;
+      if (!arrow || arrow === end || isOnTheWay(arrow, end)) continue;
+      others.set(arrow, (others.get(arrow) ?? 0) + 1);
+    }
+  }
+  return { passes: count, others };
+}
+
+/** A download that is done is on its way to any end but a failed attempt. */
+const isOnTheWay = (arrow: string, end: string) =>
+  arrow.startsWith('Snapshotting') && /^(Succeeded|Snapshotting|Failed Snapshot)/.test(end);
+
+const isUnderWay = ({ status }: VMDiskImage) => status?.phase === 'Syncing' || status?.phase === 'Snapshotting';
+
+function* pairs(recording: Recording, moments: readonly number[]) {
+  for (const [index, first] of moments.entries()) {
+    for (const second of moments.slice(index)) {
+      if (recording.msAt(second) - recording.msAt(first) > widestGapMs) break;
+      yield [first, second] as const;
+    }
+  }
+}
+
+type Pass = ReturnType<typeof passes>;
+
+/** A pass of follow-sync that lists DataVolumes after one write and Pods and snapshots after another. */
+function passes(recording: Recording, data: Readonly<Record<string, string>>) {
+  const policy = ConfigMap.parse({ metadata: { name: policyName, namespace: operatorNamespace }, data });
+  return async (image: VMDiskImage, dataVolumes: number, pods: number, nowMs?: number) => {
+    const counts = new Map([
+      [DataVolume.kind, dataVolumes],
+      [Pod.kind, pods],
+      [VolumeSnapshot.kind, pods],
+    ]);
+    const given = [
+      { resource: VMDiskImage, object: image },
+      { resource: ConfigMap, object: policy },
+    ];
+    const kube = recording.reader(({ kind }) => counts.get(kind) ?? 0, given);
+    const context = {
+      kube,
+      nowMs: nowMs ?? recording.msAt(pods),
+      refusals: new Map(),
+      openClouds: noClouds,
+      holdOffMs: 0,
+    };
+    const observed = await followSync.observe(context, wake);
+    const actions = observed.flatMap((one) => followSync.decide(one));
+    return performed(image, actions);
+  };
+}
+
+function performed(image: VMDiskImage, actions: readonly Action[]) {
+  const writes = actions.filter((action) => action.do === 'patchStatus');
+  const status = writes.reduce<unknown>((so, write) => mergePatch(so, write.status), image.status);
+  const after: VMDiskImage = { ...image, ...(status ? { status: status as VMDiskImageStatus } : {}) };
+  const isMoved = writes.some((write) => 'phase' in write.status);
+  return { image: after, arrow: isMoved ? standing(after) : undefined };
+}
+
+function standing({ status }: VMDiskImage): string {
+  if (status?.phase === 'Syncing' || status?.phase === 'Snapshotting') return status.phase;
+  const reason = status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
+  return `${status?.phase} ${reason} ${status?.attempts}`;
+}
+
+function imageAt(recording: Recording, { number, startedAt }: Attempt, attempts: number): VMDiskImage {
+  const recorded = recording.changes.find(({ object }) => object.kind === VMDiskImage.kind);
+  const { apiVersion, kind, metadata, spec } = (recorded?.object ?? {}) as Partial<VMDiskImage>;
+  const status = { phase: 'Syncing', revision: 1, attempt: number, attempts, startedAt, queuedAt: startedAt };
+  return VMDiskImage.parse({ apiVersion, kind, metadata, spec, status });
+}
+
+function attemptsOf({ changes }: Recording): Attempt[] {
+  const made = changes.flatMap(({ type, object }, index) =>
+    object.kind === DataVolume.kind && type === 'ADDED' ? [{ object, index }] : [],
+  );
+  return made.map(({ object, index }) => {
+    const { name, creationTimestamp, labels } = object.metadata;
+    const number = Number(labels?.[attemptLabel]);
+    const gone = changes.findIndex((change) => change.type === 'DELETED' && change.object.metadata.name === name);
+    const ended = changes.findIndex((change, at) => at > index && isEnd(change.object, number));
+    // What is deleted after the recorded functions ended the attempt, they deleted; what before, a person.
+    const end = ended >= 0 && gone > ended ? gone : ended >= 0 ? ended : changes.length;
+    const moments = changes.flatMap(({ object: { kind } }, at) =>
+      at >= index && at < end && [DataVolume.kind, Pod.kind, VolumeSnapshot.kind].includes(kind) ? [at + 1] : [],
+    );
+    return { number, startedAt: creationTimestamp, moments };
+  });
+}
+
+/** The recorded image says that this attempt is over, or is being deleted. */
+function isEnd(
+  { kind, metadata, status }: { kind: string; metadata: { deletionTimestamp?: string | undefined }; status?: unknown },
+  attempt: number,
+) {
+  if (kind !== VMDiskImage.kind) return false;
+  const said = status as VMDiskImageStatus | undefined;
+  const isOver = said?.phase === 'Retrying' || said?.phase === 'Failed' || said?.phase === 'Succeeded';
+  return metadata.deletionTimestamp !== undefined || (isOver && said?.attempt === attempt);
+}

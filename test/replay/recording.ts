@@ -1,0 +1,79 @@
+import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../shared/resources/resource.ts';
+import type { Kube, ListOptions } from '../../shared/runtime/kube.ts';
+import { type Change, readScenario } from './scenarios.ts';
+
+/** What a pass reads beside the recording: the image as the functions left it, the policy. */
+export type Given = readonly { resource: Resource; object: KubernetesObject }[];
+
+/** Answers reads of a kind with its objects as they were after that many writes of the recording. */
+export type AsOf = (resource: Resource) => number;
+
+/** A scenario, with what a reader would have found at each moment of it. */
+export class Recording {
+  readonly changes: readonly Change[];
+  #parsed = new Map<Change, KubernetesObject>();
+  #states = new Map<string, readonly Change[]>();
+
+  constructor(name: string) {
+    this.changes = readScenario(name);
+  }
+
+  /** When the write of that number, from 1, was seen. */
+  msAt(number: number): number {
+    return Date.parse(this.changes[number - 1]?.at ?? '');
+  }
+
+  /** An API server that serves reads only. */
+  reader(asOf: AsOf, given: Given): Pick<Kube, 'get' | 'list' | 'pages'> {
+    const all = <T extends KubernetesObject>(resource: Resource<T>): T[] => [
+      ...given.filter((one) => isOf(one.resource, resource)).map(({ object }) => object as T),
+      ...this.state(resource, asOf(resource)),
+    ];
+    const list = async <T extends KubernetesObject>(resource: Resource<T>, options: ListOptions = {}) =>
+      all(resource).filter((object) => isSelected(object, options));
+    return {
+      list,
+      get: async (resource, ref: ObjectReference) =>
+        all(resource).find(({ metadata }) => keyOf(metadata) === keyOf(ref)),
+      async *pages(resource, options) {
+        yield { items: await list(resource, options), resourceVersion: '0' };
+      },
+    };
+  }
+
+  /** The objects of a kind after the first `count` writes. */
+  state<T extends KubernetesObject>(resource: Resource<T>, count: number): T[] {
+    return this.#last(resource, count).map((change) => {
+      const parsed = this.#parsed.get(change) ?? resource.parse(change.object);
+      this.#parsed.set(change, parsed);
+      return parsed as T;
+    });
+  }
+
+  #last(resource: Resource, count: number): readonly Change[] {
+    const key = `${resource.apiVersion} ${resource.kind} ${count}`;
+    const known = this.#states.get(key);
+    if (known) return known;
+    const newest = new Map<string, Change>();
+    for (const change of this.changes.slice(0, count)) {
+      if (!isOf(change.object, resource)) continue;
+      if (change.type === 'DELETED') newest.delete(keyOf(change.object.metadata));
+      else newest.set(keyOf(change.object.metadata), change);
+    }
+    const found = [...newest.values()];
+    this.#states.set(key, found);
+    return found;
+  }
+}
+
+type Kind = { apiVersion: string; kind: string };
+const isOf = (one: Kind, other: Kind) => one.kind === other.kind && one.apiVersion === other.apiVersion;
+
+/** Labels are selected by `key in (a,b)`, fields (`status.phase`) only of what is given, which is always wanted. */
+function isSelected({ metadata }: KubernetesObject, { namespace, labelSelector }: ListOptions): boolean {
+  if (namespace !== undefined && namespace !== metadata.namespace) return false;
+  if (labelSelector === undefined) return true;
+  const [, key = '', values = ''] = /^(\S+) in \((.*)\)$/.exec(labelSelector) ?? [];
+  if (!key) throw new Error(`expected a label selector "key in (a,b)", found ${labelSelector}`);
+  return values.split(',').includes(metadata.labels?.[key] ?? '');
+}
