@@ -68,7 +68,10 @@ function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
   };
   const pass = async (wake: Partial<Wake>) => {
     next = [];
-    await runPass(declaration, ports, { ...nothing, ...wake }, [], new Set(), (about) => next.push(about));
+    const all = { ...nothing, ...wake };
+    const verdict = await runPass(declaration, ports, all, [], new Set(), (about) => next.push(about));
+    const error = verdict(all);
+    if (error !== undefined) throw error;
     return [...new Map(next.map((subject) => [`${subject.kind} ${subject.name}`, subject])).values()];
   };
   const create = (name: string, status: VMDiskImageStatus = {}) => {

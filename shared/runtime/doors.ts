@@ -7,6 +7,7 @@ import { readIncoming } from './incoming.ts';
 import { sharedPasses } from './passes.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { traceOrigins } from './telemetry-origins.ts';
+import type { Verdict } from './verdict.ts';
 
 /** Where events come in, and what goes on behind it after the answer. */
 export interface Door {
@@ -73,7 +74,7 @@ function shortened(faults: readonly string[]): string[] {
 const ascii = (text: string) => text.replace(/[^\x20-\x7e]/g, '?');
 
 /** What no other function took: written to the log and answered at once, and never is the sender asked to try again. */
-export function takeDeadLetters(name: string, door: Door, run: Pass): void {
+export function takeDeadLetters(name: string, door: Door, run: (wake: Wake) => Promise<Verdict>): void {
   const { app, background, origins, pause } = door;
   const waiting: Message[] = [];
   // Wakes of thousands of events, merged one by one, take seconds: a pass takes all letters that wait.

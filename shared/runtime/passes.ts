@@ -1,33 +1,34 @@
 import type { Wake } from '../function.ts';
+import type { Verdict } from './verdict.ts';
 
 /**
- * Lets events share passes: one pass at a time, and all that come meanwhile share the next. This is all that a process
- * keeps between events, and nothing is wrong where two processes do not share it.
+ * Lets events share passes: one pass at a time, and all that come meanwhile share the next; what becomes of each the pass's verdict
+ * says. This is all that a process keeps between events, and nothing is wrong where two processes do not share it.
  */
-export function sharedPasses(run: (wake: Wake) => Promise<void>): (wake: Wake) => Promise<void> {
+export function sharedPasses(run: (wake: Wake) => Promise<Verdict>): (wake: Wake) => Promise<void> {
   let isRunning = false;
-  let next: { wakes: Wake[]; promise: Promise<void>; start: () => void } | undefined;
+  let waiting: { wake: Wake; resolve: () => void; reject: (error: unknown) => void }[] = [];
 
-  async function runNext() {
+  async function runAll() {
     isRunning = true;
-    while (next) {
-      const { start, promise } = next;
-      next = undefined;
-      start();
-      await promise.catch(() => undefined);
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      const failed = (error: unknown) => () => error;
+      const verdict = await run(merged(batch.map(({ wake }) => wake))).catch(failed);
+      for (const { wake, resolve, reject } of batch) {
+        const error = verdict(wake);
+        if (error === undefined) resolve();
+        else reject(error);
+      }
     }
     isRunning = false;
   }
 
   return (wake) => {
-    if (next) {
-      next.wakes.push(wake);
-      return next.promise;
-    }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const wakes = [wake];
-    next = { wakes, promise, start: () => run(merged(wakes)).then(resolve, reject) };
-    if (!isRunning) void runNext();
+    waiting.push({ wake, resolve, reject });
+    if (!isRunning) void runAll();
     return promise;
   };
 }

@@ -13,17 +13,23 @@ const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget
 const widget = Widget.parse({ metadata: { name: 'w', namespace: 'lab', uid: 'uid-w', resourceVersion: '7' } });
 const ordered = 'widget.ordered.v1';
 
+/** The error that a request gets, if any. */
+type Refuse = (request: string) => Error | undefined | Promise<undefined>;
+
 /** An API server that answers every write with success, or throws what `refuse` hands out, and keeps the writes. */
-function fakeKube(refuse: (write: string) => Error | undefined = () => undefined) {
+function fakeKube(refuse: Refuse = () => undefined) {
   const writes: string[] = [];
   const write = async (what: string) => {
     writes.push(what);
-    const error = refuse(what);
+    const error = await refuse(what);
     if (error) throw error;
     return widget as KubernetesObject;
   };
   const kube = {
-    get: async () => undefined,
+    get: async (resource: { kind: string }, ref: { name: string }) => {
+      const error = await refuse(`get ${resource.kind} ${ref.name}`);
+      if (error) throw error;
+    },
     list: async () => [],
     create: (resource: { kind: string }, object: { metadata: { name: string } }) =>
       write(`create ${resource.kind} ${object.metadata.name}`),
@@ -44,7 +50,7 @@ const makes = (name: string): Action => ({ do: 'create', resource: Widget, objec
 interface Options {
   observe?: FunctionDeclaration<unknown>['observe'];
   decide?: (observed: unknown) => readonly Action[];
-  refuse?: (write: string) => Error | undefined;
+  refuse?: Refuse;
   now?: () => number;
 }
 
@@ -534,6 +540,81 @@ describe('a pass', () => {
       { subjects: [{ name: 'w' }], sweep: false },
       { subjects: [{ name: 'a' }, { name: 'b' }], sweep: true },
     ]);
+  });
+  describe('in which one object fails', () => {
+    const of = (name: string) => ({ ...changed, 'ce-name': name });
+    const fails = new ApiError(500, 'InternalError', 'failed calling webhook');
+    /** The answers to events that share a pass, which begins once another has ended. */
+    async function answersTo(posts: readonly Record<string, string>[], { observe, refuse }: Options = {}) {
+      quietly();
+      const gate = Promise.withResolvers<void>();
+      const { post, wakes, writes } = served({
+        observe: async (context, wake) => {
+          if (wakes.length === 1) await gate.promise;
+          if (wakes.length === 1) return [];
+          return observe ? observe(context, wake) : wake.subjects.map(({ name }) => an(name));
+        },
+        decide: (observed) => [makes((observed as ReturnType<typeof an>).image.metadata.name)],
+        refuse: refuse ?? ((request) => (request === 'create Widget b' ? fails : undefined)),
+      });
+      const first = post(of('first'));
+      await vi.waitFor(() => expect(wakes).toHaveLength(1));
+      const others = posts.map((headers) => post(headers, '{"name":"b"}'));
+      await new Promise((resolve) => setImmediate(resolve));
+      gate.resolve();
+      await first;
+      return { answers: (await Promise.all(others)).map(({ status }) => status), wakes, writes };
+    }
+    const an = (name: string) => ({
+      image: Widget.parse({ metadata: { name, namespace: 'lab', uid: `uid-${name}` } }),
+    });
+
+    test('is wanted again for the event of that object alone', async () => {
+      const { answers, wakes, writes } = await answersTo([of('a'), of('b'), of('c')]);
+      expect(answers).toEqual([202, 503, 202]);
+      expect(wakes).toHaveLength(2);
+      expect(writes).toEqual(['create Widget a', 'create Widget b', 'create Widget c']);
+    });
+    test('is wanted again where a rival wrote to it, after five tries, and for that event alone', async () => {
+      const refuse = (write: string) => (write.endsWith(' b') ? conflict : undefined);
+      const { answers, wakes } = await answersTo([of('a'), of('b')], { refuse });
+      expect(answers).toEqual([202, 409]);
+      expect(wakes).toHaveLength(1 + 5);
+    });
+    test('is wanted again by a timer that brought it about, and by a message that names it', async () => {
+      const observe = async () => [an('a'), an('b')];
+      const message = event(ordered, { 'ce-id': '2' });
+      expect((await answersTo([ping('sweep'), message, of('a')], { observe })).answers).toEqual([503, 503, 202]);
+    });
+    test('is left out where the API server does not show it, and the others are looked at', async () => {
+      const observe: Options['observe'] = async ({ kube }, { subjects }) => {
+        await Promise.all(subjects.map((subject) => kube.get(Widget, subject)));
+        return subjects.map(({ name }) => an(name));
+      };
+      const refuse = (write: string) => (write === 'get Widget b' ? fails : undefined);
+      const { answers, writes } = await answersTo([of('a'), of('b'), of('c')], { observe, refuse });
+      expect(answers).toEqual([202, 503, 202]);
+      expect(writes.filter((write) => write.startsWith('create'))).toEqual(['create Widget a', 'create Widget c']);
+    });
+  });
+  test('makes and performs at most 32 decisions at once', async () => {
+    let open = 0;
+    let most = 0;
+    const { post, writes } = served({
+      observe: async () => Array.from({ length: 1000 }, (_, index) => index),
+      decide: (index) => {
+        most = Math.max(most, ++open);
+        return [makes(`w${index}`)];
+      },
+      refuse: async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        open--;
+        return undefined;
+      },
+    });
+    expect((await post(changed)).status).toBe(202);
+    expect(writes).toHaveLength(1000);
+    expect(most).toBe(32);
   });
   test('that fails fails its own events only', async () => {
     quietly();

@@ -6,15 +6,18 @@ import { defaultHoldOffMs } from '../rules/slots.ts';
 import { traceBegunBy } from '../rules/trace-begun.ts';
 import { type Door, keep, takeDeadLetters, takeEvents } from './doors.ts';
 import { Again, Conflict } from './errors.ts';
+import { atMost } from './in-flight.ts';
 import type { Kube } from './kube.ts';
 import { laterLooks } from './later-looks.ts';
 import { isMissedEvent, timerAlone } from './missed-events.ts';
+import { observeReadable } from './observe.ts';
 import type { CloudDoor, Clouds } from './openstack/clouds.ts';
 import { sharedPasses } from './passes.ts';
 import { type Effects, type Outcome, pay, perform } from './perform.ts';
 import { imageOf, lifeIn, type Telemetry } from './telemetry.ts';
 import { traceOrigins } from './telemetry-origins.ts';
 import type { Teller } from './tell.ts';
+import { type Decision, type Verdict, verdictOf } from './verdict.ts';
 
 export interface Ports {
   kube: Kube;
@@ -62,7 +65,10 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
 
 const nothing: Wake = { subjects: [], messages: [], sweep: false, audit: false };
 
-/** One pass of a function over what its events named. Throws Conflict or Again where the same events are wanted again. */
+/** So many decisions of a pass are made and performed at once; what the others will write is not thought of yet. */
+const decisionsAtOnce = 32;
+
+/** One pass of a function over what its events named; says which of them are wanted again. Throws where nothing could be observed. */
 export async function runPass<Observed>(
   declaration: FunctionDeclaration<Observed>,
   ports: Ports,
@@ -70,7 +76,7 @@ export async function runPass<Observed>(
   origins: readonly string[],
   background: Set<Promise<unknown>>,
   lookLater: (about: Subject, afterMs: number) => void = () => undefined,
-): Promise<void> {
+): Promise<Verdict> {
   const { telemetry, teller } = ports;
   if (wake.sweep || wake.audit) teller.retell();
   const effects = effectsOf(declaration.name, ports, lookLater);
@@ -80,42 +86,40 @@ export async function runPass<Observed>(
     for (let tries = 1; ; tries++) {
       const outcome: Outcome = { refusals, courtesies: [], looksAgain: [] };
       const known = refusals.size;
-      try {
-        await decideAll(declaration, ports, effects, { ...wake, subjects: [...wake.subjects, ...looks] }, outcome);
-      } catch (error) {
-        if (!(error instanceof Conflict) || tries === triesPerPass) throw error;
-        await ports.pause(ports.random() * 10 * 2 ** tries);
-        continue;
-      } finally {
-        // Kept for all tries: the object that led there may be gone by the next.
-        looks.push(...outcome.looksAgain);
-        keep(background, pay(effects, outcome.courtesies));
-      }
-      if (wantsAnotherTry(outcome, known) && tries < triesPerPass) continue;
-      const again = whyAgain(outcome);
-      if (again) throw new Again(again);
-      return;
+      const subjects = [...wake.subjects, ...looks];
+      const decisions = await decideAll(declaration, ports, effects, { ...wake, subjects }, outcome);
+      // Kept for all tries: the object that led there may be gone by the next.
+      looks.push(...outcome.looksAgain);
+      keep(background, pay(effects, outcome.courtesies));
+      const isRivalled = decisions.some(({ error }) => error instanceof Conflict);
+      if (tries === triesPerPass || !(isRivalled || wantsAnotherTry(outcome, known))) return verdictOf(decisions);
+      if (isRivalled) await ports.pause(ports.random() * 10 * 2 ** tries);
     }
   };
-  await telemetry.span(`${declaration.name} pass`, undefined, { 'ot.wake': wakeWord(wake) }, tryUntilDone, origins);
+  const attributes = { 'ot.wake': wakeWord(wake) };
+  return telemetry.span(`${declaration.name} pass`, undefined, attributes, tryUntilDone, origins);
 }
 
 const wantsAnotherTry = ({ refusals, looksAgain }: Outcome, knownRefusals: number) =>
   refusals.size > knownRefusals || looksAgain.length > 0;
 
-const whyAgain = ({ again, looksAgain }: Outcome) =>
-  looksAgain.length > 0 ? 'what was written was not looked at once more' : again;
+/** Why the same is wanted again a little later, of what was done without an error. */
+const whyAgain = ({ again, looksAgain }: Outcome) => {
+  const why = looksAgain.length > 0 ? 'what was written was not looked at once more' : again;
+  return why === undefined ? undefined : new Again(why);
+};
 
 const wakeWord = ({ audit, sweep }: Wake) => (audit ? 'audit' : sweep ? 'sweep' : 'event');
 
-/** Each decision is performed on its own: one that fails does not hold up the others, and is told of at the end. */
+/** Each decision is performed on its own: one that fails does not hold up the others, nor their events. */
 async function decideAll<Observed>(
-  { observe, decide, part }: FunctionDeclaration<Observed>,
+  declaration: FunctionDeclaration<Observed>,
   { kube, now, clouds: door, holdOffMs = defaultHoldOffMs }: Ports,
   effects: Effects,
   wake: Wake,
   outcome: Outcome,
-): Promise<void> {
+): Promise<Decision[]> {
+  const { decide, part } = declaration;
   const readMs = now();
   let opened: Clouds | undefined;
   const openClouds: Context['openClouds'] = (allows) => {
@@ -132,16 +136,15 @@ async function decideAll<Observed>(
       return effects.traced(action, run);
     },
   };
-  const observed = await observe(
-    { kube, nowMs: readMs, refusals: new Map(outcome.refusals), openClouds, holdOffMs },
-    wake,
-  );
+  const context = { kube, nowMs: readMs, refusals: new Map(outcome.refusals), openClouds, holdOffMs };
+  const { observed, unread } = await observeReadable(declaration, context, wake);
   const timer = timerAlone(wake);
-  const results = await Promise.allSettled(
-    observed.map(async (one) => {
+  const inTurn = atMost(decisionsAtOnce);
+  const made = observed.map((one) =>
+    inTurn(async (): Promise<Decision> => {
       const own: Outcome = { refusals: new Map(), courtesies: [], looksAgain: [] };
-      const actions = decide(one);
       try {
+        const actions = decide(one);
         await perform(current, actions, own);
         // Nothing in OpenStack sends events: what is found there is found by looking.
         if (timer && part === undefined && isMissedEvent(decide, one, actions, timer))
@@ -151,17 +154,17 @@ async function decideAll<Observed>(
             value: 1,
             attributes: { function: effects.name, timer },
           });
+        return { observed: one, error: whyAgain(own) };
+      } catch (error) {
+        return { observed: one, error };
       } finally {
         for (const [name, words] of own.refusals) outcome.refusals.set(name, words);
         outcome.courtesies.push(...own.courtesies);
-        if (own.again) outcome.again = own.again;
         outcome.looksAgain.push(...own.looksAgain);
       }
     }),
   );
-  const failures = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason as unknown);
-  const worst = failures.find((error) => !(error instanceof Conflict)) ?? failures[0];
-  if (worst !== undefined) throw worst;
+  return [...unread, ...(await Promise.all(made))];
 }
 
 function effectsOf(name: string, { kube, now, teller, telemetry }: Ports, lookLater: Effects['lookLater']): Effects {
