@@ -40,6 +40,7 @@ export function pass({ policy = {}, ...seen }: Seen = {}) {
     instance: undefined,
     passwords: new Map(),
     neighbours: undefined,
+    networks: { isServed: true, missing: [] },
     ...seen,
   };
   const actions = decide(observed);

@@ -523,6 +523,64 @@ describe('what KubeVirt cannot do', () => {
   });
 });
 
+describe('a network that does not exist', () => {
+  const interfaces = [{ network: 'edge' }, { network: 'shared/core' }];
+  const without = (...missing: string[]): Parameters<typeof pass>[0] => ({ networks: { isServed: true, missing } });
+  const words =
+    'NetworkAttachmentDefinition shared/core does not exist. Create it or remove the network from the VirtualMachine.';
+
+  test('keeps the machine from being made, is named, and fails it when that lasts', () => {
+    const machine = aVirtualMachine({ spec: { interfaces } });
+    const first = pass({ machine, ...without('shared/core') });
+    expect(first.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(first.conditions).toMatchObject({ Ready: 'False NetworkMissing', DiskReady: 'False NetworkMissing' });
+    expect(first.status).toMatchObject({
+      phase: 'Provisioning',
+      message: `${words} Failed if that lasts 5m; it may well heal.`,
+    });
+    const waiting = aVirtualMachine({ spec: { interfaces }, status: first.status ?? {} });
+    const last = pass({ machine: waiting, ...without('shared/core'), nowMs: start + 310_000 });
+    expect(last.status).toMatchObject({ phase: 'Failed', message: words });
+    expect(pass({ machine: waiting }).writes).toEqual(all);
+  });
+  test('is looked for again soon, until the machine has Failed of it', () => {
+    const machine = aVirtualMachine({ spec: { interfaces } });
+    const again = expect.objectContaining({ do: 'lookLater', afterMs: 10_000 });
+    expect(pass({ machine, ...without('lab/edge') }).actions).toContainEqual(again);
+    expect(pass({ machine, ...without('lab/edge'), policy: { machineFailedAfter: '0s' } }).actions).not.toContainEqual(
+      again,
+    );
+  });
+  test('where Multus is not there is another thing to do', () => {
+    const machine = aVirtualMachine({ spec: { interfaces } });
+    const found = pass({ machine, networks: { isServed: false, missing: ['lab/edge', 'shared/core'] } });
+    expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(found.conditions.Ready).toBe('False MultusMissing');
+    expect(found.status?.message).toMatch(
+      /^This cluster does not know the kind NetworkAttachmentDefinition\. Install Multus or remove/,
+    );
+  });
+  test('and is new in the spec of a machine that runs is not carried through, and that is said', () => {
+    const made = aMadeMachine({ spec: { interfaces: [{ network: 'edge' }] } }, { machine: running });
+    const found = pass({ ...changed(made, { interfaces }), ...without('shared/core') });
+    expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(found.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'True NetworkMissing' });
+    expect(found.warnings).toEqual(['NetworkMissing']);
+  });
+  test('any more is why a machine that was made does not start', () => {
+    const made = aMadeMachine({ spec: { interfaces } }, { machine: { printableStatus: 'Starting' } });
+    const found = pass({ ...made, ...without('shared/core') });
+    expect(found.conditions).toMatchObject({ Ready: 'False NetworkMissing', MachineReady: 'False NetworkMissing' });
+    expect(found.conditions.RestartRequired).toBe('False UpToDate');
+    const runs = aMadeMachine({ spec: { interfaces } }, { machine: running });
+    expect(pass({ ...runs, ...without('shared/core') }).conditions.Ready).toBe('True Running');
+  });
+  test('is none for a machine that is not to be started', () => {
+    const machine = aVirtualMachine({ spec: { interfaces, ignoreOnDeploy: true } });
+    expect(pass({ machine, ...without('shared/core') }).writes).toEqual(all);
+  });
+});
+
 describe('ignoreOnDeploy', () => {
   const machine = aVirtualMachine({ spec: { ignoreOnDeploy: true } });
   const strategyOf = (policy: Record<string, string>) =>

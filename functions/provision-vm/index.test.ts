@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { Namespace } from '../../shared/resources/core/namespace.ts';
@@ -7,12 +8,23 @@ import { Secret } from '../../shared/resources/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { defineResource } from '../../shared/resources/resource.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { policyName } from '../../shared/rules/policy.ts';
 import { type Alone, serveAlone } from '../../test/alone.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';
 import { aReadyImage, textIn } from '../../test/provision-pass.ts';
 import declaration from './index.ts';
+
+const CustomResourceDefinition = defineResource(
+  {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    plural: 'customresourcedefinitions',
+    namespaced: false,
+  },
+  {},
+);
 
 let alone: Alone;
 beforeAll(async () => {
@@ -126,8 +138,28 @@ test('a password is read from its Secret once that is there', async () => {
   expect(textIn(await alone.kube.get(Secret, secretOf(ref)), 'userdata')).toContain('plain_text_passwd: "hunter2"');
 });
 
+const aNetwork = (name: string, namespace = 'lab') =>
+  alone.kube.create(NetworkAttachmentDefinition, { metadata: { name, namespace }, spec: { config: '{}' } });
+
+test('a machine on a network that does not exist is made once that does', async () => {
+  await anImage('network');
+  await aNetwork('there');
+  const spec = { interfaces: [{ network: 'there' }, { network: 'lab-2/late' }] };
+  const ref = await aMachine('network', 'network', spec);
+  await alone.changed(VirtualMachine, ref);
+  expect(await reasonOf(ref)).toBe('NetworkMissing');
+  expect((await alone.kube.get(VirtualMachine, ref))?.status?.message).toContain('lab-2/late does not exist');
+  expect(await alone.kube.get(DataVolume, dataVolumeOf(ref))).toBeUndefined();
+  await aNetwork('late', 'lab-2');
+  await alone.audit();
+  expect(await alone.kube.get(KubeVirtMachine, ref)).toBeDefined();
+  expect(await reasonOf(ref)).toBe('Starting');
+});
+
 test('the younger of two machines with one address waits until the older is gone', async () => {
   await anImage('address');
+  await aNetwork('edge');
+  await aNetwork('edge', 'lab-2');
   const spec = { interfaces: [{ network: 'edge', ipAddress: '10.0.0.5/24' }] };
   const older = await aMachine('older', 'address', spec);
   await alone.changed(VirtualMachine, older);
@@ -204,4 +236,15 @@ test('no Event says a password', async () => {
 
 test('a machine that is gone is no error', async () => {
   expect(await alone.changed(VirtualMachine, { name: 'gone', namespace: 'lab' })).toBe(202);
+});
+
+test('in a cluster without Multus a machine with networks says so, and one without is made', async () => {
+  await anImage('multus');
+  await alone.kube.delete(CustomResourceDefinition, { name: 'network-attachment-definitions.k8s.cni.cncf.io' });
+  const ref = await aMachine('multus', 'multus', { interfaces: [{ network: 'edge' }] });
+  await alone.changed(VirtualMachine, ref);
+  expect(await reasonOf(ref)).toBe('MultusMissing');
+  const plain = await aMachine('plain', 'multus');
+  await alone.changed(VirtualMachine, plain);
+  expect(await alone.kube.get(KubeVirtMachine, plain)).toBeDefined();
 });

@@ -1,5 +1,6 @@
 import { type Context, defineFunction, on, type Subject, subjectsOf, type Wake } from '../../shared/function.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { Secret } from '../../shared/resources/core/secret.ts';
@@ -38,6 +39,7 @@ export default defineFunction<Observed>({
     { resource: Secret, verbs: ['get', 'create', 'update'] },
     { resource: KubeVirtMachine, verbs: ['get', 'list', 'create', 'update'] },
     { resource: KubeVirtInstance, verbs: ['get', 'list'] },
+    { resource: NetworkAttachmentDefinition, verbs: ['list'] },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
     { resource: Event, verbs: ['create'] },
   ],

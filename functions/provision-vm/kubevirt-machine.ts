@@ -59,6 +59,10 @@ export function changedKubeVirtMachine(
   };
 }
 
+/** Whether the machine is to run once it is made. */
+export const runStrategyFor = ({ spec }: VirtualMachine, { values }: Policy): RunStrategy =>
+  spec.ignoreOnDeploy && values.ignoreOnDeploy !== 'Start' ? 'Halted' : 'Always';
+
 /** The machine was told to run, by us or by a person. */
 export const isToRun = ({ metadata, spec }: KubeVirtMachine) =>
   metadata.annotations?.[askedToRun] === 'Always' || spec?.runStrategy === 'Always';

@@ -21,6 +21,8 @@ export interface Observed {
   passwords: ReadonlyMap<string, string | undefined>;
   /** The machines of its namespace, where its addresses have to be compared with theirs. */
   neighbours: readonly VirtualMachine[] | undefined;
+  /** Of the networks that had to be looked for: whether the cluster knows such a kind, and `namespace/name` of those that do not exist. */
+  networks: { isServed: boolean; missing: readonly string[] };
 }
 
 /** Where a password is kept. */

@@ -13,17 +13,20 @@ import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
 import { cloudInitName, ownerOf, rootDiskName } from './children.ts';
 import { collision } from './logins.ts';
+import { networkFault } from './missing-network.ts';
 import { addressFault, addressInUse } from './networks.ts';
 import { final, type Observed, type Obstacle, trouble, waits } from './observed.ts';
 import { missingPassword, withKept } from './passwords.ts';
 
 /** What the spec asks for that cannot be; heals when it is corrected. */
-export function faultOf({ machine, passwords, neighbours }: Observed): Obstacle | undefined {
+export function faultOf(observed: Observed): Obstacle | undefined {
+  const { machine, passwords, neighbours } = observed;
   return (
     collision(machine) ??
     addressFault(machine) ??
     (neighbours && addressInUse(machine, neighbours)) ??
-    missingPassword({ machine, passwords })
+    missingPassword({ machine, passwords }) ??
+    networkFault(observed)
   );
 }
 

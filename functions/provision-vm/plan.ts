@@ -6,7 +6,7 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { traceOfMachine } from '../../shared/rules/machine-trace.ts';
 import { changedSecret, secretFor } from './cloud-init.ts';
 import { type ImageStanding, imageStanding } from './image-ready.ts';
-import { changedKubeVirtMachine, isToRun, kubeVirtMachineFor } from './kubevirt-machine.ts';
+import { changedKubeVirtMachine, isToRun, kubeVirtMachineFor, runStrategyFor } from './kubevirt-machine.ts';
 import type { Observed, Obstacle } from './observed.ts';
 import { faultOf, refusedChild, skipped, unreadablePolicy } from './obstacles.ts';
 import { outdatedDisk } from './outdated-disk.ts';
@@ -107,7 +107,7 @@ const hasStarted = ({ kubeVirtMachine, dataVolume, instance }: Observed) =>
 
 function kubeVirtWrites(own: Observed): Action[] {
   const { machine, policy, kubeVirtMachine: found } = own;
-  const runStrategy = machine.spec.ignoreOnDeploy && policy.values.ignoreOnDeploy !== 'Start' ? 'Halted' : 'Always';
+  const runStrategy = runStrategyFor(machine, policy);
   if (!found)
     return [make(own, { resource: KubeVirtMachine, object: kubeVirtMachineFor(machine, policy, runStrategy) })];
   if (found.metadata.deletionTimestamp) return [];

@@ -1,5 +1,6 @@
 import type { Context } from '../../shared/function.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
 import { Secret } from '../../shared/resources/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
@@ -7,8 +8,10 @@ import { machineUidLabel, VirtualMachine } from '../../shared/resources/pelotech
 import { type KubernetesObject, keyOf, type Resource } from '../../shared/resources/resource.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
+import { listServed } from '../../shared/runtime/list-served.ts';
 import { cloudInitName, rootDiskName } from './children.ts';
 import { imageStanding } from './image-ready.ts';
+import { networksNeeded } from './missing-network.ts';
 import { wasRefusedAddress } from './networks.ts';
 import { type Observed, passwordKey } from './observed.ts';
 import type { Waiting } from './turn.ts';
@@ -33,6 +36,10 @@ export async function observeAll(
       found.map(({ machine }) => machine),
     ),
   ]);
+  const needed = machines.map((machine, index) =>
+    networksNeeded({ machine, kubeVirtMachine: kubeVirtMachines[index], policy }),
+  );
+  const definitions = await definitionsOf(kube, needed.flat());
   const places = new Map(machines.map(({ metadata }, index) => [metadata.uid, index]));
   return found.map(({ machine, image }, place) => {
     const index = places.get(machine.metadata.uid) ?? -1;
@@ -48,8 +55,23 @@ export async function observeAll(
       instance: instances[index],
       passwords: passwords[place] ?? new Map(),
       neighbours: comparesAddresses(machine) ? neighbours.get(machine.metadata.namespace) : undefined,
+      networks: {
+        isServed: definitions !== undefined,
+        missing: (needed[index] ?? []).filter((key) => !definitions?.has(key)),
+      },
     };
   });
+}
+
+/** The NetworkAttachmentDefinitions of the namespaces that these are in, as `namespace/name`; undefined where Multus is not installed. */
+async function definitionsOf(kube: Reader, needed: readonly string[]): Promise<ReadonlySet<string> | undefined> {
+  const namespaces = [...new Set(needed.map((key) => key.split('/')[0] ?? ''))];
+  const lists = await Promise.all(
+    namespaces.map((namespace) => listServed(kube, NetworkAttachmentDefinition, { namespace })),
+  );
+  return lists.includes(undefined)
+    ? undefined
+    : new Set(lists.flatMap((list) => (list ?? []).map(({ metadata }) => keyOf(metadata))));
 }
 
 /** A machine that waits for its image has none; unless its status was wiped, which says nothing of that. */

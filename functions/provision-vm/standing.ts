@@ -4,6 +4,7 @@ import { stand } from '../../shared/rules/machine-status.ts';
 import { addressesOf } from './addresses.ts';
 import { findingsOf, readiness, type Seen } from './findings.ts';
 import { judge } from './hold-down.ts';
+import { networkLost } from './missing-network.ts';
 import type { Observed, Obstacle } from './observed.ts';
 import { type Plan, rootDiskIn } from './plan.ts';
 import { diskObstacle, isForFirstConsumer } from './root-disk.ts';
@@ -15,9 +16,8 @@ export function standing(plan: Plan): Action[] {
   const { machine, nowMs, policy, image, dataVolume, kubeVirtMachine, instance } = own;
   const wasReady = machine.status?.readyAt !== undefined;
   const isClaimToCome = dataVolume !== undefined && dataVolume.status?.claimName === undefined;
-  const state = kubeVirtMachine
-    ? stateOf({ machine: kubeVirtMachine, instance, wasReady, isClaimToCome, nowMs, settleMs: settleMsOf(own) })
-    : stateOfMade(plan);
+  const seen = { instance, wasReady, isClaimToCome, nowMs, settleMs: settleMsOf(own), lost: networkLost(own) };
+  const state = kubeVirtMachine ? stateOf({ ...seen, machine: kubeVirtMachine }) : stateOfMade(plan);
   const cloning = plan.outdated ?? (dataVolume && diskObstacle(dataVolume));
   const obstacle = obstacleOf(plan, { state, cloning });
   const before = machine.status?.trouble;
@@ -42,9 +42,13 @@ export function standing(plan: Plan): Action[] {
     },
     { nowMs, image },
   );
-  const afterMs = state?.is === 'not there yet' ? state.settlesInMs : undefined;
+  const afterMs = state?.is === 'not there yet' && state.settlesInMs ? state.settlesInMs : untilNetwork(judged);
   return afterMs === undefined ? stands : [...stands, { do: 'lookLater', about: machine, afterMs }];
 }
+
+/** No event tells of a network: it is looked for again for as long as the machine has not Failed of it, then by the audit. */
+const untilNetwork = ({ reason, phase }: { reason: string; phase: string }) =>
+  phase === 'Provisioning' && (reason === 'NetworkMissing' || reason === 'MultusMissing') ? 10_000 : undefined;
 
 /** Once a cause is told the next one is, too, without a turn back to what was said before. */
 const settleMsOf = ({ machine, policy }: Observed) =>

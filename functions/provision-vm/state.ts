@@ -24,6 +24,8 @@ interface Seen {
   wasReady: boolean;
   /** CDI has not made the claim of the root disk yet. */
   isClaimToCome: boolean;
+  /** What the machine needs to run and is not there any more, which KubeVirt does not see. */
+  lost: Obstacle | undefined;
 }
 
 /**
@@ -31,7 +33,7 @@ interface Seen {
  * pkg/virt-controller/watch/vm/vm.go setPrintableStatus): each is trouble, which makes a machine Failed when it lasts.
  */
 export function stateOf(seen: Seen): KubeVirtState {
-  const { machine, instance, wasReady, isClaimToCome } = seen;
+  const { machine, instance, wasReady, isClaimToCome, lost } = seen;
   const { metadata, spec, status } = machine;
   if (metadata.deletionTimestamp) {
     return notYet(waits('MachineTerminating', 'Waiting until the KubeVirt machine, which is being deleted, is gone.'));
@@ -44,6 +46,7 @@ export function stateOf(seen: Seen): KubeVirtState {
   if (isStopped(printableStatus) && spec?.runStrategy !== 'Always') {
     return { is: 'halted', message: 'The machine is made and not started.' };
   }
+  if (lost) return notYet(lost);
   const unsynchronized = unsynchronizedOf(seen);
   const fails = startFailure?.consecutiveFailCount ?? 0;
   if (fails > 0 || printableStatus === 'CrashLoopBackOff') {

@@ -56,6 +56,7 @@ const stories = [
     named(machinesLife, /^from apply to Ready/),
     named(machinesLife, /from the namespace of images/),
     named(machinesLife, /^changed users/),
+    named(machinesLife, /^a fixed address/),
     named(machinesLife, /without it it starts/),
     named(machinesLife, /^a clone that cannot go on/),
     named(machinesLife, /^thirty machines/),
@@ -68,7 +69,7 @@ const tellers = {
   'count-refs': /^(an image says who uses it|with every event dropped the audit alone counts)/,
   'source-kubevirt': /whose node is lost/,
   'provision-vm':
-    /^(from apply|a disk is cloned|changed users|a machine with ignoreOnDeploy|a disk that waits|a clone that cannot|\S+ machines that wait)/,
+    /^(from apply|a disk is cloned|changed users|a fixed address|a machine with ignoreOnDeploy|a disk that waits|a clone that cannot|\S+ machines that wait)/,
 };
 
 /** Used at a scrape and by no event: proven in deploy/local/telemetry.slow.test.ts. */

@@ -1,0 +1,58 @@
+import type { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
+import { isToRun, runStrategyFor } from './kubevirt-machine.ts';
+import { type Nic, nicsOf } from './networks.ts';
+import { type Observed, type Obstacle, trouble } from './observed.ts';
+
+const keyOfNetwork = ({ attachment }: Nic) => `${attachment.namespace}/${attachment.name}`;
+
+/**
+ * The networks that a machine cannot start without: all of them until it runs, then those that are new in its spec. KubeVirt
+ * leaves them to Multus, which says what is missing in Events of the Pod only (kubevirt, ExternalNetResourceInjection).
+ */
+export function networksNeeded({ machine, kubeVirtMachine, policy }: Networked): string[] {
+  if (!kubeVirtMachine && runStrategyFor(machine, policy) === 'Halted') return [];
+  const all = nicsOf(machine).map(keyOfNetwork);
+  if (!kubeVirtMachine) return all;
+  const { printableStatus, ready } = kubeVirtMachine.status ?? {};
+  if (!isToRun(kubeVirtMachine)) return [];
+  return printableStatus === 'Running' && ready ? all.filter((key) => !isOn(kubeVirtMachine, key)) : all;
+}
+
+type Networked = Pick<Observed, 'machine' | 'kubeVirtMachine' | 'policy'>;
+
+/** What is missing that the KubeVirt machine does not have yet: it is not made so, nor changed so. */
+export const networkFault = ({ machine, kubeVirtMachine, networks, policy }: Observed): Obstacle | undefined =>
+  missingNetwork(
+    networks,
+    networksNeeded({ machine, kubeVirtMachine, policy }).filter(
+      (key) => !kubeVirtMachine || !isOn(kubeVirtMachine, key),
+    ),
+  );
+
+/** What is missing that the KubeVirt machine is to be on. */
+export const networkLost = ({ kubeVirtMachine, networks }: Observed): Obstacle | undefined =>
+  missingNetwork(networks, kubeVirtMachine ? networks.missing.filter((key) => isOn(kubeVirtMachine, key)) : []);
+
+function missingNetwork({ isServed, missing }: Observed['networks'], needed: readonly string[]): Obstacle | undefined {
+  const found = needed.find((key) => missing.includes(key));
+  if (found === undefined) return undefined;
+  return isServed
+    ? trouble(
+        'NetworkMissing',
+        `NetworkAttachmentDefinition ${found} does not exist. Create it or remove the network from the VirtualMachine.`,
+      )
+    : trouble(
+        'MultusMissing',
+        'This cluster does not know the kind NetworkAttachmentDefinition. Install Multus or remove the networks from the VirtualMachine.',
+      );
+}
+
+/** The template of the KubeVirt machine has that network. */
+const isOn = ({ spec }: KubeVirtMachine, key: string) => {
+  const { networks = [] } = (spec?.template as Template | undefined)?.spec ?? {};
+  return networks.some(({ multus }) => multus?.networkName === key);
+};
+
+interface Template {
+  spec?: { networks?: readonly { multus?: { networkName?: string } }[] };
+}
