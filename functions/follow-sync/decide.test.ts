@@ -342,6 +342,13 @@ describe('a DataVolume that is not the current attempt', () => {
   });
 });
 
+test('an image in a phase of another version is left alone, and so is all that was made for it', () => {
+  const unknown = image({ phase: 'Verifying', revision: 3, attempt: 1, snapshottingAt: at(0) });
+  const dataVolumes = [aDataVolume(unknown, { revision: 2 }), aDataVolume(unknown, bound)];
+  const snapshots = [aSnapshot(unknown, { revision: 1, ready: true }), aSnapshot(unknown, { ready: true })];
+  expect(pass({ image: unknown, dataVolumes, snapshots, isAudit: true }).actions).toEqual([]);
+});
+
 test('an image that is being deleted is left to prune', () => {
   expect(
     pass({ image: image({ phase: 'Syncing' }, { deleted: true }), dataVolumes: [aDataVolume(syncing, cut)] }).actions,

@@ -1,4 +1,4 @@
-import { attemptLabel, revisionLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { attemptLabel, isOfAnotherVersion, revisionLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { isAdopting } from '../../shared/rules/adoption.ts';
 import { attemptEnd } from '../../shared/rules/attempt-end.ts';
@@ -26,6 +26,7 @@ import { atRest, makeSnapshot, snapshotting } from './snapshotting.ts';
 export function decide(observed: Observed): Action[] {
   const { image } = observed;
   if (image.metadata.deletionTimestamp) return atRest(observed);
+  if (isOfAnotherVersion(image)) return [];
   return [...stepOf(observed), ...leftovers(observed)];
 }
 

@@ -2,6 +2,7 @@ import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/reso
 import {
   attemptLabel,
   imageUidLabel,
+  isOfAnotherVersion,
   revisionLabel,
   type VMDiskImage,
   type VMDiskImageStatus,
@@ -52,7 +53,7 @@ const healingReasons = [
 
 /** The arrow of start-sync's that an image takes now, if any; the first check that applies wins. */
 export function advance(image: VMDiskImage, world: World): Step | undefined {
-  if (image.metadata.deletionTimestamp) return undefined;
+  if (image.metadata.deletionTimestamp || isOfAnotherVersion(image)) return undefined;
   for (const check of checks) {
     const step = check(image, world);
     if (step) return step;

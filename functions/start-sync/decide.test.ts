@@ -391,6 +391,18 @@ describe('after a crash', () => {
   });
 });
 
+describe('a phase that another version of the functions writes', () => {
+  test('is no new image: nothing is done but to say so', () => {
+    const image = aVMDiskImage({
+      name: 'a',
+      status: { phase: 'Verifying', revision: 1, attempt: 1, contentDigest: 'x' },
+    });
+    const { actions, of } = pass([image], { isAudit: true, dataVolumes: [aDataVolume(image, { phase: 'Succeeded' })] });
+    expect(actions.map(({ do: verb }) => verb)).toEqual(['record']);
+    expect(of('record')).toMatchObject([{ type: 'Warning', reason: 'UnknownPhase', once: 'Verifying' }]);
+  });
+});
+
 describe('revisions', () => {
   const done = known({
     name: 'a',

@@ -1,4 +1,9 @@
-import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import {
+  diskImageFinalizer,
+  isOfAnotherVersion,
+  phases,
+  VMDiskImage,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { type Move, move, record } from '../../shared/rules/image-status.ts';
@@ -46,7 +51,7 @@ export function decide(observed: Observed): Action[] {
   const inOrder = [...images].sort((a, b) => orderOf(a, places).localeCompare(orderOf(b, places)));
   const moves = inOrder.flatMap((image) => {
     const step = advance(image, observed);
-    if (!step) return image.status?.phase ? finalizer(image) : [];
+    if (!step) return image.status?.phase ? [...finalizer(image), ...unknownPhase(image)] : [];
     if (isFresh(image) && !takenIn.has(image.metadata.uid)) return [];
     const actions = move(image, { ...step, nowMs });
     const next = afterwards(image, actions);
@@ -87,6 +92,14 @@ function interrupted(image: VMDiskImage, { to, reason }: { to: string; reason: s
   if (image.status?.phase !== 'Syncing') return [];
   const result = to === 'Failed' ? 'failure' : 'superseded';
   return attemptEnd(image, { result, reason, nowMs, isUnstarted: image.status.importer === undefined });
+}
+
+/** Nothing is done to an image while two versions of the functions are there, and said to be so once. */
+function unknownPhase(image: VMDiskImage): Action[] {
+  if (!isOfAnotherVersion(image)) return [];
+  const phase = image.status?.phase ?? '';
+  const message = `Expected a phase of ${phases.join(', ')}, found ${JSON.stringify(phase)}: another version of the functions wrote it. The image is left as it is until that version, or a newer one, runs.`;
+  return [record(image, true, 'UnknownPhase', message, phase)];
 }
 
 /** A status that was wiped or garbled is said to have been, once: what it held beside the attempts is lost. */

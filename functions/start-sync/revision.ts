@@ -1,4 +1,4 @@
-import { isFinished, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { isFinished, isOfAnotherVersion, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { adopteeOf, isAdopting } from '../../shared/rules/adoption.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { contentDigest } from '../../shared/rules/content-digest.ts';
@@ -13,7 +13,7 @@ export interface NewRevision {
 /** The content that is wanted now, where it is another than the status speaks of. */
 export function newRevision(image: VMDiskImage): NewRevision | undefined {
   const { status } = image;
-  if (!status?.phase) return undefined;
+  if (!status?.phase || isOfAnotherVersion(image)) return undefined;
   const adopt = adopteeOf(image);
   if (adopt !== undefined && adopt !== status.adoption?.snapshot)
     return { why: 'Its annotation names a snapshot to adopt.', adopt };

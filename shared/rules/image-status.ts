@@ -98,7 +98,7 @@ function withReady(
     message,
     now,
   }: {
-    to: Phase;
+    to: string;
     snapshot: VMDiskImageStatus['snapshot'];
     reason: string;
     message: string;

@@ -1,4 +1,3 @@
-import type { Phase } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import { barOf } from '../terminal/bar.ts';
 import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
 import { phaseSpan } from '../terminal/phase-style.ts';
@@ -23,7 +22,7 @@ export interface SlotView {
 
 export interface ImageView {
   name: string;
-  phase: Phase | '';
+  phase: string;
   attempts: number;
   waitedMs: number;
   /** What there is to say of it beyond its phase. */
@@ -58,7 +57,7 @@ function headline({ elapsedMs, images }: DemoView): Span[] {
   return [styled('bold', saySeconds(elapsedMs)), `  ${counts.join(', ')}`];
 }
 
-const groups: readonly { word: string; phases: readonly (Phase | '')[] }[] = [
+const groups: readonly { word: string; phases: readonly string[] }[] = [
   { word: 'queued', phases: ['', 'Queued'] },
   { word: 'syncing', phases: ['Syncing'] },
   { word: 'snapshotting', phases: ['Snapshotting'] },

@@ -17,5 +17,7 @@ export function remarkOn(image: WatchedImage, all: Iterable<WatchedImage>): stri
       return 'ready to clone';
     case 'Failed':
       return image.reason;
+    default:
+      return image.message;
   }
 }

@@ -1,5 +1,4 @@
 import type { MachinePhase } from '../../../shared/resources/pelotech/virtual-machine.ts';
-import type { Phase } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import type { DemoImage } from './images.ts';
 import type { DemoMachine } from './machines.ts';
 import type { Part } from './workspace.ts';
@@ -31,7 +30,7 @@ export interface DemoResult {
 /** What became of one image. */
 export interface ImageResult {
   name: string;
-  phase: Phase | '';
+  phase: string;
   expected: DemoImage['expected'];
   attempts: number;
   waitedSeconds: number;
@@ -43,7 +42,7 @@ export interface ImageResult {
   hasSnapshot: boolean;
   reason: string;
   message: string;
-  steps: { phase: Phase | ''; atSeconds: number }[];
+  steps: { phase: string; atSeconds: number }[];
 }
 
 /** What came of the second act. */

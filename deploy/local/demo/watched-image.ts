@@ -1,4 +1,4 @@
-import type { Phase, VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../../shared/rules/conditions.ts';
 
 /** What has been seen of one image so far, by somebody who only watches it. */
@@ -6,7 +6,7 @@ export interface WatchedImage {
   name: string;
   uid: string;
   /** Empty until a function has looked at it. */
-  phase: Phase | '';
+  phase: string;
   attempts: number;
   reason: string;
   message: string;
@@ -17,7 +17,7 @@ export interface WatchedImage {
 
 /** An arrow the image took: when, and how much of its object had been downloaded by then. */
 export interface Step {
-  phase: Phase | '';
+  phase: string;
   atMs: number;
   downloadedBytes: number;
 }
@@ -45,7 +45,7 @@ export function watchImage(
   };
 }
 
-const waiting: readonly (Phase | '')[] = ['', 'Queued'];
+const waiting: readonly string[] = ['', 'Queued'];
 
 /** How long it has stood in the queue, all its attempts together; the pause before a retry is no queue. */
 export function waitedMs({ steps }: WatchedImage, nowMs: number): number {

@@ -35,10 +35,21 @@ const styles = {
 
 /**
  * The phase of an image, of a machine, of a part of a workspace or of what is on OpenStack, or that it is being deleted, or
- * gone; empty where nobody has looked at it yet.
+ * gone; empty where nobody has looked at it yet. Any other is one that another version of the functions writes.
  */
-export type ShownPhase = Phase | MachinePhase | ComponentPhase | ServerPhase | NetworkPhase | VolumePhase | 'Gone' | '';
+export type ShownPhase =
+  | Phase
+  | MachinePhase
+  | ComponentPhase
+  | ServerPhase
+  | NetworkPhase
+  | VolumePhase
+  | 'Gone'
+  | ''
+  | (string & {});
 
 /** A phase in its colour; what nobody has looked at yet is New. */
 export const phaseSpan = (phase: ShownPhase): Span =>
-  phase === '' ? styled('dim', 'New') : styled(styles[phase], phase);
+  phase === '' ? styled('dim', 'New') : styled(isKnown(phase) ? styles[phase] : styles.Unknown, phase);
+
+const isKnown = (phase: string): phase is keyof typeof styles => Object.hasOwn(styles, phase);

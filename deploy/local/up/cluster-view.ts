@@ -1,5 +1,5 @@
 import type { VirtualMachine } from '../../../shared/resources/pelotech/virtual-machine.ts';
-import type { Phase, VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import { downloadShareOf } from '../../../shared/rules/download-share.ts';
 import { byPlace, placeOf } from '../../../shared/rules/queue.ts';
 import type { Holder } from '../../../shared/rules/slots.ts';
@@ -17,7 +17,7 @@ export interface ClusterView {
 export interface ImageRow {
   /** namespace/name. */
   name: string;
-  phase: Phase | '';
+  phase: string;
   /** Share of the download, as far as anybody knows. */
   share: number | undefined;
   /** Which slot it holds, from 1. */

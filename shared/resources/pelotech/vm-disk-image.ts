@@ -184,15 +184,23 @@ export const VMDiskImageStatus = z.object({
     .optional()
     .describe('The last ten facts: when, what, why.'),
 });
-export type VMDiskImageStatus = z.infer<typeof VMDiskImageStatus>;
+/** As it is read: a phase may be one that another version of the functions writes. */
+export type VMDiskImageStatus = Omit<z.infer<typeof VMDiskImageStatus>, 'phase'> & { phase?: string | undefined };
+
+/** Each field by itself: what is garbage in one is lost, and costs no other. A phase that is there is never taken for none. */
+const fields: readonly [string, z.ZodType][] = Object.entries(VMDiskImageStatus.shape);
+const readStatus = z.object({
+  ...Object.fromEntries(fields.map(([name, schema]) => [name, schema.catch(undefined)])),
+  phase: z.coerce.string().optional(),
+}) as unknown as z.ZodType<VMDiskImageStatus>;
 
 /** An image of a machine's disk: downloaded once, in turn, then a snapshot that machines are cloned from. */
 export const VMDiskImage = defineResource(
   { apiVersion: 'pelotech.ot/v1alpha1', kind: 'VMDiskImage', plural: 'vmdiskimages' },
   {
     spec: VMDiskImageSpec,
-    // Garbage in a status is taken for none: start-sync rebuilds it.
-    status: VMDiskImageStatus.optional().catch(undefined),
+    // One that is no object at all is taken for none: start-sync rebuilds it.
+    status: readStatus.optional().catch(undefined),
   },
 );
 export type VMDiskImage = ObjectOf<typeof VMDiskImage>;
@@ -225,8 +233,12 @@ export const arrows: readonly { from: Phase | ''; to: Phase; by: string; when: s
   { from: 'Succeeded', to: 'Snapshotting', by: 'follow-sync', when: 'the snapshot is lost, its volume is kept' },
 ];
 
+/** Its phase is another version's, as in an upgrade: what it stands for is unknown, and it is left alone. */
+export const isOfAnotherVersion = ({ status }: { status?: { phase?: string | undefined } | undefined }) =>
+  Boolean(status?.phase) && !phases.some((known) => known === status?.phase);
+
 /** An image in this phase has nothing more to do. */
-export const isFinished = (phase: Phase | undefined) => phase === 'Succeeded' || phase === 'Failed';
+export const isFinished = (phase: string | undefined) => phase === 'Succeeded' || phase === 'Failed';
 
 /** Selects the images that still have something to do: neither Succeeded nor Failed. */
 export const unfinished = 'status.phase!=Succeeded,status.phase!=Failed';
