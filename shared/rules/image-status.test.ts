@@ -31,3 +31,14 @@ test('its history keeps the last ten facts', () => {
   const { status } = patch as unknown as { status: { history: { message: string }[] } };
   expect(status.history.map(({ message }) => message)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', 'last']);
 });
+
+test('each time that an image comes to be so is an event of its own, and a repeat of one is none', () => {
+  const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 1 } });
+  const idAt = (nowMs: number) => {
+    const actions = move(image, { to: 'Retrying', reason: 'ImportFailed', message: 'cut off.', nowMs });
+    return actions.find((action) => action.do === 'tell')?.id;
+  };
+  expect(idAt(start)).toMatch(/./);
+  expect(idAt(start)).toBe(idAt(start));
+  expect(idAt(start + 60_000)).not.toBe(idAt(start));
+});
