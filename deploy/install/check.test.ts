@@ -6,7 +6,16 @@ import { readManifests } from '../local/manifests.ts';
 import { readOptions } from './arguments.ts';
 import { check, isMet } from './check.ts';
 import type { Cluster } from './cluster.ts';
-import { anyOf, ConfigMap, Definition, KnativeService, Namespace, StorageClass } from './kinds.ts';
+import {
+  anyOf,
+  ConfigMap,
+  Definition,
+  KnativeService,
+  Namespace,
+  StorageClass,
+  StorageProfile,
+  VolumeSnapshotClass,
+} from './kinds.ts';
 import { requirementLines } from './report.ts';
 import { judged } from './requirement.ts';
 import { deadIn } from './triggers.ts';
@@ -29,7 +38,7 @@ async function serve(plural: string, group: string, kind: string, version: strin
     metadata: { name: `${plural}.${group}`, labels },
     spec: {
       group,
-      scope: 'Namespaced',
+      scope: /(Profile|Class)$/.test(kind) ? 'Cluster' : 'Namespaced',
       names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
       versions: [{ name: version, served: true, storage: true, schema }],
     },
@@ -78,6 +87,21 @@ describe('the check', () => {
       'Storage classes': 'warning',
     });
     expect(isMet(await check(cluster, []))).toBe(true);
+  });
+  test('of a class whose StorageProfile tells CDI of no claims says so, and only where snapshots of it can be cut', async () => {
+    await serve('storageprofiles', 'cdi.kubevirt.io', 'StorageProfile', 'v1beta1');
+    await cluster.kube.create(VolumeSnapshotClass, { metadata: { name: 'ebs' }, driver: 'ebs' });
+    await cluster.kube.create(StorageClass, { metadata: { name: 'scratch' }, provisioner: 'none' });
+    for (const name of ['gp3', 'scratch'])
+      await cluster.kube.create(StorageProfile, { metadata: { name }, status: {} });
+    const found = await check(cluster, []);
+    expect(found).toContainEqual(
+      expect.objectContaining({ name: 'StorageProfiles', result: 'warning', found: 'none in gp3' }),
+    );
+    expect(requirementLines(found).join('\n')).toContain('kubectl patch storageprofile gp3 --type merge');
+    const sets = [{ accessModes: ['ReadWriteOnce'], volumeMode: 'Block' }];
+    await cluster.kube.patch(StorageProfile, { name: 'gp3' }, { status: { claimPropertySets: sets } });
+    expect(await results()).not.toHaveProperty('StorageProfiles');
   });
   test('of a cluster without KubeVirt is met, and says that machines are left out; where nobody wants them it is silent', async () => {
     const found = await check(cluster, forMachines);

@@ -10,6 +10,7 @@ import {
   Definition,
   KnativeService,
   StorageClass,
+  StorageProfile,
   VolumeSnapshotClass,
 } from './kinds.ts';
 import { isServed, kubeOvn, kubeVirt, partsFor } from './left-out.ts';
@@ -34,6 +35,7 @@ export async function check(cluster: Cluster, wanted: readonly KubernetesObject[
     partsFor(kubeOvn, wanted).size > 0 ? networks(cluster) : undefined,
     snapshotter(cluster),
     classes(cluster),
+    profiles(cluster),
     ...wanted.filter(({ kind }) => kind === Definition.kind).map((definition) => storedVersions(cluster, definition)),
   ]);
   return found.filter((requirement) => requirement !== undefined);
@@ -171,6 +173,30 @@ async function classes({ kube }: Cluster): Promise<Requirement> {
 }
 
 const namesOf = (objects: readonly AnyObject[]) => objects.map(({ metadata }) => metadata.name).join(', ') || 'none';
+
+/** Only what is lacking is a line: CDI makes no claim of a class whose profile has no access mode, and every image of it waits. */
+async function profiles(cluster: Cluster): Promise<Requirement | undefined> {
+  if (!(await servedAt(cluster, 'storageprofiles.cdi.kubevirt.io', 'v1beta1'))) return undefined;
+  const [found, storage, snapshot] = await Promise.all(
+    [StorageProfile, StorageClass, VolumeSnapshotClass].map((kind) => listOf(cluster.kube, kind)),
+  );
+  const drivers = new Set(snapshot?.map((object) => (object as { driver?: string }).driver));
+  const fit = storage?.filter((object) => drivers.has((object as { provisioner?: string }).provisioner));
+  const isFit = ({ metadata: { name } }: AnyObject) => fit?.some(({ metadata }) => metadata.name === name);
+  const hasNone = ({ status }: AnyObject) =>
+    !(status as { claimPropertySets?: unknown[] } | undefined)?.claimPropertySets?.length;
+  const [first, ...more] = (found ?? []).filter((profile) => isFit(profile) && hasNone(profile));
+  if (!first) return undefined;
+  const set = '{"accessModes":["ReadWriteOnce"],"volumeMode":"Block"}';
+  return warning(
+    {
+      name: 'StorageProfiles',
+      expected: 'claimPropertySets: CDI makes no claim without',
+      remedy: `say for each how its volumes are made: kubectl patch storageprofile ${first.metadata.name} --type merge -p '{"spec":{"claimPropertySets":[${set}]}}'`,
+    },
+    `none in ${namesOf([first, ...more])}`,
+  );
+}
 
 /** Only what stands in the way is a line: most of the time nothing does. */
 async function storedVersions({ kube }: Cluster, definition: KubernetesObject): Promise<Requirement | undefined> {

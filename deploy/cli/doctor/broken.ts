@@ -13,11 +13,11 @@ import {
   KnativeService,
   PingSource,
   StorageClass,
+  StorageProfile,
   Trigger,
   VolumeSnapshotClass,
 } from '../../install/kinds.ts';
 import { applyManifests } from '../../local/manifests.ts';
-import { StorageProfile } from './installation.ts';
 
 /** Where an installation is broken: in the process of a local cluster, or on a Kubernetes with Knative. */
 export type Place = 'local' | 'real';

@@ -9,7 +9,6 @@ import { check } from '../../install/check.ts';
 import type { Cluster } from '../../install/cluster.ts';
 import {
   type AnyObject,
-  anyOf,
   Deployment,
   InMemoryChannel,
   KnativeService,
@@ -17,6 +16,7 @@ import {
   Namespace,
   resourceOf,
   StorageClass,
+  StorageProfile,
   Subscription,
   Trigger,
   VolumeSnapshotClass,
@@ -29,8 +29,6 @@ import { readPolicy } from '../read-policy.ts';
 import { type SecretsThere, secretOf, secretsAt } from '../secrets.ts';
 import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../subject.ts';
 import { secretIn } from './openstack.ts';
-
-export const StorageProfile = anyOf('cdi.kubevirt.io/v1beta1', 'StorageProfile', { namespaced: false });
 
 /** All that the doctor looks at. */
 export interface Installation {
