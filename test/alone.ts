@@ -26,8 +26,11 @@ export interface Alone extends Instance {
   kube: Kube;
   /** The domain events it told. */
   told: DomainEvent[];
-  /** One more instance, whose requests go through what is made of its client: to happen late, or after somebody else's. */
-  another(through: (kube: Kube) => Kube): Instance;
+  /**
+   * One more instance, whose requests go through what is made of its client: to happen late, or after somebody else's. Its clock
+   * may be ahead.
+   */
+  another(through: (kube: Kube) => Kube, aheadMs?: number): Instance;
   close(): Promise<void>;
 }
 
@@ -44,11 +47,11 @@ export async function serveAlone<Observed>(declaration: FunctionDeclaration<Obse
   );
   const told: DomainEvent[] = [];
   const ends: (() => Promise<void>)[] = [];
-  const another: Alone['another'] = (through) => {
+  const another: Alone['another'] = (through, aheadMs = 0) => {
     const { app, drained } = serve(declaration, {
       kube: through(clientOf(server, server.tokenFor({ namespace: operatorNamespace, name }))),
       telemetry: telemetryOf(name),
-      now: realClock.now,
+      now: () => realClock.now() + aheadMs,
       pause: async () => undefined,
       random: () => 0,
       teller: { tell: (event) => void told.push(event), retell: () => undefined },

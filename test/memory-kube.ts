@@ -28,11 +28,15 @@ export function memoryKube(): Kube {
       const object = objects.get(keyIn(resource, ref));
       return object && resource.parse(structuredClone(object));
     },
-    list: async (resource, options = {}) =>
-      [...objects.values()]
+    list: async (resource, options = {}) => {
+      const found = [...objects.values()]
         .filter(({ apiVersion, kind }) => apiVersion === resource.apiVersion && kind === resource.kind)
-        .filter((object) => isListed(object, options))
-        .map((object) => resource.parse(structuredClone(object))),
+        .filter((object) => isListed(object, options));
+      return found.map((object) => resource.parse(structuredClone(object)));
+    },
+    async *pages(resource, options) {
+      yield { items: (await some.list?.(resource, options)) ?? [], resourceVersion: String(version) };
+    },
     create: async (resource, object) => {
       const { metadata, ...rest } = object as Stored;
       if (objects.has(keyIn(resource, metadata))) throw new ApiError(409, 'AlreadyExists', `${metadata.name} exists`);
@@ -64,13 +68,15 @@ export function memoryKube(): Kube {
   return some as Kube;
 }
 
-/** `status.phase!=Available` and `metadata.name=x`, `key=value` and `key in (a,b)` are all that anybody selects by. */
+/** `status.phase!=Available` and `metadata.name=x`, `key`, `key=value` and `key in (a,b)` are all that anybody selects by. */
 function isListed(object: Stored, { namespace, fieldSelector, labelSelector }: ListOptions): boolean {
   const [, path = '', sign, value] = /^([\w.]+)(!?=)(.*)$/.exec(fieldSelector ?? '') ?? [];
   const is = path.split('.').reduce<unknown>((inner, step) => (inner as Tree | undefined)?.[step], object) ?? '';
   const isSelected = fieldSelector === undefined || (is === value) === (sign === '=');
-  const [, label = '', values = ''] = /^([\w./-]+)(?:=| in \()([^)]*)\)?$/.exec(labelSelector ?? '') ?? [];
-  const isLabelled = labelSelector === undefined || values.split(',').includes(object.metadata.labels?.[label] ?? '');
+  const [, label = '', values] = /^([\w./-]+)(?:(?:=| in \()([^)]*)\)?)?$/.exec(labelSelector ?? '') ?? [];
+  const labelled = object.metadata.labels?.[label];
+  const isLabelled =
+    label === '' || (labelled !== undefined && (values === undefined || values.split(',').includes(labelled)));
   return isSelected && isLabelled && (namespace === undefined || object.metadata.namespace === namespace);
 }
 

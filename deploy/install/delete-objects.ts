@@ -1,4 +1,4 @@
-import { managedBy } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel, managedBy } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Resource } from '../../shared/resources/resource.ts';
 import { labelSelector } from '../../shared/rules/selectors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
@@ -15,32 +15,40 @@ export async function deleteObjects(
   for (const resource of kindsDefinedBy([definition])) {
     const objects = await listOf(cluster.kube, resource);
     for (const { metadata } of objects) await cluster.kube.delete(resource, metadata);
-    // With no function left nobody else does.
-    if (!hasFunctions) await removeFinalizers(cluster, [definition]);
     const uids = new Set(objects.map(({ metadata }) => metadata.uid));
+    // With no function left nobody else does.
+    if (!hasFunctions) {
+      await removeFinalizers(cluster, [definition]);
+      await deleteSnapshotsOf(cluster, uids);
+    }
     const left = await leftOf(cluster, resource, ({ metadata }) => uids.has(metadata.uid));
     assertNoneLeft(cluster, `all ${resource.plural}`, left);
     for (const kind of madeKinds) {
-      const made = await leftOf(cluster, kind, isOrphanOf(resource), { labelSelector: labelSelector(managedBy) });
+      const made = await leftOf(cluster, kind, isMadeFor(resource, uids), { labelSelector: labelSelector(managedBy) });
       assertNoneLeft(cluster, `what was made for ${resource.plural}`, made);
     }
     if (objects.length > 0) cluster.say(`${resource.plural}: ${objects.length} deleted`);
   }
 }
 
-/** What is made for machines and images. */
-const madeKinds = [
-  anyOf('kubevirt.io/v1', 'VirtualMachine'),
-  DataVolume,
-  anyOf('snapshot.storage.k8s.io/v1', 'VolumeSnapshot'),
-  anyOf('v1', 'Secret'),
-];
+const VolumeSnapshot = anyOf('snapshot.storage.k8s.io/v1', 'VolumeSnapshot');
 
-/** It goes by its owner reference, which the garbage collector follows only while the owner's kind is served. */
-const isOrphanOf =
-  ({ apiVersion, kind }: Resource) =>
+/** The garbage collector takes no snapshot along: it has no owner. */
+async function deleteSnapshotsOf(cluster: Cluster, uids: ReadonlySet<string>): Promise<void> {
+  const made = await listOf(cluster.kube, VolumeSnapshot, { labelSelector: imageUidLabel });
+  for (const { metadata } of made)
+    if (uids.has(metadata.labels?.[imageUidLabel] ?? '')) await cluster.kube.delete(VolumeSnapshot, metadata);
+}
+
+/** What is made for machines and images. */
+const madeKinds = [anyOf('kubevirt.io/v1', 'VirtualMachine'), DataVolume, VolumeSnapshot, anyOf('v1', 'Secret')];
+
+/** By its owner reference, which the garbage collector follows only while the owner's kind is served, or by its label. */
+const isMadeFor =
+  ({ apiVersion, kind }: Resource, uids: ReadonlySet<string>) =>
   ({ metadata }: AnyObject) =>
-    metadata.ownerReferences?.some((owner) => owner.apiVersion === apiVersion && owner.kind === kind) ?? false;
+    uids.has(metadata.labels?.[imageUidLabel] ?? '') ||
+    (metadata.ownerReferences?.some((owner) => owner.apiVersion === apiVersion && owner.kind === kind) ?? false);
 
 function assertNoneLeft({ timeoutMs }: Cluster, what: string, left: readonly AnyObject[]): void {
   if (left.length === 0) return;

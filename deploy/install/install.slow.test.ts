@@ -4,9 +4,15 @@ import { PersistentVolumeClaim as Claim } from '../../shared/resources/core/pers
 import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import { Volume } from '../../shared/resources/kupenstack/volume.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { diskImageFinalizer, managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import {
+  diskImageFinalizer,
+  imageUidLabel,
+  managedBy,
+  VMDiskImage,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { leaseName } from '../../shared/rules/slots.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
 import { hasKubectl } from '../../test/journeys/local-world.ts';
@@ -207,6 +213,17 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       await uninstall(cluster, { ...options, deleteWorkspaces: true, shipped: await readShipped() });
       expect(await cluster.kube.list(Workspace)).toEqual([]);
     });
+  });
+
+  test('images that go when no function is left take their snapshots along, and no other', async () => {
+    const { uid } = (await cluster.kube.get(VMDiskImage, await anImage(cluster, 'gone')))?.metadata ?? {};
+    const golden = { ...lab, name: 'golden' };
+    const spec = { source: { persistentVolumeClaimName: 'x' } };
+    const labels = { ...managedBy, [imageUidLabel]: uid };
+    await cluster.kube.create(VolumeSnapshot, { metadata: { ...lab, name: 'gone-r1', labels }, spec });
+    await cluster.kube.create(VolumeSnapshot, { metadata: golden, spec });
+    await uninstall(cluster, { ...options, deleteImages: true, shipped: await readShipped() });
+    expect((await cluster.kube.list(VolumeSnapshot)).map(({ metadata }) => metadata.name)).toEqual(['golden']);
   });
 
   test('what stands on OpenStack is taken down first: with no function there it would stay for ever', async () => {

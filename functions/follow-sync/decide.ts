@@ -11,6 +11,7 @@ import { isValid } from '../../shared/rules/policy.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
 import { toMicroTime, toTime } from '../../shared/rules/time.ts';
 import { adopting } from './adopting.ts';
+import { disown } from './disown.ts';
 import { type Failure, failureOf } from './failure.ts';
 import { healing } from './healing.ts';
 import { leftovers, remove } from './leftovers.ts';
@@ -25,9 +26,9 @@ import { atRest, makeSnapshot, snapshotting } from './snapshotting.ts';
  */
 export function decide(observed: Observed): Action[] {
   const { image } = observed;
-  if (image.metadata.deletionTimestamp) return atRest(observed);
-  if (isOfAnotherVersion(image)) return [];
-  return [...stepOf(observed), ...leftovers(observed)];
+  if (image.metadata.deletionTimestamp) return [...disown(observed), ...atRest(observed)];
+  if (isOfAnotherVersion(image)) return disown(observed);
+  return [...disown(observed), ...stepOf(observed), ...leftovers(observed)];
 }
 
 function stepOf(observed: Observed): Action[] {

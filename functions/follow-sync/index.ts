@@ -39,7 +39,7 @@ export default defineFunction<Observed>({
     { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },
     { resource: DataVolume, verbs: ['list', 'delete'] },
     { resource: Pod, verbs: ['list'] },
-    { resource: VolumeSnapshot, verbs: ['get', 'list', 'create', 'delete'] },
+    { resource: VolumeSnapshot, verbs: ['get', 'list', 'create', 'patch', 'delete'] },
     { resource: Lease, verbs: ['get'], namespace: 'own' },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
     { resource: Event, verbs: ['create'] },

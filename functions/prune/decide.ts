@@ -14,11 +14,12 @@ import type { Policy } from '../../shared/rules/policy.ts';
 import { isHeldBy, referencesAmong } from '../../shared/rules/references.ts';
 import { waitingAmong } from '../../shared/rules/workspace-images.ts';
 import { mayBeOrphan, orphan } from './orphan.ts';
+import { removeStray, type Stray } from './stray.ts';
 import { hold, takeDown } from './teardown.ts';
 import { unused } from './unused.ts';
 
 /** What a decision goes by. */
-export type Observed = Seen | Postponed | Unread;
+export type Observed = Seen | Stray | Postponed | Unread;
 
 /** The image was not looked at: the pass has enough to do. */
 export interface Postponed {
@@ -51,11 +52,15 @@ export interface Left {
   holdsSlot: boolean;
 }
 
-/** Deletes an image that nobody uses any more; keeps one that was deleted while machines hold it, then takes it down. */
+/**
+ * Deletes an image that nobody uses any more; keeps one that was deleted while machines hold it, then takes it down; deletes
+ * what was made for an image that no longer exists.
+ */
 export function decide(observed: Observed): Action[] {
   if ('postponed' in observed) return [lookLater(observed.postponed)];
   if ('unread' in observed)
     return [{ do: 'again', because: `VMDiskImage ${keyOf(observed.unread)} could not be read: ${observed.why}` }];
+  if ('stray' in observed) return removeStray(observed);
   const { image, machines, workspaces, policy, left, nowMs } = observed;
   const { deletionTimestamp, finalizers } = image.metadata;
   const users = referencesAmong(machines, policy);

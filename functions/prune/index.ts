@@ -26,6 +26,7 @@ import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { decide, type Left, type Observed, type Postponed, type Unread } from './decide.ts';
 import { mayBeOrphan } from './orphan.ts';
+import { straysOf } from './strays-of.ts';
 import { mayBeUnused } from './unused.ts';
 
 /** Deletes images that nobody uses any more where the policy asks for it, and takes down what a deleted image leaves. */
@@ -46,7 +47,7 @@ export default defineFunction<Observed>({
     { resource: VirtualMachine, verbs: ['list'] },
     { resource: Workspace, verbs: ['list'] },
     { resource: DataVolume, verbs: ['list', 'delete'] },
-    { resource: PersistentVolumeClaim, verbs: ['list'] },
+    { resource: PersistentVolumeClaim, verbs: ['list', 'delete'] },
     { resource: VolumeSnapshot, verbs: ['list', 'delete'] },
     { resource: Lease, verbs: ['get'], namespace: 'own' },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
@@ -66,9 +67,14 @@ const takenDownPerPass = 100;
 /** Each image before the machines that name it: what is deleted as it was observed was found unused after that. */
 async function observe({ kube, nowMs }: Context, wake: Wake): Promise<Observed[]> {
   const { images, postponed, unread } = await candidates(kube, wake);
+  const strays = wake.audit ? await straysOf(kube, images, nowMs) : [];
   const allDeleted = images.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
   const deleted = allDeleted.slice(0, takenDownPerPass);
-  const others = [...unread, ...[...postponed, ...allDeleted.slice(takenDownPerPass).map(refOf)].map(postpone)];
+  const others = [
+    ...strays,
+    ...unread,
+    ...[...postponed, ...allDeleted.slice(takenDownPerPass).map(refOf)].map(postpone),
+  ];
   const looksForUnused = wake.audit || subjectsOf(wake, ConfigMap).length > 0;
   // Most events are about images that stay: they cost no more than the look at the image.
   if (deleted.length === 0 && !looksForUnused && !images.some(isMadeForWorkspaces)) return others;

@@ -1,10 +1,4 @@
-import {
-  imageUidLabel,
-  managedBy,
-  revisionLabel,
-  type VMDiskImage,
-  VMDiskImage as VMDiskImageKind,
-} from '../resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel, managedBy, revisionLabel, type VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, Resource } from '../resources/resource.ts';
 
 /** The owner reference of what belongs to this object and goes with it; its deletion waits for nothing. */
@@ -20,10 +14,12 @@ export const controlledBy = (
   blockOwnerDeletion: false,
 });
 
-/** The metadata of what is made for a revision of an image: it belongs to the image, and is found by its labels. */
+/**
+ * The metadata of what is made for a revision of an image; it is found by its labels. A snapshot has no owner beside them: a
+ * deletion in the foreground would take it from under the machines that hold the image, and prune deletes it in any case.
+ */
 export const childMetadata = (image: VMDiskImage, name: string, revision: number) => ({
   name,
   namespace: image.metadata.namespace,
   labels: { ...managedBy, [imageUidLabel]: image.metadata.uid, [revisionLabel]: String(revision) },
-  ownerReferences: [controlledBy(VMDiskImageKind, image)],
 });

@@ -241,7 +241,7 @@ async function create(
     if (hasStatus(error, 409)) {
       const found = owner === undefined ? undefined : await kube.get(resource, object.metadata);
       if (!found || !owner) throw new Conflict(sayError(error));
-      if (found.metadata.ownerReferences?.some(({ uid }) => uid === owner)) return;
+      if (isMadeFor(owner, found)) return;
       refuse(
         outcome,
         resource,
@@ -253,6 +253,10 @@ async function create(
     else throw error;
   }
 }
+
+/** By its owner references, or by a label where those would take it along too soon. */
+const isMadeFor = (owner: string, { metadata: { ownerReferences = [], labels = {} } }: KubernetesObject) =>
+  ownerReferences.some(({ uid }) => uid === owner) || Object.values(labels).includes(owner);
 
 /** Undefined where the API server refuses it: applying the same again would not help. */
 async function apply(

@@ -10,7 +10,10 @@ import {
   stories as machineBadInput,
   kubectlStories as machineBadInputWithKubectl,
 } from '../journeys/machine-bad-input.ts';
-import { stories as machineDeletion } from '../journeys/machine-deletion.ts';
+import {
+  stories as machineDeletion,
+  kubectlStories as machineDeletionWithKubectl,
+} from '../journeys/machine-deletion.ts';
 import { stories as machineFailures } from '../journeys/machine-failures.ts';
 import { stories as machineImages } from '../journeys/machine-images.ts';
 import { stories as machinesLife, passwords } from '../journeys/machines-life.ts';
@@ -83,7 +86,7 @@ const all = {
   'bad input of machines': [...machineBadInput, ...withKubectl(machineBadInputWithKubectl)],
   references,
   pruning,
-  'deletion of machines and images': machineDeletion,
+  'deletion of machines and images': [...machineDeletion, ...withKubectl(machineDeletionWithKubectl)],
   'what was proposed and asked': proposal,
   scale,
   wakers,

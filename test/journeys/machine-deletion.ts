@@ -11,6 +11,7 @@ import { untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';
 import { deleteMachine, Namespace, namesOf, noAudit, untilCount } from './references.ts';
+import type { KubectlStory } from './run-locally.ts';
 import { dropsAllButTimers } from './wakers.ts';
 import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
 
@@ -203,6 +204,30 @@ export const stories: readonly Story[] = [
       await until(world, VMDiskImage, refOf(world, 'image'), isAnother);
       world.store.limitTo(undefined);
       await untilPhase(world, 'image', 'Succeeded');
+    },
+  },
+];
+
+export const kubectlStories: readonly KubectlStory[] = [
+  {
+    name: 'the image in the foreground, as Argo CD deletes: its snapshot stays for the machines that hold it',
+    local: noAudit,
+    run: async (world) => {
+      const { status } = await inUse(world, ['a']);
+      const { namespace } = world;
+      const snapshot = refOf(world, status?.snapshot?.name ?? '');
+      await world.kubectl('delete', 'vmdi', 'image', '-n', namespace, '--cascade=foreground', '--wait=false');
+      await untilHeld(world, 'image', `found 1 machine: ${namespace}/a.`);
+      // The garbage collector has no more to do for this deletion once it has taken its own finalizer off.
+      const isCollected = (image: VMDiskImage | undefined) =>
+        image !== undefined && !image.metadata.finalizers?.includes('foregroundDeletion');
+      await until(world, VMDiskImage, refOf(world, 'image'), isCollected);
+      const kept = await world.kube.get(VolumeSnapshot, snapshot);
+      expect(kept).toBeDefined();
+      expect(kept?.metadata.deletionTimestamp).toBeUndefined();
+      await deleteMachine(world, 'a');
+      await untilGone(world, VMDiskImage, refOf(world, 'image'));
+      await leavesNothing(world);
     },
   },
 ];

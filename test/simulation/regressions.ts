@@ -88,7 +88,6 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
   {
     invariant: 'S15',
     what: 'a restored DataVolume without an owner gives its slot back, and is deleted',
-    unmended: 'A5',
     plan: plainly(
       [
         { seconds: 0, do: 'policy', key: 'concurrency', value: '1' },

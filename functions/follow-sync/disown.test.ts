@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { aSnapshot, aVMDiskImage, start } from '../../test/builders.ts';
+import { decide } from './decide.ts';
+import { disown } from './disown.ts';
+import type { Observed } from './observed.ts';
+import { snapshotFor } from './snapshot.ts';
+
+const image = aVMDiskImage({ deleted: true, status: { phase: 'Succeeded', revision: 1 } });
+const owner = (uid: string) => ({ apiVersion: 'v1', kind: 'X', name: 'x', uid });
+const ownedBy = (...uids: string[]) => {
+  const made = aSnapshot(image, { ready: true });
+  return { ...made, metadata: { ...made.metadata, ownerReferences: uids.map(owner) } };
+};
+const seen = (snapshot: ReturnType<typeof ownedBy>): Observed => ({
+  nowMs: start,
+  policy: parsePolicy(undefined),
+  image,
+  dataVolumes: [],
+  pods: [],
+  snapshots: [snapshot],
+  isSnapshotGone: false,
+  isAudit: false,
+  refusals: new Map(),
+});
+
+test('a snapshot is made without an owner: what deletes the image in the foreground would take it along', () => {
+  expect(snapshotFor(image, 1, 'claim').metadata).not.toHaveProperty('ownerReferences');
+});
+
+test('a snapshot of an earlier release loses its image as owner, and nobody else', () => {
+  expect(disown(seen(ownedBy('uid-ubuntu')))).toMatchObject([
+    { do: 'patchMetadata', metadata: { ownerReferences: null } },
+  ]);
+  expect(decide(seen(ownedBy('uid-ubuntu', 'other')))).toMatchObject([
+    { do: 'patchMetadata', metadata: { ownerReferences: [{ uid: 'other' }] } },
+  ]);
+  expect(disown(seen(ownedBy('other')))).toEqual([]);
+  expect(disown(seen(ownedBy()))).toEqual([]);
+});

@@ -1,0 +1,19 @@
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { traceOf } from '../../shared/rules/image-status.ts';
+import type { Observed } from './observed.ts';
+
+/**
+ * Takes the owner reference to the image off its snapshots, which earlier releases put there: a deletion of the image in the
+ * foreground would take them from under the machines that hold it.
+ */
+export const disown = ({ image, snapshots }: Observed): Action[] =>
+  snapshots
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .flatMap((of): Action[] => {
+      const owners = of.metadata.ownerReferences ?? [];
+      const others = owners.filter(({ uid }) => uid !== image.metadata.uid);
+      if (others.length === owners.length) return [];
+      const metadata = { ownerReferences: others.length > 0 ? others : null };
+      return [{ do: 'patchMetadata', resource: VolumeSnapshot, of, metadata, trace: traceOf(image) }];
+    });

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import {
+  adoptSnapshot,
+  diskImageFinalizer,
+  type VMDiskImage as Image,
+  imageUidLabel,
+  managedBy,
+  VMDiskImage,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Resource } from '../../shared/resources/resource.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { dataVolumeName, snapshotName } from '../../shared/rules/names.ts';
+import { type Alone, serveAlone } from '../../test/alone.ts';
+import { aDataVolume, aSnapshot, at, aVMDiskImage, start } from '../../test/builders.ts';
+import { decide } from './decide.ts';
+import declaration from './index.ts';
+import type { Stray } from './stray.ts';
+
+const old = aVMDiskImage({ uid: 'uid-of-the-old' });
+const anew = (status: Image['status'] = {}, annotations: Record<string, string> = {}) =>
+  aVMDiskImage({ uid: 'uid-of-the-new', status, annotations });
+const snapshot = aSnapshot(old, { ready: true });
+const made = aDataVolume(old);
+const volume = { ...made, metadata: { ...made.metadata, creationTimestamp: at(0) } };
+const claim = PersistentVolumeClaim.parse({ metadata: volume.metadata });
+const owned = {
+  ...claim,
+  metadata: { ...claim.metadata, ownerReferences: [{ ...claim.metadata, apiVersion: 'v1', kind: 'DataVolume' }] },
+};
+const verbs = (more: Partial<Stray>) =>
+  decide({ nowMs: start + 600_000, isAudit: true, stray: snapshot, ...more }).map(({ do: verb }) => verb);
+
+describe('what was made for an image that no longer exists', () => {
+  test.each<[string, Partial<Stray>, string[]]>([
+    ['a snapshot goes, and an Event says so', {}, ['delete', 'record']],
+    ['a DataVolume goes', { stray: volume }, ['delete', 'record']],
+    ['a claim goes', { stray: claim }, ['delete', 'record']],
+    ['a claim that has an owner goes with that', { stray: owned }, []],
+    ['it goes where the image of its name is another', { image: anew() }, ['delete', 'record']],
+    ['it stays where the second look finds its image', { image: old }, []],
+    [
+      'it stays where the restored image is cloned from it',
+      { image: anew({ phase: 'Succeeded', snapshot: { name: snapshot.metadata.name, revision: 1 } }) },
+      [],
+    ],
+    [
+      'it stays where the restored image adopts it',
+      { image: anew({}, { [adoptSnapshot]: snapshot.metadata.name }) },
+      [],
+    ],
+    ['it stays for ten minutes: a backup may still be coming in', { nowMs: start + 599_999 }, []],
+    ['it stays while it is being deleted', { stray: aSnapshot(old, { leaving: true }) }, []],
+    [
+      'it stays under a name that tells of no such image',
+      { stray: { ...snapshot, metadata: { ...snapshot.metadata, name: 'golden' } } },
+      [],
+    ],
+    ['it stays but for an audit', { isAudit: false }, []],
+  ])('%s', (_, given, expected) => {
+    expect(verbs(given)).toEqual(expected);
+  });
+  test('it is deleted only as it was observed', () => {
+    expect(decide({ nowMs: start + 600_000, isAudit: true, stray: snapshot })[0]).toMatchObject({ unchanged: true });
+  });
+});
+
+describe('an audit', () => {
+  let alone: Alone;
+  const namespace = 'vmdi-farm';
+  beforeAll(async () => {
+    alone = await serveAlone(declaration);
+  });
+  afterAll(() => alone.close());
+
+  const createImage = async (name: string, more: object = {}) => {
+    const { apiVersion, kind, spec } = aVMDiskImage();
+    const metadata = { name, namespace, finalizers: [diskImageFinalizer], ...more };
+    return alone.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
+  };
+  const createFor = async (of: { name: string; uid: string }) => {
+    const labels = { ...managedBy, [imageUidLabel]: of.uid };
+    const [held, download] = [snapshotName(of, 1), dataVolumeName(of, 1, 1)];
+    const metadata = (name: string) => ({ name, namespace, labels });
+    await alone.kube.create(VolumeSnapshot, {
+      metadata: metadata(held),
+      spec: { source: { persistentVolumeClaimName: 'x' } },
+    });
+    await alone.kube.create(DataVolume, {
+      metadata: metadata(download),
+      spec: { source: { http: { url: 'https://a/b' } }, storage: { resources: { requests: { storage: '1Gi' } } } },
+    });
+    await alone.kube.create(PersistentVolumeClaim, {
+      metadata: metadata(download),
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    });
+    return held;
+  };
+  const left = async (kind: Resource) =>
+    (await alone.kube.list(kind, { namespace }))
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ metadata }) => metadata.name);
+
+  test('deletes what a restored backup brought without its image, ten minutes later, and nothing that is used', async () => {
+    const lost = { name: 'lost', uid: 'uid-before-the-restore' };
+    await createFor(lost);
+    const used = await createFor({ name: 'used', uid: 'uid-before-the-restore' });
+    const restored = await createImage('used', { annotations: { [adoptSnapshot]: used } });
+    const own = await createFor({ name: 'used', uid: restored.metadata.uid });
+    expect(await alone.audit()).toBe(202);
+    expect(await left(VolumeSnapshot)).toHaveLength(3);
+    const later = alone.another((client) => client, 600_000);
+    expect(await later.audit()).toBe(202);
+    expect((await left(VolumeSnapshot)).sort()).toEqual([own, used].sort());
+    expect(await left(DataVolume)).toEqual([`${own}-a1`]);
+    expect(await left(PersistentVolumeClaim)).toEqual([`${own}-a1`]);
+  });
+});

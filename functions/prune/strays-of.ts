@@ -1,0 +1,44 @@
+import type { Context } from '../../shared/function.ts';
+import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { type KubernetesObject, keyOf, type Resource } from '../../shared/resources/resource.ts';
+import { imageNameOf } from '../../shared/rules/names.ts';
+import { hasStatus } from '../../shared/runtime/errors.ts';
+import { madeKinds, mayBeStray, type Stray, snapshotsNamedBy } from './stray.ts';
+
+/** An audit deletes so many at most. */
+const straysPerPass = 50;
+
+/** What carries the label of an image that is not among all there are, each with a second look at the image of its name. */
+export async function straysOf(kube: Context['kube'], images: readonly VMDiskImage[], nowMs: number): Promise<Stray[]> {
+  const uids = new Set(images.map(({ metadata }) => metadata.uid));
+  const used = new Set(
+    images.flatMap((image) => snapshotsNamedBy(image).map((name) => keyOf({ ...image.metadata, name }))),
+  );
+  const isStray = (object: KubernetesObject) =>
+    !uids.has(object.metadata.labels?.[imageUidLabel] ?? '') &&
+    !used.has(keyOf(object.metadata)) &&
+    mayBeStray(object, nowMs);
+  const found = await Promise.all(madeKinds.map((kind) => labelled(kube, kind, isStray)));
+  const looks = found
+    .flat()
+    .slice(0, straysPerPass)
+    .map(async (stray): Promise<Stray> => {
+      const ref = { namespace: stray.metadata.namespace, name: imageNameOf(stray.metadata.name) ?? '' };
+      return { nowMs, isAudit: true, stray, image: await kube.get(VMDiskImage, ref) };
+    });
+  const looked = await Promise.allSettled(looks);
+  // Of an image that could not be read the next audit decides.
+  return looked.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []));
+}
+
+async function labelled(kube: Context['kube'], resource: Resource, isWanted: (object: KubernetesObject) => boolean) {
+  const found: KubernetesObject[] = [];
+  try {
+    for await (const { items } of kube.pages(resource, { labelSelector: imageUidLabel }))
+      found.push(...items.filter(isWanted));
+  } catch (error) {
+    // The kind is not served: nothing of it is there.
+    if (!hasStatus(error, 404)) throw error;
+  }
+  return found;
+}
