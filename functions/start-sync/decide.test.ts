@@ -77,6 +77,22 @@ const queued = (name: string, seconds: number, more: ImageOptions = {}) =>
   known({ name, ...more, status: { phase: 'Queued', queuedAt: at(seconds).replace('Z', '000Z'), ...more.status } });
 
 describe('the queue', () => {
+  test('a thousand images with the longest names get a thousand slots, and the Lease stays as small as the API server wants it', () => {
+    const images = Array.from({ length: 1000 }, (_, index) =>
+      queued(`${index}-`.padEnd(253, 'x'), index, { uid: crypto.randomUUID() }),
+    );
+    const { of } = pass(images, { data: { concurrency: '1000' } });
+    const [lease] = of('replace').map(({ object }) => Lease.parse(object));
+    const annotations = Object.entries(lease?.metadata.annotations ?? {})
+      .flat()
+      .join('');
+    expect(annotations.length).toBeLessThanOrEqual(256 * 1024);
+    const holders = holdersOf(lease) ?? [];
+    expect(new Set(holders.map(({ uid }) => uid)).size).toBe(1000);
+    // Those who go first are told by name.
+    expect(holders.findIndex(({ image }) => image === '')).toBeGreaterThan(400);
+    expect(of('create')).toHaveLength(1000);
+  });
   test('the two images that waited longest get the two slots, in one write of the Lease', () => {
     const { holders, started, phases, of } = pass([queued('c', 3), queued('a', 1), queued('b', 2)]);
     expect(holders).toEqual(['a', 'b']);

@@ -10,7 +10,7 @@ export const defaultHoldOffMs = 10_000;
 
 export const Holder = z.object({
   uid: z.string().min(1),
-  /** namespace/name, for people. */
+  /** namespace/name, for people; empty where the Lease has no room for it. */
   image: z.string(),
   revision: z.number().int().nonnegative(),
   attempt: z.number().int().positive(),
@@ -32,6 +32,20 @@ export function holdersOf(lease: Lease | undefined): Holder[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The API server takes 256 KiB of annotations of an object, and refuses every write of one that has more; others want some, too. */
+const mostBytes = 240 * 1024;
+
+/** The holders as the Lease has them. Where there is no room for all names the last go without: a slot is held by its uid. */
+export function sayHolders(holders: readonly Holder[]): string {
+  let room = mostBytes - JSON.stringify(holders.map((holder) => ({ ...holder, image: '' }))).length;
+  return JSON.stringify(
+    holders.map((holder) => {
+      room -= holder.image.length;
+      return room < 0 ? { ...holder, image: '' } : holder;
+    }),
+  );
 }
 
 /** How many may still be let in; fewer than none is none: nobody is turned out when the limit is lowered. */
