@@ -88,6 +88,12 @@ export function aMadeMachine(
   };
 }
 
+/** The machine once that patch of its status has been written. */
+export function written(machine: VirtualMachine, patch: object | undefined): VirtualMachine {
+  const fields = Object.entries({ ...machine.status, ...patch }).filter(([, value]) => value !== null);
+  return VirtualMachine.parse({ ...machine, status: Object.fromEntries(fields) });
+}
+
 /** The same machine after its status was written and its spec perhaps changed. */
 export const changed = (made: Seen & { machine: VirtualMachine }, spec: Partial<VirtualMachine['spec']>) => ({
   ...made,

@@ -1,5 +1,5 @@
 import type { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { machineSteps, type VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Component, Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { keyOf } from '../../shared/resources/resource.ts';
@@ -161,7 +161,8 @@ function cureOfMachine(machine: VirtualMachine, known: Known): Cure {
       commands: [`kubectl create secret generic NAME -n ${namespace} --from-file=password=FILE`],
     };
   }
-  const isOnItsWay = phaseOf(machine) === 'Provisioning' && !machine.status?.trouble;
+  const { trouble } = machine.status ?? {};
+  const isOnItsWay = phaseOf(machine) === 'Provisioning' && (!trouble || machineSteps.includes(trouble.reason));
   const describe = `kubectl describe otvm ${name} -n ${namespace}`;
   if (isOnItsWay) return { ...waiting(machine), commands: [...waiting(machine).commands, describe] };
   return {

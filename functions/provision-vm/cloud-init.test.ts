@@ -308,7 +308,7 @@ describe('an address', () => {
     expect({ ...made.machine.status, ...first.status }.addresses).toMatchObject([{ ipAddress: '10.10.0.6' }]);
     const { machine } = changed(made, { interfaces });
     const said = { ...machine, status: { ...machine.status, ...first.status } };
-    expect(pass({ ...made, machine: said, neighbours: [holder] }).actions).toEqual([]);
+    expect(pass({ ...made, machine: said, neighbours: [holder] }).writes).toEqual([]);
   });
 });
 

@@ -7,7 +7,7 @@ import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { at, aVMDiskImage, start } from '../../test/builders.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';
 import { aKubeVirtMachine, anInstance } from '../../test/machine-children.ts';
-import { aMadeMachine, aReadyImage, changed, madeIn, pass, textIn } from '../../test/provision-pass.ts';
+import { aMadeMachine, aReadyImage, changed, madeIn, pass, textIn, written } from '../../test/provision-pass.ts';
 
 const all = ['create DataVolume', 'create Secret', 'create VirtualMachine', 'patchStatus VirtualMachine'];
 const running = { printableStatus: 'Running', ready: true };
@@ -128,9 +128,7 @@ describe('a machine whose image is ready', () => {
   test('is left alone once all is there and said', () => {
     const made = aMadeMachine({}, { machine: running });
     const { status } = pass(made);
-    expect(
-      pass({ ...made, machine: aVirtualMachine({ status: { ...made.machine.status, ...status } }) }).actions,
-    ).toEqual([]);
+    expect(pass({ ...made, machine: written(made.machine, status) }).actions).toEqual([]);
   });
   test('and that is being deleted gets nothing any more', () => {
     expect(pass({ machine: aVirtualMachine({ deleted: true }) }).actions).toEqual([]);
@@ -298,7 +296,7 @@ describe('a disk whose snapshot is no more the one to clone from', () => {
     const first = pass({ ...made, image: imageAt(2) });
     const words = first.status?.conditions?.find(({ type }) => type === 'DiskReady')?.message;
     for (const word of ['lab/demo-root', 'revision 1', 'revision 2']) expect(words).toContain(word);
-    const machine = { ...made.machine, status: { ...made.machine.status, ...first.status } };
+    const machine = written(made.machine, first.status);
     const { dataVolume } = made;
     if (!dataVolume) throw new Error('expected one');
     const leaving = { ...dataVolume, metadata: { ...dataVolume.metadata, deletionTimestamp: at(5) } };
@@ -362,7 +360,7 @@ describe('a machine of KubeVirt', () => {
   ])('%s is on its way: %s', (printableStatus, reason) => {
     const found = pass(aMadeMachine({}, { machine: { printableStatus } }));
     expect(found.conditions.MachineReady).toBe(`False ${reason}`);
-    expect(found.status?.trouble).toBeUndefined();
+    expect(found.status?.message ?? '').not.toContain('Failed if');
   });
   const troubles = [
     ['ErrorUnschedulable', 'Unschedulable', 15 * 60],
@@ -377,7 +375,7 @@ describe('a machine of KubeVirt', () => {
     expect(first.status).toMatchObject({ trouble: { reason, since: '2026-01-01T00:00:10Z' } });
     expect(first.status?.phase).toBeUndefined();
     const machine = { ...made.machine, status: { ...made.machine.status, ...first.status } };
-    expect(pass({ ...made, machine, nowMs: start + (seconds + 9) * 1000 }).actions).toEqual([]);
+    expect(pass({ ...made, machine, nowMs: start + (seconds + 9) * 1000 }).writes).toEqual([]);
     const last = pass({ ...made, machine, nowMs: start + (seconds + 10) * 1000 });
     expect(last.status?.phase).toBe('Failed');
     expect(last.warnings).toEqual([reason]);
@@ -391,8 +389,7 @@ describe('a machine of KubeVirt', () => {
   test('that misses a claim which CDI has yet to make is on its way', () => {
     const disk = { phase: '', hasClaim: false };
     const found = pass(aMadeMachine({}, { disk, machine: { printableStatus: 'ErrorPvcNotFound' } }));
-    expect(found.conditions.MachineReady).toBe('False Starting');
-    expect(found.status?.trouble).toBeUndefined();
+    expect(found.conditions).toMatchObject({ MachineReady: 'False Starting', Ready: 'False Cloning' });
   });
   test.each([
     [1, undefined],
@@ -520,6 +517,90 @@ describe('what KubeVirt cannot do', () => {
     const found = pass(aMadeMachine({}, { machine: { printableStatus: 'Stopped', conditions } }));
     expect(found.conditions.Ready).toBe('False LaunchFailed');
     expect(found.status?.message).toContain(message);
+  });
+});
+
+describe('a step that does not end', () => {
+  const leaving = (made: ReturnType<typeof aMadeMachine>) => ({
+    ...made,
+    kubeVirtMachine: made.kubeVirtMachine && {
+      ...made.kubeVirtMachine,
+      metadata: { ...made.kubeVirtMachine.metadata, deletionTimestamp: at(5) },
+    },
+  });
+  const starting = aMadeMachine({}, { machine: { printableStatus: 'Starting' } });
+  const cloned = (disk: object, printableStatus = 'Provisioning') =>
+    aMadeMachine({}, { disk, machine: { printableStatus } });
+  const vmi = 'See kubectl describe vmi demo -n lab';
+  type Case = [string, ReturnType<typeof aMadeMachine>, string, string];
+  test.each<Case>([
+    ['is not begun by KubeVirt', aMadeMachine({}, { machine: { printableStatus: '' } }), 'Starting', vmi],
+    ['is being started', starting, 'Starting', vmi],
+    ['waits for its volume', cloned({}, 'WaitingForVolumeBinding'), 'Starting', vmi],
+    ['is in a state that KubeVirt does not know', cloned({}, 'Unknown'), 'Starting', vmi],
+    ['does not stop', aMadeMachine({}, { machine: { printableStatus: 'Stopping' } }), 'Stopping', vmi],
+    ['is not ready', aMadeMachine({}, { machine: { printableStatus: 'Running' } }), 'GuestNotReady', vmi],
+    ['is paused before it was ready', aMadeMachine({}, { machine: { printableStatus: 'Paused' } }), 'Starting', vmi],
+    ['does not go', leaving(starting), 'MachineTerminating', 'See kubectl describe vm.kubevirt.io demo -n lab'],
+    [
+      'has a disk that CDI has not begun',
+      cloned({ phase: '', hasClaim: false }),
+      'Cloning',
+      'kubectl describe dv demo-root -n lab',
+    ],
+    [
+      'has a disk that waits for its Pod',
+      cloned({ phase: 'PendingPopulation' }, 'WaitingForVolumeBinding'),
+      'Cloning',
+      vmi,
+    ],
+  ])(
+    'of a machine that %s is no failure before machineFailedAfter, and says then where to look',
+    (_, made, reason, where) => {
+      const first = pass(made);
+      expect({ ...made.machine.status, ...first.status }).toMatchObject({ phase: 'Provisioning', trouble: { reason } });
+      const machine = { ...made.machine, status: { ...made.machine.status, ...first.status } };
+      expect(pass({ ...made, machine, nowMs: start + 309_000 }).writes).toEqual([]);
+      const last = pass({ ...made, machine, nowMs: start + 310_000 });
+      expect(last.status).toMatchObject({ phase: 'Failed', message: expect.stringContaining(where) });
+      expect(last.status?.message).toContain('5m');
+      expect(last.warnings).toEqual([reason]);
+      expect(last.conditions.Ready).toBe(`False ${reason}`);
+    },
+  );
+  test('has a minute, also where the policy has no patience with trouble', () => {
+    const policy = { machineFailedAfter: '0s' };
+    expect(pass({ ...starting, policy }).status?.phase).toBeUndefined();
+    const machine = written(starting.machine, pass({ ...starting, policy }).status);
+    expect(pass({ ...starting, policy, machine, nowMs: start + 70_000 }).status?.phase).toBe('Failed');
+  });
+  test('is looked at when its time is over, by whoever is there', () => {
+    expect(pass(starting).actions).toContainEqual(expect.objectContaining({ do: 'lookLater', afterMs: 300_000 }));
+  });
+  test.each(['CloneInProgress', 'CloneScheduled', 'CloneFromSnapshotSourceInProgress'])(
+    'is none where CDI is at work on the disk, which may take its time: %s',
+    (phase) => {
+      const made = cloned({ phase });
+      const machine = { ...made.machine, status: { ...made.machine.status, ...pass(made).status } };
+      expect(pass({ ...made, machine, nowMs: start + 3_600_000 }).writes).toEqual([]);
+    },
+  );
+  test('and the next one have a time each, but for what goes wrong at starting', () => {
+    const sinceAfter = (reason: string, printableStatus: string) => {
+      const made = aMadeMachine({}, { machine: { printableStatus } });
+      const trouble = { reason, since: at(-100) };
+      const machine = { ...made.machine, status: { ...made.machine.status, trouble } };
+      return { ...machine.status, ...pass({ ...made, machine }).status }.trouble?.since;
+    };
+    const before = at(-100);
+    const now = '2026-01-01T00:00:10Z';
+    expect(sinceAfter('Starting', 'Starting')).toBe(before);
+    expect(sinceAfter('LaunchFailed', 'Starting')).toBe(before);
+    expect(sinceAfter('Starting', 'ErrImagePull')).toBe(before);
+    expect(sinceAfter('Stopping', 'Starting')).toBe(now);
+    expect(sinceAfter('Cloning', 'Starting')).toBe(now);
+    expect(sinceAfter('Unschedulable', 'Starting')).toBe(now);
+    expect(sinceAfter('Starting', 'ErrorUnschedulable')).toBe(now);
   });
 });
 

@@ -12,11 +12,13 @@ interface Judged {
   phase: MachinePhase;
   message: string;
   trouble: VirtualMachineStatus['trouble'];
+  /** Until it has lasted too long. */
+  leftMs?: number;
 }
 
 /** Phase and trouble of a machine with this in its way: trouble makes it Failed only where it lasts. */
 export function judge(
-  { reason, message, weight }: Obstacle,
+  { reason, message, weight, late }: Obstacle,
   {
     before,
     policy,
@@ -33,16 +35,29 @@ export function judge(
   if (weight === 'waits') return { phase: 'Provisioning', message, trouble: undefined };
   if (weight === 'final') return { phase: 'Failed', message, trouble: undefined };
   const { machineFailedAfter, machineUnschedulableAfter } = policy.values;
-  const isPatient = reason === patient;
-  const since = before && (before.reason === patient) === isPatient ? before.since : toTime(nowMs);
-  const limitMs = isPatient ? machineUnschedulableAfter : machineFailedAfter;
-  const isOver = nowMs - Date.parse(since) >= limitMs || (reason === 'CrashLoopBackOff' && crashes >= crashesToFail);
+  const since = before && clockOf(before.reason) === clockOf(reason) ? before.since : toTime(nowMs);
+  const least = weight === 'step' ? leastForStep : 0;
+  const limitMs = Math.max(least, reason === patient ? machineUnschedulableAfter : machineFailedAfter);
+  const leftMs = Date.parse(since) + limitMs - nowMs;
+  const mayLast = weight === 'step' && late === undefined;
+  const isOver = !mayLast && (leftMs <= 0 || (reason === 'CrashLoopBackOff' && crashes >= crashesToFail));
+  const limit = sayDuration(limitMs);
+  const said = weight === 'step' ? message : `${sentence(message)} Failed if that lasts ${limit}; it may well heal.`;
+  const failed = late === undefined ? message : `${sentence(message)} That has lasted ${limit}. ${late}`;
   return {
     phase: isOver ? 'Failed' : 'Provisioning',
-    message: isOver ? message : `${sentence(message)} Failed if that lasts ${sayDuration(limitMs)}; it may well heal.`,
+    message: isOver ? failed : said,
     trouble: { reason, since },
+    ...(isOver || mayLast ? {} : { leftMs }),
   };
 }
 
 /** A node may have to be brought first, which takes minutes. */
 const patient = 'Unschedulable';
+
+/** Every machine takes its steps, also where the policy has no patience with trouble. */
+const leastForStep = 60_000;
+
+/** What has a time of its own; all that goes wrong at starting has one together, from the beginning of the start. */
+const clockOf = (reason: string) => (ownClocks.has(reason) ? reason : 'Starting');
+const ownClocks = new Set([patient, 'Cloning', 'Stopping', 'MachineTerminating']);

@@ -33,6 +33,8 @@ export const networkFault = ({ machine, kubeVirtMachine, networks, policy }: Obs
 export const networkLost = ({ kubeVirtMachine, networks }: Observed): Obstacle | undefined =>
   missingNetwork(networks, kubeVirtMachine ? networks.missing.filter((key) => isOn(kubeVirtMachine, key)) : []);
 
+export const networkReasons: ReadonlySet<string> = new Set(['NetworkMissing', 'MultusMissing']);
+
 function missingNetwork({ isServed, missing }: Observed['networks'], needed: readonly string[]): Obstacle | undefined {
   const found = needed.find((key) => missing.includes(key));
   if (found === undefined) return undefined;

@@ -28,13 +28,24 @@ export interface Observed {
 /** Where a password is kept. */
 export const passwordKey = ({ name, key }: { name: string; key: string }) => `${name}/${key}`;
 
-/** What is in the way of a machine, and whether that goes by itself, is trouble if it lasts, or is final until its cause goes. */
+/**
+ * What is in the way of a machine: it goes by itself; it is a step, which does; it is trouble if it lasts; or it is final until
+ * its cause goes.
+ */
 export interface Obstacle {
   reason: string;
   message: string;
-  weight: 'waits' | 'trouble' | 'final';
+  weight: 'waits' | 'step' | 'trouble' | 'final';
+  /** Where to look when a step does not end. One without this may last. */
+  late?: string;
 }
 
 export const waits = (reason: string, message: string): Obstacle => ({ reason, message, weight: 'waits' });
+export const step = (reason: string, message: string, late?: string): Obstacle => ({
+  reason,
+  message,
+  weight: 'step',
+  ...(late ? { late } : {}),
+});
 export const trouble = (reason: string, message: string): Obstacle => ({ reason, message, weight: 'trouble' });
 export const final = (reason: string, message: string): Obstacle => ({ reason, message, weight: 'final' });

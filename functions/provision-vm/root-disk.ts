@@ -4,8 +4,9 @@ import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../shared/res
 import type { ObjectReference } from '../../shared/resources/resource.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { bytesOf } from '../../shared/rules/quantity.ts';
-import { childMetadata, rootDiskName } from './children.ts';
-import { final, type Obstacle, trouble, waits } from './observed.ts';
+import { childMetadata, machineNameOf, rootDiskName } from './children.ts';
+import { final, type Obstacle, step, trouble, waits } from './observed.ts';
+import { lookAt } from './state.ts';
 
 /** How large a disk is that asks for no size. */
 const diskSizeAnnotation = 'pelotech.ot/disk-size';
@@ -117,7 +118,18 @@ export function diskObstacle(disk: DataVolume): Obstacle | undefined {
   if (running?.status === 'False' && runningErrors.has(running.reason)) {
     return trouble('CloneFailed', `${called} is not cloned: ${running.message}`);
   }
-  return waits('Cloning', sayCloning(disk));
+  return step('Cloning', sayCloning(disk), whereToLook(disk));
+}
+
+/** What is to be looked at where no clone begins; CDI may take its time over one that has. */
+function whereToLook(disk: DataVolume): string | undefined {
+  const { metadata, status } = disk;
+  if (isForFirstConsumer(disk)) {
+    const machine = { namespace: metadata.namespace, name: machineNameOf(metadata.name) ?? '' };
+    return `It waits for the machine's Pod. ${lookAt({ metadata: machine })}`;
+  }
+  if (status?.claimName !== undefined) return undefined;
+  return `CDI has not begun. See kubectl describe dv ${metadata.name} -n ${metadata.namespace}.`;
 }
 
 export const sayCloning = ({ metadata }: { metadata: ObjectReference }) =>

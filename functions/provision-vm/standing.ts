@@ -4,7 +4,7 @@ import { stand } from '../../shared/rules/machine-status.ts';
 import { addressesOf } from './addresses.ts';
 import { findingsOf, readiness, type Seen } from './findings.ts';
 import { judge } from './hold-down.ts';
-import { networkLost } from './missing-network.ts';
+import { networkLost, networkReasons } from './missing-network.ts';
 import type { Observed, Obstacle } from './observed.ts';
 import { type Plan, rootDiskIn } from './plan.ts';
 import { diskObstacle, isForFirstConsumer } from './root-disk.ts';
@@ -42,22 +42,23 @@ export function standing(plan: Plan): Action[] {
     },
     { nowMs, image },
   );
-  const afterMs = state?.is === 'not there yet' && state.settlesInMs ? state.settlesInMs : untilNetwork(judged);
-  return afterMs === undefined ? stands : [...stands, { do: 'lookLater', about: machine, afterMs }];
+  const times = [
+    state?.is === 'not there yet' ? state.settlesInMs : undefined,
+    'leftMs' in judged ? judged.leftMs : undefined,
+    // No event tells of a network: it is looked for again until the machine has Failed of it, then by the audit.
+    judged.phase === 'Provisioning' && networkReasons.has(judged.reason) ? 10_000 : undefined,
+  ].filter((ms) => ms !== undefined);
+  return times.length > 0 ? [...stands, { do: 'lookLater', about: machine, afterMs: Math.min(...times) }] : stands;
 }
-
-/** No event tells of a network: it is looked for again for as long as the machine has not Failed of it, then by the audit. */
-const untilNetwork = ({ reason, phase }: { reason: string; phase: string }) =>
-  phase === 'Provisioning' && (reason === 'NetworkMissing' || reason === 'MultusMissing') ? 10_000 : undefined;
 
 /** Once a cause is told the next one is, too, without a turn back to what was said before. */
 const settleMsOf = ({ machine, policy }: Observed) =>
   machine.status?.trouble?.reason === 'LaunchFailed' ? 0 : Math.min(10_000, policy.values.machineFailedAfter);
 
 /** What was made just now is on its way; the next look need not say so anew. */
-const stateOfMade = ({ writes }: Plan): KubeVirtState | undefined =>
+const stateOfMade = ({ own, writes }: Plan): KubeVirtState | undefined =>
   writes.some((action) => action.do === 'create' && action.resource === KubeVirtMachine)
-    ? { is: 'not there yet', obstacle: starting }
+    ? { is: 'not there yet', obstacle: starting(own.machine) }
     : undefined;
 
 /** What is in the way of the machine; undefined where it runs, or is stopped as it should be. */
@@ -68,7 +69,9 @@ function obstacleOf({ own, blocker, disk, image }: Plan, { state, cloning }: See
   if (!dataVolume && !disk && 'obstacle' in image) return image.obstacle;
   // CDI clones for the first consumer, and a machine that is not started is none.
   if (state?.is === 'halted' && dataVolume) return isForFirstConsumer(dataVolume) ? undefined : cloning;
-  const found = [cloning, state?.is === 'not there yet' ? state.obstacle : starting].filter((one) => one !== undefined);
-  const order = ['final', 'trouble', 'waits'] as const;
+  const found = [cloning, state?.is === 'not there yet' ? state.obstacle : starting(own.machine)].filter(
+    (one) => one !== undefined,
+  );
+  const order = ['final', 'trouble', 'waits', 'step'] as const;
   return order.map((weight) => found.find((one) => one.weight === weight)).find((one) => one !== undefined);
 }

@@ -1,8 +1,9 @@
 import type { Condition } from '../../shared/resources/condition.ts';
 import type { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import type { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
+import type { ObjectReference } from '../../shared/resources/resource.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
-import { type Obstacle, trouble, waits } from './observed.ts';
+import { type Obstacle, step, trouble } from './observed.ts';
 
 /** How KubeVirt's machine stands: it runs, it is stopped as it should be, or what is in the way. */
 export type KubeVirtState =
@@ -36,7 +37,8 @@ export function stateOf(seen: Seen): KubeVirtState {
   const { machine, instance, wasReady, isClaimToCome, lost } = seen;
   const { metadata, spec, status } = machine;
   if (metadata.deletionTimestamp) {
-    return notYet(waits('MachineTerminating', 'Waiting until the KubeVirt machine, which is being deleted, is gone.'));
+    const message = 'Waiting until the KubeVirt machine, which is being deleted, is gone.';
+    return notYet(step('MachineTerminating', message, `See ${describe('vm.kubevirt.io', machine)}.`));
   }
   const { printableStatus = '', ready = false, startFailure } = status ?? {};
   if (printableStatus === 'Running' && ready) return { is: 'running', message: 'The machine runs.' };
@@ -53,13 +55,13 @@ export function stateOf(seen: Seen): KubeVirtState {
     const message = `The machine ended ${fails} times in a row as soon as it had started`;
     return notYet(trouble('CrashLoopBackOff', `${message}${wordsOf(unsynchronized)}`));
   }
-  if (printableStatus === 'ErrorPvcNotFound' && isClaimToCome) return notYet(starting);
+  if (printableStatus === 'ErrorPvcNotFound' && isClaimToCome) return notYet(starting(machine));
   const known = troubles[printableStatus];
   if (known) return notYet(trouble(known.reason, `${known.message}${because(machine, instance)}`));
   const failed = machine.status?.conditions.find(({ type, status }) => type === 'Failure' && status === 'True');
   const settlesInMs = failed ? 0 : leftToSettle(unsynchronized, seen);
   const cause = settlesInMs > 0 ? undefined : (failed ?? unsynchronized);
-  return notYet(onTheWay(printableStatus, { wasReady, cause }), settlesInMs || undefined);
+  return notYet(onTheWay(machine, { wasReady, cause }), settlesInMs || undefined);
 }
 
 const notYet = (obstacle: Obstacle, settlesInMs?: number): KubeVirtState => ({
@@ -69,7 +71,16 @@ const notYet = (obstacle: Obstacle, settlesInMs?: number): KubeVirtState => ({
 });
 
 /** One word for all on the way: KubeVirt goes through five, and each would be a write for each machine. */
-export const starting = waits('Starting', 'KubeVirt has the machine; it is on its way.');
+export const starting = (machine: Named) =>
+  step('Starting', 'KubeVirt has the machine; it is on its way.', lookAt(machine));
+
+type Named = { metadata: ObjectReference };
+
+const describe = (kind: string, { metadata }: Named) =>
+  `kubectl describe ${kind} ${metadata.name} -n ${metadata.namespace}`;
+
+/** What KubeVirt does not say of a Pod that does not start is in the Pod's Events. */
+export const lookAt = (machine: Named) => `See ${describe('vmi', machine)}, and the Events of its virt-launcher Pod.`;
 
 const isStopped = (printableStatus: string) => printableStatus === 'Stopped' || printableStatus === '';
 
@@ -114,14 +125,15 @@ const conditionsOf = (machine: KubeVirtMachine, instance: KubeVirtInstance | und
 ];
 
 function onTheWay(
-  printableStatus: string,
+  machine: KubeVirtMachine,
   { wasReady, cause }: { wasReady: boolean; cause: Condition | undefined },
 ): Obstacle {
+  const { printableStatus } = machine.status ?? {};
   if (printableStatus === 'Running') {
     const message = `The guest runs and is not ready${wordsOf(cause)}`;
-    return wasReady || cause ? trouble('GuestNotReady', message) : waits('GuestNotReady', message);
+    return wasReady || cause ? trouble('GuestNotReady', message) : step('GuestNotReady', message, lookAt(machine));
   }
   if (cause) return trouble('LaunchFailed', `KubeVirt cannot launch the machine${wordsOf(cause)}`);
-  if (printableStatus === 'Stopping') return waits('Stopping', 'The machine stops.');
-  return starting;
+  if (printableStatus === 'Stopping') return step('Stopping', 'The machine stops.', lookAt(machine));
+  return starting(machine);
 }

@@ -281,6 +281,9 @@ export const machineConditions = [
 ] as const;
 export type MachineCondition = (typeof machineConditions)[number];
 
+/** Reasons of `trouble` that are no trouble yet, but steps that every machine takes. */
+export const machineSteps: readonly string[] = ['Cloning', 'Starting', 'Stopping', 'MachineTerminating'];
+
 /** What is so; written by the functions only. */
 export const VirtualMachineStatus = z.object({
   phase: z.enum(machinePhases).optional().describe('Where the machine stands.'),
@@ -320,7 +323,7 @@ export const VirtualMachineStatus = z.object({
   trouble: z
     .object({ reason: z.string().max(128), since: time('Since when.') })
     .optional()
-    .describe('What keeps the machine from being well; it is Failed when that lasts.'),
+    .describe('What keeps the machine from being well, be it a step on its way; it is Failed when that lasts.'),
   readyAt: time('When it was Ready for the first time.').optional(),
 });
 export type VirtualMachineStatus = z.infer<typeof VirtualMachineStatus>;
