@@ -3,10 +3,10 @@ import provisionVm from '../../functions/provision-vm/index.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { VirtualMachine, type VirtualMachineStatus } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { at, noClouds } from '../builders.ts';
+import { at } from '../builders.ts';
 import type { Followed } from './follow.ts';
-import type { Recording } from './recording.ts';
+import { decided } from './pass.ts';
+import type { AsOf, Recording } from './recording.ts';
 
 /** The sizes of a machine's image, of its snapshot, and what its user asks for; the recording has the root disk only. */
 export interface Sizes {
@@ -49,11 +49,9 @@ function passes(recording: Recording, image: VMDiskImage) {
       { resource: VMDiskImage, object: image },
       { resource: VirtualMachine, object: machine },
     ];
-    const kube = recording.reader(({ kind }) => (kind === DataVolume.kind ? moment : 0), given);
+    const asOf: AsOf = ({ kind }) => (kind === DataVolume.kind ? moment : 0);
     const nowMs = recording.msAt(Math.max(1, moment));
-    const context = { kube, nowMs, refusals: new Map(), openClouds: noClouds, holdOffMs: 0 };
-    const observed = await provisionVm.observe(context, { subjects: [], messages: [], sweep: false, audit: true });
-    const actions: readonly Action[] = observed.flatMap((one) => provisionVm.decide(one));
+    const actions = await decided(provisionVm, recording, { asOf, given, nowMs, wake: { audit: true } });
     const status = actions
       .filter((action) => action.do === 'patchStatus')
       .reduce<unknown>((so, write) => mergePatch(so, write.status), machine.status);
@@ -66,7 +64,7 @@ function passes(recording: Recording, image: VMDiskImage) {
 /** What is asked for; where nothing is CDI makes the disk as large as the snapshot. */
 const sizeOf = (disk: unknown) =>
   (disk as { spec: { storage: { resources?: { requests: { storage: string } } } } }).spec.storage.resources?.requests
-    .storage ?? 'as its snapshot';
+    .storage ?? 'as snapshot';
 
 /** The machine and the image that the recorded root disk was made for. */
 function ownersOf({ changes }: Recording, { diskSize, restoreSize, wanted }: Sizes) {

@@ -65,7 +65,7 @@ export const expected: Readonly<Record<string, Expected>> = {
     corrected: 'CDI tells nothing of it: qemu-img fills up with zeros what is missing',
   },
   '16-s3-cut-midway': twice(/failed to pull image: unexpected EOF/),
-  '17-too-large-s3-restarts': failed('DiskTooSmall', /too small to contain image/),
+  '17-too-large-s3-restarts': failed('DiskTooSmall', /too small to contain|larger than the reported available storage/),
   '18-html-page-s3': ready(),
   '19-html-page-http': ready(),
   '20-object-of-18-bytes': {
@@ -78,7 +78,7 @@ export const expected: Readonly<Record<string, Expected>> = {
   },
   '22-checksum-mismatch': failed('ChecksumMismatch', /checksum mismatch/),
   '23-corrupt-qcow2': twice(/qcow2: Image is corrupt/),
-  '24-too-large-http': failed('DiskTooSmall', /too small to contain image/),
+  '24-too-large-http': failed('DiskTooSmall', /too small to contain|larger than the reported available storage/),
   '25-http-cut': twice(/failed to pull image: unexpected EOF/),
   '26-truncated-gz': twice(/failed to pull image: unexpected EOF/),
   '27-pod-deleted-by-hand': { ends: ['Retrying ImporterReplaced 1', 'Syncing'], says: /^The importer Pod was deleted/ },
@@ -94,7 +94,10 @@ export const expected: Readonly<Record<string, Expected>> = {
     says: /^Waiting for the importer, attempt 1\. ImagePullFailed: failed to pull image: localhost/,
     corrected: 'Two attempts were ended and counted in seconds; the kubelet gets the image as soon as it can',
   },
-  '33-snapshot-class-with-missing-secret': failed('SnapshotTimeout', /cannot get credentials for snapshot content/),
+  '33-snapshot-class-with-missing-secret': failed(
+    'SnapshotTimeout',
+    /^Downloaded; waiting for the snapshot\. .*cannot get credentials/,
+  ),
   '34-snapshotter-sidecar-down': ready(),
   '35-importer-killed-9': once(
     'ImportFailed',
@@ -110,9 +113,9 @@ export const expected: Readonly<Record<string, Expected>> = {
     ends: ['Syncing', 'Syncing'],
     corrected: 'Both attempts were ended as ImporterReplaced in the round for scratch space',
   },
-  '50-clone-block-wffc-cross-namespace': disk('as its snapshot', block),
+  '50-clone-block-wffc-cross-namespace': disk('as snapshot', block),
   '51-clone-block-larger': disk('2Gi', { ...block, wanted: '2Gi' }),
-  '52-clone-filesystem-expanded': disk('as its snapshot', filesystem, overhead),
-  '53-clone-filesystem-host-assisted': disk('as its snapshot', small, overhead),
-  '54-clone-same-namespace': disk('as its snapshot', filesystem, overhead),
+  '52-clone-filesystem-expanded': disk('as snapshot', filesystem, overhead),
+  '53-clone-filesystem-host-assisted': disk('as snapshot', small, overhead),
+  '54-clone-same-namespace': disk('as snapshot', filesystem, overhead),
 };

@@ -8,8 +8,8 @@ import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.
 import type { Action } from '../../shared/rules/actions.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { policyName } from '../../shared/rules/policy.ts';
-import { noClouds } from '../builders.ts';
-import type { Recording } from './recording.ts';
+import { decided } from './pass.ts';
+import type { AsOf, Recording } from './recording.ts';
 
 /** What came of following one attempt of a scenario. */
 export interface Followed {
@@ -30,11 +30,6 @@ interface Attempt {
   /** Numbers of writes after which a pass may read: those of DataVolumes, Pods and snapshots. */
   moments: readonly number[];
 }
-
-/** The two lists of a pass on a busy machine are so far apart at most. */
-const widestGapMs = 5_000;
-
-const wake = { subjects: [], messages: [], sweep: true, audit: false };
 
 /**
  * Drives the recorded objects through follow-sync in place of the recorded image, which earlier functions wrote: once a pass
@@ -78,7 +73,7 @@ async function followAttempt(
     story.said.add(image.status?.message ?? '');
   }
   const end = standing(image);
-  const { passes: count, others } = await inAnyOrder(pass, pairs(recording, attempt.moments), { end, ...story });
+  const { passes: count, others } = await inAnyOrder(pass, recording.pairs(attempt.moments), { end, ...story });
   return { image, result: { end, message: image.status?.message ?? '', said: story.said, passes: count, others } };
 }
 
@@ -121,15 +116,6 @@ const isOnTheWay = (arrow: string, end: string) =>
 
 const isUnderWay = ({ status }: VMDiskImage) => status?.phase === 'Syncing' || status?.phase === 'Snapshotting';
 
-function* pairs(recording: Recording, moments: readonly number[]) {
-  for (const [index, first] of moments.entries()) {
-    for (const second of moments.slice(index)) {
-      if (recording.msAt(second) - recording.msAt(first) > widestGapMs) break;
-      yield [first, second] as const;
-    }
-  }
-}
-
 type Pass = ReturnType<typeof passes>;
 
 /** A pass of follow-sync that lists DataVolumes after one write and Pods and snapshots after another. */
@@ -145,16 +131,9 @@ function passes(recording: Recording, data: Readonly<Record<string, string>>) {
       { resource: VMDiskImage, object: image },
       { resource: ConfigMap, object: policy },
     ];
-    const kube = recording.reader(({ kind }) => counts.get(kind) ?? 0, given);
-    const context = {
-      kube,
-      nowMs: nowMs ?? recording.msAt(pods),
-      refusals: new Map(),
-      openClouds: noClouds,
-      holdOffMs: 0,
-    };
-    const observed = await followSync.observe(context, wake);
-    const actions = observed.flatMap((one) => followSync.decide(one));
+    const asOf: AsOf = ({ kind }) => counts.get(kind) ?? 0;
+    const at = nowMs ?? recording.msAt(pods);
+    const actions = await decided(followSync, recording, { asOf, given, nowMs: at, wake: { sweep: true } });
     return performed(image, actions);
   };
 }

@@ -8,6 +8,9 @@ export type Given = readonly { resource: Resource; object: KubernetesObject }[];
 /** Answers reads of a kind with its objects as they were after that many writes of the recording. */
 export type AsOf = (resource: Resource) => number;
 
+/** The reads of a pass on a busy machine are so far apart at most. */
+const widestGapMs = 5_000;
+
 /** A scenario, with what a reader would have found at each moment of it. */
 export class Recording {
   readonly changes: readonly Change[];
@@ -21,6 +24,16 @@ export class Recording {
   /** When the write of that number, from 1, was seen. */
   msAt(number: number): number {
     return Date.parse(this.changes[number - 1]?.at ?? '');
+  }
+
+  /** Each two of these moments between which the reads of one pass may fall. */
+  *pairs(moments: readonly number[]): Generator<readonly [number, number]> {
+    for (const [index, first] of moments.entries()) {
+      for (const second of moments.slice(index)) {
+        if (this.msAt(second) - this.msAt(first) > widestGapMs) break;
+        yield [first, second];
+      }
+    }
   }
 
   /** An API server that serves reads only. */
@@ -69,11 +82,28 @@ export class Recording {
 type Kind = { apiVersion: string; kind: string };
 const isOf = (one: Kind, other: Kind) => one.kind === other.kind && one.apiVersion === other.apiVersion;
 
-/** Labels are selected by `key in (a,b)`, fields (`status.phase`) only of what is given, which is always wanted. */
-function isSelected({ metadata }: KubernetesObject, { namespace, labelSelector }: ListOptions): boolean {
-  if (namespace !== undefined && namespace !== metadata.namespace) return false;
-  if (labelSelector === undefined) return true;
-  const [, key = '', values = ''] = /^(\S+) in \((.*)\)$/.exec(labelSelector) ?? [];
-  if (!key) throw new Error(`expected a label selector "key in (a,b)", found ${labelSelector}`);
-  return values.split(',').includes(metadata.labels?.[key] ?? '');
+function isSelected(
+  object: KubernetesObject,
+  { namespace, labelSelector = '', fieldSelector = '' }: ListOptions,
+): boolean {
+  const { metadata } = object;
+  return (
+    (namespace === undefined || namespace === metadata.namespace) &&
+    hasLabel(metadata.labels ?? {}, labelSelector) &&
+    fieldSelector.split(',').every((one) => hasField(object, one))
+  );
+}
+
+/** `key in (a,b)` and `key` are what functions select labels by. */
+function hasLabel(labels: Readonly<Record<string, string>>, selector: string) {
+  const [, key = '', values] = /^(\S*)(?: in \((.*)\))?$/.exec(selector) ?? [];
+  if (key === '' && selector !== '') throw new Error(`expected a label selector "key in (a,b)", found ${selector}`);
+  return key === '' || (values === undefined ? key in labels : values.split(',').includes(labels[key] ?? ''));
+}
+
+/** `status.phase=x` and `status.phase!=x`. */
+function hasField(object: unknown, selector: string) {
+  const [, path = '', sign, value] = /^([\w.]+)(!?=)(.*)$/.exec(selector) ?? [];
+  const found = path.split('.').reduce((inner, step) => (inner as Record<string, unknown> | undefined)?.[step], object);
+  return path === '' || ((found ?? '') === value) === (sign === '=');
 }

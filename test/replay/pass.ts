@@ -1,0 +1,24 @@
+import type { FunctionDeclaration, Wake } from '../../shared/function.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { noClouds } from '../builders.ts';
+import type { AsOf, Given, Recording } from './recording.ts';
+
+/** When a pass reads what. */
+export interface Reads {
+  asOf: AsOf;
+  given: Given;
+  nowMs: number;
+  wake?: Partial<Wake>;
+}
+
+/** What a function decides over a recording. */
+export async function decided<Observed>(
+  { observe, decide }: FunctionDeclaration<Observed>,
+  recording: Recording,
+  { asOf, given, nowMs, wake }: Reads,
+): Promise<Action[]> {
+  const kube = recording.reader(asOf, given);
+  const context = { kube, nowMs, refusals: new Map(), openClouds: noClouds, holdOffMs: 0 };
+  const seen = await observe(context, { subjects: [], messages: [], sweep: false, audit: false, ...wake });
+  return seen.flatMap((one) => decide(one));
+}

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import prune from '../../functions/prune/index.ts';
+import startSync from '../../functions/start-sync/index.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { Lease } from '../../shared/resources/coordination/lease.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import {
+  attemptLabel,
+  diskImageFinalizer,
+  imageUidLabel,
+  VMDiskImage,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { holdersOf, leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
+import { decided } from './pass.ts';
+import { Recording } from './recording.ts';
+import { scenarioNames } from './scenarios.ts';
+
+const withImage = scenarioNames().filter((name) => !name.startsWith('5'));
+const kinds = [VMDiskImage, DataVolume, Pod, PersistentVolumeClaim, VolumeSnapshot].map(({ kind }) => kind);
+
+/** Numbers of writes that a pass may read after. */
+const momentsOf = ({ changes }: Recording, from: number, end: number) =>
+  changes.flatMap(({ object }, index) =>
+    index >= from && index < end && kinds.includes(object.kind) ? [index + 1] : [],
+  );
+
+/** From the DataVolume of each attempt to the next one's. */
+function attemptsOf(recording: Recording) {
+  const { changes } = recording;
+  const made = changes.flatMap(({ type, object }, index) =>
+    object.kind === DataVolume.kind && type === 'ADDED' ? [{ object, index }] : [],
+  );
+  return made.map(({ object, index }, place) => ({
+    attempt: Number(object.metadata.labels?.[attemptLabel]),
+    uid: object.metadata.labels?.[imageUidLabel] ?? '',
+    moments: momentsOf(recording, index, made[place + 1]?.index ?? changes.length),
+  }));
+}
+
+function leaseOf({ uid, attempt }: { uid: string; attempt: number }, recording: Recording) {
+  const { metadata } = recording.changes.find(({ object }) => object.metadata.uid === uid)?.object ?? {};
+  const image = `${metadata?.namespace}/${metadata?.name}`;
+  const holders = [{ uid, image, revision: 1, attempt, since: '2026-11-24T07:00:00Z' }];
+  return Lease.parse({
+    metadata: {
+      name: leaseName,
+      namespace: operatorNamespace,
+      annotations: { [slotsAnnotation]: JSON.stringify(holders) },
+    },
+    spec: { acquireTime: '2026-11-24T07:00:00.000000Z' },
+  });
+}
+
+/** Importers that have not ended. */
+const atWork = (recording: Recording, moment: number) =>
+  recording
+    .state(Pod, moment)
+    .filter(
+      ({ metadata, status }) => metadata.labels?.[imageUidLabel] && !/^(Succeeded|Failed)$/.test(status?.phase ?? ''),
+    )
+    .map(({ metadata, status }) => `${metadata.name} ${status?.phase}`);
+
+describe('the slot of an attempt is given on when its importer has ended, and not before', () => {
+  test.each(withImage)('%s', async (name) => {
+    const recording = new Recording(name);
+    for (const held of attemptsOf(recording)) {
+      const lease = leaseOf(held, recording);
+      /** Lease and image are read first, DataVolumes and Pods after them at once. */
+      const isFreed = async (image: number, dataVolumes: number, pods: number) => {
+        const counts: Record<string, number> = { VMDiskImage: image, DataVolume: dataVolumes, Pod: pods };
+        const actions = await decided(startSync, recording, {
+          asOf: ({ kind }) => counts[kind] ?? 0,
+          given: [{ resource: Lease, object: lease }],
+          nowMs: recording.msAt(Math.max(dataVolumes, pods)),
+          wake: { sweep: true },
+        });
+        const written = actions.find((action) => action.do === 'replace' && action.resource.kind === Lease.kind);
+        return (
+          written?.do === 'replace' && holdersOf(Lease.parse(written.object))?.every(({ uid }) => uid !== held.uid)
+        );
+      };
+      for (const [first, second] of recording.pairs(held.moments)) {
+        for (const [dataVolumes, pods] of [
+          [first, second],
+          [second, first],
+        ] as const) {
+          if (!(await isFreed(first, dataVolumes, pods))) continue;
+          expect(atWork(recording, second), `${name} a${held.attempt} at ${dataVolumes} and ${pods}`).toEqual([]);
+        }
+      }
+      const last = held.moments.at(-1) ?? 0;
+      expect(await isFreed(last, last, last), `attempt ${held.attempt} at the end`).toBe(true);
+    }
+  });
+});
+
+/** The scenarios whose image was deleted, with the moments while it was. */
+const deleted = withImage.flatMap((name) => {
+  const recording = new Recording(name);
+  const of = (change: (typeof recording.changes)[number]) => change.object.kind === VMDiskImage.kind;
+  const from = recording.changes.findIndex((one) => of(one) && one.object.metadata.deletionTimestamp);
+  const end = recording.changes.findIndex((one) => of(one) && one.type === 'DELETED');
+  return from < 0 || end < 0 ? [] : [{ name, recording, from, end }];
+});
+
+describe('a deleted image stays until nothing is left of it', () => {
+  test.each(deleted)('$name', async ({ recording, from, end }) => {
+    const lets = async (first: number, second: number) => {
+      const [image] = recording.state(VMDiskImage, first);
+      if (!image) return false;
+      const { namespace, name: imageName } = image.metadata;
+      const subject = { apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind, namespace, name: imageName };
+      const actions = await decided(prune, recording, {
+        asOf: ({ kind }) => (kind === VMDiskImage.kind ? first : second),
+        given: [],
+        nowMs: recording.msAt(second),
+        wake: { subjects: [subject] },
+      });
+      const write = actions.find((action) => action.do === 'patchMetadata');
+      const finalizers = write?.do === 'patchMetadata' ? (write.metadata.finalizers as string[]) : undefined;
+      return finalizers !== undefined && !finalizers.includes(diskImageFinalizer);
+    };
+    const moments = momentsOf(recording, from, end);
+    for (const [first, second] of recording.pairs(moments)) {
+      if (!(await lets(first, second))) continue;
+      const left = ([DataVolume, PersistentVolumeClaim, VolumeSnapshot] as Resource<KubernetesObject>[])
+        .flatMap((resource) => recording.state(resource, second))
+        .filter(({ metadata }) => metadata.labels?.[imageUidLabel])
+        .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+      expect(left).toEqual([]);
+    }
+    const last = moments.at(-1) ?? 0;
+    expect(await lets(last, last)).toBe(true);
+  });
+});
