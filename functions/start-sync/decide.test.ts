@@ -227,6 +227,54 @@ describe('the queue', () => {
   );
 });
 
+describe('a crowd that has to move', () => {
+  const crowd = Array.from({ length: 5000 }, (_, index) =>
+    queued(`c${index}`, index % 60, { spec: { storageClass: 'gone' } }),
+  );
+  const writes = (actions: readonly Action[]) => actions.filter((action) => 'resource' in action);
+
+  test('is moved fifty a pass, after the slots are given, and the rest are looked at by the next', () => {
+    const { actions, started, phases, of } = pass([...crowd, queued('a', 99)]);
+    expect(started).toEqual(['a']);
+    expect(
+      writes(actions)
+        .slice(0, 3)
+        .map(({ do: verb }) => verb),
+    ).toEqual(['replace', 'patchStatus', 'create']);
+    expect(phases.filter((phase) => phase.endsWith(' Failed'))).toHaveLength(50);
+    expect(writes(actions)).toHaveLength(53);
+    expect(of('lookLater')).toHaveLength(1);
+  });
+  test('that stands at rest is looked at image by image: no other list has it', () => {
+    const failed = crowd.map((image) => {
+      const conditions = [
+        {
+          type: 'Ready',
+          status: 'False' as const,
+          reason: 'StorageClassMissing',
+          message: '',
+          lastTransitionTime: at(0),
+        },
+      ];
+      return known({ name: image.metadata.name, status: { ...image.status, phase: 'Failed', conditions } });
+    });
+    const postponed = [{ namespace: 'vmdi-farm', name: 'unseen' }];
+    const { phases, of } = pass(failed, { data: { concurrency: '0' }, postponed });
+    expect(phases).toHaveLength(50);
+    expect(of('lookLater')).toHaveLength(4951);
+    expect(of('lookLater').at(-1)).toMatchObject({ about: { metadata: { name: 'unseen' } }, afterMs: 0 });
+  });
+  test('moves before the slots are given as long as it is one pass of work', () => {
+    const { actions } = pass([...crowd.slice(0, 50), queued('a', 99)]);
+    expect(
+      writes(actions)
+        .slice(50)
+        .map(({ do: verb }) => verb),
+    ).toEqual(['replace', 'patchStatus', 'create']);
+    expect(actions.some((action) => action.do === 'lookLater')).toBe(false);
+  });
+});
+
 describe('slots', () => {
   const syncing = (name: string) =>
     known({ name, status: { phase: 'Syncing', attempt: 1, attempts: 1, startedAt: at(0), dataVolume: 'seen' } });

@@ -1,9 +1,11 @@
 import {
   diskImageFinalizer,
+  isFinished,
   isOfAnotherVersion,
   phases,
   VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { referenceOf } from '../../shared/resources/resource.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { type Move, move, record } from '../../shared/rules/image-status.ts';
@@ -41,40 +43,89 @@ export function turns(seen: Seen): Observed[] {
 
 const isFresh = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;
 
+/** A pass moves this many images at most beside those with a slot: a class that goes moves all that wait. */
+const movesPerPass = 50;
+
 /**
- * Moves images into and out of the queue, then gives free slots to those that waited longest.
+ * Moves images into and out of the queue, then gives free slots to those that waited longest; what is too much for one pass comes
+ * after the slots, and in the passes that follow.
  * Order: slot (the claim) → status → DataVolume (the effect); a crash in between is taken up where it happened.
  */
 export function decide(observed: Observed): Action[] {
-  const { images, nowMs, places, takenIn } = observed;
-  const moved = new Map<string, VMDiskImage>();
+  const { images, places, takenIn } = observed;
   const inOrder = [...images].sort((a, b) => orderOf(a, places).localeCompare(orderOf(b, places)));
-  const moves = inOrder.flatMap((image) => {
-    const step = advance(image, observed);
-    if (!step) return image.status?.phase ? [...finalizer(image), ...unknownPhase(image)] : [];
-    if (isFresh(image) && !takenIn.has(image.metadata.uid)) return [];
-    const actions = move(image, { ...step, nowMs });
-    const next = afterwards(image, actions);
-    // What was queued just now is judged before it may be given a slot.
-    const verdict = step.to === 'Queued' ? advance(next, observed) : undefined;
-    const judged = verdict ? move(next, { ...verdict, nowMs }) : [];
-    moved.set(image.metadata.uid, afterwards(next, judged));
-    return [
+  const moves = inOrder.map((image) => moveOf(image, observed));
+  if (!observed.givesSlots) return moves.flatMap(({ actions }) => actions);
+  const moved = new Map(moves.map(({ image, next }) => [image.metadata.uid, next]));
+  const now = images.map((image) => moved.get(image.metadata.uid) ?? image);
+  const waitsUnseen = images
+    .filter((image) => isFresh(image) && !takenIn.has(image.metadata.uid))
+    .map(({ metadata }) => places.get(metadata.uid) ?? '');
+  const { holders, actions: given } = slots(observed, now, waitsUnseen.sort()[0]);
+  const holding = new Set(holders.map(({ uid }) => uid));
+  const writes = moves.filter(({ actions }) => actions.some((action) => 'resource' in action));
+  const ofHolders = writes.filter(({ image }) => holding.has(image.metadata.uid));
+  const others = writes.filter(({ image }) => !holding.has(image.metadata.uid));
+  const [inTurn, later] = [others.slice(0, movesPerPass), others.slice(movesPerPass)];
+  const isCrowd = later.length > 0;
+  const actionsOf = (some: readonly Moved[]) => some.flatMap(({ actions }) => actions);
+  return [
+    ...policyFaults(observed),
+    ...actionsOf(moves.filter((one) => !writes.includes(one))),
+    ...actionsOf(ofHolders),
+    ...(isCrowd ? [] : actionsOf(inTurn)),
+    ...given,
+    ...(isCrowd ? actionsOf(inTurn) : []),
+    ...lookLater(observed, later),
+  ];
+}
+
+interface Moved {
+  image: VMDiskImage;
+  /** As it will be once these actions are done. */
+  next: VMDiskImage;
+  actions: readonly Action[];
+}
+
+function moveOf(image: VMDiskImage, observed: Observed): Moved {
+  const { nowMs, takenIn } = observed;
+  const step = advance(image, observed);
+  if (!step) {
+    const actions = image.status?.phase ? [...finalizer(image), ...unknownPhase(image)] : [];
+    return { image, next: image, actions };
+  }
+  if (isFresh(image) && !takenIn.has(image.metadata.uid)) return { image, next: image, actions: [] };
+  const actions = move(image, { ...step, nowMs });
+  const next = afterwards(image, actions);
+  // What was queued just now is judged before it may be given a slot.
+  const verdict = step.to === 'Queued' ? advance(next, observed) : undefined;
+  const judged = verdict ? move(next, { ...verdict, nowMs }) : [];
+  return {
+    image,
+    next: afterwards(next, judged),
+    actions: [
       ...actions,
       // After the status: this write raises the resourceVersion that tells apart who came first within a second.
       ...finalizer(image),
       ...judged,
       ...interrupted(image, step, nowMs),
       ...rebuiltStatus(image, step),
-    ];
-  });
-  if (!observed.givesSlots) return moves;
-  const now = images.map((image) => moved.get(image.metadata.uid) ?? image);
-  const waitsUnseen = images
-    .filter((image) => isFresh(image) && !takenIn.has(image.metadata.uid))
-    .map(({ metadata }) => places.get(metadata.uid) ?? '');
-  return [...policyFaults(observed), ...moves, ...slots(observed, now, waitsUnseen.sort()[0])];
+    ],
+  };
 }
+
+/** Any pass sees all that are not at rest: of these one is enough to wake the next. */
+function lookLater({ postponed = [] }: Observed, later: readonly Moved[]): Action[] {
+  const [open, atRest] = [later.filter(({ image }) => !isAtRest(image)), later.filter(({ image }) => isAtRest(image))];
+  const refs = [...open.slice(0, 1), ...atRest].map(({ image: { metadata } }) => referenceOf({ metadata }));
+  return [...refs, ...postponed].map((metadata) => ({
+    do: 'lookLater',
+    about: { apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind, metadata },
+    afterMs: 0,
+  }));
+}
+
+const isAtRest = ({ status }: VMDiskImage) => isFinished(status?.phase);
 
 /** New images come in the order of their places, so that whoever watches sees the queue grow as it is. */
 const orderOf = ({ metadata, status }: VMDiskImage, places: ReadonlyMap<string, string>) =>

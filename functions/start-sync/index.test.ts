@@ -98,3 +98,27 @@ test('of five hundred images that failed no request names each, for a URL is not
   expect(selectors).toContain('pelotech.ot/disk-image-uid');
   expect(Math.max(...selectors.map(({ length }) => length))).toBeLessThan(8000);
 });
+
+test('of a thousand images at rest that events name a pass reads a hundred, and looks at the others later', async () => {
+  let gets = 0;
+  const kube = {
+    get: async (resource: unknown) => {
+      if (resource === VMDiskImage) gets++;
+      return undefined;
+    },
+    list: async () => [],
+  } as unknown as Kube;
+  const { apiVersion, kind } = VMDiskImage;
+  const subjects = Array.from({ length: 1000 }, (_, index) => ({
+    apiVersion,
+    kind,
+    namespace: 'x',
+    name: `i${index}`,
+  }));
+  const wake = { subjects, messages: [], sweep: false, audit: false };
+  const context = { kube, nowMs: 0, refusals: new Map(), openClouds: noClouds, holdOffMs: 0 };
+  const decisions = await declaration.observe(context, wake);
+  expect(gets).toBe(100);
+  const later = decisions.flatMap((one) => declaration.decide(one)).filter((action) => action.do === 'lookLater');
+  expect(later).toHaveLength(900);
+});

@@ -13,7 +13,7 @@ import {
   VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import { keyOf } from '../../shared/resources/resource.ts';
+import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
@@ -77,7 +77,7 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
   // Without a Lease that can be read all there is was listed just now.
   const unlisted = (images: readonly Image[]) =>
     held ? images.filter((image) => mayHaveBegun(image) && !known.has(image.metadata.uid)) : [];
-  const [rest, snapshots, busyOthers, classesOfOpen] = await Promise.all([
+  const [{ rest, postponed }, snapshots, busyOthers, classesOfOpen] = await Promise.all([
     atRest(kube, wake, open),
     listLabelled(kube, VolumeSnapshot, imageUidLabel, uidsOf(open.filter(hasLostItsStatus))),
     atWork(kube, uidsOf(unlisted(open))),
@@ -102,29 +102,36 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
     dataVolumes: [busyHolders, busyOthers, busyLeaving].flatMap(({ dataVolumes }) => dataVolumes),
     pods: [busyHolders, busyOthers, busyLeaving].flatMap(({ pods }) => pods),
     snapshots,
+    postponed,
   };
 }
 
 type Reader = Context['kube'];
 
+/** So many images at rest that events name are looked at in one pass. */
+const namedPerPass = 100;
+
 /** Images at rest are read only where an event names one, where a cause may have gone, or by the audit. */
-async function atRest(kube: Reader, wake: Wake, open: readonly Image[]): Promise<Image[]> {
+async function atRest(
+  kube: Reader,
+  wake: Wake,
+  open: readonly Image[],
+): Promise<{ rest: Image[]; postponed: ObjectReference[] }> {
   const known = new Set(open.map(({ metadata }) => metadata.uid));
   if (wake.audit) {
     const found: Image[] = [];
     for await (const { items } of kube.pages(VMDiskImage)) found.push(...items.filter(mayMove));
-    return found.filter(({ metadata }) => !known.has(metadata.uid));
+    return { rest: found.filter(({ metadata }) => !known.has(metadata.uid)), postponed: [] };
   }
-  const named = subjectsOf(wake, VMDiskImage);
   const isOpen = new Set(open.map(({ metadata }) => keyOf(metadata)));
-  const [failed, ...rest] = await Promise.all([
+  const named = subjectsOf(wake, VMDiskImage).filter((subject) => !isOpen.has(keyOf(subject)));
+  const [failed, ...others] = await Promise.all([
     subjectsOf(wake, ConfigMap).length > 0 ? kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' }) : [],
-    ...named.filter((subject) => !isOpen.has(keyOf(subject))).map((subject) => kube.get(VMDiskImage, subject)),
+    ...named.slice(0, namedPerPass).map((subject) => kube.get(VMDiskImage, subject)),
   ]);
-  const found = [...failed, ...rest].filter((image) => image !== undefined);
-  return [...new Map(found.map((image) => [image.metadata.uid, image])).values()].filter(
-    ({ metadata }) => !known.has(metadata.uid),
-  );
+  const found = [...failed, ...others].filter((image) => image !== undefined);
+  const rest = [...new Map(found.map((image) => [image.metadata.uid, image])).values()];
+  return { rest: rest.filter(({ metadata }) => !known.has(metadata.uid)), postponed: named.slice(namedPerPass) };
 }
 
 /** What an audit keeps in hand of the images at rest: not the ones that are as they are wanted. */

@@ -3,6 +3,7 @@ import type { Lease } from '../../shared/resources/coordination/lease.ts';
 import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import type { Pod } from '../../shared/resources/core/pod.ts';
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { ObjectReference } from '../../shared/resources/resource.ts';
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
 import type { Classes } from './advance.ts';
@@ -25,6 +26,8 @@ export interface Seen {
   /** An audit tries again what the API server forbade: nothing tells when a permission or quota changes. */
   isAudit: boolean;
   holdOffMs: number;
+  /** Images that events name and that were not looked at: the pass has enough to do. */
+  postponed?: readonly ObjectReference[];
 }
 
 /** What one decision of the pass goes by: all there is and the slots, or one new image that gets its place. */

@@ -12,7 +12,11 @@ import { keptBy, rebuild, type Seen, stuckPods } from './hold.ts';
 import type { Observed } from './observed.ts';
 
 /** Releases and grants in one write of the Lease, then what the granted (and the interrupted) still need. */
-export function slots(observed: Observed, images: readonly VMDiskImage[], firstUnseen: string | undefined): Action[] {
+export function slots(
+  observed: Observed,
+  images: readonly VMDiskImage[],
+  firstUnseen: string | undefined,
+): { holders: readonly Holder[]; actions: Action[] } {
   const { lease, nowMs } = observed;
   const seen: Seen = { ...observed, images: new Map(images.map((image) => [image.metadata.uid, image])) };
   const held = holdersOf(lease);
@@ -27,12 +31,13 @@ export function slots(observed: Observed, images: readonly VMDiskImage[], firstU
   const isAnew = !held || acquiredMs(lease) - nowMs > observed.holdOffMs;
   const isChanged = isAnew || before.length !== held.length || kept.length !== before.length || granted.length > 0;
   const holders = [...kept, ...granted];
-  return [
+  const actions = [
     ...warnings,
     ...(isChanged ? [saveLease(observed, holders, isAnew)] : []),
     ...(held ? [] : [rebuiltEvent(observed, holders)]),
     ...holders.flatMap((holder) => begin(holder, seen, nowMs)),
   ];
+  return { holders, actions };
 }
 
 /**
