@@ -2,9 +2,17 @@ import { annotation } from './annotation.ts';
 import { sourceAnnotations, volumeImportSourceName } from './import-source.ts';
 import { type Claim, type ClaimSpec, type DataVolume, Pod, type VolumeImportSource } from './kinds.ts';
 import { ownedBy } from './owner.ts';
+import { bytesOf } from './quantity.ts';
+import { withFilesystem } from './storage-profile.ts';
 
-/** CDI's mark on what it makes. */
-export const cdiLabels = { app: 'containerized-data-importer' };
+/** CDI's marks on what it makes; it puts them over whatever the DataVolume says. */
+export const cdiLabels = {
+  app: 'containerized-data-importer',
+  'app.kubernetes.io/component': 'storage',
+  'app.kubernetes.io/managed-by': 'cdi-controller',
+};
+
+const notBackedUp = { 'velero.io/exclude-from-backup': 'true' };
 
 export const claimProtection = 'kubernetes.io/pvc-protection';
 
@@ -31,7 +39,12 @@ export function ownClaim(dataVolume: DataVolume, spec: ClaimSpec, also: Record<s
     metadata: {
       name,
       namespace,
-      labels: { ...cdiLabels, ...labels },
+      labels: {
+        ...labels,
+        ...cdiLabels,
+        // A disk image fills its file system: nobody wants an alert about that.
+        ...(spec.volumeMode === 'Block' ? {} : { 'alerts.k8s.io/KubePersistentVolumeFillingUp': 'disabled' }),
+      },
       annotations: {
         ...annotations,
         [annotation.podRestarts]: '0',
@@ -60,7 +73,7 @@ export function primeClaimFor(target: Claim, importSource: VolumeImportSource) {
     metadata: {
       name: primeName(target),
       namespace,
-      labels: { ...cdiLabels, 'velero.io/exclude-from-backup': 'true' },
+      labels: { ...cdiLabels, ...notBackedUp },
       annotations: {
         [annotation.immediateBinding]: '',
         ...(node ? { [annotation.selectedNode]: node } : {}),
@@ -85,7 +98,7 @@ export function scratchClaimFor(filled: Claim, pod: Pod) {
     metadata: {
       name: scratchName(filled),
       namespace: filled.metadata.namespace,
-      labels: cdiLabels,
+      labels: { ...cdiLabels, ...notBackedUp },
       annotations: { [annotation.immediateBinding]: '' },
       finalizers: [claimProtection],
       ownerReferences: [{ ...ownedBy(pod), apiVersion: Pod.apiVersion, kind: Pod.kind }],
@@ -94,10 +107,19 @@ export function scratchClaimFor(filled: Claim, pod: Pod) {
       accessModes: ['ReadWriteOnce'],
       volumeMode: 'Filesystem',
       storageClassName: filled.spec.storageClassName,
-      resources: filled.spec.resources,
+      resources: { requests: { storage: scratchSize(filled) } },
     },
   });
 }
+
+/** What the image may have on the claim, and a file system around it, in whole MiB. */
+function scratchSize(filled: Claim): string {
+  const asked = bytesOf(filled.spec.resources?.requests?.storage ?? '0');
+  const needed = filled.spec.volumeMode === 'Block' ? withFilesystem(asked) : asked;
+  return String(Math.ceil(needed / mebibyte) * mebibyte);
+}
+
+const mebibyte = 1024 ** 2;
 
 /** The only foreign annotations that CDI hands on to its importer pods. */
 export const passedOn = [

@@ -20,8 +20,8 @@ export async function reconcileCloneTarget(context: CdiContext, target: Claim): 
   const { uid, namespace, deletionTimestamp } = target.metadata;
   const downMs = deletionTimestamp ? 0 : context.downForMs(namespace, context.importNameOf(target));
   if (downMs > 0) return { lookAgainMs: downMs };
-  const errorMs = deletionTimestamp ? 0 : errorLeftMs(context, target);
-  const observed = observe(context, target, errorMs > 0);
+  const failure = deletionTimestamp ? undefined : failureOf(context, target);
+  const observed = observe(context, target, failure?.message);
   const writes = nextForCloneTarget(observed);
   if (isRebinding(target, writes) && !handOvers.has(uid)) {
     handOvers.add(uid);
@@ -30,11 +30,11 @@ export async function reconcileCloneTarget(context: CdiContext, target: Claim): 
   handOvers.delete(uid);
   await context.perform(writes);
   if (writes.length > 0) return { holdMs: timings.tickMs };
-  if (errorMs > 0) return { lookAgainMs: errorMs };
+  if (failure) return { lookAgainMs: failure.leftMs };
   return copies.has(uid) && observed.copied < 100 ? { lookAgainMs: timings.hostCopyMs / 2 } : undefined;
 }
 
-function observe(context: CdiContext, target: Claim, fails: boolean): ObservedCloneTarget {
+function observe(context: CdiContext, target: Claim, error: string | undefined): ObservedCloneTarget {
   const { claims, cloneSources, snapshots, storageClasses, variants } = context;
   const { annotations = {}, namespace } = target.metadata;
   const from = annotations[annotation.dataSourceNamespace] ?? namespace;
@@ -53,7 +53,7 @@ function observe(context: CdiContext, target: Claim, fails: boolean): ObservedCl
     waitsForConsumer: isLate && !bindsAtOnce(target) && annotations[annotation.selectedNode] === undefined,
     strategy: strategyFor(target, snapshot, storageClass),
     copied: copiedInto(context, target, temporary),
-    error: fails ? 'rpc error: code = Internal desc = Could not create volume from snapshot' : undefined,
+    error,
   };
 }
 
@@ -76,14 +76,17 @@ function copiedInto({ clock, copies, timings }: CdiContext, target: Claim, tempo
   return Math.min(100, ((clock.now() - sinceMs) / timings.hostCopyMs) * 100);
 }
 
-function errorLeftMs({ faults, clock, cloneErrors, importNameOf }: CdiContext, target: Claim): number {
+/** What cloning meets by a fault, and for how much longer. */
+function failureOf({ faults, clock, cloneErrors, importNameOf }: CdiContext, target: Claim) {
   const { uid, annotations } = target.metadata;
   const name = importNameOf(target);
   // An error that nobody could see before the clone was under way would be none of the clone's.
-  if (!name || annotations?.[annotation.cloneType] === undefined) return 0;
+  if (!name || annotations?.[annotation.cloneType] === undefined) return undefined;
   const rule = faults.strike(uid, name, 'cloneError');
-  if (!rule) return 0;
+  if (!rule) return undefined;
   const sinceMs = cloneErrors.get(uid) ?? clock.now();
   cloneErrors.set(uid, sinceMs);
-  return Math.max(0, sinceMs + rule.forMs - clock.now());
+  const leftMs = sinceMs + rule.forMs - clock.now();
+  const message = rule.message ?? 'rpc error: code = Internal desc = Could not create volume from snapshot';
+  return leftMs > 0 ? { leftMs, message } : undefined;
 }

@@ -13,6 +13,7 @@ import { cloneProblem, requestOf } from './clone-validation.ts';
 import { eventsOf, hinderedStatus, nextStatus, saysMore } from './data-volume-status.ts';
 import { hindered, withEvents } from './data-volume-step.ts';
 import { Claim, type ClaimSpec, DataVolume, type DataVolumeStatus, VolumeCloneSource } from './kinds.ts';
+import type { Rendered } from './storage-profile.ts';
 import { deletionOf, type EventText, patchOf, type Write, withFinalizer, withoutFinalizer } from './write.ts';
 
 export interface ObservedClone {
@@ -21,7 +22,7 @@ export interface ObservedClone {
   claim: Claim | undefined;
   cloneSource: VolumeCloneSource | undefined;
   /** The spec its claim gets, or why there can be none. */
-  rendered: { spec: ClaimSpec } | { refused: string };
+  rendered: Rendered;
   waitsForConsumer: boolean;
   nowMs: number;
 }
@@ -45,7 +46,7 @@ const isDone = ({ dataVolume, claim }: ObservedClone) =>
 /** What comes before the claim. The checks are made anew at each look, and their outcome never is a phase. */
 function firstSteps(observed: ObservedClone): Write[] {
   const { dataVolume, rendered, snapshot, nowMs } = observed;
-  if ('refused' in rendered) return hindered(observed, '', 'ErrClaimNotValid', rendered.refused);
+  if ('refused' in rendered) return hindered(observed, '', 'ErrClaimNotValid', rendered.refused, rendered.told);
   const before = dataVolume.status ?? { phase: '', conditions: [] };
   const problem = cloneProblem(dataVolume, snapshot, rendered.spec);
   if (problem)
@@ -56,7 +57,8 @@ function firstSteps(observed: ObservedClone): Write[] {
     );
   if (isCrossNamespace(dataVolume) && !dataVolume.metadata.finalizers?.includes(crossNamespaceFinalizer)) {
     const { phase, event } = scheduled(dataVolume);
-    const next = hinderedStatus(dataVolume, phase, '', '', nowMs);
+    // CDI says the phase in Bound and Ready, too, as long as there is no claim.
+    const next = hinderedStatus(dataVolume, phase, event?.reason ?? '', event?.message ?? '', nowMs);
     return [withFinalizer(DataVolume, dataVolume, crossNamespaceFinalizer), ...said(dataVolume, next, event)];
   }
   const spec = populatedBy(

@@ -1,16 +1,17 @@
 import { type Annotations, annotation } from './annotation.ts';
 import type { Claim, Condition } from './kinds.ts';
 
+/** What a condition says; what is empty is left out. */
 export interface ConditionText {
   status: 'True' | 'False' | 'Unknown';
-  reason: string;
-  message: string;
+  reason?: string;
+  message?: string;
 }
 
 const text = (status: ConditionText['status'], reason = '', message = ''): ConditionText => ({
   status,
-  reason,
-  message,
+  ...(reason === '' ? {} : { reason }),
+  ...(message === '' ? {} : { message }),
 });
 
 /**
@@ -24,13 +25,12 @@ export function withCondition(
   time: string,
 ): Condition[] {
   const previous = conditions.find((condition) => condition.type === type);
-  const same = previous?.reason === next.reason && previous.message === next.message;
+  const before = previous?.status === next.status ? previous : undefined;
+  const since = before ? before.lastTransitionTime : time;
   const condition: Condition =
-    previous?.status !== next.status
-      ? { type, ...next, lastTransitionTime: time, lastHeartbeatTime: time }
-      : same
-        ? previous
-        : { ...previous, ...next, lastHeartbeatTime: time };
+    before?.reason === next.reason && before?.message === next.message && before
+      ? before
+      : { type, ...next, ...(since === undefined ? {} : { lastTransitionTime: since }), lastHeartbeatTime: time };
   return previous ? conditions.map((one) => (one === previous ? condition : one)) : [...conditions, condition];
 }
 

@@ -7,9 +7,12 @@ export interface Credentials {
   secretKey: string;
 }
 
-/** The key pair in a Secret; undefined while there is no such Secret. */
-export async function credentialsIn(kube: Kube, ref: ObjectReference): Promise<Credentials | undefined> {
+/** The key pair in a Secret, or what the kubelet says where there is none. */
+export async function credentialsIn(kube: Kube, ref: ObjectReference): Promise<Credentials | string> {
   const secret = await kube.get(Secret, ref);
-  const text = (key: string) => Buffer.from(secret?.data?.[key] ?? '', 'base64').toString();
-  return secret && { accessKeyId: text('accessKeyId'), secretKey: text('secretKey') };
+  if (!secret) return `secret "${ref.name}" not found`;
+  const missing = ['accessKeyId', 'secretKey'].find((key) => secret.data?.[key] === undefined);
+  if (missing) return `couldn't find key ${missing} in Secret ${ref.namespace}/${ref.name}`;
+  const text = (key: string) => Buffer.from(secret.data?.[key] ?? '', 'base64').toString();
+  return { accessKeyId: text('accessKeyId'), secretKey: text('secretKey') };
 }

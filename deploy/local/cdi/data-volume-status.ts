@@ -62,10 +62,13 @@ function claimFields(claim: Claim, phase: string, before: DataVolumeStatus, { us
   const progress = usePopulator ? (annotations[annotation.populatorProgress] ?? 'N/A') : (before.progress ?? 'N/A');
   return {
     claimName: claim.metadata.name,
-    restartCount: Number(annotations[annotation.podRestarts] ?? before.restartCount ?? 0),
+    ...restarts(Number(annotations[annotation.podRestarts] ?? before.restartCount ?? 0)),
     progress: phase === 'Succeeded' ? '100.0%' : progress,
   };
 }
+
+/** The count appears with the first restart. */
+const restarts = (count: number) => (count === 0 ? {} : { restartCount: count });
 
 function nextPhase(phase: string, claim: Claim, input: StatusInput): PhaseChange {
   if (claim.status?.phase === 'Lost') return claimLost(claim);

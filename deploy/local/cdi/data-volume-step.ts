@@ -2,9 +2,10 @@ import { annotation } from './annotation.ts';
 import { targetClaimFor } from './claims.ts';
 import { eventsOf, hinderedStatus, nextStatus, saysMore } from './data-volume-status.ts';
 import { volumeImportSourceFor, volumeImportSourceName } from './import-source.ts';
-import { Claim, type ClaimSpec, DataVolume, type DataVolumeStatus, VolumeImportSource } from './kinds.ts';
+import { Claim, DataVolume, type DataVolumeStatus, VolumeImportSource } from './kinds.ts';
 import { isControlledBy } from './owner.ts';
 import type { CdiVariants } from './settings.ts';
+import type { Rendered } from './storage-profile.ts';
 import { type EventText, patchOf, statusOf, type Write } from './write.ts';
 
 export interface ObservedDataVolume {
@@ -13,7 +14,7 @@ export interface ObservedDataVolume {
   prime: Claim | undefined;
   importSource: VolumeImportSource | undefined;
   /** The spec its claim gets, or why there can be none. */
-  rendered: { spec: ClaimSpec } | { refused: string };
+  rendered: Rendered;
   /** Whether the class is made for populators. */
   csi: boolean;
   waitsForConsumer: boolean;
@@ -28,7 +29,8 @@ const component = 'datavolume-import-controller';
 export function nextForDataVolume(observed: ObservedDataVolume, variants: CdiVariants): Write[] {
   const { dataVolume, claim, rendered, importSource } = observed;
   const phase = dataVolume.status?.phase ?? '';
-  if (!claim && 'refused' in rendered) return hindered(observed, '', 'ErrClaimNotValid', rendered.refused);
+  if (!claim && 'refused' in rendered)
+    return hindered(observed, '', 'ErrClaimNotValid', rendered.refused, rendered.told);
   const populator = dataVolume.metadata.annotations?.[annotation.usePopulator];
   if (populator === undefined) {
     const value = String(observed.csi && !variants.classic);
@@ -56,10 +58,14 @@ export function hindered(
   phase: string,
   reason: string,
   message: string,
+  told = message,
 ) {
   const status = hinderedStatus(dataVolume, phase, reason, message, nowMs);
   if (!saysMore(dataVolume.status, status)) return [];
-  return withEvents(dataVolume, status, [{ type: 'Warning', reason, message }]);
+  return withEvents(dataVolume, status, [
+    { type: 'Warning', reason, message: told },
+    { type: 'Normal', reason, message },
+  ]);
 }
 
 const deletionOfImportSource = (dataVolume: DataVolume, { metadata }: VolumeImportSource): Write => ({
@@ -86,7 +92,7 @@ export const withEvents = (
   events: EventText[],
   from = component,
 ): Write[] => [
-  statusOf(DataVolume, dataVolume, status),
+  statusOf(DataVolume, dataVolume, { ...status, phase: status.phase || undefined }),
   ...events.map((event): Write => ({ do: 'event', about: dataVolume, from, ...event })),
 ];
 

@@ -14,10 +14,16 @@ export type FaultMode =
   | { mode: 'drained'; at?: number }
   /** The container is killed for its memory at this share. */
   | { mode: 'oom'; at?: number }
+  /** Somebody kills the container (SIGKILL) at this share. */
+  | { mode: 'killed'; at?: number }
+  /** The importer's own image cannot be pulled for this time. */
+  | { mode: 'imagePull'; forMs: number }
   /** No node takes the pod for this time. */
   | { mode: 'unschedulable'; forMs: number }
   /** The namespace's quota has no room for the claim. */
   | { mode: 'quota' }
+  /** It has no room for the scratch claim. */
+  | { mode: 'scratchQuota' }
   /** The driver makes no volume; also for a claim of this name that no import fills. */
   | { mode: 'provisionError' }
   /** The volume vanishes after a successful import. */
@@ -27,7 +33,7 @@ export type FaultMode =
   /** The phase goes back once while the import runs. */
   | { mode: 'flap' }
   /** Cloning a snapshot meets an error for this time: Running is False with reason Error, and the phase stays what it was. */
-  | { mode: 'cloneError'; forMs: number };
+  | { mode: 'cloneError'; forMs: number; message?: string };
 
 /** A fault for the imports whose URL or DataVolume name matches (a clone has no URL); a string matches where it is contained. */
 export type FaultRule = FaultMode & Struck;

@@ -7,7 +7,9 @@ import { nextForImport } from './import-step.ts';
 import { importerPodName } from './importer-pod.ts';
 import { Claim, type Pod } from './kinds.ts';
 import { controllerOf } from './owner.ts';
+import { isQuotaExceeded, quotaExceeded } from './quota.ts';
 import type { Again } from './work-queue.ts';
+import type { EventText, Write } from './write.ts';
 
 /** Brings the import into one claim one write further. */
 export async function reconcileImport(context: CdiContext, ref: ObjectReference): Promise<Again> {
@@ -28,9 +30,33 @@ export async function reconcileImport(context: CdiContext, ref: ObjectReference)
     labels,
     seen: pod && name && clouded(context, name, filled, pod),
   });
-  await context.perform(writes);
+  await performWithinQuota(context, filled, name, writes);
   if (writes.length > 0) return { holdMs: timings.tickMs };
   return pod && context.flaps.has(pod.metadata.uid) ? { lookAgainMs: flapMs(timings) } : undefined;
+}
+
+/** Performs writes about a claim that is filled; its newest event is what the claim beside it shows. */
+async function performWithinQuota(context: CdiContext, filled: Claim, name: ImportName | undefined, writes: Write[]) {
+  const { clock, faults, perform } = context;
+  try {
+    const makesScratch = writes.some((write) => write.do === 'create' && write.resource === Claim);
+    // Each try is an occasion of its own.
+    if (makesScratch && name && faults.strike(`${clock.now()}`, name, 'scratchQuota'))
+      throw quotaExceeded(scratchName(filled));
+    await perform(writes);
+    for (const write of writes) if (write.do === 'event') note(context, filled, write);
+  } catch (error) {
+    if (!isQuotaExceeded(error)) throw error;
+    const text: EventText = { type: 'Warning', reason: 'ErrExceededQuota', message: error.message };
+    await perform([{ do: 'event', about: filled, from: 'import-controller', ...text }]);
+    note(context, filled, text);
+    throw error;
+  }
+}
+
+function note({ notes, wakeOwner }: CdiContext, filled: Claim, { type, reason, message }: EventText) {
+  notes.set(filled.metadata.uid, { type, reason, message });
+  wakeOwner(filled);
 }
 
 function labelsOfTarget({ claims }: CdiContext, filled: Claim): Record<string, string> {

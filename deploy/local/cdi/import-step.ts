@@ -1,4 +1,4 @@
-import { annotation, annotationsPatch } from './annotation.ts';
+import { type Annotations, annotation, annotationsPatch } from './annotation.ts';
 import { scratchClaimFor } from './claims.ts';
 import { importerPodFor, importerPodName } from './importer-pod.ts';
 import { Claim, Pod } from './kinds.ts';
@@ -60,7 +60,7 @@ function mirrorWrites({ filled, pod, scratch }: ObservedImport, seen: Pod): Writ
     ...(needsScratch && !scratch
       ? [{ do: 'create', resource: Claim, object: scratchClaimFor(filled, pod) } as const]
       : []),
-    ...(patch ? [patchOf(Claim, filled, patch), ...warning(filled, failure)] : []),
+    ...(patch ? [patchOf(Claim, filled, patch), ...warning(filled, failure), ...success(filled, annotations)] : []),
     ...(ends && !pod.metadata.deletionTimestamp ? [deletionOf(Pod, pod)] : []),
   ];
 }
@@ -69,6 +69,20 @@ function warning(filled: Claim, failure: string | undefined): Write[] {
   if (failure === undefined) return [];
   return [
     { do: 'event', about: filled, from: component, type: 'Warning', reason: 'ErrImportFailed', message: failure },
+  ];
+}
+
+function success(filled: Claim, annotations: Annotations): Write[] {
+  if (annotations[annotation.podPhase] !== 'Succeeded') return [];
+  return [
+    {
+      do: 'event',
+      about: filled,
+      from: component,
+      type: 'Normal',
+      reason: 'ImportSucceeded',
+      message: 'Import Successful',
+    },
   ];
 }
 

@@ -25,10 +25,10 @@ export function importerPodFor(filled: Claim, labels: Record<string, string>, sc
       name: importerPodName(filled),
       namespace,
       labels: {
+        ...labels,
         ...cdiLabels,
         'cdi.kubevirt.io': 'importer',
         'prometheus.cdi.kubevirt.io': 'true',
-        ...labels,
       },
       annotations: { 'cdi.kubevirt.io/storage.createdByController': 'yes', ...keep(annotations, passedOn) },
       finalizers: [kubeletFinalizer],
@@ -38,11 +38,18 @@ export function importerPodFor(filled: Claim, labels: Record<string, string>, sc
       schedulerName: simulatedScheduler,
       restartPolicy: 'OnFailure',
       enableServiceLinks: false,
-      volumes: scratch ? [volume, second] : [volume],
+      volumes: [volume, ...(scratch ? [second] : []), ...certificates(annotations)],
       containers: [importerContainer(filled, scratch)],
     },
   };
 }
+
+function certificates(annotations: Record<string, string>) {
+  const name = annotations[annotation.certConfigMap];
+  return name ? [{ name: certificatesVolume, configMap: { name } }] : [];
+}
+
+const certificatesVolume = 'cdi-cert-vol';
 
 function importerContainer(filled: Claim, scratch: boolean) {
   const block = filled.spec.volumeMode === 'Block';
@@ -86,6 +93,7 @@ export const importOf = (pod: Pod) => ({
   url: variableOf(pod, 'IMPORTER_ENDPOINT')?.value ?? '',
   checksum: variableOf(pod, 'IMPORTER_CHECKSUM')?.value || undefined,
   secret: variableOf(pod, 'IMPORTER_ACCESS_KEY_ID')?.valueFrom?.secretKeyRef?.name,
+  certConfigMap: pod.spec.volumes.find(({ name }) => name === certificatesVolume)?.configMap?.name,
   scratch: pod.spec.volumes.some((volume) => volume.name === 'cdi-scratch-vol'),
 });
 

@@ -2,11 +2,11 @@ import { type Clock, delay } from '../clock.ts';
 import type { ImportRequest, ImportResult } from '../importer/import-image.ts';
 import type { ImportImage } from './context.ts';
 import { scratchRequired } from './pod-mirror.ts';
-import type { Termination } from './pod-status.ts';
+import { killedHard, type Termination } from './pod-status.ts';
 
 /** What strikes a running importer when it has this share of its bytes. */
 export interface Strike {
-  mode: 'stall' | 'evicted' | 'drained' | 'oom';
+  mode: 'stall' | 'evicted' | 'drained' | 'oom' | 'killed';
   at: number;
 }
 
@@ -36,7 +36,7 @@ export type End = { termination: Termination } | { evicted: true };
 export async function runImporter(run: Run): Promise<End> {
   if (run.sourceType !== 's3' && run.sourceType !== 'http') {
     await delay(run.clock, run.otherSourceMs, run.signal);
-    return { termination: completed({ message: 'Import Complete' }) };
+    return { termination: completed(imported) };
   }
   const struck = new AbortController();
   const strikes = run.strike && run.strike.mode !== 'drained' ? run.strike : undefined;
@@ -65,7 +65,9 @@ function requestOf(run: Run, struck: AbortController): ImportRequest {
     conversionMs,
     signal: AbortSignal.any([run.signal, struck.signal]),
     onBytes: (received, total) => {
-      if (total) progress((received / total) * 100);
+      // What is read before scratch space is asked for is no progress.
+      const isProbe = sourceType === 'http' && !scratch;
+      if (total && !isProbe) progress((received / total) * 100);
       if (run.strike && received >= run.strike.at * (total ?? capacityBytes)) meet(run, struck);
     },
     onConversion: progress,
@@ -89,6 +91,7 @@ function meet({ strike, drain }: Run, struck: AbortController) {
 
 async function struckDown({ signal }: Run, strike: Strike | undefined): Promise<End> {
   if (strike?.mode === 'evicted') return { evicted: true };
+  if (strike?.mode === 'killed') return { termination: killedHard };
   if (strike?.mode === 'oom') return { termination: { exitCode: 137, reason: 'OOMKilled', message: '' } };
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);
@@ -96,25 +99,28 @@ async function struckDown({ signal }: Run, strike: Strike | undefined): Promise<
   });
 }
 
+const imported = { scratchSpaceRequired: false, preallocationApplied: false, message: 'Import Complete' };
+
 const completed = (said: object): Termination => ({ exitCode: 0, reason: 'Completed', message: JSON.stringify(said) });
 
 function terminationOf(result: ImportResult, oldScratch: boolean): Termination {
   switch (result.outcome) {
     case 'done':
-      return completed({ message: 'Import Complete' });
+      return completed(imported);
     case 'scratch-required':
       return oldScratch
         ? { exitCode: 42, reason: 'Error', message: scratchRequired }
-        : completed({ scratchSpaceRequired: true });
-    case 'failed':
+        : completed({ ...imported, scratchSpaceRequired: true });
+    case 'failed': {
+      // The importer writes its message on one line.
+      const message = result.message.replaceAll('\n', ' ');
       // A wrong checksum is the one failure that the importer reports with exit code 0, so that nobody starts it again.
-      return result.reason === 'ChecksumError'
-        ? completed({ message: result.message })
-        : { exitCode: 1, reason: 'Error', message: result.message };
+      return result.reason === 'ChecksumError' ? completed({ message }) : { exitCode: 1, reason: 'Error', message };
+    }
   }
 }
 
 /** Whether a run only asked for scratch space, so that it was no try at all. */
 export const isScratchRequest = (ended: End) =>
   'termination' in ended &&
-  (ended.termination.exitCode === 42 || ended.termination.message.includes('scratchSpaceRequired'));
+  (ended.termination.exitCode === 42 || ended.termination.message.includes('"scratchSpaceRequired":true'));

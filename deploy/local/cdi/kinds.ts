@@ -131,6 +131,9 @@ export const Secret = defineResource(
   { data: z.record(z.string(), z.string()).optional() },
 );
 
+/** Certificates that a download trusts. */
+export const ConfigMap = defineResource({ apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' }, {});
+
 const Waiting = z.looseObject({ reason: z.string().default(''), message: z.string().optional() });
 const Terminated = z.looseObject({
   exitCode: z.number(),
@@ -184,6 +187,7 @@ export const Pod = defineResource(
           z.looseObject({
             name: z.string(),
             persistentVolumeClaim: z.looseObject({ claimName: z.string() }).optional(),
+            configMap: z.looseObject({ name: z.string() }).optional(),
           }),
         )
         .default([]),

@@ -6,8 +6,8 @@ import type { FaultRule, ImportName } from './faults.ts';
 import { importOf, kubeletFinalizer, simulatedScheduler, usableBytes } from './importer-pod.ts';
 import { type End, isScratchRequest, runImporter } from './importer-run.ts';
 import { keyOf } from './informer.ts';
-import { type Claim, claimsOf, Pod } from './kinds.ts';
-import { crashLooping, evicted, running, terminated, unschedulable, waiting } from './pod-status.ts';
+import { type Claim, ConfigMap, claimsOf, Pod } from './kinds.ts';
+import { crashLooping, ended, evicted, over, running, terminated, unschedulable, waiting } from './pod-status.ts';
 import type { Again } from './work-queue.ts';
 import { statusOf, withoutFinalizer } from './write.ts';
 
@@ -26,6 +26,7 @@ interface Life {
   /** When it is killed. */
   killAtMs?: number;
   unschedulableUntilMs?: number;
+  imageMissingUntilMs?: number;
 }
 
 export interface Kubelet {
@@ -88,15 +89,29 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
     const { namespace } = ref;
     const claims = claimsOf(pod).map((name) => context.claims.find({ namespace, name }));
     if (!claims.every((claim) => claim?.status?.phase === 'Bound')) return undefined;
-    const { secret } = importOf(pod);
-    const credentials = secret ? await credentialsIn(kube, { namespace, name: secret }) : undefined;
-    if (secret && !credentials) {
-      const message = `secret "${secret}" not found`;
-      const shown = pod.status?.containerStatuses[0]?.state?.waiting?.reason === 'CreateContainerConfigError';
-      if (!shown) await say(pod, waiting(pod, 'CreateContainerConfigError', message, clock.now()));
+    const { secret, certConfigMap } = importOf(pod);
+    // A folder that cannot be mounted is said in an Event only.
+    if (certConfigMap && !(await kube.get(ConfigMap, { namespace, name: certConfigMap })))
       return { lookAgainMs: timings.secretPollMs };
-    }
-    return launch(ref, pod, life, claims[0], credentials);
+    const wait = async (reason: string, message: string): Promise<Again> => {
+      const shown = pod.status?.containerStatuses[0]?.state?.waiting;
+      if (shown?.reason !== reason || shown.message !== message)
+        await say(pod, waiting(pod, reason, message, clock.now()));
+      return { lookAgainMs: timings.secretPollMs };
+    };
+    const pulling = pullProblem(pod, life);
+    if (pulling) return wait('ErrImagePull', pulling);
+    const found = secret ? await credentialsIn(kube, { namespace, name: secret }) : undefined;
+    if (typeof found === 'string') return wait('CreateContainerConfigError', found);
+    return launch(ref, pod, life, claims[0], found);
+  }
+
+  function pullProblem(pod: Pod, life: Life): string | undefined {
+    const name = nameOf(pod);
+    const rule = name && faults.strike(life.uid, name, 'imagePull');
+    life.imageMissingUntilMs ??= clock.now() + (rule?.forMs ?? 0);
+    const image = pod.spec.containers[0]?.image ?? '';
+    return life.imageMissingUntilMs > clock.now() ? `failed to pull and unpack image "${image}": not found` : undefined;
   }
 
   async function launch(
@@ -110,7 +125,7 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
     await say(pod, running(pod, clock.now()));
     const name = nameOf(pod);
     const occasion = `${filled.metadata.uid} ${runs.get(filled.metadata.uid) ?? 0}`;
-    const strike = name && faults.strike(occasion, name, 'stall', 'evicted', 'drained', 'oom');
+    const strike = name && faults.strike(occasion, name, 'stall', 'evicted', 'drained', 'oom', 'killed');
     let drained = false;
     const drain = () => {
       if (!drained) void kube.delete(Pod, ref, { uid: life.uid }).catch(() => undefined);
@@ -150,8 +165,9 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
 
   async function keepRunning(ref: ObjectReference, pod: Pod, life: Life): Promise<Again> {
     if (life.end) return conclude(pod, life, life.end);
-    if (life.run && life.restartAtMs === undefined) return undefined;
     const state = pod.status?.containerStatuses[0]?.state;
+    if (state?.terminated?.exitCode === 0) return void (await say(pod, over(pod, clock.now())));
+    if (life.run && life.restartAtMs === undefined) return undefined;
     if (!life.run && state?.running) return lose(pod, life, state.running.startedAt);
     // Without memory of when its container ended, as after a restart of the node, it starts at once.
     const restMs = (life.restartAtMs ?? 0) - clock.now();
@@ -177,17 +193,22 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
       progress: undefined,
       restartAtMs: now + timings.containerMs + backOffMs,
     });
-    return { holdMs: timings.containerMs };
+    const isDone = 'termination' in ended && ended.termination.exitCode === 0;
+    return { holdMs: isDone ? timings.podPhaseMs : timings.containerMs };
   }
 
   async function terminate(ref: ObjectReference, pod: Pod, life: Life): Promise<Again> {
-    const isAlive = life.run !== undefined && life.end === undefined && pod.status?.phase === 'Running';
-    life.killAtMs ??= clock.now() + (isAlive ? timings.podGraceMs : 0);
+    const container = pod.status?.containerStatuses[0];
+    const isAlive = life.run !== undefined && life.end === undefined && container?.state?.running !== undefined;
+    life.killAtMs ??= clock.now() + (isAlive ? timings.podGraceMs : container ? timings.podPhaseMs : 0);
     const restMs = life.killAtMs - clock.now();
-    if (restMs > 0 && isAlive) return { lookAgainMs: restMs };
+    if (restMs > 0 && !life.end) return { lookAgainMs: restMs };
+    const last = ended(pod, life.end && 'termination' in life.end ? life.end.termination : undefined, clock.now());
     await end(ref, life);
-    if (pod.metadata.finalizers?.includes(kubeletFinalizer))
-      await context.perform([withoutFinalizer(Pod, pod, kubeletFinalizer)]);
+    if (last) await say(pod, last);
+    const left = context.pods.find(ref);
+    if (left?.metadata.finalizers?.includes(kubeletFinalizer))
+      await context.perform([withoutFinalizer(Pod, left, kubeletFinalizer)]);
     return undefined;
   }
 

@@ -1,11 +1,11 @@
 import { referenceOf } from '../../../shared/resources/resource.ts';
-import { ApiError } from '../../../shared/runtime/errors.ts';
 import { annotation } from './annotation.ts';
 import { bindsAtOnce } from './claims.ts';
 import type { CdiContext } from './context.ts';
 import { hindered, type ObservedDataVolume } from './data-volume-step.ts';
 import { importNameOf } from './import-name.ts';
 import { Claim, type DataVolume, StorageClass } from './kinds.ts';
+import { isQuotaExceeded, quotaExceeded } from './quota.ts';
 import { classFor, renderClaimSpec, waitsForConsumer } from './storage-profile.ts';
 import type { Write } from './write.ts';
 
@@ -46,18 +46,10 @@ export async function performWithinQuota(
     if (claims && faults.strike(`${clock.now()}`, name, 'quota')) throw quotaExceeded(name.dataVolume);
     await context.perform(writes);
   } catch (error) {
-    const exceeded = error instanceof ApiError && error.message.includes('exceeded quota:');
-    if (exceeded) await context.perform(hindered(observed, 'Pending', 'ErrExceededQuota', error.message));
+    if (isQuotaExceeded(error)) await context.perform(hindered(observed, 'Pending', 'ErrExceededQuota', error.message));
     throw error;
   }
 }
-
-const quotaExceeded = (claim: string) =>
-  new ApiError(
-    403,
-    'Forbidden',
-    `persistentvolumeclaims "${claim}" is forbidden: exceeded quota: storage, requested: persistentvolumeclaims=1, used: persistentvolumeclaims=10, limited: persistentvolumeclaims=10`,
-  );
 
 /** Says that the claim of this name is someone else's, and fails. */
 export async function refuseForeign({ perform }: CdiContext, { dataVolume }: Pick<ObservedDataVolume, 'dataVolume'>) {

@@ -30,11 +30,11 @@ export function mirrorPod(before: Annotations, pod: Pod): Mirrored {
     [annotation.importPod]: pod.metadata.name,
     [annotation.podSchedulable]: isUnschedulable(pod) ? 'false' : 'true',
     ...(replace ? {} : { [annotation.podPhase]: pod.status?.phase ?? 'Pending' }),
-    ...(status ? containerAnnotations(before, status, said) : {}),
+    ...(status ? containerAnnotations(before, status, said, pod.spec.containers[0]?.image ?? '') : {}),
     ...(isOutOfMemory(status) ? { [annotation.requiresDirectIo]: 'true' } : {}),
   };
   const terminated = status?.state?.terminated;
-  const failure = terminated && terminated.exitCode > 0 ? simplify(terminated.message) : undefined;
+  const failure = terminated && terminated.exitCode > 0 ? terminated.message : undefined;
   return {
     annotations: said?.message?.includes('checksum mismatch') ? fatal(annotations) : annotations,
     replace,
@@ -54,11 +54,14 @@ function containerAnnotations(
   before: Annotations,
   status: ContainerStatus,
   said: TerminationMessage | undefined,
+  image: string,
 ): Annotations {
   const counted = isOldScratch(status) ? status.restartCount + 1 : status.restartCount;
   const restarts = { [annotation.podRestarts]: String(Math.max(counted, Number(before[annotation.podRestarts] ?? 0))) };
   const { state } = status;
   if (state?.running) return { ...restarts, ...running('true', 'Pod is running', '') };
+  if (state?.waiting && pullFails.includes(state.waiting.reason))
+    return { ...restarts, ...running('false', 'ImagePullFailed', `failed to pull image: ${image}`) };
   if (state?.waiting && state.waiting.reason !== 'CrashLoopBackOff')
     return { ...restarts, ...running('false', state.waiting.reason, simplify(state.waiting.message ?? '')) };
   if (!state?.terminated) return { ...restarts, [annotation.running]: 'false' };
@@ -70,6 +73,8 @@ function containerAnnotations(
   const reason = message.includes('failed to pull image') ? 'ImagePullFailed' : state.terminated.reason;
   return { ...restarts, ...running('false', reason, message) };
 }
+
+const pullFails = ['ErrImagePull', 'ImagePullBackOff'];
 
 const running = (value: string, reason: string, message: string): Annotations => ({
   [annotation.running]: value,

@@ -11,8 +11,8 @@ const condition = (type: string, status: boolean, time: string, reason?: string,
   ...(message ? { message } : {}),
 });
 
-const conditions = (ready: boolean, time: string) => {
-  const why = ready ? undefined : 'ContainersNotReady';
+const conditions = (ready: boolean, time: string, unready = 'ContainersNotReady') => {
+  const why = ready ? undefined : unready;
   return [
     condition('PodScheduled', true, time),
     condition('Initialized', true, time),
@@ -80,11 +80,11 @@ export interface Termination {
   message: string;
 }
 
-/** A container that has ended. With exit code 0 the pod has succeeded, else it lives on to start it again. */
+/** A container that has ended; the phase of its pod the kubelet says later, if it ends at all. */
 export const terminated = (pod: Pod, { exitCode, reason, message }: Termination, startedMs: number, nowMs: number) =>
   withContainer(
     pod,
-    exitCode === 0 ? 'Succeeded' : 'Running',
+    pod.status?.phase ?? 'Pending',
     {
       state: {
         terminated: { exitCode, reason, message, startedAt: timestamp(startedMs), finishedAt: timestamp(nowMs) },
@@ -92,6 +92,49 @@ export const terminated = (pod: Pod, { exitCode, reason, message }: Termination,
     },
     nowMs,
   );
+
+/** A pod that ends as its container has ended. */
+export const over = (pod: Pod, nowMs: number): PodStatus => {
+  const state = pod.status?.containerStatuses[0]?.state ?? {};
+  const { lastState: _, ...container } = pod.status?.containerStatuses[0] ?? { name: 'importer' };
+  const phase = state.terminated?.exitCode === 0 ? 'Succeeded' : 'Failed';
+  return {
+    phase,
+    conditions: conditions(false, timestamp(nowMs), phase === 'Failed' ? 'PodFailed' : 'PodCompleted'),
+    containerStatuses: [{ ...container, state } as ContainerStatus],
+  };
+};
+
+const killed: Termination = {
+  exitCode: 2,
+  reason: 'Error',
+  // An importer that is killed writes no message: the kubelet takes the end of its log for one.
+  message:
+    'I1124 07:43:53.315911       1 importer.go:108] Starting importer\nI1124 07:43:53.317961       1 importer.go:183] begin import process\n',
+};
+
+const neverStarted: Termination = {
+  exitCode: 137,
+  reason: 'ContainerStatusUnknown',
+  message: 'The container could not be located when the pod was terminated',
+};
+
+/** The last status of a pod that is being deleted, whose container ended `by` itself or is ended now; undefined where it has said so. */
+export function ended(pod: Pod, by: Termination | undefined, nowMs: number): PodStatus | undefined {
+  const { phase = 'Pending', containerStatuses = [] } = pod.status ?? {};
+  const state = containerStatuses[0]?.state;
+  if (!state || !['Pending', 'Running'].includes(phase)) return undefined;
+  if (state.terminated) return over(pod, nowMs);
+  const before = containerStatuses[0]?.lastState?.terminated;
+  const last = by ?? (state.running ? killed : (before ?? neverStarted));
+  return over(
+    { ...pod, status: terminated(pod, last, Date.parse(state.running?.startedAt ?? '') || nowMs, nowMs) },
+    nowMs,
+  );
+}
+
+/** What a container has left that was killed from outside (SIGKILL). */
+export const killedHard: Termination = { ...killed, exitCode: 137 };
 
 /** A container that waits for its next start. */
 export function crashLooping(pod: Pod, backOffMs: number, nowMs: number): PodStatus {

@@ -97,8 +97,16 @@ function progress({ target, podProgress }: ObservedTarget, prime: Claim): string
 
 function copiedEvent({ target, primeEvent }: ObservedTarget, prime: Claim): Write[] {
   const shown = target.metadata.annotations?.[annotation.boundMessage];
-  if (!primeEvent || primeEvent.message === shown || target.status?.phase === 'Bound') return [];
-  return [noted(target, primeEvent.type, primeEvent.reason, `[${prime.metadata.name}] : ${primeEvent.message}`)];
+  const fails = prime.metadata.annotations?.[annotation.podPhase] === 'Failed';
+  const failed =
+    fails && target.metadata.annotations?.[annotation.podPhase] !== 'Failed'
+      ? [noted(target, 'Warning', 'importFailed', `import into ${target.metadata.name} failed`)]
+      : [];
+  if (!primeEvent || primeEvent.message === shown || target.status?.phase === 'Bound') return failed;
+  return [
+    ...failed,
+    noted(target, primeEvent.type, primeEvent.reason, `[${prime.metadata.name}] : ${primeEvent.message}`),
+  ];
 }
 
 function handOver(target: Claim, prime: Claim, clusterBinds: boolean): Write[] {

@@ -6,6 +6,8 @@ export interface CdiTimings {
   bindMs: number;
   /** From a scheduled pod to its running container; also how long the end of a container stands before it starts again. */
   containerMs: number;
+  /** From the end of a pod's last container to the phase that says so. */
+  podPhaseMs: number;
   /** From a finished import to the handing over of its volume. */
   rebindMs: number;
   /** Between two looks at a running import. */
@@ -28,6 +30,7 @@ export const defaultTimings: CdiTimings = {
   tickMs: 5,
   bindMs: 30,
   containerMs: 30,
+  podPhaseMs: 30,
   rebindMs: 30,
   progressMs: 2000,
   podGraceMs: 100,

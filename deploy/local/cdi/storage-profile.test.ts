@@ -20,7 +20,12 @@ const size = (storage: string) => ({ resources: { requests: { storage } } });
 describe('a storage stanza', () => {
   test('gets access modes and volume mode from the profile of the driver, its size untouched', () => {
     expect(render({ storage: { storageClassName: 'gp3', ...size('24Gi') } })).toMatchObject({
-      spec: { accessModes: ['ReadWriteOnce'], volumeMode: 'Block', storageClassName: 'gp3', ...size('24Gi') },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        volumeMode: 'Block',
+        storageClassName: 'gp3',
+        ...size(String(24 * 1024 ** 3)),
+      },
     });
   });
 
@@ -30,7 +35,7 @@ describe('a storage stanza', () => {
 
   test('for a file system is made larger by what the file system takes', () => {
     expect(render({ storage: { storageClassName: 'gp3', volumeMode: 'Filesystem', ...size('100Mi') } })).toMatchObject({
-      spec: size('106Mi'),
+      spec: size(String(106 * 1024 ** 2)),
     });
   });
 
@@ -39,7 +44,7 @@ describe('a storage stanza', () => {
       'ebs.csi.aws.com': { accessModes: ['ReadWriteOnce'], volumeMode: 'Block' as const, minimumBytes: 1024 ** 3 },
     };
     expect(render({ storage: { storageClassName: 'gp3', ...size('20Mi') } }, profiles)).toMatchObject({
-      spec: size('1Gi'),
+      spec: size(String(1024 ** 3)),
     });
   });
 
@@ -47,7 +52,8 @@ describe('a storage stanza', () => {
     const missing = 'PVC spec is missing accessMode and no storageClass to choose profile';
     expect(render({ storage: { storageClassName: 'fast', ...size('1Gi') } })).toEqual({ refused: missing });
     const unknown = 'no accessMode specified in StorageProfile nfs';
-    expect(render({ storage: { storageClassName: 'nfs', ...size('1Gi') } })).toEqual({ refused: unknown });
+    const told = 'Spec is missing accessMode and volumeMode, cannot get access mode from StorageProfile nfs';
+    expect(render({ storage: { storageClassName: 'nfs', ...size('1Gi') } })).toEqual({ refused: unknown, told });
   });
 });
 

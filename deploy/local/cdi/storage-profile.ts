@@ -1,5 +1,5 @@
 import type { ClaimSpec, DataVolume, StorageClass } from './kinds.ts';
-import { bytesOf, quantityOf } from './quantity.ts';
+import { bytesOf } from './quantity.ts';
 
 /** What CDI knows about the volumes of a driver: what a `storage` stanza that leaves it open gets. */
 export interface StorageProfile {
@@ -37,7 +37,8 @@ export function classFor(name: string | undefined, classes: Iterable<StorageClas
 export const waitsForConsumer = (storageClass: StorageClass | undefined) =>
   storageClass?.volumeBindingMode === 'WaitForFirstConsumer';
 
-type Rendered = { spec: ClaimSpec } | { refused: string };
+/** The spec of a claim, or why there can be none, and what the Event about it says where that is something else. */
+export type Rendered = { spec: ClaimSpec } | { refused: string; told?: string };
 
 /** The spec of a DataVolume's claim: `pvc` as it stands, `storage` completed from class and profile. */
 export function renderClaimSpec(
@@ -54,7 +55,13 @@ export function renderClaimSpec(
   }
   const profile = profiles[storageClass.provisioner];
   const accessModes = storage.accessModes?.length ? storage.accessModes : profile?.accessModes;
-  if (!accessModes) return { refused: `no accessMode specified in StorageProfile ${storageClass.metadata.name}` };
+  if (!accessModes?.length) {
+    const name = storageClass.metadata.name;
+    return {
+      refused: `no accessMode specified in StorageProfile ${name}`,
+      told: `Spec is missing accessMode and volumeMode, cannot get access mode from StorageProfile ${name}`,
+    };
+  }
   const volumeMode = storage.volumeMode ?? profile?.volumeMode ?? 'Filesystem';
   const requested = storage.resources?.requests?.storage ?? '0';
   const size = effectiveSize(requested, volumeMode, profile?.minimumBytes ?? 0);
@@ -62,11 +69,14 @@ export function renderClaimSpec(
   return { spec: { ...storage, accessModes, volumeMode, storageClassName: storageClass.metadata.name, resources } };
 }
 
+/** Bytes with what a file system around them takes. */
+export const withFilesystem = (bytes: number) => Math.ceil(bytes * (1 + filesystemOverhead));
+
 const mebibyte = 1024 ** 2;
 
 function effectiveSize(requested: string, volumeMode: string, minimumBytes: number): string {
   const bytes = bytesOf(requested);
   const aligned = Math.ceil(bytes / mebibyte) * mebibyte;
-  const needed = volumeMode === 'Filesystem' ? Math.ceil(aligned * (1 + filesystemOverhead)) : bytes;
-  return needed === bytes && bytes >= minimumBytes ? requested : quantityOf(Math.max(needed, minimumBytes));
+  const needed = volumeMode === 'Filesystem' ? withFilesystem(aligned) : bytes;
+  return String(Math.max(needed, minimumBytes));
 }

@@ -65,6 +65,10 @@ async function provision(context: CdiContext, claim: Claim, storageClass: Storag
   if (waitsForConsumer(storageClass) && !hasConsumer(context, claim)) return undefined;
   if (!(await hasItsSource(context, claim))) return { lookAgainMs: sourcePollMs };
   const startedMs = provisioning.get(uid) ?? clock.now();
+  if (!provisioning.has(uid)) {
+    notes.set(uid, waitsForDriver(storageClass));
+    context.wakeOwner(claim);
+  }
   provisioning.set(uid, startedMs);
   const restMs = startedMs + timings.bindMs - clock.now();
   if (restMs > 0) return { holdMs: restMs };
@@ -80,6 +84,12 @@ async function provision(context: CdiContext, claim: Claim, storageClass: Storag
   notes.set(uid, { type: 'Normal', reason: 'ProvisioningSucceeded', message });
   return undefined;
 }
+
+const waitsForDriver = ({ provisioner }: StorageClass): EventText => ({
+  type: 'Normal',
+  reason: 'ExternalProvisioning',
+  message: `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`,
+});
 
 const sourcePollMs = 1000;
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { workspaceIn } from '../../../shared/rules/workspace.ts';
 import { Claim, PersistentVolume, type StorageClass } from './kinds.ts';
+import { bytesOf, quantityOf } from './quantity.ts';
 import type { CdiVariants } from './settings.ts';
 import { patchOf, statusOf, type Write } from './write.ts';
 
@@ -17,7 +18,7 @@ export function provisioned(claim: Claim, storageClass: StorageClass, variants: 
 export function boundTo(claim: Claim, volumeName: string): Write[] {
   const annotations = { 'pv.kubernetes.io/bind-completed': 'yes', 'pv.kubernetes.io/bound-by-controller': 'yes' };
   const { accessModes, resources } = claim.spec;
-  const bound = { phase: 'Bound', accessModes, capacity: { storage: resources?.requests?.storage ?? '0' } };
+  const bound = { phase: 'Bound', accessModes, capacity: { storage: capacityFor(resources?.requests?.storage) } };
   return [patchOf(Claim, claim, { metadata: { annotations }, spec: { volumeName } }), statusOf(Claim, claim, bound)];
 }
 
@@ -45,7 +46,8 @@ export const grown = (claim: Claim, storage: string): Write[] => [
 ];
 
 /** A claim whose volume is gone, or another's. */
-export const lost = (claim: Claim): Write => statusOf(Claim, claim, { phase: 'Lost' });
+export const lost = (claim: Claim): Write =>
+  statusOf(Claim, claim, { phase: 'Lost', capacity: null, accessModes: null });
 
 function volumeFor(
   name: string,
@@ -61,7 +63,7 @@ function volumeFor(
     kind: PersistentVolume.kind,
     metadata: { name, annotations: { 'pv.kubernetes.io/provisioned-by': provisioner } },
     spec: {
-      capacity: { storage: resources?.requests?.storage ?? '0' },
+      capacity: { storage: capacityFor(resources?.requests?.storage) },
       accessModes,
       volumeMode,
       storageClassName: metadata.name,
@@ -73,6 +75,9 @@ function volumeFor(
     },
   };
 }
+
+/** A driver makes what is asked for, and says it its own way. */
+const capacityFor = (asked = '0') => quantityOf(bytesOf(asked));
 
 /** What the driver calls the volume of this name. */
 export const volumeHandleOf = (volumeName: string) =>

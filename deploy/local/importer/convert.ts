@@ -24,7 +24,8 @@ export async function convert(check: ImageCheck, request: Conversion): Promise<v
   }
   if (problem) {
     const what = 'Conversion to Raw failed: could not convert image to raw: qemu-img execution failed';
-    throw unconvertible(`${what}: ${problem.message}\n`);
+    const reading = 'qemu-img: error while reading block status at offset 0: Input/output error';
+    throw unconvertible(`${what}: ${problem.message}\n${reading}\n`);
   }
   await conversion(request);
 }

@@ -1,8 +1,8 @@
-/** Why an import failed, in CDI's words: the reason of the condition Running and its message. */
+/** Why an import failed, in the importer's words, and the reason that the condition Running gives for it. */
 export class ImportFailure extends Error {
   readonly reason: FailureReason;
   constructor(message: string, reason: FailureReason = 'Error') {
-    super(simplified(message));
+    super(message);
     this.name = 'ImportFailure';
     this.reason = reason;
   }
@@ -23,9 +23,3 @@ export function inGoWords(error: unknown): string {
   if (code === 'Z_DATA_ERROR') return /check/.test(error.message) ? 'gzip: invalid checksum' : 'flate: corrupt input';
   return error.message;
 }
-
-// CDI's controller replaces what the importer says about sizes by this sentence (simplifyKnownMessage).
-const simplified = (message: string) =>
-  /is larger than the reported available|no space left on device/.test(message)
-    ? 'DataVolume too small to contain image'
-    : message;

@@ -32,7 +32,7 @@ export function nextForContent(observed: ObservedContent): ContentStep {
   const { content, nowMs } = observed;
   if (content.metadata.deletionTimestamp) return removal(content);
   const { readyToUse, creationTime } = content.status ?? {};
-  if (readyToUse) return done;
+  if (readyToUse) return isBeingCreated(content) ? { writes: [beingCreated(content, null)] } : done;
   if (creationTime === undefined) return cutting(observed);
   if (isBeingCreated(content)) return { writes: [beingCreated(content, null)] };
   if (observed.readyMs === undefined) return done;
@@ -76,7 +76,7 @@ function refusal({ content, nowMs }: ObservedContent): ContentStep {
   return { writes: content.status?.error?.message === message ? [] : [status, event], failure: message };
 }
 
-function cut({ content, claim, nowMs }: ObservedContent): ContentStep {
+function cut({ content, claim, nowMs, readyMs }: ObservedContent): ContentStep {
   const { annotations = {} } = claim?.metadata ?? {};
   const imported =
     `${annotations[annotation.podPhase] ?? ''} ${annotations[annotation.populatorProgress] ?? ''}`.trim();
@@ -88,7 +88,8 @@ function cut({ content, claim, nowMs }: ObservedContent): ContentStep {
       }),
       statusOf(VolumeSnapshotContent, content, {
         snapshotHandle: `snap-${content.metadata.uid.replaceAll('-', '').slice(0, 17)}`,
-        readyToUse: false,
+        // A driver that copies nothing says both at once.
+        readyToUse: readyMs === 0,
         creationTime: nowMs * 1e6,
         ...(size === undefined ? {} : { restoreSize: bytesOf(size) }),
       }),

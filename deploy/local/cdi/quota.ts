@@ -1,0 +1,12 @@
+import { ApiError } from '../../../shared/runtime/errors.ts';
+
+/** What an API server answers whose quota has no room for a claim. */
+export const quotaExceeded = (claim: string) =>
+  new ApiError(
+    403,
+    'Forbidden',
+    `persistentvolumeclaims "${claim}" is forbidden: exceeded quota: storage, requested: persistentvolumeclaims=1, used: persistentvolumeclaims=10, limited: persistentvolumeclaims=10`,
+  );
+
+export const isQuotaExceeded = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.message.includes('exceeded quota:');
