@@ -20,6 +20,7 @@ const noFields = {
   rootDisk: undefined,
   ipAddress: undefined,
   addresses: undefined,
+  fixedAddresses: undefined,
   nodeName: undefined,
   trouble: undefined,
 };

@@ -1,32 +1,29 @@
 import type { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
 import type { VirtualMachine, VirtualMachineStatus } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { nicsOf } from './networks.ts';
+import { fixedAddressesOf, nicsOf } from './networks.ts';
 import { podNetwork } from './template.ts';
 
-type Addresses = NonNullable<VirtualMachineStatus['addresses']>;
-
 /**
- * The address on each network: what the guest says, else what was asked for. Without a guest agent KubeVirt knows none on a
- * network that has no IPAM, and the machine is well all the same. What is asked for and not carried through is no address of
- * the machine: it has the one from before.
+ * The addresses that the instance reports. Without an agent in the guest KubeVirt knows none on a network that has no IPAM, and
+ * the machine is well all the same.
  */
-export function addressesOf(
+export function reportedAddresses(
   machine: VirtualMachine,
   instance: KubeVirtInstance | undefined,
-  isCarriedThrough: boolean,
-): Addresses {
-  const before = new Map(machine.status?.addresses?.map(({ network, ipAddress }) => [network, ipAddress]));
+): VirtualMachineStatus['addresses'] {
   const seen = new Map((instance?.status?.interfaces ?? []).map((one) => [one.name, one]));
-  const nics = nicsOf(machine);
-  if (nics.length === 0) {
-    const { ipAddress, mac } = seen.get(podNetwork) ?? {};
-    return ipAddress || mac
-      ? [{ network: podNetwork, ...(ipAddress ? { ipAddress } : {}), ...(mac ? { mac } : {}) }]
-      : [];
-  }
-  return nics.map(({ name, mac, spec }) => {
-    const asked = isCarriedThrough ? spec.ipAddress?.split('/')[0] : before.get(spec.network);
-    const ipAddress = seen.get(name)?.ipAddress || asked;
-    return { network: spec.network, ...(ipAddress ? { ipAddress } : {}), mac };
+  const nics = nicsOf(machine).map(({ name, spec: { network } }) => ({ name, network }));
+  const networks = nics.length > 0 ? nics : [{ name: podNetwork, network: podNetwork }];
+  const addresses = networks.flatMap(({ name, network }) => {
+    const { ipAddress, mac } = seen.get(name) ?? {};
+    return ipAddress || mac ? [{ network, ...(ipAddress ? { ipAddress } : {}), ...(mac ? { mac } : {}) }] : [];
   });
+  return addresses.length > 0 ? addresses : undefined;
+}
+
+/** The fixed addresses that the machine was made with: those of a spec that is not carried through are not among them. */
+export function givenAddresses(machine: VirtualMachine, isCarriedThrough: boolean) {
+  if (!isCarriedThrough) return machine.status?.fixedAddresses;
+  const asked = fixedAddressesOf(machine).map(({ network, bare }) => ({ network, ipAddress: bare }));
+  return asked.length > 0 ? asked : undefined;
 }

@@ -275,6 +275,14 @@ describe('an address', () => {
     ['an older machine has it', another({}), 'False AddressInUse'],
     ['a younger one has it', another({ createdAfterSeconds: 20 }), undefined],
     [
+      'a younger one was made with it',
+      another({
+        createdAfterSeconds: 20,
+        status: { fixedAddresses: [{ network: 'control-net', ipAddress: '10.10.0.5' }] },
+      }),
+      'False AddressInUse',
+    ],
+    [
       'a younger one runs with it',
       another({ createdAfterSeconds: 20, status: { addresses: [{ network: 'control-net', ipAddress: '10.10.0.5' }] } }),
       'False AddressInUse',
@@ -305,7 +313,8 @@ describe('an address', () => {
     const first = pass({ ...changed(made, { interfaces }), neighbours: [holder] });
     expect(first.writes).toEqual(['patchStatus VirtualMachine']);
     expect(first.conditions.RestartRequired).toBe('True AddressInUse');
-    expect({ ...made.machine.status, ...first.status }.addresses).toMatchObject([{ ipAddress: '10.10.0.6' }]);
+    const kept = [{ network: 'control-net', ipAddress: '10.10.0.6' }];
+    expect({ ...made.machine.status, ...first.status }.fixedAddresses).toEqual(kept);
     const { machine } = changed(made, { interfaces });
     const said = { ...machine, status: { ...machine.status, ...first.status } };
     expect(pass({ ...made, machine: said, neighbours: [holder] }).writes).toEqual([]);

@@ -334,6 +334,43 @@ describe('a machine of KubeVirt', () => {
       expect.objectContaining({ do: 'tell', type: 'ot.pelotech.virtual-machine.ready.v1' }),
     );
   });
+  describe('has the addresses that its instance reports', () => {
+    const interfaces = [{ network: 'control-net', ipAddress: '10.10.0.161/24' }, { network: 'edge' }];
+    const spec = { interfaces };
+    const made = aMadeMachine({ spec }, { machine: { printableStatus: 'Starting' } });
+    const look = (seen: object) => written(made.machine, pass({ ...made, ...seen }).status).status ?? {};
+    test('and none before, whatever its spec asks for', () => {
+      expect(made.machine.status).not.toHaveProperty('addresses');
+      expect(made.machine.status).not.toHaveProperty('ipAddress');
+      expect(made.machine.status?.fixedAddresses).toEqual([{ network: 'control-net', ipAddress: '10.10.0.161' }]);
+      const instance = anInstance(made.machine, { phase: 'Scheduled', interfaces: [{ name: 'control-net' }] });
+      expect(look({ instance })).not.toHaveProperty('addresses');
+    });
+    test('without an agent in the guest only the MAC addresses', () => {
+      const instance = anInstance(made.machine, {
+        phase: 'Running',
+        interfaces: [{ name: 'control-net', mac: '02:00:00:00:00:01' }],
+      });
+      expect(look({ instance }).addresses).toEqual([{ network: 'control-net', mac: '02:00:00:00:00:01' }]);
+      expect(look({ instance })).not.toHaveProperty('ipAddress');
+    });
+    test('be it another one than was asked for', () => {
+      const instance = anInstance(made.machine, {
+        phase: 'Running',
+        interfaces: [
+          { name: 'edge', ipAddress: '10.9.0.7', mac: '02:00:00:00:00:02' },
+          { name: 'control-net', ipAddress: '10.10.0.99' },
+        ],
+      });
+      expect(look({ instance })).toMatchObject({
+        ipAddress: '10.10.0.99',
+        addresses: [
+          { network: 'control-net', ipAddress: '10.10.0.99' },
+          { network: 'edge', ipAddress: '10.9.0.7', mac: '02:00:00:00:00:02' },
+        ],
+      });
+    });
+  });
   test('that runs again is not measured again', () => {
     const made = aMadeMachine({ status: { phase: 'Failed', readyAt: at(1) } }, { machine: running });
     expect(pass(made).actions.map(({ do: verb }) => verb)).not.toContain('measure');

@@ -84,9 +84,9 @@ function faultOf({ ipAddress, gateway }: Interface): string | undefined {
 /** An address that another machine of the namespace has on the same network: whoever runs with it keeps it, else the older. */
 export function addressInUse(machine: VirtualMachine, neighbours: readonly VirtualMachine[]): Obstacle | undefined {
   const others = neighbours.filter(({ metadata }) => metadata.uid !== machine.metadata.uid);
-  for (const own of addressesOf(machine)) {
+  for (const own of fixedAddressesOf(machine)) {
     const rival = others.find((other) =>
-      addressesOf(other).some((theirs) => theirs.key === own.key && keepsBefore(other, theirs, machine, own)),
+      fixedAddressesOf(other).some((theirs) => theirs.key === own.key && keepsBefore(other, theirs, machine, own)),
     );
     if (!rival) continue;
     return final(
@@ -110,7 +110,7 @@ interface Address {
   key: string;
 }
 
-const addressesOf = (machine: VirtualMachine): Address[] =>
+export const fixedAddressesOf = (machine: VirtualMachine): Address[] =>
   nicsOf(machine).flatMap(({ attachment, spec }) => {
     const cidr = spec.ipAddress === undefined ? undefined : parseCidr(spec.ipAddress);
     if (!cidr || spec.ipAddress === undefined) return [];
@@ -126,10 +126,10 @@ function keepsBefore(other: VirtualMachine, theirs: Address, machine: VirtualMac
   return age(other) < age(machine);
 }
 
-/** It was given that very address, whatever its guest says of it; not only one on the same network. */
+/** It was made with that very address, or runs with it. */
 const has = (machine: VirtualMachine, { network, bare }: Address) => {
-  const { metadata, status } = machine;
-  const given = status?.addresses?.find((address) => address.network === network);
-  const isGiven = given?.ipAddress === bare || status?.observedGeneration === metadata.generation;
-  return given !== undefined && isGiven && !wasRefusedAddress(machine);
+  const { fixedAddresses = [], addresses = [] } = machine.status ?? {};
+  const isIt = (one: { network: string; ipAddress?: string | undefined }) =>
+    one.network === network && one.ipAddress === bare;
+  return (fixedAddresses.some(isIt) || addresses.some(isIt)) && !wasRefusedAddress(machine);
 };

@@ -146,6 +146,8 @@ function comparesAddresses(machine: VirtualMachine): boolean {
   const { metadata, spec, status } = machine;
   if (!spec.interfaces?.some(({ ipAddress }) => ipAddress !== undefined)) return false;
   return (
-    status?.addresses === undefined || status.observedGeneration !== metadata.generation || wasRefusedAddress(machine)
+    status?.fixedAddresses === undefined ||
+    status.observedGeneration !== metadata.generation ||
+    wasRefusedAddress(machine)
   );
 }

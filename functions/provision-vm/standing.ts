@@ -1,7 +1,7 @@
 import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { stand } from '../../shared/rules/machine-status.ts';
-import { addressesOf } from './addresses.ts';
+import { givenAddresses, reportedAddresses } from './addresses.ts';
 import { findingsOf, readiness, type Seen } from './findings.ts';
 import { judge } from './hold-down.ts';
 import { networkLost, networkReasons } from './missing-network.ts';
@@ -26,7 +26,7 @@ export function standing(plan: Plan): Action[] {
     ? { ...judge(obstacle, { before, policy, nowMs, crashes }), reason: obstacle.reason }
     : { phase: 'Ready' as const, trouble: undefined, ...readiness(state) };
   const isMade = kubeVirtMachine !== undefined || plan.writes.some(({ do: verb }) => verb === 'create');
-  const addresses = isMade ? addressesOf(machine, instance, plan.fault === undefined) : [];
+  const addresses = reportedAddresses(machine, instance);
   const stands = stand(
     machine,
     {
@@ -34,8 +34,9 @@ export function standing(plan: Plan): Action[] {
       findings: findingsOf(plan, { state, cloning }),
       fields: {
         rootDisk: rootDiskIn(plan),
-        ipAddress: addresses.find(({ ipAddress }) => ipAddress)?.ipAddress,
-        addresses: addresses.length > 0 ? addresses : undefined,
+        ipAddress: addresses?.find(({ ipAddress }) => ipAddress)?.ipAddress,
+        addresses,
+        fixedAddresses: isMade ? givenAddresses(machine, plan.fault === undefined) : undefined,
         nodeName: state?.is === 'running' ? instance?.status?.nodeName : undefined,
         trouble: judged.trouble,
       },

@@ -37,7 +37,7 @@ export interface MachineStanding {
   /** The other fields; undefined where there is nothing to say. */
   fields: Pick<
     { [K in keyof VirtualMachineStatus]: VirtualMachineStatus[K] | undefined },
-    'rootDisk' | 'ipAddress' | 'addresses' | 'nodeName' | 'trouble'
+    'rootDisk' | 'ipAddress' | 'addresses' | 'fixedAddresses' | 'nodeName' | 'trouble'
   >;
 }
 

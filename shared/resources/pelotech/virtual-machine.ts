@@ -307,7 +307,7 @@ export const VirtualMachineStatus = z.object({
     })
     .optional()
     .describe('The DataVolume the machine starts from.'),
-  ipAddress: z.string().max(64).optional().describe('The first address: what the guest says, else what was asked for.'),
+  ipAddress: z.string().max(64).optional().describe('The first address that KubeVirt reports.'),
   addresses: z
     .array(
       z.object({
@@ -318,7 +318,14 @@ export const VirtualMachineStatus = z.object({
     )
     .max(32)
     .optional()
-    .describe('The addresses on each network.'),
+    .describe(
+      'The addresses on each network, as KubeVirt reports them: without an agent in the guest it may know none.',
+    ),
+  fixedAddresses: z
+    .array(z.object({ network: z.string().max(127), ipAddress: z.string().max(64) }))
+    .max(32)
+    .optional()
+    .describe('The addresses that the machine was made with; no other machine of the namespace gets one of them.'),
   nodeName: z.string().max(253).optional().describe('The node it runs on.'),
   trouble: z
     .object({ reason: z.string().max(128), since: time('Since when.') })
