@@ -20,7 +20,7 @@ export interface Effects {
   name: string;
   now(): number;
   /** Posts a domain event; off the critical path, and never a reason to fail. */
-  tell(event: DomainEvent): void;
+  tell(event: DomainEvent): Promise<void> | void;
   /** The OpenStacks that this pass observed; undefined where it observed none. */
   clouds(): Clouds | undefined;
   /** Wakes the function for the object after that time, unless the process ends before. */
@@ -100,10 +100,13 @@ export async function pay(effects: Effects, courtesies: readonly Courtesy[]): Pr
   for (const courtesy of courtesies) {
     if (courtesy.do === 'measure') effects.measure(courtesy);
   }
+  const told: (Promise<void> | void)[] = [];
   for (const courtesy of courtesies) {
     if (courtesy.do === 'record') await record(effects, courtesy);
-    else if (courtesy.do === 'tell') effects.tell(domainEvent(courtesy));
+    else if (courtesy.do === 'tell') told.push(effects.tell(domainEvent(courtesy)));
   }
+  // A process that is asked to end stays as long: nobody else would tell of it.
+  await Promise.all(told);
 }
 
 /** Only what goes over the wire; others may join the trace of the image by its `traceparent`. */

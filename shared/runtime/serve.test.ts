@@ -8,6 +8,7 @@ import { ApiError } from './errors.ts';
 import type { Kube } from './kube.ts';
 import { longestUseMs, serve } from './serve.ts';
 import { telemetryOf } from './telemetry.ts';
+import type { Teller } from './tell.ts';
 
 const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
 const widget = Widget.parse({ metadata: { name: 'w', namespace: 'lab', uid: 'uid-w', resourceVersion: '7' } });
@@ -51,13 +52,14 @@ interface Options {
   observe?: FunctionDeclaration<unknown>['observe'];
   decide?: (observed: unknown) => readonly Action[];
   refuse?: Refuse;
+  tell?: Teller['tell'];
   now?: () => number;
 }
 
 const startMs = Date.parse('2026-01-01T00:00:00Z');
 
 /** A function on a fake API server, the passes it made, and what it wrote. */
-function served({ observe, decide = () => [], refuse, now = () => startMs }: Options = {}) {
+function served({ observe, decide = () => [], refuse, tell, now = () => startMs }: Options = {}) {
   const { kube, writes } = fakeKube(refuse);
   const wakes: Wake[] = [];
   const pauses: number[] = [];
@@ -87,7 +89,7 @@ function served({ observe, decide = () => [], refuse, now = () => startMs }: Opt
     now,
     pause: async (milliseconds) => void pauses.push(milliseconds),
     random: () => 1,
-    teller: { tell: ({ id }) => void told.push(id), retell: () => void retold++ },
+    teller: { tell: tell ?? (({ id }) => void told.push(id)), retell: () => void retold++ },
   });
   const post = (headers: Record<string, string>, body: string | Uint8Array<ArrayBuffer> = '{}', path = '/') =>
     app.request(path, { method: 'POST', headers, body });
@@ -664,6 +666,20 @@ describe('a pass', () => {
     await sad.post(changed);
     await sad.drained();
     expect(sad.told).toEqual([]);
+  });
+  test('that a process ends after is told of first', async () => {
+    const taken = Promise.withResolvers<void>();
+    const told: Action = { do: 'tell', type: 't', id: 'fact', subject: 's', data: {} };
+    const { post, drained } = served({ decide: () => [status, told], tell: () => taken.promise });
+    expect((await post(changed)).status).toBe(202);
+    let hasEnded = false;
+    const ended = drained().then(() => {
+      hasEnded = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(hasEnded).toBe(false);
+    taken.resolve();
+    await ended;
   });
   test('whose Event cannot be recorded is done all the same', async () => {
     const recorded: Action = {

@@ -12,7 +12,8 @@ export interface DomainEvent {
 
 /** Tells others what happened; a listener that is away or broken never holds up an image. */
 export interface Teller {
-  tell(event: DomainEvent): void;
+  /** Resolves when the event was taken, or given up. */
+  tell(event: DomainEvent): Promise<void> | void;
   /** Tells once more, under the same ids, what was told since the last two calls: a consumer drops the repeats. */
   retell(): void;
 }
@@ -53,8 +54,8 @@ export function teller(
   };
   return {
     tell(event) {
-      void post(event);
       told = [...told, { event, left: repeats }].slice(-keptAtMost);
+      return post(event);
     },
     retell() {
       for (const { event } of told) void post(event);

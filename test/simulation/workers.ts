@@ -82,7 +82,7 @@ class Instance {
       now: () => scheduler.now() + faults.secondsOff(name) * 1000,
       pause: (milliseconds) => new Promise((resolve) => scheduler.after(Math.ceil(milliseconds), resolve)),
       random,
-      teller: { tell: (event) => this.#isAlive && tell(event, name), retell: () => undefined },
+      teller: { tell: (event) => (this.#isAlive ? tell(event, name) : undefined), retell: () => undefined },
     };
   }
 
