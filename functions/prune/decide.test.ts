@@ -156,6 +156,19 @@ describe('a deleted image', () => {
   ])('%s', (_, image, one, expected) => {
     expect(isHeld(image, [one])).toBe(expected);
   });
+  test('is held no longer where its namespace is being deleted and its snapshot is gone or going', () => {
+    const image = deleted();
+    const machines = [machine('a', withDisk('uid-ubuntu'))];
+    const verbsOf = (left: Partial<Left>) => verbs(pass({ image, machines, left }));
+    expect(verbsOf({ isNamespaceLeaving: true })).toContain('patchMetadata');
+    expect(verbsOf({ isNamespaceLeaving: true, snapshots: [aSnapshot(image, { leaving: true })] })).toEqual([
+      'patchStatus',
+    ]);
+    expect(
+      condition(pass({ image, machines, left: { isNamespaceLeaving: true, snapshots: [aSnapshot(image)] } })),
+    ).toMatchObject({ status: 'True' });
+    expect(condition(pass({ image, machines }))).toMatchObject({ status: 'True' });
+  });
   test('is held by anybody while nobody can say who may', () => {
     const one = machine('a', { spec: { vmDiskImageRef: { name: 'ubuntu', namespace: 'private' } } });
     expect(isHeld(deleted(), [one], { imageNamespaces: '' })).toBe(true);

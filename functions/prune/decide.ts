@@ -50,6 +50,8 @@ export interface Left {
   claims: readonly PersistentVolumeClaim[];
   snapshots: readonly VolumeSnapshot[];
   holdsSlot: boolean;
+  /** The namespace of the image is being deleted, with all that is in it. */
+  isNamespaceLeaving?: boolean;
 }
 
 /**
@@ -70,9 +72,13 @@ export function decide(observed: Observed): Action[] {
     return mayBeOrphan(image, policy) ? orphan(image) : unused(image, policy, nowMs);
   }
   if (!finalizers?.includes(diskImageFinalizer) || !left) return [];
-  const holders = users.filter((machine) => isHeldBy(image, machine));
+  const holders = isLostAnyway(left) ? [] : users.filter((machine) => isHeldBy(image, machine));
   return holders.length > 0 ? hold(image, left, holders, nowMs) : takeDown(image, left, nowMs);
 }
+
+/** What machines hold an image for goes with its namespace, which their disks, clones elsewhere, are not to keep from going. */
+const isLostAnyway = ({ isNamespaceLeaving, snapshots }: Left) =>
+  isNamespaceLeaving === true && snapshots.every(({ metadata }) => metadata.deletionTimestamp !== undefined);
 
 const lookLater = (metadata: ObjectReference): Action => ({
   do: 'lookLater',

@@ -121,6 +121,44 @@ describe('a deleted image that machines use', () => {
   });
 });
 
+test('the namespace of an image goes although a machine elsewhere has its disk from it', async () => {
+  const namespace = 'ends';
+  const ref = { name: 'ends', namespace };
+  await alone.kube.create(Namespace, { metadata: { name: namespace } });
+  const { apiVersion, kind, spec } = aVMDiskImage();
+  const metadata = { ...ref, finalizers: [diskImageFinalizer] };
+  const { uid } = (await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec })).metadata;
+  const labels = { ...managedBy, [imageUidLabel]: uid };
+  const snapshot = { ...ref, name: 'ends-00000000-r1' };
+  const source = { persistentVolumeClaimName: 'x' };
+  await alone.kube.create(VolumeSnapshot, {
+    metadata: { ...snapshot, labels, finalizers: ['test/hold'] },
+    spec: { source },
+  });
+  const machine = aVirtualMachine({ spec: { vmDiskImageRef: ref } });
+  const user = { name: 'elsewhere', namespace: 'lab' };
+  await alone.kube.create(VirtualMachine, {
+    apiVersion: machine.apiVersion,
+    kind: machine.kind,
+    metadata: user,
+    spec: machine.spec,
+  });
+  const ready = { type: 'DiskReady', status: 'True', reason: 'x', message: '', lastTransitionTime: at(0) };
+  const status = { rootDisk: { name: 'root', image: uid, revision: 1 }, conditions: [ready] };
+  await alone.kube.patch(VirtualMachine, user, { status }, { subresource: 'status' });
+  await alone.kube.delete(VMDiskImage, ref);
+  await alone.changed(VMDiskImage, ref);
+  expect((await alone.kube.get(VMDiskImage, ref))?.status?.conditions).toMatchObject([
+    { type: 'DeletionHeld', status: 'True' },
+  ]);
+
+  await alone.kube.delete(Namespace, { name: namespace });
+  await alone.kube.delete(VolumeSnapshot, snapshot);
+  await alone.kube.patch(VolumeSnapshot, snapshot, { metadata: { finalizers: null } });
+  expect(await alone.changed(VolumeSnapshot, snapshot, 'delete')).toBe(202);
+  expect(await alone.kube.get(VMDiskImage, ref)).toBeUndefined();
+});
+
 describe('an image that nobody uses', () => {
   const unused = { references: { count: 0, by: [] }, unreferencedSince: at(0) };
   afterEach(() => setPolicy({ prune: null, pruneAfter: null }));

@@ -3,6 +3,7 @@ import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
+import { Namespace } from '../../shared/resources/core/namespace.ts';
 import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import {
@@ -49,6 +50,7 @@ export default defineFunction<Observed>({
     { resource: DataVolume, verbs: ['list', 'delete'] },
     { resource: PersistentVolumeClaim, verbs: ['list', 'delete'] },
     { resource: VolumeSnapshot, verbs: ['list', 'delete'] },
+    { resource: Namespace, verbs: ['get'] },
     { resource: Lease, verbs: ['get'], namespace: 'own' },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
     { resource: Event, verbs: ['create'] },
@@ -95,14 +97,21 @@ async function observe({ kube, nowMs }: Context, wake: Wake): Promise<Observed[]
     staying.length > 0 ? kube.list(Workspace) : [],
   ]);
   const left = await leftOf(kube, deleted);
-  const seen = concerned.map((image, index) => ({
-    nowMs,
-    policy,
-    image,
-    machines: machines[index] ?? [],
-    workspaces,
-    ...left(image),
-  }));
+  // Only what keeps an image asks whether it may.
+  const kept = deleted.filter((_, index) => (machines[index]?.length ?? 0) > 0);
+  const leaving = await namespacesLeaving(kube, new Set(kept.map(({ metadata }) => metadata.namespace ?? '')));
+  const seen = concerned.map((image, index) => {
+    const own = left(image);
+    const isNamespaceLeaving = leaving.has(image.metadata.namespace ?? '');
+    return {
+      nowMs,
+      policy,
+      image,
+      machines: machines[index] ?? [],
+      workspaces,
+      ...(own && { left: { ...own, isNamespaceLeaving } }),
+    };
+  });
   return [...seen, ...others];
 }
 
@@ -115,8 +124,8 @@ const refOf = ({ metadata: { namespace, name } }: Image): ObjectReference => ({ 
 const postpone = (image: ObjectReference): Postponed => ({ postponed: image });
 
 /** What there is of each deleted image. */
-async function leftOf(kube: Reader, images: readonly Image[]): Promise<(image: Image) => { left?: Left }> {
-  if (images.length === 0) return () => ({});
+async function leftOf(kube: Reader, images: readonly Image[]): Promise<(image: Image) => Left | undefined> {
+  if (images.length === 0) return () => undefined;
   const uids = images.map(({ metadata }) => metadata.uid);
   const [lease, ...lists] = await Promise.all([
     kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
@@ -130,17 +139,21 @@ async function leftOf(kube: Reader, images: readonly Image[]): Promise<(image: I
   const [dataVolumes, claims, snapshots] = [byUid(lists[0]), byUid(lists[1]), byUid(lists[2])];
   const isDeleted = new Set(uids);
   return ({ metadata: { uid, namespace } }) => {
-    if (!isDeleted.has(uid)) return {};
+    if (!isDeleted.has(uid)) return undefined;
     const isThere = ({ metadata }: KubernetesObject) => metadata.namespace === namespace;
     return {
-      left: {
-        dataVolumes: dataVolumes.get(uid)?.filter(isThere) ?? [],
-        claims: claims.get(uid)?.filter(isThere) ?? [],
-        snapshots: snapshots.get(uid)?.filter(isThere) ?? [],
-        holdsSlot: holding.has(uid),
-      },
+      dataVolumes: dataVolumes.get(uid)?.filter(isThere) ?? [],
+      claims: claims.get(uid)?.filter(isThere) ?? [],
+      snapshots: snapshots.get(uid)?.filter(isThere) ?? [],
+      holdsSlot: holding.has(uid),
     };
   };
+}
+
+/** Of these namespaces those that are being deleted. */
+async function namespacesLeaving(kube: Reader, names: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+  const found = await Promise.all([...names].map((name) => kube.get(Namespace, { name })));
+  return new Set(found.flatMap((one) => (one?.metadata.deletionTimestamp === undefined ? [] : [one.metadata.name])));
 }
 
 interface Candidates {
