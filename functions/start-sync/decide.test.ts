@@ -305,6 +305,43 @@ describe('slots', () => {
     expect(holders).toEqual([]);
     expect(of('record')[0]).toMatchObject({ type: 'Warning', reason: 'SlotFreed' });
   });
+  describe('an importer that nothing wants any more keeps its slot', () => {
+    const failed = (endedAfterSeconds: number) =>
+      known({
+        name: 'a',
+        status: {
+          phase: 'Failed',
+          attempt: 1,
+          attempts: 1,
+          history: [{ time: at(endedAfterSeconds), fact: 'Failed', message: '' }],
+        },
+      });
+    const importer = (options: Parameters<typeof anImporter>[1] = {}) => {
+      const pod = anImporter(failed(0), options);
+      return { ...pod, metadata: { ...pod.metadata, creationTimestamp: at(-3600) } };
+    };
+    const lease = aLease([aHolder(failed(0))]);
+    const told = (images: VMDiskImage[], pods = [importer()]) => {
+      const { holders, of } = pass(images, { lease, pods, nowMs: start + 601_000 });
+      return { holders, warnings: of('record').map(({ reason }) => reason) };
+    };
+    test.each<[string, VMDiskImage[], ReturnType<typeof importer>[], string[]]>([
+      ['and that is told where the attempt ended over ten minutes ago', [failed(0)], [importer()], ['SlotHeld']],
+      ['and that is not told yet where it ended just now', [failed(600)], [importer()], []],
+      ['and that is told where the image is gone', [], [importer()], ['SlotHeld']],
+      ['and that is not told of one that leaves', [failed(0)], [importer({ leaving: true, uid: 'x' })], ['SlotFreed']],
+    ])('%s', (_, images, pods, warnings) => {
+      expect(told(images, pods).warnings).toEqual(warnings);
+    });
+    test('and none of an attempt that goes on is told of', () => {
+      const { of } = pass([syncing('a')], { lease, pods: [importer()], nowMs: start + 601_000 });
+      expect(of('record')).toEqual([]);
+    });
+    test('until it is gone', () => {
+      expect(told([failed(0)]).holders).toBeUndefined();
+      expect(told([failed(0)], []).holders).toEqual([]);
+    });
+  });
   test('release and grant share one write', () => {
     const { holders, of } = pass([over, queued('b', 1)], {
       lease: aLease([aHolder(over)]),

@@ -11,7 +11,10 @@ import { dataVolumeName, imageNameOf } from '../../shared/rules/names.ts';
 import type { Holder } from '../../shared/rules/slots.ts';
 import { toTime } from '../../shared/rules/time.ts';
 
-/** A Pod that is Terminating longer than this no longer keeps its slot: its node is most likely gone. */
+/**
+ * A Pod that is Terminating longer than this no longer keeps its slot: its node is most likely gone. One that runs longer than
+ * this for an attempt that is over is told of.
+ */
 const stuckAfterMs = 10 * 60_000;
 
 export interface Seen {
@@ -42,6 +45,21 @@ export function keptBy(
 /** Pods that would keep the slot of this holder, had they not been Terminating for too long. */
 export const stuckPods = (holder: Holder, { nowMs, pods }: Seen) =>
   pods.filter((pod) => pod.metadata.labels?.[imageUidLabel] === holder.uid && isAtWork(pod) && isStuck(pod, nowMs));
+
+/** Pods that keep the slot of this holder although its attempt has been over for long, or its image is gone. */
+export function unwantedPods(holder: Holder, seen: Seen): Pod[] {
+  const image = seen.images.get(holder.uid);
+  if (keptBy(holder, seen) === 'status') return [];
+  const isOld = (since: string | undefined) => seen.nowMs - Date.parse(since ?? '') > stuckAfterMs;
+  if (image && !isOld(image.status?.history?.at(-1)?.time)) return [];
+  return seen.pods.filter(
+    ({ metadata, ...pod }) =>
+      metadata.labels?.[imageUidLabel] === holder.uid &&
+      metadata.deletionTimestamp === undefined &&
+      isAtWork({ metadata, ...pod }) &&
+      isOld(metadata.creationTimestamp),
+  );
+}
 
 /** Who must be holding a slot, by what is downloading: for a Lease that was lost. */
 export function rebuild({ nowMs, images, dataVolumes, pods }: Seen): Holder[] {

@@ -20,7 +20,7 @@ import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { isIn, withLabel } from '../../shared/rules/selectors.ts';
-import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { type Holder, holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import type { Classes } from './advance.ts';
 import { decide, lacksFinalizer, turns } from './decide.ts';
@@ -78,7 +78,7 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
   const unlisted = (images: readonly Image[]) =>
     held ? images.filter((image) => mayHaveBegun(image) && !known.has(image.metadata.uid)) : [];
   const [{ rest, postponed }, snapshots, busyOthers, classesOfOpen] = await Promise.all([
-    atRest(kube, wake, open),
+    atRest(kube, wake, open, holders ?? []),
     listLabelled(kube, VolumeSnapshot, imageUidLabel, uidsOf(open.filter(hasLostItsStatus))),
     atWork(kube, uidsOf(unlisted(open))),
     open.length > 0 ? classesOf(kube) : undefined,
@@ -111,20 +111,27 @@ type Reader = Context['kube'];
 /** So many images at rest that events name are looked at in one pass. */
 const namedPerPass = 100;
 
-/** Images at rest are read only where an event names one, where a cause may have gone, or by the audit. */
+/**
+ * Images at rest are read only where an event names one, where one holds a slot still, where a cause may have gone, or by the audit.
+ */
 async function atRest(
   kube: Reader,
   wake: Wake,
   open: readonly Image[],
+  holders: readonly Holder[],
 ): Promise<{ rest: Image[]; postponed: ObjectReference[] }> {
   const known = new Set(open.map(({ metadata }) => metadata.uid));
   if (wake.audit) {
     const found: Image[] = [];
-    for await (const { items } of kube.pages(VMDiskImage)) found.push(...items.filter(mayMove));
+    const holding = new Set(holders.map(({ uid }) => uid));
+    const isWanted = (image: Image) => mayMove(image) || holding.has(image.metadata.uid);
+    for await (const { items } of kube.pages(VMDiskImage)) found.push(...items.filter(isWanted));
     return { rest: found.filter(({ metadata }) => !known.has(metadata.uid)), postponed: [] };
   }
   const isOpen = new Set(open.map(({ metadata }) => keyOf(metadata)));
-  const named = subjectsOf(wake, VMDiskImage).filter((subject) => !isOpen.has(keyOf(subject)));
+  const wanted = [...holders.map(({ image }) => refOf(image)), ...subjectsOf(wake, VMDiskImage)];
+  const byKey = new Map(wanted.map((ref) => [keyOf(ref), ref]));
+  const named = [...byKey].filter(([key]) => !isOpen.has(key)).map(([, ref]) => ref);
   const [failed, ...others] = await Promise.all([
     subjectsOf(wake, ConfigMap).length > 0 ? kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' }) : [],
     ...named.slice(0, namedPerPass).map((subject) => kube.get(VMDiskImage, subject)),
@@ -133,6 +140,11 @@ async function atRest(
   const rest = [...new Map(found.map((image) => [image.metadata.uid, image])).values()];
   return { rest: rest.filter(({ metadata }) => !known.has(metadata.uid)), postponed: named.slice(namedPerPass) };
 }
+
+const refOf = (image: string): ObjectReference => {
+  const [namespace, name = ''] = image.split('/');
+  return { namespace, name };
+};
 
 /** What an audit keeps in hand of the images at rest: not the ones that are as they are wanted. */
 const mayMove = (image: Image) =>

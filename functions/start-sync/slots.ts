@@ -8,7 +8,7 @@ import { byPlace, grantKeys, isQueued, placeOf } from '../../shared/rules/queue.
 import { freeIn, type Holder, holdersOf, leaseName, sayHolders, slotsAnnotation } from '../../shared/rules/slots.ts';
 import { toMicroTime, toTime } from '../../shared/rules/time.ts';
 import { begin } from './begin.ts';
-import { keptBy, rebuild, type Seen, stuckPods } from './hold.ts';
+import { keptBy, rebuild, type Seen, stuckPods, unwantedPods } from './hold.ts';
 import type { Observed } from './observed.ts';
 
 /** Releases and grants in one write of the Lease, then what the granted (and the interrupted) still need. */
@@ -28,11 +28,13 @@ export function slots(
   const warnings = before
     .filter((holder) => !kept.includes(holder))
     .flatMap((holder) => stuckPods(holder, seen).map((pod) => stuckWarning(pod)));
+  const unwanted = kept.flatMap((holder) => unwantedPods(holder, seen).map((pod) => unwantedWarning(pod, holder)));
   const isAnew = !held || acquiredMs(lease) - nowMs > observed.holdOffMs;
   const isChanged = isAnew || before.length !== held.length || kept.length !== before.length || granted.length > 0;
   const holders = [...kept, ...granted];
   const actions = [
     ...warnings,
+    ...unwanted,
     ...(isChanged ? [saveLease(observed, holders, isAnew)] : []),
     ...(held ? [] : [rebuiltEvent(observed, holders)]),
     ...holders.flatMap((holder) => begin(holder, seen, nowMs)),
@@ -109,6 +111,15 @@ const stuckWarning = (pod: Pod): Action => ({
   type: 'Warning',
   reason: 'SlotFreed',
   message: 'The importer has been Terminating for over 10 minutes; its slot is given on. Look at its node.',
+  once: pod.metadata.uid,
+});
+
+const unwantedWarning = (pod: Pod, { image }: Holder): Action => ({
+  do: 'record',
+  about: pod,
+  type: 'Warning',
+  reason: 'SlotHeld',
+  message: `Expected no importer for VMDiskImage ${image}, whose attempt has been over for 10 minutes, found this one at work: it keeps its slot until it ends. Delete the claim that it fills, and look why CDI does not.`,
   once: pod.metadata.uid,
 });
 
