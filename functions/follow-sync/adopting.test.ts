@@ -149,17 +149,18 @@ describe('what is left of before', () => {
     const dataVolume = aDataVolume(earlier);
     expect(pass(waiting(second), [], { dataVolumes: [dataVolume] }).deleted).toEqual([dataVolume.metadata.name]);
   });
+  const policy = parsePolicy({ data: { keepRevisions: '1' } });
   test('the snapshot of before goes when the image has adopted another', () => {
     const done = waiting({ ...second, phase: 'Succeeded', snapshot: { name: 'golden', revision: 2 } });
     const own = aSnapshot(done, { revision: 1, ready: true });
-    expect(pass(done, [own, golden()]).deleted).toEqual([own.metadata.name]);
+    expect(pass(done, [own, golden()], { policy }).deleted).toEqual([own.metadata.name]);
     expect(pass(waiting(second), [own, golden()]).deleted).toEqual([]);
   });
   const downloaded = (labels?: Record<string, string>) => {
     const image = waiting({ revision: 2, phase: 'Succeeded', adoption: { snapshot: 'golden', revision: 1 } });
     const own = aSnapshot(image, { revision: 2, ready: true });
     const after = waiting({ ...image.status, snapshot: { name: own.metadata.name, revision: 2 } });
-    return pass(after, [own, golden(labels ? { labels } : {})]).deleted;
+    return pass(after, [own, golden(labels ? { labels } : {})], { policy }).deleted;
   };
   test('a snapshot that was adopted and is replaced stays, but for one that carries the label of the image', () => {
     expect(downloaded()).toEqual([]);

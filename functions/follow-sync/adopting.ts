@@ -7,8 +7,8 @@ import { move, sayWhy } from '../../shared/rules/image-status.ts';
 import { isObjectName } from '../../shared/rules/names.ts';
 import { bytesOf } from '../../shared/rules/quantity.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
-import { toTime } from '../../shared/rules/time.ts';
 import type { Observed } from './observed.ts';
+import { completed } from './revisions.ts';
 
 interface Trouble {
   reason: string;
@@ -20,22 +20,22 @@ type Check = (image: VMDiskImage, snapshot: VolumeSnapshot) => Trouble | undefin
  * Takes over the snapshot that an image's annotation names, or says what is in the way. There is no deadline: while the
  * annotation stands nothing is downloaded.
  */
-export function adopting({ image, snapshots, nowMs }: Observed): Action[] {
+export function adopting(observed: Observed): Action[] {
+  const { image, snapshots, nowMs } = observed;
   const name = image.status?.adoption?.snapshot ?? '';
   // start-sync has to take in first what was changed since: adopted under another spec, it would be downloaded at once.
   if (image.status?.contentDigest !== contentDigest(image) || adopteeOf(image) !== name) return [];
   const snapshot = snapshots.find(({ metadata }) => metadata.name === name);
   const trouble = snapshot ? firstOf(checks, image, snapshot) : missing(image, name);
   if (trouble || !snapshot) return trouble ? sayWhy(image, { ...trouble, nowMs }) : [];
-  const { revision = 1 } = image.status;
-  const restoreSize = snapshot.status?.restoreSize;
-  const stays = isItsOwn(image, snapshot) ? '' : ' It is not deleted with the image.';
+  const isKept = isItsOwn(image, snapshot) ? '' : ' It is not deleted with the image.';
+  const { stays, fields } = completed(observed, snapshot);
   return move(image, {
     to: 'Succeeded',
     reason: 'SnapshotAdopted',
-    message: `Ready to clone from snapshot ${name}, which was adopted: nothing was downloaded.${stays}`,
+    message: `Ready to clone from snapshot ${name}, which was adopted: nothing was downloaded.${isKept}${stays}`,
     nowMs,
-    fields: { snapshot: { name, revision, ...(restoreSize ? { restoreSize } : {}) }, completedAt: toTime(nowMs) },
+    fields,
   });
 }
 

@@ -268,7 +268,9 @@ describe('a snapshot', () => {
       revision: 2,
       snapshot: { name: aSnapshot(second).metadata.name, revision: 2 },
     });
-    expect(pass({ image: done, snapshots: [old, aSnapshot(done, { ready: true })] }).verbs).toEqual(['delete']);
+    const both = { image: done, snapshots: [old, aSnapshot(done, { ready: true })] };
+    expect(pass(both, { keepRevisions: '1' }).verbs).toEqual(['patchStatus', 'delete']);
+    expect(pass(both).verbs).toEqual([]);
   });
   const done = image({ phase: 'Succeeded', snapshot: { name: aSnapshot(snapshotting).metadata.name, revision: 1 } });
   test('that answers 404 is lost; one that a list lacks is not', () => {

@@ -18,6 +18,7 @@ import { leftovers, remove } from './leftovers.ts';
 import { currentName, type Observed } from './observed.ts';
 import { progressOf } from './progress.ts';
 import { atRest, makeSnapshot, snapshotting } from './snapshotting.ts';
+import { useRevision } from './use-revision.ts';
 
 /**
  * Follows an attempt to its end: the status (cause, attempts, what next) is written before anything is deleted, so that
@@ -28,7 +29,8 @@ export function decide(observed: Observed): Action[] {
   const { image } = observed;
   if (image.metadata.deletionTimestamp) return [...disown(observed), ...atRest(observed)];
   if (isOfAnotherVersion(image)) return disown(observed);
-  return [...disown(observed), ...stepOf(observed), ...leftovers(observed)];
+  const used = useRevision(observed);
+  return [...disown(observed), ...(used.length > 0 ? used : [...stepOf(observed), ...leftovers(observed)])];
 }
 
 function stepOf(observed: Observed): Action[] {

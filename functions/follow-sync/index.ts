@@ -9,12 +9,14 @@ import {
   imageUidLabel,
   managedBy,
   underWay,
+  useRevision,
   VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { type KubernetesObject, keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { isAdopting } from '../../shared/rules/adoption.ts';
-import { imageNameOf, isObjectName } from '../../shared/rules/names.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
+import { imageNameOf, isObjectName, snapshotName } from '../../shared/rules/names.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { withLabel } from '../../shared/rules/selectors.ts';
@@ -68,7 +70,9 @@ async function observe(context: Context, wake: Wake): Promise<Observed[]> {
   return images.map((image) => {
     const { uid } = image.metadata;
     const isOurs = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel] === uid;
-    const used = named.get(uid);
+    const held = snapshotOf(image);
+    const answers = namesOf(image).map((name) => named.get(`${uid}/${name}`));
+    const others = answers.filter((found) => found !== undefined && !isOurs(found)) as VolumeSnapshot[];
     return {
       nowMs,
       policy,
@@ -77,8 +81,8 @@ async function observe(context: Context, wake: Wake): Promise<Observed[]> {
       image,
       dataVolumes: dataVolumes.filter(isOurs),
       pods: pods.filter(isOurs),
-      snapshots: [...snapshots.filter(isOurs), ...(used && !isOurs(used) ? [used] : [])],
-      isSnapshotGone: named.has(uid) && !used,
+      snapshots: [...snapshots.filter(isOurs), ...others],
+      isSnapshotGone: held !== undefined && named.get(`${uid}/${held}`) === undefined,
     };
   });
 }
@@ -114,21 +118,29 @@ const ownerOf = (subject: Subject): ObjectReference | undefined => {
 };
 
 /**
- * The snapshot that each image names, by the image's uid; undefined where the API server answers 404 for that very name.
+ * The snapshots that the images name, by `<uid of the image>/<name>`; undefined where the API server answers 404 for that very name.
  * Only that is evidence that one is gone; and an adopted one carries no label of ours, so that no list has it.
  */
 async function namedSnapshots(kube: Reader, images: readonly Image[], found: readonly VolumeSnapshot[]) {
   const listed = new Map(found.map((snapshot) => [keyOf(snapshot.metadata), snapshot]));
   const wanted = images.flatMap((image) => {
     const { namespace, uid } = image.metadata;
-    const name = snapshotOf(image);
-    return name === undefined ? [] : [{ uid, namespace, name }];
+    return namesOf(image).map((name) => ({ uid, namespace, name }));
   });
   const answers = wanted.map(async ({ uid, ...ref }) => {
     const snapshot = listed.get(keyOf(ref)) ?? (await kube.get(VolumeSnapshot, ref));
-    return [uid, snapshot] as const;
+    return [`${uid}/${ref.name}`, snapshot] as const;
   });
   return new Map(await Promise.all(answers));
+}
+
+/** That snapshot, and, where an annotation asks or has asked for a revision, those that were adopted: they are in no list. */
+function namesOf(image: Image): string[] {
+  const { revisions = [], conditions } = image.status ?? {};
+  const isAsked = image.metadata.annotations?.[useRevision] ?? conditionOf(conditions, 'RevisionPinned');
+  const adopted = revisions.filter(({ snapshot, revision }) => snapshot !== snapshotName(image.metadata, revision));
+  const names = [snapshotOf(image), ...(isAsked ? adopted.map(({ snapshot }) => snapshot) : [])];
+  return [...new Set(names.filter((name) => name !== undefined))];
 }
 
 /** The snapshot that an image at rest, or one that is being deleted, is cloned from; or that an image waits for to adopt it. */

@@ -4,32 +4,45 @@ import {
   imageUidLabel,
   revisionLabel,
   type VMDiskImage,
+  VMDiskImage as VMDiskImageKind,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { traceOf } from '../../shared/rules/image-status.ts';
+import { snapshotName } from '../../shared/rules/names.ts';
 import { isValid } from '../../shared/rules/policy.ts';
 import type { Observed } from './observed.ts';
+import { keptRevisions } from './revisions.ts';
 import { isCutFrom, isUsable, removeSnapshot } from './snapshot.ts';
 
-/** Volumes of earlier attempts, the source volume once its snapshot is ready, snapshots of earlier revisions. */
+/** Volumes of earlier attempts, the source volume once its snapshot is ready, snapshots of revisions that are not kept. */
 export function leftovers(observed: Observed): Action[] {
-  const { image, dataVolumes, snapshots } = observed;
-  const { phase, snapshot } = image.status ?? {};
-  const old = phase === 'Succeeded' && snapshot ? snapshots.filter((found) => isOfBefore(found, image, snapshot)) : [];
+  const { image, dataVolumes } = observed;
   return [
     ...dataVolumes
       .filter((dataVolume) => !dataVolume.metadata.deletionTimestamp && isLeftOver(observed, dataVolume))
       .map((dataVolume) => remove(image, dataVolume)),
-    ...old.filter(({ metadata }) => !metadata.deletionTimestamp).map((found) => removeSnapshot(image, found)),
+    ...oldSnapshots(observed),
   ];
 }
 
-/** Of an earlier revision, and the image's own: a snapshot that was adopted is deleted only where it carries its label. */
-const isOfBefore = (found: VolumeSnapshot, { metadata }: VMDiskImage, used: { name: string; revision: number }) =>
-  found.metadata.labels?.[imageUidLabel] === metadata.uid &&
-  found.metadata.name !== used.name &&
-  numberOf(found, revisionLabel) < used.revision;
+/** The image's own: a snapshot that was adopted is deleted only where it carries its label. */
+function oldSnapshots(observed: Observed): Action[] {
+  const { image, snapshots, policy } = observed;
+  const { phase, revision = 1, snapshot: used } = image.status ?? {};
+  // As long as the one that is used is not seen to be usable, any other may be the last copy.
+  const isUsed = snapshots.some((found) => found.metadata.name === used?.name && isUsable(found));
+  if (phase !== 'Succeeded' || !isUsed || !isValid(policy, 'keepRevisions')) return [];
+  const revisions = keptRevisions(observed);
+  const stays = [used?.name, snapshotName(image.metadata, revision), ...revisions.map(({ snapshot }) => snapshot)];
+  const old = snapshots.filter(
+    ({ metadata: { name, labels, deletionTimestamp } }) =>
+      labels?.[imageUidLabel] === image.metadata.uid && !stays.includes(name) && !deletionTimestamp,
+  );
+  if (old.length === 0) return [];
+  // Refused where the image was moved since it was read: a snapshot may be of a later revision.
+  const listed: Action = { do: 'patchStatus', resource: VMDiskImageKind, of: image, status: { revisions } };
+  return [{ ...listed, trace: traceOf(image) }, ...old.map((found) => removeSnapshot(image, found))];
+}
 
 function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolume): boolean {
   const { phase, revision = 0, attempt = 0 } = image.status ?? {};
@@ -57,4 +70,4 @@ export const remove = (image: VMDiskImage, dataVolume: DataVolume): Action => ({
   trace: traceOf(image),
 });
 
-const numberOf = (object: DataVolume | VolumeSnapshot, label: string) => Number(object.metadata.labels?.[label] ?? 0);
+const numberOf = (object: DataVolume, label: string) => Number(object.metadata.labels?.[label] ?? 0);

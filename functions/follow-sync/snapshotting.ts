@@ -1,9 +1,9 @@
 import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import {
   imageUidLabel,
+  useRevision,
   type VMDiskImage,
   VMDiskImage as VMDiskImageKind,
-  type VMDiskImageStatus,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import {
   type VolumeSnapshot,
@@ -20,6 +20,7 @@ import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import { currentName, currentVolume, type Observed } from './observed.ts';
+import { completed } from './revisions.ts';
 import { isCutFrom, isLost, isUsable, removeSnapshot, snapshotFor } from './snapshot.ts';
 
 /** Waits for the snapshot of a downloaded image: makes it, and says what became of it. */
@@ -86,23 +87,14 @@ const sinceMs = ({ status }: VMDiskImage, { metadata }: DataVolume) =>
     .map((time) => Date.parse(time ?? ''))
     .find(Number.isFinite) ?? 0;
 
-function succeeded({ image, nowMs }: Observed, snapshot: VolumeSnapshot): Action[] {
-  const { revision = 1, startedAt, queuedAt } = image.status ?? {};
-  const restoreSize = snapshot.status?.restoreSize;
-  const held: NonNullable<VMDiskImageStatus['snapshot']> = {
-    name: snapshot.metadata.name,
-    revision,
-    ...(restoreSize ? { restoreSize } : {}),
-  };
+function succeeded(observed: Observed, snapshot: VolumeSnapshot): Action[] {
+  const { image, nowMs } = observed;
+  const { startedAt, queuedAt } = image.status ?? {};
+  const { stays, fields } = completed(observed, snapshot);
+  const message = `Ready to clone from snapshot ${snapshot.metadata.name}.${stays}`;
   const since = queuedAt ?? startedAt ?? '';
   return [
-    ...move(image, {
-      to: 'Succeeded',
-      reason: 'SnapshotReady',
-      message: `Ready to clone from snapshot ${snapshot.metadata.name}.`,
-      nowMs,
-      fields: { snapshot: held, completedAt: toTime(nowMs) },
-    }),
+    ...move(image, { to: 'Succeeded', reason: 'SnapshotReady', message, nowMs, fields }),
     lasted({ metric: 'ot.image.ready.duration', since, nowMs, trace: traceOf(image) }),
   ];
 }
@@ -139,8 +131,14 @@ export function atRest(observed: Observed): Action[] {
   const what = isTaken
     ? 'is lost, and somebody else has one of its name'
     : `is ${snapshot?.metadata.deletionTimestamp ? 'being deleted' : 'lost'}`;
-  const next = isLeaving ? 'the image is being deleted' : 'a new sync starts when the image is used or asked for';
-  return saysLost(observed, true, `The snapshot ${held.name} ${what}; ${next}.`);
+  return saysLost(observed, true, `The snapshot ${held.name} ${what}; ${afterLoss(image)}.`);
+}
+
+function afterLoss({ metadata, status }: VMDiskImage): string {
+  if (metadata.deletionTimestamp) return 'the image is being deleted';
+  return status?.snapshot?.revision === status?.revision
+    ? 'a new sync starts when the image is used or asked for'
+    : `remove annotation ${useRevision} to use revision ${status?.revision}`;
 }
 
 /** Whether machines can be cloned from the snapshot that the status names, in SnapshotLost and Ready. */
@@ -153,7 +151,7 @@ function saysLost({ image, nowMs }: Observed, isLost: boolean, message: string):
   ];
 }
 
-function withLost({ metadata, status }: VMDiskImage, isLost: boolean, message: string, nowMs: number) {
+export function withLost({ metadata, status }: VMDiskImage, isLost: boolean, message: string, nowMs: number) {
   const [now, said] = [toTime(nowMs), { message, observedGeneration: metadata.generation }];
   const reason = isLost ? 'SnapshotLost' : 'SnapshotReady';
   const lost = { type: 'SnapshotLost', status: isLost ? 'True' : 'False', reason, ...said } as const;

@@ -37,9 +37,12 @@ export function mayBeStray({ metadata }: KubernetesObject, nowMs: number): boole
 
 /** The snapshots that an image is cloned from, or takes over, be they made for it or for one of its name before. */
 export const snapshotsNamedBy = (image: VMDiskImage): string[] =>
-  [image.status?.snapshot?.name, image.status?.adoption?.snapshot, adopteeOf(image)].filter(
-    (name) => name !== undefined,
-  );
+  [
+    image.status?.snapshot?.name,
+    ...(image.status?.revisions ?? []).map(({ snapshot }) => snapshot),
+    image.status?.adoption?.snapshot,
+    adopteeOf(image),
+  ].filter((name) => name !== undefined);
 
 /** Deletes it, only as it was observed. A claim that a DataVolume owns goes with that. */
 export function removeStray({ stray, image, isAudit, nowMs }: Stray): Action[] {

@@ -54,6 +54,9 @@ const keys = {
   startTimeout: duration('15m'),
   syncTimeout: duration('4h'),
   snapshotTimeout: duration('2h'),
+  keepRevisions: key(2, 'a whole number from 1 to 20', (text) =>
+    /^([1-9]|1\d|20)$/.test(text) ? Number(text) : undefined,
+  ),
   prune: oneOf('Never', ['Never', 'DryRun', 'WhenUnreferenced']),
   pruneAfter: duration('168h'),
   retainSourceVolume: yesOrNo(false),

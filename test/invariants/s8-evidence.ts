@@ -34,7 +34,11 @@ export const s8Evidence: Invariant = {
       for (const [, dataVolume] of downloads)
         if (dataVolume.status?.phase === 'Succeeded') downloaded.add(revisionOf(dataVolume));
     const missing = (image: VMDiskImage, status: VMDiskImageStatus) => {
-      const name = status.snapshot?.name;
+      // While another revision is pinned the snapshot of this one stands in the list alone.
+      const isPinned =
+        status.phase === 'Succeeded' && conditionOf(status.conditions, 'RevisionPinned')?.status === 'True';
+      const listed = status.revisions?.find(({ revision }) => revision === status.revision);
+      const name = isPinned ? listed?.snapshot : status.snapshot?.name;
       const snapshot = name === undefined ? undefined : ready.get(keyOf({ ...image.metadata, name }));
       if (!snapshot) return `with snapshot ${name ?? 'none'}, which was never readyToUse`;
       if (status.phase !== 'Succeeded') return undefined;

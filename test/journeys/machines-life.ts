@@ -294,6 +294,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a disk that waits for its first start is made anew when the image has another revision by then',
+    policy: { keepRevisions: '1' },
     run: async (world) => {
       const { kube, namespace } = world;
       await aRunningMachine(world, { ignoreOnDeploy: true });

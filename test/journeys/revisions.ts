@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { syncRequested, useRevision, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { putImage } from './images.ts';
 import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
@@ -21,6 +21,7 @@ const untilRevision = async (world: World, name: string, revision: number) =>
 export const stories: readonly Story[] = [
   {
     name: 'a requested sync downloads anew; the last snapshot stays usable until the new one is ready, then goes',
+    policy: { keepRevisions: '1' },
     run: async (world) => {
       await putImage(world, 'fresh');
       await createImage(world, 'fresh');
@@ -39,6 +40,36 @@ export const stories: readonly Story[] = [
       }
       await untilGone(world, VolumeSnapshot, { namespace: world.namespace, name: before.status?.snapshot?.name ?? '' });
       expect(after.status?.snapshot?.name).not.toBe(before.status?.snapshot?.name);
+    },
+  },
+  {
+    name: 'a revision that is bad is gone back on without a download, until the annotation that asks for it is removed',
+    run: async (world) => {
+      const ref = { namespace: world.namespace, name: 'golden' };
+      const use = (revision: string | null) =>
+        world.kube.patch(VMDiskImage, ref, { metadata: { annotations: { [useRevision]: revision } } });
+      const uses = (revision: number) => (image: VMDiskImage | undefined) =>
+        image?.status?.phase === 'Succeeded' && image.status.snapshot?.revision === revision;
+      await putImage(world, 'golden');
+      await createImage(world, 'golden');
+      await untilPhase(world, 'golden', 'Succeeded');
+      await ask(world, 'golden', 'bad');
+      const bad = await untilRevision(world, 'golden', 2);
+      expect(bad.status?.revisions?.map(({ revision }) => revision)).toEqual([2, 1]);
+      const downloads = world.history.starts().length;
+      await use('1');
+      const back = (await until(world, VMDiskImage, ref, uses(1))) as VMDiskImage;
+      expect(back.status?.conditions?.map(({ type, status: is }) => `${type}=${is}`)).toEqual(
+        expect.arrayContaining(['Ready=True', 'RevisionPinned=True']),
+      );
+      expect(world.history.starts()).toHaveLength(downloads);
+      await ask(world, 'golden', 'better');
+      const isListed = (image: VMDiskImage | undefined) => image?.status?.revisions?.[0]?.revision === 3;
+      const better = await until(world, VMDiskImage, ref, isListed);
+      expect(better?.status?.snapshot?.revision).toBe(1);
+      await use(null);
+      await until(world, VMDiskImage, ref, uses(3));
+      await untilGone(world, VolumeSnapshot, { ...ref, name: back.status?.snapshot?.name ?? '' });
     },
   },
   {

@@ -13,6 +13,9 @@ export const publishedContent = 'pelotech.ot/published-content';
 /** Names a VolumeSnapshot in the image's namespace that is taken over in place of a download. */
 export const adoptSnapshot = 'pelotech.ot/adopt-snapshot';
 
+/** Names an earlier revision, of those that are kept, that machines are cloned from as long as it stands. */
+export const useRevision = 'pelotech.ot/use-revision';
+
 /** On everything made for an image. */
 export const managedBy = { 'app.kubernetes.io/managed-by': 'ot-functions' } as const;
 export const imageUidLabel = 'pelotech.ot/disk-image-uid';
@@ -136,7 +139,7 @@ export const VMDiskImageStatus = z.object({
   conditions: z
     .array(Condition)
     .optional()
-    .describe('Ready: a usable snapshot exists. SnapshotLost. DeletionHeld.')
+    .describe('Ready: a usable snapshot exists. SnapshotLost. RevisionPinned. DeletionHeld.')
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
   observedGeneration: int('The generation of the spec that this status speaks of.').optional(),
   revision: int('Counts the wanted contents of the image.').optional(),
@@ -166,7 +169,21 @@ export const VMDiskImageStatus = z.object({
       revision: int('The revision it holds.'),
     })
     .optional()
-    .describe('The last usable snapshot.'),
+    .describe(
+      'The snapshot that machines are cloned from: of the newest revision that is ready, or of the one that is pinned.',
+    ),
+  revisions: z
+    .array(
+      z.object({
+        revision: int('The revision.'),
+        snapshot: z.string().max(253).describe('Its VolumeSnapshot.'),
+        url: z.string().max(2048).optional().describe('What was downloaded, without a query.'),
+        completedAt: time('When it was ready.').optional(),
+      }),
+    )
+    .max(20)
+    .optional()
+    .describe('The revisions that annotation pelotech.ot/use-revision may name, newest first.'),
   adoption: z
     .object({ snapshot: z.string().max(253), revision: int('The revision it stands for.') })
     .optional()

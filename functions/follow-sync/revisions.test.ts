@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest';
+import {
+  useRevision,
+  type VMDiskImage,
+  type VMDiskImageStatus,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { contentDigest } from '../../shared/rules/content-digest.ts';
+import { snapshotName } from '../../shared/rules/names.ts';
+import { parsePolicy } from '../../shared/rules/policy.ts';
+import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
+import { decide } from './decide.ts';
+import type { Observed } from './observed.ts';
+
+const plain = aVMDiskImage();
+const nameOf = (revision: number) => snapshotName(plain.metadata, revision);
+const entry = (revision: number) => ({ revision, snapshot: nameOf(revision) });
+const held = (revision: number) => ({ name: nameOf(revision), revision });
+
+/** An image at that revision, with a snapshot of each revision up to it; it uses the newest. */
+const at3 = (status: VMDiskImageStatus = {}, more: ImageOptions = {}) =>
+  aVMDiskImage({
+    ...more,
+    status: {
+      phase: 'Succeeded',
+      revision: 3,
+      attempt: 1,
+      attempts: 1,
+      contentDigest: contentDigest(plain),
+      conditions: [{ type: 'Ready', status: 'True', reason: 'SnapshotReady', message: '', lastTransitionTime: at(0) }],
+      snapshot: held(3),
+      revisions: [entry(3), entry(2), entry(1)],
+      ...status,
+    },
+  });
+const asking = (revision: string) => ({ annotations: { [useRevision]: revision } });
+const cut = (...revisions: number[]) => revisions.map((revision) => aSnapshot(plain, { revision, ready: true }));
+const pinned = (revision: number): NonNullable<VMDiskImageStatus['conditions']> => [
+  { type: 'Ready', status: 'True', reason: 'SnapshotReady', message: '', lastTransitionTime: at(0) },
+  {
+    type: 'RevisionPinned',
+    status: 'True',
+    reason: 'RevisionPinned',
+    message: `${revision}`,
+    lastTransitionTime: at(0),
+  },
+];
+
+function pass(image: VMDiskImage, snapshots: Observed['snapshots'], data = {}, more: Partial<Observed> = {}) {
+  const actions = decide({
+    nowMs: start + 60_000,
+    policy: parsePolicy({ data }),
+    image,
+    dataVolumes: [],
+    pods: [],
+    snapshots,
+    isSnapshotGone: false,
+    isAudit: false,
+    refusals: new Map(),
+    ...more,
+  });
+  const status = actions.find((action) => action.do === 'patchStatus')?.status;
+  const deleted = actions.filter((action) => action.do === 'delete').map(({ of }) => of.metadata.name);
+  return { actions, status, deleted, verbs: actions.map(({ do: verb }) => verb) };
+}
+
+describe('of the revisions of an image', () => {
+  test('the newest two stay; what becomes of the list is written before the snapshot goes', () => {
+    const { verbs, status, deleted } = pass(at3(), cut(1, 2, 3));
+    expect(verbs).toEqual(['patchStatus', 'delete']);
+    expect(status).toEqual({ revisions: [entry(3), entry(2)] });
+    expect(deleted).toEqual([nameOf(1)]);
+  });
+  test.each([
+    ['as many as keepRevisions says', at3(), cut(1, 2, 3), { keepRevisions: '3' }, []],
+    ['at least the one that is used', at3(), cut(1, 2, 3), { keepRevisions: '1' }, [1, 2]],
+    ['the one that is used, however old', at3({ snapshot: held(1) }), cut(1, 2, 3), { keepRevisions: '1' }, [2]],
+    ['all while keepRevisions does not parse', at3(), cut(1, 2, 3), { keepRevisions: '0' }, []],
+    ['another in the place of one that is lost', at3(), cut(1, 3), {}, []],
+    ['none that never came to its end, be its number higher', at3(), cut(2, 3, 7), {}, [7]],
+    [
+      'all where the one that is used is not seen to be usable',
+      at3(),
+      [...cut(1, 2), aSnapshot(plain, { revision: 3 })],
+      {},
+      [],
+    ],
+    [
+      'all where the one that is used is being deleted',
+      at3(),
+      [...cut(1, 2), aSnapshot(plain, { revision: 3, ready: true, leaving: true })],
+      {},
+      [],
+    ],
+    ['all while another is on its way', at3({ phase: 'Syncing', revision: 4 }), cut(1, 2, 3), {}, []],
+  ] as const)('%s', (_, image, snapshots, data, gone) => {
+    expect(pass(image, snapshots, data).deleted).toEqual(gone.map(nameOf));
+  });
+  test('those whose list a status has lost are found by their snapshots', () => {
+    const { revisions: _, ...status } = at3().status ?? {};
+    expect(pass(aVMDiskImage({ status }), cut(1, 2, 3)).status).toEqual({ revisions: [entry(3), entry(2)] });
+  });
+  test('the one that is ready is listed first, with what was downloaded', () => {
+    const spec = { url: 'https://s3.eu-west-1.amazonaws.com/images/a.qcow2?X-Amz-Signature=abc' };
+    const digest = contentDigest(aVMDiskImage({ spec }));
+    const waiting = at3({ phase: 'Snapshotting', revision: 4, contentDigest: digest }, { spec });
+    const volume = aDataVolume(waiting, { phase: 'Succeeded' });
+    const { status } = pass(waiting, cut(3, 4), {}, { dataVolumes: [volume] });
+    const url = 'https://s3.eu-west-1.amazonaws.com/images/a.qcow2';
+    expect(status).toMatchObject({ phase: 'Succeeded', snapshot: held(4) });
+    const listed = { ...entry(4), url, completedAt: '2026-01-01T00:01:00Z' };
+    expect(status?.revisions).toEqual([listed, entry(3), entry(2), entry(1)]);
+  });
+});
+
+describe('an annotation that names a revision', () => {
+  test('that is kept has machines cloned from it, without a download', () => {
+    const { actions, status } = pass(at3({}, asking('2')), cut(2, 3));
+    expect(status).toMatchObject({
+      snapshot: { ...held(2), restoreSize: '24Gi' },
+      message: `Revision 2 is used, as annotation pelotech.ot/use-revision says: machines are cloned from snapshot ${nameOf(2)}.`,
+    });
+    expect(status?.conditions).toMatchObject([
+      { type: 'Ready', status: 'True' },
+      { type: 'RevisionPinned', status: 'True' },
+      { type: 'SnapshotLost', status: 'False' },
+    ]);
+    expect(actions.slice(1)).toMatchObject([
+      { do: 'record', type: 'Normal', reason: 'RevisionPinned' },
+      { do: 'tell', type: 'ot.pelotech.disk-image.succeeded.v1', data: { revision: 2 } },
+    ]);
+  });
+  test('is done once', () => {
+    expect(pass(at3({ snapshot: held(2), conditions: pinned(2) }, asking('2')), cut(2, 3)).actions).toEqual([]);
+  });
+  test.each(['Queued', 'Syncing', 'Failed'])('counts in phase %s, too', (phase) => {
+    const { status } = pass(at3({ phase, revision: 4 }, asking('2')), cut(2, 3));
+    expect(status).toMatchObject({ snapshot: held(2) });
+    expect(status).not.toHaveProperty('message');
+  });
+  test.each([
+    ['is not kept', '1'],
+    ['is none', 'last'],
+    ['is lost', '2'],
+  ])('that %s changes nothing, and is said once', (_, asked) => {
+    const snapshots = cut(3);
+    const { verbs, status, actions } = pass(at3({}, asking(asked)), snapshots);
+    expect(verbs).toEqual(['patchStatus', 'record']);
+    expect(Object.keys(status ?? {})).toEqual(['conditions']);
+    const message = `Expected annotation pelotech.ot/use-revision to name a revision that is kept (3), found "${asked}". Nothing is changed.`;
+    expect(actions[1]).toMatchObject({ type: 'Warning', reason: 'RevisionNotKept', message });
+    expect(pass(at3(status as VMDiskImageStatus, asking(asked)), snapshots).actions).toEqual([]);
+  });
+  test('goes on when a later revision is ready: that is for when the annotation is gone', () => {
+    const more = { phase: 'Snapshotting', revision: 4, snapshot: held(2), conditions: pinned(2) };
+    const waiting = at3(more, asking('2'));
+    const { status } = pass(waiting, cut(2, 3, 4), {}, { dataVolumes: [aDataVolume(waiting, { phase: 'Succeeded' })] });
+    expect(status).toMatchObject({ phase: 'Succeeded', revisions: [entry(4), entry(3), entry(2), entry(1)] });
+    expect(status).not.toHaveProperty('snapshot');
+    expect(status?.message).toContain('Revision 2 is used until annotation pelotech.ot/use-revision is removed.');
+  });
+  test('that is removed has the newest used again', () => {
+    const { status, actions } = pass(at3({ snapshot: held(2), conditions: pinned(2) }), cut(2, 3));
+    expect(status).toMatchObject({
+      snapshot: held(3),
+      conditions: [{ type: 'Ready', status: 'True' }, { type: 'SnapshotLost' }],
+    });
+    expect(actions[1]).toMatchObject({ reason: 'NewestUsed' });
+  });
+  test('that is removed where the newest is lost says so: another content is not taken for it', () => {
+    const { status } = pass(at3({ snapshot: held(2), conditions: pinned(2) }), cut(2));
+    expect(status).toMatchObject({ snapshot: held(3) });
+    expect(status?.conditions).toMatchObject([
+      { type: 'Ready', status: 'False' },
+      { type: 'SnapshotLost', status: 'True' },
+    ]);
+  });
+  test('says nothing of an image that nobody has looked at, and of one that is being deleted', () => {
+    expect(pass(aVMDiskImage(asking('2')), []).actions).toEqual([]);
+    expect(pass(at3({}, { ...asking('2'), deleted: true }), cut(2, 3)).actions).toEqual([]);
+  });
+});

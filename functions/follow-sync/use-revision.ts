@@ -1,0 +1,76 @@
+import {
+  useRevision as annotation,
+  VMDiskImage as VMDiskImageKind,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Action } from '../../shared/rules/actions.ts';
+import { conditionOf, withCondition } from '../../shared/rules/conditions.ts';
+import { record, tell, tellable, traceOf } from '../../shared/rules/image-status.ts';
+import { toTime } from '../../shared/rules/time.ts';
+import type { Observed } from './observed.ts';
+import { heldBy, isPinned, type Revision, revisionsOf, usableRevisions } from './revisions.ts';
+import { isLost } from './snapshot.ts';
+import { withLost } from './snapshotting.ts';
+
+/**
+ * Has new machines cloned from the revision that the image's annotation names, as long as it does, and then from the newest again:
+ * a way back from a bad publication that costs no download. Nothing where that is so already.
+ */
+export function useRevision(observed: Observed): Action[] {
+  const { metadata, status } = observed.image;
+  if (!status?.phase) return [];
+  const asked = metadata.annotations?.[annotation]?.trim();
+  if (asked === undefined) return released(observed);
+  const found = usableRevisions(observed).find(({ revision }) => String(revision) === asked);
+  if (!found) return notKept(observed, asked);
+  return isPinned(observed) && status.snapshot?.revision === found.revision ? [] : use(observed, found, true);
+}
+
+/** The newest, even where its snapshot is lost: that has to be said, and downloaded again where it is used. */
+function released(observed: Observed): Action[] {
+  if (!conditionOf(observed.image.status?.conditions, 'RevisionPinned')) return [];
+  const [newest] = revisionsOf(observed);
+  return newest ? use(observed, newest, false) : [];
+}
+
+function use(observed: Observed, { revision, snapshot: name }: Revision, isPin: boolean): Action[] {
+  const { image, snapshots, nowMs } = observed;
+  const found = snapshots.find(({ metadata }) => metadata.name === name);
+  const now = toTime(nowMs);
+  const message = isPin
+    ? `Revision ${revision} is used, as annotation ${annotation} says: machines are cloned from snapshot ${name}.`
+    : `Revision ${revision}, the newest, is used again: machines are cloned from snapshot ${name}.`;
+  const reason = isPin ? 'RevisionPinned' : 'NewestUsed';
+  const others = withLost(image, !found || isLost(found), message, nowMs).filter(
+    ({ type }) => type !== 'RevisionPinned',
+  );
+  const observedGeneration = image.metadata.generation;
+  const pinned = { type: 'RevisionPinned', status: 'True', reason, message, observedGeneration } as const;
+  const conditions = isPin ? withCondition(others, pinned, now) : others;
+  const snapshot = found ? heldBy(found, revision) : { name, revision };
+  const isAtRest = image.status?.phase === 'Succeeded';
+  const status = { snapshot, conditions, ...(isAtRest ? { message } : {}) };
+  return [
+    { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace: traceOf(image) },
+    record(image, false, reason, message, `${revision}/${now}`),
+    // Machines may wait for it, as where the newest is lost.
+    ...(isAtRest ? [tell(image, 'succeeded', revision, now, { phase: 'Succeeded', reason, message })] : []),
+  ];
+}
+
+/** Nothing is changed for an annotation that names none of them. */
+function notKept(observed: Observed, asked: string): Action[] {
+  const { image, nowMs } = observed;
+  const kept = usableRevisions(observed).map(({ revision }) => revision);
+  const message = tellable(
+    `Expected annotation ${annotation} to name a revision that is kept (${kept.join(', ') || 'there is none'}), found ${JSON.stringify(asked.slice(0, 100))}. Nothing is changed.`,
+  );
+  const said = conditionOf(image.status?.conditions, 'RevisionPinned');
+  if (said?.status === 'False' && said.message === message) return [];
+  const found = { type: 'RevisionPinned', status: 'False', reason: 'RevisionNotKept', message } as const;
+  const observedGeneration = image.metadata.generation;
+  const conditions = withCondition(image.status?.conditions, { ...found, observedGeneration }, toTime(nowMs));
+  return [
+    { do: 'patchStatus', resource: VMDiskImageKind, of: image, status: { conditions }, trace: traceOf(image) },
+    record(image, true, found.reason, message, `${asked}/${toTime(nowMs)}`),
+  ];
+}
