@@ -24,6 +24,7 @@ const anew = (status: Image['status'] = {}, annotations: Record<string, string> 
 const snapshot = aSnapshot(old, { ready: true });
 const made = aDataVolume(old);
 const volume = { ...made, metadata: { ...made.metadata, creationTimestamp: at(0) } };
+const downloaded = DataVolume.parse({ ...volume, status: { phase: 'Succeeded' } });
 const claim = PersistentVolumeClaim.parse({ metadata: volume.metadata });
 const owned = {
   ...claim,
@@ -51,6 +52,8 @@ describe('what was made for an image that no longer exists', () => {
       [],
     ],
     ['it stays for ten minutes: a backup may still be coming in', { nowMs: start + 599_999 }, []],
+    ['a download goes at once: it keeps a slot', { stray: volume, nowMs: start }, ['delete', 'record']],
+    ['a volume that is downloaded stays for ten minutes', { stray: downloaded, nowMs: start + 599_999 }, []],
     ['it stays while it is being deleted', { stray: aSnapshot(old, { leaving: true }) }, []],
     [
       'it stays under a name that tells of no such image',

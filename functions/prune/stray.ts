@@ -24,16 +24,21 @@ export interface Stray {
 const strayForMs = 10 * 60_000;
 
 /** Made for an image by us (its name tells of the uid on its label), and long enough ago that its image had to be there. */
-export function mayBeStray({ metadata }: KubernetesObject, nowMs: number): boolean {
-  const { name, labels, deletionTimestamp, creationTimestamp } = metadata;
+export function mayBeStray(object: KubernetesObject, nowMs: number): boolean {
+  const { name, labels, deletionTimestamp, creationTimestamp } = object.metadata;
+  // No image comes back under its old uid, and a download that is nobody's keeps a slot.
+  const waitMs = isDownload(object) ? 0 : strayForMs;
   const image = imageNameOf(name);
   return (
     image !== undefined &&
     name.startsWith(`${image}-${shortHash(labels?.[imageUidLabel] ?? '')}-r`) &&
     deletionTimestamp === undefined &&
-    Date.parse(creationTimestamp) <= nowMs - strayForMs
+    Date.parse(creationTimestamp) <= nowMs - waitMs
   );
 }
+
+const isDownload = ({ kind, ...object }: KubernetesObject) =>
+  kind === DataVolume.kind && (object as Partial<DataVolume>).status?.phase !== 'Succeeded';
 
 /** The snapshots that an image is cloned from, or takes over, be they made for it or for one of its name before. */
 export const snapshotsNamedBy = (image: VMDiskImage): string[] =>
