@@ -22,6 +22,7 @@ import { stories as proposal } from '../journeys/proposal.ts';
 import { stories as pruning } from '../journeys/pruning.ts';
 import { stories as queue } from '../journeys/queue.ts';
 import { stories as references } from '../journeys/references.ts';
+import { stories as restored } from '../journeys/restored.ts';
 import { stories as revisions } from '../journeys/revisions.ts';
 import type { KubectlStory } from '../journeys/run-locally.ts';
 import { stories as scale } from '../journeys/scale.ts';
@@ -87,6 +88,7 @@ const all = {
   references,
   pruning,
   'deletion of machines and images': [...machineDeletion, ...withKubectl(machineDeletionWithKubectl)],
+  'a restored backup': restored,
   'what was proposed and asked': proposal,
   scale,
   wakers,
@@ -119,7 +121,8 @@ const first: Partial<Record<keyof typeof allStories, readonly string[]>> = {
   'bad input of machines': ['what the schema of a machine can refuse', "the users' own manifest"],
   references: ['an image says who uses it'],
   pruning: ['an image that nobody uses'],
-  'deletion of machines and images': ['the image first'],
+  'deletion of machines and images': ['the image first', 'the image in the foreground', 'an image whose finalizer'],
+  'a restored backup': ['images that a backup brings back as they are'],
   'what was proposed and asked': [],
   'a lab': ["the users' own lab"],
   'what fails a lab': [],

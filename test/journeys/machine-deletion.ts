@@ -3,7 +3,7 @@ import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { defineResource, type Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
@@ -204,6 +204,24 @@ export const stories: readonly Story[] = [
       await until(world, VMDiskImage, refOf(world, 'image'), isAnother);
       world.store.limitTo(undefined);
       await untilPhase(world, 'image', 'Succeeded');
+    },
+  },
+  {
+    name: 'an image whose finalizer is dropped gets it again, and stays for its machines when it is deleted',
+    local: noAudit,
+    run: async (world) => {
+      const { kube, namespace } = world;
+      await inUse(world, ['vm']);
+      // What `kubectl replace` of a manifest without finalizers does.
+      await kube.patch(VMDiskImage, refOf(world, 'image'), { metadata: { finalizers: null } });
+      const hasIt = (image: VMDiskImage | undefined) =>
+        image?.metadata.finalizers?.includes(diskImageFinalizer) === true;
+      await until(world, VMDiskImage, refOf(world, 'image'), hasIt);
+      await deleteImage(world, 'image');
+      await untilHeld(world, 'image', `found 1 machine: ${namespace}/vm.`);
+      await deleteMachine(world, 'vm');
+      await untilGone(world, VMDiskImage, refOf(world, 'image'));
+      await leavesNothing(world);
     },
   },
 ];
