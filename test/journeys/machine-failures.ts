@@ -77,6 +77,10 @@ export const stories: readonly Story[] = [
   ...troubled('a clone that meets an error', 'CloneFailed', {
     simulators: { cdi: { faults: [{ match: 'vm-root', mode: 'cloneError', forMs: 3000 }] } },
   }),
+  // A cause that KubeVirt takes back within ten seconds is told under a policy that gives it no time only.
+  ...troubled('a guest that KubeVirt cannot start', 'LaunchFailed', {
+    simulators: simulated({ match: 'vm', mode: 'domainFails', forMs: 15_000 }),
+  }),
   ...troubled("a launcher's image that cannot be pulled", 'ImagePullFailed', {
     simulators: { kubevirt: { faults: [{ match: 'vm', mode: 'imagePull', times: 4 }], timings: { pollMs: 500 } } },
   }),
@@ -113,6 +117,25 @@ export const stories: readonly Story[] = [
       await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'not-there-yet', namespace }, spec });
       await untilMachine(world, 'vm', 'Ready');
       expect(await warningsOf(world, namespace, 'NetworkMissing')).toEqual([]);
+    },
+  },
+  {
+    name: 'a network that was deleted keeps a machine from starting again, and is named where KubeVirt says nothing',
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const network = {
+        metadata: { name: 'edge', namespace },
+        spec: { config: '{"cniVersion":"0.3.1","type":"bridge"}' },
+      };
+      await kube.create(NetworkAttachmentDefinition, network);
+      await aMachine(world, { interfaces: [{ network: 'edge' }] });
+      await untilMachine(world, 'vm', 'Ready');
+      await kube.delete(NetworkAttachmentDefinition, network.metadata);
+      await kube.delete(KubeVirtInstance, { namespace, name: 'vm' });
+      const { message } = await untilReason(world, 'vm', 'Ready', 'NetworkMissing');
+      expect(message).toContain(`${namespace}/edge does not exist`);
+      await kube.create(NetworkAttachmentDefinition, network);
+      await untilMachine(world, 'vm', 'Ready');
     },
   },
   {

@@ -252,6 +252,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a changed spec says that it wants a restart, and is what runs after one',
+    simulators: { kubevirt: { timings: { shutdownMs: 2000 } } },
     run: async (world) => {
       const { kube, namespace } = world;
       await aRunningMachine(world);
@@ -262,6 +263,8 @@ export const stories: readonly Story[] = [
       expect(await find(world, VirtualMachine, 'vm')).toMatchObject({ status: { phase: 'Ready' } });
       // What virtctl restart comes to.
       await kube.delete(KubeVirtInstance, { namespace, name: 'vm' });
+      // The old one still runs while it stops.
+      expect(await untilReason(world, 'vm', 'RestartRequired', 'Restarting')).toMatchObject({ status: 'True' });
       await untilReason(world, 'vm', 'RestartRequired', 'UpToDate');
       await untilMachine(world, 'vm', 'Ready');
       const memory = { template: { spec: { domain: { memory: { guest: '1Gi' }, cpu: { cores: 2 } } } } };

@@ -18,6 +18,8 @@ export type MachineFaultMode =
   | { mode: 'dataVolumeError'; forMs: number }
   /** The launcher's image cannot be pulled (each pull is an occasion): ErrImagePull and ImagePullBackOff in turn. */
   | { mode: 'imagePull' }
+  /** The guest cannot be started in its Pod for this time: Synchronized False, and printableStatus Starting all the while. */
+  | { mode: 'domainFails'; forMs: number }
   /** The guest powers itself off so long after it was up. */
   | { mode: 'guestShutdown'; afterMs?: number }
   /** The node is lost so long after the guest was up: not ready any more, then Failed and started elsewhere. */

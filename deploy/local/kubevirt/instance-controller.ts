@@ -6,7 +6,7 @@ import type { Again } from '../cdi/work-queue.ts';
 import type { KubevirtContext } from './context.ts';
 import { nextForInstance, type ObservedInstance } from './instance-step.ts';
 import { claimNameOf, isFinal, phaseOf, type VirtualMachineInstance } from './kinds.ts';
-import { isTemporary, networkReference } from './launcher-pod.ts';
+import { isTemporary } from './launcher-pod.ts';
 import { isReady } from './launcher-status.ts';
 
 /** Plays virt-controller and virt-handler for one instance: one pass over it. */
@@ -29,7 +29,7 @@ async function observe(context: KubevirtContext, instance: VirtualMachineInstanc
   const phase = phaseOf(instance);
   const phaseMs = stopwatch.msSince(`${uid} ${phase}`);
   const hasAgent = speaks(context, instance, phaseMs);
-  const hiddenMs = hiddenFor(context, instance);
+  const hiddenMs = leftOf('pvcNotFound', context, instance);
   const machine = machines.find({ namespace, name });
   const observed: ObservedInstance = {
     instance,
@@ -37,7 +37,7 @@ async function observe(context: KubevirtContext, instance: VirtualMachineInstanc
     temporary: pods.find(isTemporary),
     pods,
     volumes: volumesOf(context, instance, hiddenMs > 0),
-    missingNetwork: missingNetwork(context, instance),
+    domainFailsMs: phase === 'Scheduled' ? leftOf('domainFails', context, instance) : 0,
     hasMachine: machine !== undefined && isControlledBy(instance, machine),
     phaseMs,
     unheardMs: pod && phase === 'Running' && !isReady(pod) ? stopwatch.msSince(`${pod.metadata.uid} unheard`) : 0,
@@ -60,11 +60,15 @@ function hasAgentAtAll({ faults, guestAgent }: KubevirtContext, { metadata }: Vi
 const speaks = (context: KubevirtContext, instance: VirtualMachineInstance, phaseMs: number) =>
   phaseOf(instance) === 'Running' && hasAgentAtAll(context, instance) && phaseMs >= context.timings.agentMs;
 
-/** How long KubeVirt still does not see the claims of an instance, by a fault. */
-function hiddenFor({ faults, stopwatch }: KubevirtContext, instance: VirtualMachineInstance) {
+/** How long a fault still lasts for an instance. */
+function leftOf(
+  mode: 'pvcNotFound' | 'domainFails',
+  { faults, stopwatch }: KubevirtContext,
+  instance: VirtualMachineInstance,
+) {
   const { uid, name } = instance.metadata;
-  const rule = isFinal(instance) ? undefined : faults.strike(uid, name, 'pvcNotFound');
-  return rule ? rule.forMs - stopwatch.msSince(`${uid} pvcNotFound`) : 0;
+  const rule = isFinal(instance) ? undefined : faults.strike(uid, name, mode);
+  return rule ? rule.forMs - stopwatch.msSince(`${uid} ${mode}`) : 0;
 }
 
 function volumesOf(
@@ -83,15 +87,6 @@ function volumesOf(
     const dataVolume = dataVolumes.find({ namespace, name: volume.dataVolume?.name ?? filledBy?.name ?? '' });
     return [{ claimName, claim, dataVolume }];
   });
-}
-
-function missingNetwork({ networks }: KubevirtContext, { metadata, spec }: VirtualMachineInstance): string | undefined {
-  for (const { multus } of spec.networks ?? []) {
-    if (!multus) continue;
-    const ref = networkReference(multus.networkName, metadata.namespace);
-    if (!networks.find(ref)) return `${ref.namespace}/${ref.name}`;
-  }
-  return undefined;
 }
 
 /** What cloud-init tells the guest of its network, from the Secret that the instance names. */

@@ -2,7 +2,14 @@ import type { Claim, DataVolume, Pod } from '../cdi/kinds.ts';
 import { timestamp } from '../cdi/write.ts';
 import { isSaid, type Said, withConditions } from './conditions.ts';
 import { interfacesOf, withAgent } from './guest-network.ts';
-import { type Condition, claimNameOf, type InstanceStatus, phaseOf, type VirtualMachineInstance } from './kinds.ts';
+import {
+  type Condition,
+  claimNameOf,
+  type InstanceStatus,
+  type Interface,
+  phaseOf,
+  type VirtualMachineInstance,
+} from './kinds.ts';
 import { nodeName } from './launcher-pod.ts';
 import { isDown, readyConditionOf, waitingReason } from './launcher-status.ts';
 
@@ -57,9 +64,19 @@ function placement({ instance, hasAgent, networkData }: ObservedForInstanceStatu
   const interfaces = interfacesOf(instance.spec, instance.metadata.uid, infoSource);
   return {
     nodeName,
-    interfaces: hasAgent && phase === 'Running' ? withAgent(interfaces, networkData) : interfaces,
+    interfaces: interfacesAt(phase, interfaces, { hasAgent, networkData }),
     ...(hasAgent && phase === 'Running' ? { guestOSInfo: { id: 'ubuntu', name: 'Ubuntu', version: '24.04' } } : {}),
   };
+}
+
+/** An address is told once the guest runs. */
+function interfacesAt(
+  phase: string,
+  known: Interface[],
+  { hasAgent, networkData }: Pick<ObservedForInstanceStatus, 'hasAgent' | 'networkData'>,
+) {
+  if (phase !== 'Running') return known.map(({ ipAddress: _, ipAddresses: __, ...one }) => one);
+  return hasAgent ? withAgent(known, networkData) : known;
 }
 
 function nextConditions(observed: ObservedForInstanceStatus, phase: string, error: SyncError | undefined): Condition[] {

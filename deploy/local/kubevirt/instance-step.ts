@@ -21,8 +21,8 @@ export interface ObservedInstance extends Omit<ObservedForInstanceStatus, 'isEar
   pods: Pod[];
   /** The launcher that is there only so that a node is chosen for a disk. */
   temporary: Pod | undefined;
-  /** `namespace/name` of a network that it names and that is not there. */
-  missingNetwork: string | undefined;
+  /** How long its guest still cannot be started. */
+  domainFailsMs: number;
   /** Whether its machine is still there. */
   hasMachine: boolean;
   /** How long it has been in its phase, and how long its launcher has not been heard of. */
@@ -52,7 +52,9 @@ export function nextForInstance(observed: ObservedInstance): InstanceStep {
   return {
     writes: [
       ...(launch.writes ?? []),
-      ...(launch.done ? [] : write(observed, phase, launch.error ?? imageError(observed.pod), reason)),
+      ...(launch.done
+        ? []
+        : write(observed, phase, launch.error ?? domainError(observed) ?? imageError(observed.pod), reason)),
     ],
     ...(waitMs === undefined ? {} : { waitMs }),
   };
@@ -65,8 +67,20 @@ interface Launch {
   done?: boolean;
 }
 
-/** Makes the launcher as soon as all claims are there, filled or waiting for it, and all networks. */
-function launching({ instance, volumes, temporary, missingNetwork, suffix }: ObservedInstance): Launch {
+/** What virt-handler says of whatever goes wrong at starting a guest (KubeVirt pkg/virt-handler/vm.go); the message was recorded. */
+const domainError = ({ domainFailsMs }: ObservedInstance): SyncError | undefined =>
+  domainFailsMs > 0
+    ? {
+        reason: 'Synchronizing with the Domain failed.',
+        message: 'failed to configure vmi network: setup failed, err: pod link (pod2de396bbeea) is missing',
+      }
+    : undefined;
+
+/**
+ * Makes the launcher as soon as all claims are there, filled or waiting for it. Networks are not looked for (feature gate
+ * ExternalNetResourceInjection): what is missing there keeps the Pod from being set up.
+ */
+function launching({ instance, volumes, temporary, suffix }: ObservedInstance): Launch {
   const lost = volumes.find(({ claim }) => !claim);
   if (lost) {
     const message = `PVC ${instance.metadata.namespace}/${lost.claimName} does not exist, waiting for it to appear`;
@@ -81,10 +95,6 @@ function launching({ instance, volumes, temporary, missingNetwork, suffix }: Obs
   if (early && temporary) return {};
   if (!early && temporary)
     return { writes: temporary.metadata.deletionTimestamp ? [] : [deletionOf(PodResource, temporary)] };
-  if (missingNetwork !== undefined) {
-    const message = `failed to render launch manifest: failed to locate network attachment definition ${missingNetwork}`;
-    return { error: { reason: 'FailedCreate', message } };
-  }
   const pod = launcherPodFor(instance, suffix, early);
   const event = told(instance, 'Normal', 'SuccessfulCreate', `Created virtual machine pod ${pod.metadata.name}`);
   return { writes: [{ do: 'create', resource: PodResource, object: pod }, event], done: true };
@@ -117,9 +127,9 @@ const afterPhase: Record<string, (observed: ObservedInstance) => PhaseChange> = 
     if (!pod || isDown(pod) || pod.metadata.deletionTimestamp) return stay('Failed');
     return stay(isReady(pod) ? 'Scheduled' : 'Scheduling');
   },
-  Scheduled({ pod, phaseMs, timings }) {
+  Scheduled({ pod, phaseMs, domainFailsMs, timings }) {
     if (!pod || isDown(pod)) return stay('Failed');
-    const restMs = timings.bootMs - phaseMs;
+    const restMs = Math.max(domainFailsMs, timings.bootMs - phaseMs);
     return restMs > 0 ? { phase: 'Scheduled', waitMs: restMs } : stay('Running');
   },
   Running({ pod, unheardMs, timings }) {

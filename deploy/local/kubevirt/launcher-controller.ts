@@ -5,7 +5,7 @@ import { classFor, waitsForConsumer } from '../cdi/storage-profile.ts';
 import type { Again } from '../cdi/work-queue.ts';
 import type { KubevirtContext } from './context.ts';
 import { phaseOf } from './kinds.ts';
-import { isTemporary, launcherScheduler, mountedSecrets } from './launcher-pod.ts';
+import { isTemporary, launcherScheduler, mountedSecrets, networksOf } from './launcher-pod.ts';
 import { waitingReason } from './launcher-status.ts';
 import { nextForLauncher, type ObservedLauncher } from './launcher-step.ts';
 
@@ -35,6 +35,7 @@ async function observe(context: KubevirtContext, pod: Pod): Promise<ObservedLaun
     hasAllClaims: mounted.length === names.length,
     lateClaims: mounted.filter(({ spec }) => waitsForConsumer(classFor(spec.storageClassName, classes))),
     missingSecret: pod.status?.phase === 'Running' || deletionTimestamp ? undefined : await missingSecret(context, pod),
+    missingNetwork: missingNetwork(context, pod),
     isGuestUp,
     upMs: isGuestUp ? stopwatch.msSince(`${uid} up`) : 0,
     deletedMs: deletionTimestamp ? stopwatch.msSince(`${uid} deleted`) : 0,
@@ -80,4 +81,9 @@ async function missingSecret({ kube }: KubevirtContext, pod: Pod): Promise<strin
     if (!(await kube.get(Secret, { namespace, name }))) return name;
   }
   return undefined;
+}
+
+function missingNetwork({ networks }: KubevirtContext, pod: Pod): string | undefined {
+  const found = networksOf(pod).find((ref) => !networks.find(ref));
+  return found && `${found.namespace}/${found.name}`;
 }

@@ -11,6 +11,8 @@ export const launcherFinalizer = 'ot-simulated/virt-handler';
 /** The node that all guests are on. */
 export const nodeName = 'ot-simulated-node';
 
+const networksAnnotation = 'k8s.v1.cni.cncf.io/networks';
+
 /** A launcher that is there only so that a node is chosen for the disk of a class that waits for its consumer. */
 export const isTemporary = ({ metadata }: Pod) => metadata.annotations?.[word.ephemeralProvisioning] === 'true';
 
@@ -46,9 +48,7 @@ export function launcherPodFor(instance: VirtualMachineInstance, suffix: string,
         ...annotations,
         'kubevirt.io/domain': name,
         ...(temporary ? { [word.ephemeralProvisioning]: 'true' } : {}),
-        ...(attached.length > 0
-          ? { 'k8s.v1.cni.cncf.io/networks': JSON.stringify(attached.map(networkOf(namespace))) }
-          : {}),
+        ...(attached.length > 0 ? { [networksAnnotation]: JSON.stringify(attached.map(networkOf(namespace))) } : {}),
       },
       finalizers: [launcherFinalizer],
       ownerReferences: [ownedBy(instance)],
@@ -78,6 +78,10 @@ export function networkReference(networkName: string, home: string | undefined) 
   const [first = '', ...rest] = networkName.split('/');
   return rest.length > 0 ? { namespace: first, name: rest.join('/') } : { namespace: home, name: first };
 }
+
+/** The networks that a launcher is to be put on. */
+export const networksOf = ({ metadata }: Pod): { namespace: string; name: string }[] =>
+  JSON.parse(metadata.annotations?.[networksAnnotation] ?? '[]');
 
 /** Names of the Secrets that a launcher mounts. */
 export const mountedSecrets = ({ spec }: Pod) =>

@@ -24,6 +24,7 @@ const look = (also: Partial<ObservedLauncher>) =>
     hasAllClaims: true,
     lateClaims: [],
     missingSecret: undefined,
+    missingNetwork: undefined,
     isGuestUp: false,
     unschedulableMs: 0,
     pullFails: false,
@@ -70,6 +71,7 @@ describe('a launcher gets a node', () => {
 
 test.each<[string, Partial<ObservedLauncher>, string | undefined]>([
   ['runs', { pod: isWaiting('ContainerCreating') }, 'Running'],
+  ['waits for a network', { pod: isWaiting('ContainerCreating'), missingNetwork: 'default/lan' }, undefined],
   ['waits for a Secret', { pod: isWaiting('ContainerCreating'), missingSecret: 'users' }, undefined],
   ['ends at once', { pod: isWaiting('ContainerCreating'), crashes: true }, 'Failed'],
   ['cannot be pulled', { pod: isWaiting('ContainerCreating'), pullFails: true }, 'Pending ErrImagePull'],

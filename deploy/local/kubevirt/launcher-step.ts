@@ -24,6 +24,8 @@ export interface ObservedLauncher {
   lateClaims: Claim[];
   /** A Secret it mounts that is not there. */
   missingSecret: string | undefined;
+  /** `namespace/name` of a network that it is to be put on and that does not exist. */
+  missingNetwork: string | undefined;
   /** Whether its guest is up. */
   isGuestUp: boolean;
   /** How long no node takes it. */
@@ -75,7 +77,7 @@ function terminate({ pod, deletedMs, graceMs }: ObservedLauncher): LauncherStep 
 }
 
 function schedule(observed: ObservedLauncher): LauncherStep {
-  const { pod, claims, hasAllClaims, lateClaims, unschedulableMs, stateMs, timings, nowMs } = observed;
+  const { pod, claims, hasAllClaims, lateClaims, missingNetwork, unschedulableMs, stateMs, timings, nowMs } = observed;
   if (unschedulableMs > 0) {
     const isSaid = (pod.status?.conditions.length ?? 0) > 0;
     return { writes: isSaid ? [] : say(pod, unschedulable(nowMs)), waitMs: unschedulableMs };
@@ -90,14 +92,35 @@ function schedule(observed: ObservedLauncher): LauncherStep {
   if (undecided.length > 0) return { writes: undecided.map((claim) => patchOf(Claim, claim, choice)) };
   // The temporary one is there for the choice alone.
   const isHeld = !isTemporary(pod) && claims.some(({ status }) => status?.phase !== 'Bound');
-  return isHeld ? done : { writes: say(pod, waiting(pod, 'ContainerCreating', undefined, nowMs)) };
+  if (isHeld) return done;
+  const creating = say(pod, waiting(pod, 'ContainerCreating', undefined, nowMs));
+  return { writes: missingNetwork === undefined ? creating : [...creating, noSandbox(pod, missingNetwork)] };
 }
+
+/** All that is ever said of a network that does not exist: Multus' words, by the kubelet. */
+const noSandbox = (pod: Pod, network: string): Write => ({
+  do: 'event',
+  about: pod,
+  from: 'kubelet',
+  type: 'Warning',
+  reason: 'FailedCreatePodSandBox',
+  message: `Failed to create pod sandbox: plugin type="multus-shim" name="multus-cni-network" failed (add): cannot find a network-attachment-definition (${network.split('/')[1]}) in namespace (${network.split('/')[0]})`,
+});
 
 const image = ({ spec }: Pod) => spec.containers[0]?.image ?? '';
 
-function start({ pod, missingSecret, pullFails, crashes, stateMs, timings, nowMs }: ObservedLauncher): LauncherStep {
+function start({
+  pod,
+  missingSecret,
+  missingNetwork,
+  pullFails,
+  crashes,
+  stateMs,
+  timings,
+  nowMs,
+}: ObservedLauncher): LauncherStep {
   const reason = waitingReason(pod)?.reason;
-  if (missingSecret !== undefined) return { writes: [], waitMs: timings.pollMs };
+  if (missingSecret !== undefined || missingNetwork !== undefined) return { writes: [], waitMs: timings.pollMs };
   if (reason === 'ErrImagePull') {
     const message = `Back-off pulling image "${image(pod)}"`;
     return after(timings.pollMs - stateMs, () => say(pod, waiting(pod, 'ImagePullBackOff', message, nowMs)));

@@ -59,12 +59,13 @@ function nextConditions({ machine, instance, failure, nowMs }: ObservedForStatus
   const said = [readiness(instance), ...(failure ? [{ type: 'Failure', status: 'True', ...failure }] : [])];
   const before = machine.status?.conditions ?? [];
   const kept = failure ? before : without(before, 'Failure');
-  if (!instance) return withConditions(kept, said, nowMs);
+  // A restart that has begun is asked for no more.
+  if (!instance) return withConditions(without(kept, 'RestartRequired'), said, nowMs);
   const copied = (instance.status?.conditions ?? []).filter(({ type }) => !notCopied.includes(type));
   const fresh = kept.filter(({ type }) => notCopied.includes(type) || copied.some((one) => one.type === type));
   const all = replaced(withConditions(fresh, said, nowMs), copied);
   const message = 'a non-live-updatable field was changed in the template spec';
-  return isOutdated(machine, instance)
+  return isOutdated(machine, instance) && !instance.metadata.deletionTimestamp
     ? withConditions(all, [{ type: 'RestartRequired', status: 'True', message }], nowMs)
     : without(all, 'RestartRequired');
 }

@@ -319,19 +319,29 @@ describe('what a machine waits for, and goes on when it comes', () => {
     await machines.until(isReady);
   });
 
-  test('a network: no Pod, and Synchronized says which one is missing', async () => {
+  test('a network: the Pod is made and not set up, of which only an Event of it tells', async () => {
     await start();
     const networks = [{ name: 'lan', multus: { networkName: 'other-net' } }];
     await make(aMachine({}, { networks }));
-    const waiting = await instances.until((object) => conditionOf(object, 'Synchronized')?.reason === 'FailedCreate');
-    expect(waiting.status?.phase).toBe('Pending');
-    expect(conditionOf(waiting, 'Synchronized')?.message).toContain(
-      'failed to locate network attachment definition default/other-net',
-    );
-    expect(pods.events).toEqual([]);
+    const instance = await instances.until(isInPhase('Scheduling'));
+    expect(conditionOf(instance, 'Synchronized')).toBeUndefined();
+    await machines.until(shows('Starting'));
     await makeNetwork('other-net');
-    const machine = await machines.until(isReady);
-    expect(conditionOf(machine, 'Synchronized')).toBeUndefined();
+    await machines.until(isReady);
+    const told = expect.stringMatching(/^FailedCreatePodSandBox .*other-net/);
+    expect(await eventsOf('Pod')).toContainEqual(told);
+  });
+
+  test('a guest that cannot be started: Synchronized says why in virt-handler’s words, and printableStatus says Starting', async () => {
+    await start({ faults: [{ match: 'pc', mode: 'domainFails', forMs: 300 }] });
+    await make(aMachine());
+    const machine = await machines.until((object) => conditionOf(object, 'Synchronized')?.status === 'False');
+    expect(conditionOf(machine, 'Synchronized')).toMatchObject({
+      reason: 'Synchronizing with the Domain failed.',
+      message: 'failed to configure vmi network: setup failed, err: pod link (pod2de396bbeea) is missing',
+    });
+    expect(machine.status?.printableStatus).toBe('Starting');
+    expect(conditionOf(await machines.until(isReady), 'Synchronized')).toBeUndefined();
   });
 
   test('a disk that no template makes: ErrorPvcNotFound until it is there', async () => {

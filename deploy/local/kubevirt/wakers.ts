@@ -44,6 +44,6 @@ export function wakers(context: KubevirtContext, { machines, instances, launcher
   context.dataVolumes.onChange(diskChanged);
   context.claims.onChange(diskChanged);
   context.networks.onChange(() => {
-    for (const { metadata } of context.instances.objects.values()) instances.add(metadata);
+    for (const { metadata } of context.pods.objects.values()) launchers.add(metadata);
   });
 }
