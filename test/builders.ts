@@ -82,7 +82,7 @@ export function aDataVolume(
     phase?: string;
     restartCount?: number;
     progress?: string;
-    running?: { status: string; reason?: string; message?: string };
+    running?: { status: string; reason?: string; message?: string; lastTransitionTime?: string };
     bound?: { status: string; reason?: string; message?: string };
   } = {},
 ): DataVolume {

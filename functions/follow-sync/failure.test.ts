@@ -227,6 +227,16 @@ describe('deadlines', () => {
     expect(judge(waiting, pending(), [], 899)).toBeUndefined();
     expect(judge(waiting, pending(), [], 900)).toMatchObject({ reason: 'NotStarted', isUncounted: true });
   });
+  test('one that asks for scratch space has startTimeout from then on to get it, and does not count', () => {
+    const running = { status: 'False', message: 'scratch space required and none found', lastTransitionTime: at(600) };
+    const asking = aDataVolume(seen, { running, bound: { status: 'False', message: 'exceeded quota: q' } });
+    expect(judge(seen, asking, [], 1_499)).toBeUndefined();
+    expect(judge(seen, asking, [], 1_500)).toMatchObject({
+      reason: 'NotStarted',
+      isUncounted: true,
+      message: 'No scratch space within startTimeout (15m); CDI says: exceeded quota: q.',
+    });
+  });
   test('one that has started has until syncTimeout', () => {
     expect(judge(seen, undefined, [], 14_399)).toBeUndefined();
     expect(judge(seen, undefined, [], 14_400)).toMatchObject({ reason: 'SyncTimeout', isFinal: false });

@@ -218,8 +218,8 @@ export const sayCertificates = ({ image: { metadata, spec }, dataVolume }: Pick<
 
 const elapsed = (nowMs: number, { status }: VMDiskImage) => nowMs - Date.parse(status?.startedAt ?? '');
 
-/** Asked in these words by the DataVolume and by importers before CDI 1.59, and as JSON by those since. */
-const isScratch = (message: string) => /scratch space required|"scratchSpaceRequired":\s*true/i.test(message);
+/** In these words the DataVolume asks, and importers before CDI 1.59; those since end with exit code 0. */
+const isScratch = (message: string) => /scratch space required/i.test(message);
 const asksForScratch = (dataVolume: DataVolume | undefined) =>
   isScratch(conditionOf(dataVolume?.status?.conditions, 'Running')?.message ?? '');
 
