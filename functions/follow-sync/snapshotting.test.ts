@@ -123,6 +123,13 @@ describe('the volume of an image that has Succeeded', () => {
   });
 });
 
+test('an image that was restored under another uid is cloned from the snapshot that its status names', () => {
+  const before = aVMDiskImage({ uid: 'uid-before' });
+  const snapshot = aSnapshot(before, { ready: true });
+  const restored = image({ phase: 'Succeeded', snapshot: { name: snapshot.metadata.name, revision: 1 } });
+  expect(pass(restored, { snapshots: [snapshot] }).actions).toEqual([]);
+});
+
 describe('an image that Failed for want of its snapshot', () => {
   const failed = (reason: string, status: VMDiskImageStatus = {}) =>
     image({

@@ -14,7 +14,7 @@ import { conditionOf, takenDown, withCondition } from '../../shared/rules/condit
 import { sayDuration } from '../../shared/rules/duration.ts';
 import { move, record, sayWhy, traceOf } from '../../shared/rules/image-status.ts';
 import { lasted } from '../../shared/rules/lasted.ts';
-import { snapshotName } from '../../shared/rules/names.ts';
+import { shortHash, snapshotName } from '../../shared/rules/names.ts';
 import { isValid } from '../../shared/rules/policy.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
@@ -108,9 +108,12 @@ export function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action
   return [{ do: 'create', resource: VolumeSnapshotKind, object, owner: image.metadata.uid, trace: traceOf(image) }];
 }
 
-/** Made of its download, or named to be adopted. */
-const isOf = ({ metadata: { uid }, status }: VMDiskImage, { metadata: { name, labels } }: VolumeSnapshot) =>
-  labels?.[imageUidLabel] === uid || status?.adoption?.snapshot === name;
+/** Made of its download, named to be adopted, or made for an image of its name before: restored from a backup, with another uid. */
+const isOf = ({ metadata, status }: VMDiskImage, { metadata: { name, labels } }: VolumeSnapshot) => {
+  const uid = labels?.[imageUidLabel];
+  const isRestored = uid !== undefined && name.startsWith(`${metadata.name}-${shortHash(uid)}-r`);
+  return uid === metadata.uid || status?.adoption?.snapshot === name || isRestored;
+};
 
 /** A snapshot that is lost is said to be at once, and cut anew where its volume is kept; no list is ever taken as evidence. */
 export function atRest(observed: Observed): Action[] {

@@ -47,6 +47,11 @@ describe('what was made for an image that no longer exists', () => {
       [],
     ],
     [
+      'it stays where the restored image may go back to it',
+      { image: anew({ phase: 'Succeeded', revisions: [{ revision: 1, snapshot: snapshot.metadata.name }] }) },
+      [],
+    ],
+    [
       'it stays where the restored image adopts it',
       { image: anew({}, { [adoptSnapshot]: snapshot.metadata.name }) },
       [],

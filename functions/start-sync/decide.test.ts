@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VMDiskImage, VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { contentDigest } from '../../shared/rules/content-digest.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
@@ -549,6 +549,20 @@ describe('revisions', () => {
     const failed = lost(1);
     const again = aVMDiskImage({ name: 'a', status: { ...failed.status, phase: 'Failed', revision: 2 } });
     expect(pass([again]).phases).toEqual([]);
+  });
+  test.each<[string, VMDiskImageStatus]>([
+    ['waits for its snapshot', { phase: 'Snapshotting' }],
+    ['Failed for want of it', { phase: 'Failed', snapshottingAt: at(0) }],
+  ])('an image that was restored under another uid and %s is downloaded once', (_, status) => {
+    const before = aVMDiskImage({ name: 'a', uid: 'uid-before' });
+    const dataVolume = aDataVolume(before).metadata.name;
+    const restored = known({ name: 'a', status: { attempt: 1, attempts: 1, dataVolume, ...status } });
+    const { of } = pass([restored], { data: { concurrency: '0' } });
+    expect(of('patchStatus').map(({ status: written }) => written)).toMatchObject([
+      { phase: 'Queued', revision: 2, attempts: 0, dataVolume: null },
+    ]);
+    const own = known({ name: 'a', status: { ...restored.status, dataVolume: aDataVolume(restored).metadata.name } });
+    expect(pass([own]).phases).toEqual([]);
   });
   test('a new revision during a sync waits for the slot of the old one', () => {
     const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });

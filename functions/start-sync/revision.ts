@@ -2,6 +2,7 @@ import { isFinished, isOfAnotherVersion, type VMDiskImage } from '../../shared/r
 import { adopteeOf, isAdopting } from '../../shared/rules/adoption.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { contentDigest } from '../../shared/rules/content-digest.ts';
+import { dataVolumeName } from '../../shared/rules/names.ts';
 
 /** A wanted content of an image that its status knows nothing of yet. */
 export interface NewRevision {
@@ -23,8 +24,17 @@ export function newRevision(image: VMDiskImage): NewRevision | undefined {
     // Whoever makes spec and snapshot fit each other wants no download for it.
     return isOther ? { why: 'The spec or the requested sync changed.', adopt } : undefined;
   }
+  if (isRestored(image))
+    return { why: 'It was restored from a backup, and the volume its status names is not its own.' };
   if (isOther) return { why: 'The spec or the requested sync changed.' };
   return isLostInUse(status) ? { why: 'The snapshot is lost and the image is in use.' } : undefined;
+}
+
+/** The status was written for another image of this name: the snapshot it waits for, or Failed for want of, never comes. */
+function isRestored({ metadata, status }: VMDiskImage): boolean {
+  const { phase, dataVolume, snapshottingAt, revision = 1, attempt = 0 } = status ?? {};
+  const isAtSnapshot = phase === 'Snapshotting' || (phase === 'Failed' && snapshottingAt !== undefined);
+  return isAtSnapshot && dataVolume !== undefined && dataVolume !== dataVolumeName(metadata, revision, attempt);
 }
 
 function isLostInUse(status: NonNullable<VMDiskImage['status']>): boolean {
