@@ -11,7 +11,9 @@ import { decide, type Left, type Seen } from './decide.ts';
 
 const nowMs = start + 3_600_000;
 const nothing: Left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
-const claim = PersistentVolumeClaim.parse({ metadata: { name: 'x', namespace: 'vmdi-farm' } });
+const ownerless = PersistentVolumeClaim.parse({ metadata: { name: 'x', namespace: 'vmdi-farm', uid: 'claim' } });
+const ownerReferences = [{ apiVersion: 'cdi.kubevirt.io/v1beta1', kind: 'DataVolume', name: 'x', uid: 'volume' }];
+const claim = { ...ownerless, metadata: { ...ownerless.metadata, ownerReferences } };
 
 type Given = Partial<Omit<Seen, 'left'>> & { left?: Partial<Left>; data?: Record<string, string> };
 const pass = ({ left, data = {}, ...more }: Given) =>
@@ -64,6 +66,10 @@ describe('a deleted image that nobody holds', () => {
   });
   test('keeps the finalizer while a claim is left', () => {
     expect(pass({ image, left: { claims: [claim] } })).toEqual([]);
+  });
+  test('loses a claim that no DataVolume owns (any more): nobody else deletes it', () => {
+    const left = { claims: [ownerless, claim] };
+    expect(pass({ image, left })).toMatchObject([{ do: 'delete', of: { metadata: { uid: 'claim' } } }]);
   });
   test('keeps it while it holds a slot, and the event is wanted again', () => {
     expect(pass({ image, left: { holdsSlot: true } })).toMatchObject([{ do: 'again' }]);

@@ -1,4 +1,5 @@
 import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import {
   type Condition,
@@ -54,6 +55,10 @@ export function takeDown(
     return [
       ...sayTakenDown(image, nowMs),
       ...dataVolumes.filter(isNotLeaving).map((of) => remove(image, DataVolumeKind, of)),
+      ...claims
+        .filter(isNotLeaving)
+        .filter(isOwnerless)
+        .map((of) => remove(image, PersistentVolumeClaim, of)),
       ...snapshots.filter(isNotLeaving).map((of) => remove(image, VolumeSnapshotKind, of)),
     ];
   }
@@ -100,10 +105,15 @@ function say(image: VMDiskImage, said: readonly Said[], nowMs: number): Action[]
   return [{ do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace: traceOf(image) }];
 }
 
-const isNotLeaving = ({ metadata }: DataVolume | VolumeSnapshot) => !metadata.deletionTimestamp;
+type Made = DataVolume | PersistentVolumeClaim | VolumeSnapshot;
+
+const isNotLeaving = ({ metadata }: Made) => !metadata.deletionTimestamp;
+
+/** The garbage collector deletes a claim with its DataVolume; one that a deletion with --cascade=orphan left has none. */
+const isOwnerless = ({ metadata }: PersistentVolumeClaim) => !metadata.ownerReferences?.length;
 
 const remove = (
   image: VMDiskImage,
-  resource: typeof DataVolumeKind | typeof VolumeSnapshotKind,
-  of: DataVolume | VolumeSnapshot,
+  resource: typeof DataVolumeKind | typeof PersistentVolumeClaim | typeof VolumeSnapshotKind,
+  of: Made,
 ): Action => ({ do: 'delete', resource, of, trace: traceOf(image) });
