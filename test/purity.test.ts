@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { breachesOf, pureFilesOf } from './purity.ts';
+import { breachesOf, importsOf, pureFilesOf } from './purity.ts';
 
 const root = new URL('../', import.meta.url);
 const folders = ['functions', 'shared', 'crds', 'knative', 'deploy', 'test'];
@@ -23,6 +23,13 @@ describe('the source tree', async () => {
 
   test('keeps its one import rule, and its decisions pure', () => {
     expect(breachesOf(sources)).toEqual([]);
+  });
+
+  test('is judged by nothing that it imports: no file of the invariants knows a rule or a function', () => {
+    const judge = [...sources].filter(([path]) => path.startsWith('test/invariants/'));
+    const known = judge.flatMap(([path, text]) => importsOf(path, text).map(({ from }) => `${path} imports ${from}`));
+    expect(known.length).toBeGreaterThan(100);
+    expect(known.filter((one) => /imports (shared\/rules|functions)\//.test(one))).toEqual([]);
   });
 
   test('is read whole: every function decides in a pure file, and files split off from one are pure as well', () => {

@@ -6,13 +6,11 @@ import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-vo
 import { VMDiskImage as Kind, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { controlledBy } from '../../shared/rules/child.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
 import { aDataVolume, aHolder, aLease, aSnapshot, start } from '../builders.ts';
 import { check } from './check.ts';
 import type { Invariant } from './follow.ts';
 import type { Change, History } from './history.ts';
+import { operatorNamespace, policyName } from './plain-rules.ts';
 
 /** What was written, and what else is known of it. */
 export type Written = Partial<Omit<Change, 'object' | 'type'>> & { object: KubernetesObject; isGone?: boolean };
@@ -68,9 +66,18 @@ export function granted(...images: readonly VMDiskImage[]): Lease {
 export const aPolicy = (data: Record<string, string>): ConfigMap =>
   ConfigMap.parse({ metadata: { name: policyName, namespace: operatorNamespace, uid: 'uid-policy' }, data });
 
+const ownerOf = ({ metadata: { name, uid } }: VMDiskImage) => ({
+  apiVersion: Kind.apiVersion,
+  kind: Kind.kind,
+  name,
+  uid,
+  controller: true,
+  blockOwnerDeletion: false,
+});
+
 const owned = <T extends KubernetesObject>(object: T, image: VMDiskImage): T => ({
   ...object,
-  metadata: { ...object.metadata, ownerReferences: [controlledBy(Kind, image)] },
+  metadata: { ...object.metadata, ownerReferences: [ownerOf(image)] },
 });
 
 export const download = (image: VMDiskImage, options: Parameters<typeof aDataVolume>[1] = {}): DataVolume =>

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { attemptLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import { dataVolumeName } from '../../shared/rules/names.ts';
 import type { History, Violation } from './history.ts';
 import { isCompared, maskedName, maskedState } from './masked.ts';
+import { dataVolumeName } from './plain-rules.ts';
 
 /** What came and went under a name that is the same in every run. */
 interface Counted {
@@ -86,7 +86,7 @@ const isOver = ({ status }: VMDiskImage) =>
 /** The DataVolume of the attempt, as far as its name goes. */
 function attemptOf({ metadata, status }: VMDiskImage): KubernetesObject {
   const { revision = 1, attempt = 1 } = status ?? {};
-  const name = dataVolumeName(metadata, revision, attempt);
+  const name = dataVolumeName(metadata, String(revision), String(attempt));
   const labels = { [attemptLabel]: String(attempt) };
   return { apiVersion: DataVolume.apiVersion, kind: DataVolume.kind, metadata: { ...metadata, name, labels } };
 }

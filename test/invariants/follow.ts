@@ -8,10 +8,8 @@ import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-d
 import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
-import { leaseName } from '../../shared/rules/slots.ts';
 import type { Change, History, Violation } from './history.ts';
+import { leaseName, operatorNamespace, policyName } from './plain-rules.ts';
 import { edit, type Policies, policiesFrom } from './policies.ts';
 import { type Slots, slotsOf } from './slots-of.ts';
 

@@ -1,8 +1,7 @@
 import type { Lease } from '../../shared/resources/coordination/lease.ts';
-import type { Holder } from '../../shared/rules/slots.ts';
 import type { Step } from './follow.ts';
 import { beganAt } from './pass.ts';
-import { addedTo, type Slots } from './slots-of.ts';
+import { addedTo, type Holder, type Slots } from './slots-of.ts';
 
 /** start-sync wrote it, and no hand: it puts the time of its pass into each write. */
 export const isByStartSync = ({ change, object, before, isGone }: Step<Lease>) => {

@@ -1,5 +1,4 @@
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import type { Preconditions } from '../../shared/runtime/kube.ts';
 
 /** One change of one object; what only some recorders know is absent with the others. */
 export interface Change {
@@ -13,7 +12,7 @@ export interface Change {
   /** The resourceVersion at which the pass that wrote it began to read. */
   since?: number;
   /** What the request for its deletion insisted on, `{}` where on nothing; only where this change is the answer to one. */
-  deletion?: Preconditions;
+  deletion?: { uid?: string; resourceVersion?: string };
 }
 
 /** What happened to all objects of the kinds that were recorded: the evidence that invariants judge. */

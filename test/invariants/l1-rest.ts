@@ -1,10 +1,9 @@
 import { imageReferenceFinalizer } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { isFinished, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import { isAdopting } from '../../shared/rules/adoption.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
 import type { Invariant, State } from './follow.ts';
+import type { Policy } from './plain-policy.ts';
+import { conditionOf, hasEnded, isAdopting } from './plain-rules.ts';
 import { isFunction } from './writers.ts';
 
 /**
@@ -54,8 +53,8 @@ const isDeleted = (object: KubernetesObject | undefined) => object?.metadata.del
 const phaseOf = (object: unknown) => (object as { status?: { phase?: string } } | undefined)?.status?.phase;
 
 function isAtRest(image: VMDiskImage, { policies }: State): boolean {
-  const { phase, conditions } = image.status ?? {};
-  if (isFinished(phase) || isAdopting(image)) return true;
+  const { conditions } = image.status ?? {};
+  if (hasEnded(image.status) || isAdopting(image)) return true;
   if (image.metadata.deletionTimestamp) return conditionOf(conditions, 'DeletionHeld')?.status === 'True';
   if (!givesSlots(policies.now)) return true;
   return isKeptFromStarting(image);

@@ -1,9 +1,8 @@
 import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { isAdopting } from '../../shared/rules/adoption.ts';
-import { backoffMs } from '../../shared/rules/backoff.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
 import type { Invariant } from './follow.ts';
 import { longestPassMs } from './pass.ts';
+import type { Policy } from './plain-policy.ts';
+import { backoffMs, isAdopting } from './plain-rules.ts';
 
 /** How long a revision has been in hand: everything but its time in the queue. */
 interface Hand {
@@ -74,12 +73,11 @@ const isInHand = ({ phase }: VMDiskImageStatus) =>
 const dueOf = ({ phase, nextAttemptAt }: VMDiskImageStatus) =>
   phase === 'Retrying' && nextAttemptAt ? Date.parse(nextAttemptAt) : undefined;
 
-function boundOf({ values }: Policy, sweepMs: number): number {
-  const { retryLimit, startTimeout, syncTimeout, snapshotTimeout } = values;
+function boundOf(policy: Policy, sweepMs: number): number {
+  const { retryLimit, startTimeout, syncTimeout, snapshotTimeout } = policy.values;
   const attempts = retryLimit + 1;
   let waitsMs = 0;
-  for (let failed = 1; failed <= retryLimit; failed++)
-    waitsMs += backoffMs(failed, values.retryBackoffDuration, values.maxRetryBackoffDuration);
+  for (let failed = 1; failed <= retryLimit; failed++) waitsMs += backoffMs(failed, policy);
   const stepMs = sweepMs + longestPassMs;
   return attempts * (Math.max(startTimeout, syncTimeout) + 2 * stepMs) + snapshotTimeout + 2 * stepMs + waitsMs;
 }

@@ -1,10 +1,9 @@
 import { imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { contentDigest } from '../../shared/rules/content-digest.ts';
 import type { Invariant, State, Step } from './follow.ts';
 import { isByStartSync } from './grant.ts';
 import { isInFlight, rememberDone } from './in-flight.ts';
 import { longestPassMs, wasThere } from './pass.ts';
+import { conditionOf, contentOf } from './plain-rules.ts';
 import { addedTo, type Slots } from './slots-of.ts';
 
 /**
@@ -51,7 +50,7 @@ export const l4Recovery: Invariant = {
       },
       image: ({ object, before, isGone }) => {
         if (!isGone && object.status?.phase === 'Succeeded' && before?.status?.phase !== 'Succeeded')
-          taken.add(`${object.metadata.uid} ${contentDigest(object)}`);
+          taken.add(`${object.metadata.uid} ${contentOf(object)}`);
         return undefined;
       },
       end: () => {
@@ -87,5 +86,5 @@ const refusedAgain = ({ images, policies }: State, taken: ReadonlySet<string>): 
     : [...images.values()]
         .filter(({ status }) => status?.phase === 'Failed')
         .filter(({ status }) => conditionOf(status?.conditions, 'Ready')?.reason === 'SourceNotAllowed')
-        .filter((image) => taken.has(`${image.metadata.uid} ${contentDigest(image)}`))
+        .filter((image) => taken.has(`${image.metadata.uid} ${contentOf(image)}`))
         .map(({ metadata }) => `${metadata.name} was Succeeded by the same spec and is refused now`);

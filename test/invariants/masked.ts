@@ -5,7 +5,7 @@ import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { leaseName } from '../../shared/rules/slots.ts';
+import { leaseName } from './plain-rules.ts';
 import { slotsOf } from './slots-of.ts';
 
 /** The kinds of which two runs are compared: what users declare and what the functions make of it for an image. */

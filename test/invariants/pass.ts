@@ -1,5 +1,5 @@
-import type { Policy } from '../../shared/rules/policy.ts';
 import type { Step } from './follow.ts';
+import type { Policy } from './plain-policy.ts';
 import { readableFrom } from './policies.ts';
 
 /** So long a pass takes at most. */

@@ -1,5 +1,5 @@
 import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { type Policy, parsePolicy } from '../../shared/rules/policy.ts';
+import { type Policy, policyOf } from './plain-policy.ts';
 
 /** The policy between two edits. */
 interface InForce {
@@ -15,14 +15,14 @@ export interface Policies {
 }
 
 export const policiesFrom = (configMap: ConfigMap | undefined): Policies => ({
-  now: parsePolicy(configMap),
+  now: policyOf(configMap),
   edits: [],
 });
 
 /** Notes an edit; undefined is its deletion. */
 export function edit(policies: Policies, configMap: ConfigMap | undefined, untilRevision: number, untilMs: number) {
   policies.edits.push({ policy: policies.now, untilRevision, untilMs });
-  policies.now = parsePolicy(configMap);
+  policies.now = policyOf(configMap);
 }
 
 /** Every policy that a pass may have read which began then. */

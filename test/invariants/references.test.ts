@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { imageUidLabel, VMDiskImage, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces } from '../../shared/resources/pelotech/workspace.ts';
-import { takenDown } from '../../shared/rules/conditions.ts';
 import { at, aVMDiskImage, type ImageOptions } from '../builders.ts';
 import { aVirtualMachine } from '../machine-builders.ts';
 import { aMachineOf, aWorkspace } from '../workspace-builders.ts';
@@ -20,6 +19,7 @@ import {
 } from './a-history.ts';
 import { check } from './check.ts';
 import type { Invariant } from './follow.ts';
+import { takenDown } from './plain-rules.ts';
 import { s10Finalizer } from './s10-finalizer.ts';
 import { s11NoOrphan } from './s11-no-orphan.ts';
 import { s12Prune } from './s12-prune.ts';

@@ -1,6 +1,6 @@
-import { isValid } from '../../shared/rules/policy.ts';
 import type { Invariant } from './follow.ts';
 import { grantOf } from './grant.ts';
+import { isReadable } from './plain-policy.ts';
 import { readableFrom } from './policies.ts';
 
 /**
@@ -15,7 +15,7 @@ export const s1Capacity: Invariant = {
       const grant = grantOf(step);
       if (!grant) return undefined;
       const limits = readableFrom(step.state.policies, grant.began)
-        .filter((policy) => isValid(policy, 'concurrency'))
+        .filter((policy) => isReadable(policy, 'concurrency'))
         .map(({ values }) => values.concurrency);
       const limit = Math.max(0, ...limits);
       if (grant.slots.size <= limit) return undefined;

@@ -1,16 +1,14 @@
 import { diskImageFinalizer, imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import { conditionOf, takenDown } from '../../shared/rules/conditions.ts';
-import { isHeldBy, sayReference } from '../../shared/rules/references.ts';
 import type { Invariant, Step } from './follow.ts';
 import { wasSo, wasThere } from './pass.ts';
+import { conditionOf, holds, sayMachine, takenDown } from './plain-rules.ts';
 import { usersFoundBy } from './using.ts';
 
 /**
  * S10, finalizer: whoever takes it from a deleted image leaves no slot, no DataVolume, claim or snapshot of that uid that is not
  * being deleted, and no machine that holds the image; nor is it said to be taken down while one does. Judged is what was there
- * when the deciding pass began (DESIGN §10), and where nobody recorded that, five seconds before. What it is to hold an image
- * is said in shared/rules/references.ts.
+ * when the deciding pass began (DESIGN §10), and where nobody recorded that, five seconds before.
  */
 export const s10Finalizer: Invariant = {
   number: 'S10',
@@ -23,9 +21,9 @@ export const s10Finalizer: Invariant = {
       const isReleased = hasFinalizer(before) && (step.isGone || !hasFinalizer(object));
       const isTakenDown = !step.isGone && !isDown(before) && isDown(object);
       if (!isReleased && !isTakenDown) return undefined;
-      const holder = usersFoundBy(step, before).find((machine) => isHeldBy(before, machine));
+      const holder = usersFoundBy(step, before).find((machine) => holds(machine, before));
       const left = isReleased ? leftOf(step) : undefined;
-      const why = holder ? `machine ${sayReference(holder)} holds it` : left && `its ${left} is there`;
+      const why = holder ? `machine ${sayMachine(holder)} holds it` : left && `its ${left} is there`;
       return why && `${object.metadata.name} ${isReleased ? 'lost its finalizer' : 'is taken down'} while ${why}`;
     },
   }),

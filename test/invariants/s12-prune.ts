@@ -1,10 +1,7 @@
-import { ruleOf } from '../../functions/prune/unused.ts';
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { dueAtMs } from '../../shared/rules/pruning.ts';
-import { sayReference } from '../../shared/rules/references.ts';
-import { isMadeForWorkspaces, sayWorkspace } from '../../shared/rules/workspace-images.ts';
 import type { Invariant, Step } from './follow.ts';
 import { policiesOf } from './pass.ts';
+import { isMadeForWorkspaces, isPrunedAsUnused, prunableFromMs, sayMachine, sayWorkspace } from './plain-rules.ts';
 import { usualSkewMs } from './s7-backoff.ts';
 import { usersFoundBy, waitingFoundBy } from './using.ts';
 
@@ -28,20 +25,20 @@ export const s12Prune: Invariant = {
 
 function isPruned({ object, change, isGone }: Step<VMDiskImage>, before: VMDiskImage): boolean {
   if (before.metadata.deletionTimestamp || !(isGone || object.metadata.deletionTimestamp)) return false;
-  return change.by === undefined ? ruleOf(before) === 'WhenUnreferenced' : change.by === 'prune';
+  return change.by === undefined ? isPrunedAsUnused(before) : change.by === 'prune';
 }
 
 function wrongly(step: Step, image: VMDiskImage, deletion: Step['change']['deletion']): string | undefined {
   if (deletion && !(deletion.uid && deletion.resourceVersion)) return 'without insisting on uid and resourceVersion';
   const user = usersFoundBy(step, image)[0];
-  if (user) return `while ${sayReference(user)} uses it`;
+  if (user) return `while ${sayMachine(user)} uses it`;
   const waiting = waitingFoundBy(step, image)[0];
   if (waiting) return `while ${sayWorkspace(waiting)} waits for it`;
   // It goes with its last reference, whatever the policy says (seed 003).
   if (isMadeForWorkspaces(image)) return undefined;
   const policies = policiesOf(step).filter(({ values }) => values.prune === 'WhenUnreferenced');
   if (policies.length === 0) return 'by no policy';
-  const dueMs = Math.min(...policies.map((policy) => dueAtMs(image, policy) ?? Number.POSITIVE_INFINITY));
+  const dueMs = Math.min(...policies.map((policy) => prunableFromMs(image, policy)));
   const { skewMs = usualSkewMs } = step.history;
   return dueMs - skewMs <= step.change.atMs ? undefined : 'before it was due';
 }

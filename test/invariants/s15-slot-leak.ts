@@ -1,9 +1,9 @@
 import { attemptLabel, imageUidLabel, revisionLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import type { Holder } from '../../shared/rules/slots.ts';
 import type { Invariant, State } from './follow.ts';
 import { isAtWork, stuckAfterMs } from './in-flight.ts';
 import { longestPassMs } from './pass.ts';
+import type { Holder } from './slots-of.ts';
 
 /**
  * S15, slot leak: a holder whose image is gone, deleted, at its end, waiting for its back-off or for another revision leaves

@@ -1,9 +1,10 @@
 import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { Lease } from '../../shared/resources/coordination/lease.ts';
-import { imageUidLabel, isFinished } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Invariant, State, Step } from './follow.ts';
 import { isAtWork, isInFlight, rememberDone, stuckAfterMs } from './in-flight.ts';
 import { wasThere } from './pass.ts';
+import { hasEnded } from './plain-rules.ts';
 import { usualSkewMs } from './s7-backoff.ts';
 import { isByHand } from './writers.ts';
 
@@ -62,7 +63,7 @@ export const s2SlotHeld: Invariant = {
 };
 
 /** Its downloads are deleted on sight; start-sync does not look for them, and what a hand took from the Lease stays so. */
-const isAtRest = ({ images }: State, uid = '') => isFinished(images.get(uid)?.status?.phase);
+const isAtRest = ({ images }: State, uid = '') => hasEnded(images.get(uid)?.status);
 
 /** Whose slot this write of the Lease gave back although its pass could see an importer at work. */
 function takenFrom(step: Step<Lease>): string[] {

@@ -1,9 +1,9 @@
 import type { Lease } from '../../shared/resources/coordination/lease.ts';
 import { attemptLabel, imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/resources/resource.ts';
-import { slotsAnnotation } from '../../shared/rules/slots.ts';
 import type { Invariant } from './follow.ts';
 import { grantOf, isByStartSync } from './grant.ts';
+import { slotsAnnotation } from './plain-rules.ts';
 import { isByHand } from './writers.ts';
 
 /**

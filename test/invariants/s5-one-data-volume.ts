@@ -1,8 +1,8 @@
 import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { attemptLabel, imageUidLabel, revisionLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { dataVolumeName } from '../../shared/rules/names.ts';
 import type { Invariant } from './follow.ts';
 import { rememberDone } from './in-flight.ts';
+import { dataVolumeName } from './plain-rules.ts';
 
 /**
  * S5, one DataVolume: of those that are neither Succeeded nor being deleted an image has one at most, and its name is a
@@ -35,6 +35,6 @@ export const s5OneDataVolume: Invariant = {
 function misnamedBy({ metadata: { name, labels, ownerReferences } }: DataVolume): string | undefined {
   const owner = ownerReferences?.find(({ uid }) => uid === labels?.[imageUidLabel]);
   if (!owner) return undefined;
-  const wanted = dataVolumeName(owner, Number(labels?.[revisionLabel]), Number(labels?.[attemptLabel]));
+  const wanted = dataVolumeName(owner, labels?.[revisionLabel] ?? '', labels?.[attemptLabel] ?? '');
   return name === wanted ? undefined : `DataVolume ${name} is of the attempt that ${wanted} is the name of`;
 }

@@ -4,9 +4,9 @@ import {
   revisionLabel,
   type VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { isValid } from '../../shared/rules/policy.ts';
 import type { Invariant } from './follow.ts';
 import { longestPassMs } from './pass.ts';
+import { isReadable } from './plain-policy.ts';
 import { readableFrom } from './policies.ts';
 
 interface Attempts {
@@ -70,7 +70,7 @@ export const s6Attempts: Invariant = {
         names.add(`${uid} ${metadata.name}`);
         attempts.made += 1;
         const limits = readableFrom(state.policies, { revision: attempts.sinceRevision - 1, ms: 0 })
-          .filter((policy) => isValid(policy, 'retryLimit'))
+          .filter((policy) => isReadable(policy, 'retryLimit'))
           .map(({ values }) => values.retryLimit);
         const allowed = Math.max(0, ...limits) + 1 + attempts.uncounted;
         if (attempts.made <= allowed) return undefined;

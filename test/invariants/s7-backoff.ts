@@ -1,7 +1,7 @@
 import { attemptLabel, imageUidLabel, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { backoffMs } from '../../shared/rules/backoff.ts';
 import type { Invariant, Step } from './follow.ts';
 import { policiesOf } from './pass.ts';
+import { backoffMs } from './plain-rules.ts';
 
 /** The default of `skewMs`. */
 export const usualSkewMs = 5000;
@@ -56,11 +56,7 @@ export const s7Backoff: Invariant = {
 
 /** The shortest back-off by any policy that the pass may have read. */
 const leastWaitOf = (step: Step, { attempt = 1 }: VMDiskImageStatus) =>
-  Math.min(
-    ...policiesOf(step).map(({ values }) =>
-      backoffMs(attempt, values.retryBackoffDuration, values.maxRetryBackoffDuration),
-    ),
-  );
+  Math.min(...policiesOf(step).map((policy) => backoffMs(attempt, policy)));
 
 /** The time of the newest fact is that of the pass, in whole seconds: the write itself may have taken its time. */
 const saidMs = ({ history }: Pick<VMDiskImageStatus, 'history'>) => Date.parse(history?.at(-1)?.time ?? '');

@@ -7,9 +7,9 @@ import {
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { type KubernetesObject, keyOf } from '../../shared/resources/resource.ts';
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
 import type { Invariant } from './follow.ts';
 import { beganBefore } from './pass.ts';
+import { isTrue } from './plain-rules.ts';
 import { isByHand } from './writers.ts';
 
 /**
@@ -84,7 +84,7 @@ const isNewlySucceeded = (status: VMDiskImageStatus, before: VMDiskImageStatus |
 
 const isNewlyReady = (image: VMDiskImage, before: VMDiskImage | undefined) => isReady(image) && !isReady(before);
 
-const isReady = (image: VMDiskImage | undefined) => conditionOf(image?.status?.conditions, 'Ready')?.status === 'True';
+const isReady = (image: VMDiskImage | undefined) => isTrue(image?.status?.conditions, 'Ready');
 
 const imageUidOf = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel] ?? '';
 

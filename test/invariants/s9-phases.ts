@@ -1,12 +1,9 @@
 import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { arrows, type Condition, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { conditionOf, takenDown } from '../../shared/rules/conditions.ts';
+import type { Condition, VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Invariant, Step } from './follow.ts';
+import { arrows, conditionOf, takenDown } from './plain-rules.ts';
 import { usualSkewMs } from './s7-backoff.ts';
 import { isByHand } from './writers.ts';
-
-const declared = new Set(arrows.map(({ from, to }) => `${from} ${to}`));
-const owned = new Set(arrows.map(({ from, to, by }) => `${from} ${to} ${by}`));
 
 /**
  * S9, phases: they move along the declared arrows only, each by its owner where it is known who wrote; observedGeneration
@@ -52,11 +49,9 @@ export const s9Phases: Invariant = {
 
 function strayed(from: string, to: string, by: string | undefined): string | undefined {
   if (from === to) return undefined;
-  const arrow = `${from} ${to}`;
-  if (!declared.has(arrow)) return `no arrow leads from "${from}" to ${to}`;
-  return by === undefined || owned.has(`${arrow} ${by}`)
-    ? undefined
-    : `the arrow from "${from}" to ${to} is not ${by}'s`;
+  const writers = arrows.get(`${from || 'new'} > ${to}`);
+  if (!writers) return `no arrow leads from "${from}" to ${to}`;
+  return by === undefined || writers.includes(by) ? undefined : `the arrow from "${from}" to ${to} is not ${by}'s`;
 }
 
 function fallen(before: VMDiskImageStatus, status: VMDiskImageStatus): string | undefined {

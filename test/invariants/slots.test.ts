@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { slotsAnnotation } from '../../shared/rules/slots.ts';
 import { anImporter, at, aVMDiskImage } from '../builders.ts';
 import { aHistory, aPolicy, by, download, expectBroken, expectKept, gone, granted, leaving } from './a-history.ts';
 import { check } from './check.ts';
 import { l2WorkConserving } from './l2-work-conserving.ts';
 import { l4Recovery } from './l4-recovery.ts';
+import { slotsAnnotation } from './plain-rules.ts';
 import { s1Capacity } from './s1-capacity.ts';
 import { s2SlotHeld } from './s2-slot-held.ts';
 import { s3Identity } from './s3-identity.ts';
