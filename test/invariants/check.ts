@@ -5,6 +5,7 @@ import { l1Rest } from './l1-rest.ts';
 import { l2WorkConserving } from './l2-work-conserving.ts';
 import { l3Bound } from './l3-bound.ts';
 import { l4Recovery } from './l4-recovery.ts';
+import { l6Machines } from './l6-machines.ts';
 import { s1Capacity } from './s1-capacity.ts';
 import { s2SlotHeld } from './s2-slot-held.ts';
 import { s3Identity } from './s3-identity.ts';
@@ -20,6 +21,8 @@ import { s12Prune } from './s12-prune.ts';
 import { s13Counts } from './s13-counts.ts';
 import { s14HandsOff } from './s14-hands-off.ts';
 import { s15SlotLeak } from './s15-slot-leak.ts';
+import { s17Content } from './s17-content.ts';
+import { s18LastCopy } from './s18-last-copy.ts';
 
 /** S16 and L5 take two histories: `compare`. */
 const s16ReplayIsFree: Invariant = { number: 'S16', says: 'an event that is delivered again changes nothing' };
@@ -43,11 +46,14 @@ export const invariants: readonly Invariant[] = [
   s14HandsOff,
   s15SlotLeak,
   s16ReplayIsFree,
+  s17Content,
+  s18LastCopy,
   l1Rest,
   l2WorkConserving,
   l3Bound,
   l4Recovery,
   l5Differential,
+  l6Machines,
 ];
 
 /** What a history breaks, in the order of its changes: Safety all along, what holds at rest only where it came to rest. */

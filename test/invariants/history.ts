@@ -23,6 +23,8 @@ export interface History {
   changes: readonly Change[];
   /** From when on nobody but the functions and the operators below them did anything, and no fault was at work; absent where that never was. */
   stillFromMs?: number;
+  /** Nothing went wrong at any time but what people did. */
+  isFaultless?: boolean;
   /** When the record ended. */
   endMs: number;
   /** How often the functions sweep, 30 s where nobody says otherwise. */

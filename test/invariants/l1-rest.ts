@@ -1,5 +1,5 @@
 import { imageReferenceFinalizer } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import type { Invariant, State } from './follow.ts';
 import type { Policy } from './plain-policy.ts';
@@ -9,7 +9,8 @@ import { isFunction } from './writers.ts';
 /**
  * L1, every image comes to rest: at the end each is Succeeded or Failed; and two sweeps and an audit after the last of them came
  * to that, or something was deleted, or anybody but a function did anything, no function writes any more, but for what one clock
- * has put into the future of another. A machine that is deleted goes. Exempt is what rightly waits: for a slot where the policy
+ * has put into the future of another. A machine that is deleted goes. Failed is no end where
+ * what it says is the cause is gone. Exempt is what rightly waits: for a slot where the policy
  * gives none, for a snapshot to adopt, for its back-off, for what keeps an attempt from starting, for whoever holds a deleted
  * image (reliability §2; DESIGN §5).
  */
@@ -37,14 +38,43 @@ export const l1Rest: Invariant = {
         const images = [...state.images.values()]
           .filter((image) => !isAtRest(image, state) && !waitsBeyond(image, endMs - sweepMs))
           .map(({ metadata, status }) => `${metadata.name} ends ${status?.phase ?? 'unseen'}`);
+        const failed = [...state.images.values()]
+          .filter((image) => hasNoCauseAnyMore(image, state))
+          .map(({ metadata, status }) => `${metadata.name} ends Failed, and what it says is gone: ${status?.message}`);
         const machines = [...state.machines.values()]
           .filter(({ metadata: { deletionTimestamp, finalizers } }) => deletionTimestamp && isOursAlone(finalizers))
           .map(({ metadata }) => `machine ${metadata.name} is deleted and never goes`);
-        return [...images, ...machines];
+        return [...images, ...failed, ...machines];
       },
     };
   },
 };
+
+/** Reasons that a copy of the revision takes away, and those that the classes do. */
+const ofSnapshot = ['SnapshotTimeout', 'Rejected', 'SnapshotFailed', 'VolumeLost'];
+const ofClass: Readonly<Record<string, 'StorageClass' | 'VolumeSnapshotClass'>> = {
+  StorageClassMissing: 'StorageClass',
+  SnapshotClassMissing: 'VolumeSnapshotClass',
+};
+
+/** It is Failed for want of a snapshot that is there by now, or of a class that is there by now. */
+function hasNoCauseAnyMore({ metadata, spec, status }: VMDiskImage, { snapshots, others, policies }: State): boolean {
+  if (status?.phase !== 'Failed' || metadata.deletionTimestamp || !givesSlots(policies.now)) return false;
+  const { reason = '' } = conditionOf(status.conditions, 'Ready') ?? {};
+  const kind = ofClass[reason];
+  const wanted = kind === 'StorageClass' ? spec.storageClass : spec.snapshotClass;
+  if (kind) return [...others.values()].some((one) => one.kind === kind && one.metadata.name === wanted);
+  return (
+    ofSnapshot.includes(reason) &&
+    [...snapshots.values()].some(
+      (one) =>
+        one.metadata.labels?.[imageUidLabel] === metadata.uid &&
+        one.metadata.labels[revisionLabel] === String(status.revision) &&
+        one.metadata.deletionTimestamp === undefined &&
+        one.status?.readyToUse === true,
+    )
+  );
+}
 
 const isOursAlone = (finalizers: readonly string[] | undefined) =>
   finalizers?.every((finalizer) => finalizer === imageReferenceFinalizer) ?? false;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { machineUidLabel } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { imageUidLabel, VMDiskImage, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces } from '../../shared/resources/pelotech/workspace.ts';
 import { at, aVMDiskImage, type ImageOptions } from '../builders.ts';
@@ -105,6 +106,28 @@ describe('S10', () => {
     kept(machine, [aPolicy({ imageNamespaces: 'elsewhere' })]);
   });
 
+  test('the snapshot of a machine is not deleted by a function, nor collected, but by a person', () => {
+    const held = { ...snapshot(image(), { ready: true }) };
+    const named = image({ deleted: true, status: { ...usable, snapshot: { name: held.metadata.name, revision: 1 } } });
+    const taken = (writer: string) =>
+      aHistory([by(writer, held, { isGone: true })], { before: [named, machine, held] });
+    const says = 'is deleted by garbage-collector while machine lab/demo holds ubuntu';
+    expectBroken(s10Finalizer, taken('garbage-collector'), '101', says);
+    expectBroken(s10Finalizer, taken('follow-sync'), '101', 'is deleted by follow-sync');
+    expect(check(taken('user'), [s10Finalizer])).toEqual([]);
+    expect(check(taken('snapshotter'), [s10Finalizer])).toEqual([]);
+  });
+
+  test('a finalizer that somebody took off is back by the next audit', () => {
+    const bare = image({ finalizers: [] });
+    const still = { before: [machine], stillFromMs: 0, auditMs: 60_000, isFaultless: true };
+    expectBroken(s10Finalizer, aHistory([bare], still), '101', 'ubuntu ends without its finalizer');
+    const left = [bare, by('user', bare, { isGone: true, atMs: Date.parse(at(90)) })];
+    expectBroken(s10Finalizer, aHistory(left, still), '102', 'is gone while machine lab/demo holds it');
+    expect(only(s10Finalizer, [bare, image()], still)).toEqual([]);
+    expect(only(s10Finalizer, [bare, gone(bare)], still)).toEqual([]);
+  });
+
   test('what came after the pass began is not judged, nor what a hand does', () => {
     const [written] = [[machine, by('prune', down, { since: 100 })]];
     expect(only(s10Finalizer, written, { before: [deleted] })).toEqual([]);
@@ -121,6 +144,35 @@ describe('S11', () => {
     const { [imageUidLabel]: _, ...labels } = metadata.labels ?? {};
     const nobodys = { ...rest, metadata: { ...metadata, uid: 'nobodys', labels } };
     expect(only(s11NoOrphan, [image(), child, nobodys], { stillFromMs: 0 })).toEqual([]);
+  });
+
+  test('at rest what outlives its machine is said', () => {
+    const disk = {
+      ...download(image()),
+      metadata: { ...download(image()).metadata, labels: { [machineUidLabel]: 'uid-demo' } },
+    };
+    expect(only(s11NoOrphan, [disk, aVirtualMachine()], { stillFromMs: 0 })).toEqual([]);
+    expectBroken(s11NoOrphan, aHistory([disk], { stillFromMs: 0 }), '101', 'outlives the machine it was made for');
+  });
+
+  test('at rest a Ready image has the snapshots of keepRevisions, and no volume unless it is retained', () => {
+    const own = (revision: number) => snapshot(image(), { revision, ready: true });
+    const end = { stillFromMs: 0 };
+    expect(only(s11NoOrphan, [image(), own(1), own(2)], end)).toEqual([]);
+    expectBroken(
+      s11NoOrphan,
+      aHistory([image(), own(1), own(2), own(3)], end),
+      '104',
+      'has 3 snapshots, expected at most 2',
+    );
+    expectBroken(
+      s11NoOrphan,
+      aHistory([image(), own(1), download(image())], end),
+      '103',
+      'is Ready and has volumes still',
+    );
+    const retained = [aPolicy({ retainSourceVolume: 'true' }), image(), own(1), download(image())];
+    expect(only(s11NoOrphan, retained, end)).toEqual([]);
   });
 
   test('at rest what outlives its image is said, even where another of that name is there', () => {

@@ -1,25 +1,85 @@
-import type { Invariant } from './follow.ts';
+import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import type { Lease } from '../../shared/resources/coordination/lease.ts';
+import type { Pod } from '../../shared/resources/core/pod.ts';
+import { imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Invariant, State, Step } from './follow.ts';
 import { grantOf } from './grant.ts';
+import { isAtWork, isInFlight } from './in-flight.ts';
+import { longestPassMs } from './pass.ts';
 import { isReadable } from './plain-policy.ts';
 import { readableFrom } from './policies.ts';
+import { addedTo } from './slots-of.ts';
+import { isByHand } from './writers.ts';
 
 /**
  * S1, capacity: a write that gives a slot leaves no more holders than a limit that its pass may have read. A lowered limit
- * turns nobody out; a Lease that was lost is rebuilt with whoever downloads (reliability §2; DESIGN §5).
+ * turns nobody out; a Lease that was lost is rebuilt with whoever downloads. And of the downloads that really run, a DataVolume in
+ * flight or an importer at work, there are no more than the highest limit while they ran, but for those of images that a hand came
+ * between: who edits the Lease or a status, restores or deletes by force answers for what runs (reliability §2; DESIGN §5).
  */
 export const s1Capacity: Invariant = {
   number: 'S1',
-  says: 'whoever gets a slot fits into the limit',
-  judge: () => ({
-    lease: (step) => {
-      const grant = grantOf(step);
-      if (!grant) return undefined;
-      const limits = readableFrom(step.state.policies, grant.began)
-        .filter((policy) => isReadable(policy, 'concurrency'))
-        .map(({ values }) => values.concurrency);
-      const limit = Math.max(0, ...limits);
-      if (grant.slots.size <= limit) return undefined;
-      return `${grant.slots.size} hold slots, allowed were ${limit}; let in: ${grant.added.map(({ image }) => image).join(', ')}`;
-    },
-  }),
+  says: 'whoever gets a slot fits into the limit, and so do the downloads that run',
+  judge: () => {
+    const running = runningDownloads();
+    return {
+      image: running.image,
+      download: running.work,
+      pod: running.work,
+      lease: (step) => {
+        running.lease(step);
+        const grant = grantOf(step);
+        if (!grant) return undefined;
+        const limits = readableFrom(step.state.policies, grant.began)
+          .filter((policy) => isReadable(policy, 'concurrency'))
+          .map(({ values }) => values.concurrency);
+        const limit = Math.max(0, ...limits);
+        if (grant.slots.size <= limit) return undefined;
+        return `${grant.slots.size} hold slots, allowed were ${limit}; let in: ${grant.added.map(({ image }) => image).join(', ')}`;
+      },
+    };
+  },
 };
+
+/** From when on each image downloads, and which of them a hand came between. */
+function runningDownloads() {
+  const since = new Map<string, { revision: number; ms: number }>();
+  const excused = new Set<string>();
+  /** When the pass began that gave each its slot. */
+  const granted = new Map<string, { revision: number; ms: number }>();
+  const work = (step: Step<DataVolume> | Step<Pod>) => {
+    const { object, before, isGone, state, change, revision } = step;
+    const uid = object.metadata.labels?.[imageUidLabel] ?? '';
+    if (!runs(uid, state)) {
+      since.delete(uid);
+      excused.delete(uid);
+      return undefined;
+    }
+    if (!since.has(uid)) since.set(uid, granted.get(uid) ?? { revision, ms: change.atMs });
+    if (isByHand(change) && change.by === 'user') excused.add(uid);
+    if (before || isGone) return undefined;
+    const counted = [...since].filter(([one]) => !excused.has(one) && state.images.has(one)).map(([, began]) => began);
+    const oldest = counted.sort((a, b) => a.revision - b.revision)[0] ?? { revision, ms: change.atMs };
+    const limits = readableFrom(state.policies, oldest)
+      .filter((policy) => isReadable(policy, 'concurrency'))
+      .map(({ values }) => values.concurrency);
+    const limit = Math.max(0, ...limits);
+    return counted.length > limit ? `${counted.length} images download, allowed were ${limit}` : undefined;
+  };
+  return {
+    work,
+    image: ({ object, before, isGone, change }: Step<VMDiskImage>) => {
+      const isEdited = before && isByHand(change) && (isGone || before.status !== object.status);
+      if (isEdited) excused.add(object.metadata.uid);
+      return undefined;
+    },
+    lease: ({ change, revision, state, slotsBefore }: Step<Lease>) => {
+      const began = { revision: (change.since ?? revision) - 1, ms: change.atMs - longestPassMs };
+      for (const { uid } of state.slots ? addedTo(slotsBefore, state.slots) : []) granted.set(uid, began);
+      if (isByHand(change) || !state.slots) for (const uid of since.keys()) excused.add(uid);
+    },
+  };
+}
+
+const runs = (uid: string, { downloads, pods }: State) =>
+  [...(downloads.get(uid)?.values() ?? [])].some(isInFlight) || [...(pods.get(uid)?.values() ?? [])].some(isAtWork);

@@ -1,35 +1,88 @@
 import { diskImageFinalizer, imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Invariant, Step } from './follow.ts';
-import { wasSo, wasThere } from './pass.ts';
+import { longestPassMs, wasSo, wasThere } from './pass.ts';
 import { conditionOf, holds, sayMachine, takenDown } from './plain-rules.ts';
 import { usersFoundBy } from './using.ts';
+import { isFunction } from './writers.ts';
 
 /**
  * S10, finalizer: whoever takes it from a deleted image leaves no slot, no DataVolume, claim or snapshot of that uid that is not
  * being deleted, and no machine that holds the image; nor is it said to be taken down while one does. Judged is what was there
- * when the deciding pass began (DESIGN §10), and where nobody recorded that, five seconds before.
+ * when the deciding pass began (DESIGN §10), and where nobody recorded that, five seconds before. Neither does a function, nor the garbage
+ * collector, delete the snapshot that machines hold; and a finalizer that somebody took off is back by the next audit.
  */
 export const s10Finalizer: Invariant = {
   number: 'S10',
   says: 'a deleted image stays while anything of it is there or a machine holds it',
-  judge: () => ({
-    image: (step) => {
-      const { object, before, change } = step;
-      if (before?.metadata.deletionTimestamp === undefined || (change.by !== undefined && change.by !== 'prune'))
-        return undefined;
-      const isReleased = hasFinalizer(before) && (step.isGone || !hasFinalizer(object));
-      const isTakenDown = !step.isGone && !isDown(before) && isDown(object);
-      if (!isReleased && !isTakenDown) return undefined;
-      const holder = usersFoundBy(step, before).find((machine) => holds(machine, before));
-      const left = isReleased ? leftOf(step) : undefined;
-      const why = holder ? `machine ${sayMachine(holder)} holds it` : left && `its ${left} is there`;
-      return why && `${object.metadata.name} ${isReleased ? 'lost its finalizer' : 'is taken down'} while ${why}`;
-    },
-  }),
+  judge: (state, { stillFromMs, auditMs = 600_000, isFaultless }) => {
+    /** Since when each image has had no finalizer although it has been queued. */
+    const bare = new Map<string, number>();
+    const noteFinalizer = ({ metadata, status }: VMDiskImage, isGone: boolean, atMs: number) => {
+      if (isGone || metadata.deletionTimestamp || !status?.phase || hasFinalizer({ metadata }))
+        bare.delete(metadata.uid);
+      else if (!bare.has(metadata.uid)) bare.set(metadata.uid, atMs);
+    };
+    return {
+      snapshot: (step) => takenFromMachine(step),
+      image: (step) => {
+        const { object, isGone, change } = step;
+        const bareMs = change.atMs - (bare.get(object.metadata.uid) ?? change.atMs);
+        noteFinalizer(object, isGone, change.atMs);
+        const isLeftAlone = isGone && isFaultless && bareMs > auditMs + longestPassMs;
+        return isLeftAlone ? goneUnheld(step, bareMs) : letGo(step);
+      },
+      end: () =>
+        stillFromMs === undefined
+          ? []
+          : [...bare.keys()].map((uid) => `${state.images.get(uid)?.metadata.name ?? uid} ends without its finalizer`),
+    };
+  },
 };
 
-const hasFinalizer = ({ metadata }: VMDiskImage) => metadata.finalizers?.includes(diskImageFinalizer) ?? false;
+/** prune takes the finalizer, or takes the image down, while something is in the way. */
+function letGo(step: Step<VMDiskImage>): string | undefined {
+  const { object, before, change } = step;
+  if (before?.metadata.deletionTimestamp === undefined || (change.by !== undefined && change.by !== 'prune'))
+    return undefined;
+  const isReleased = hasFinalizer(before) && (step.isGone || !hasFinalizer(object));
+  const isTakenDown = !step.isGone && !isDown(before) && isDown(object);
+  if (!isReleased && !isTakenDown) return undefined;
+  const holder = holderOf(step, before);
+  const left = isReleased ? leftOf(step) : undefined;
+  const why = holder ? `machine ${sayMachine(holder)} holds it` : left && `its ${left} is there`;
+  return why && `${object.metadata.name} ${isReleased ? 'lost its finalizer' : 'is taken down'} while ${why}`;
+}
+
+/** Whoever deletes it, an image whose finalizer nobody put back is no longer there for its machines. */
+function goneUnheld(step: Step<VMDiskImage>, bareMs: number): string | undefined {
+  const { before, object } = step;
+  const holder = before && holderOf(step, before);
+  if (!holder) return undefined;
+  return `${object.metadata.name} had no finalizer for ${bareMs} ms and is gone while machine ${sayMachine(holder)} holds it`;
+}
+
+const holderOf = (step: Step, image: VMDiskImage) => usersFoundBy(step, image).find((machine) => holds(machine, image));
+
+/** The snapshot that machines hold is deleted: by a function, or by the garbage collector on behalf of one. */
+function takenFromMachine(step: Step<VolumeSnapshot>): string | undefined {
+  const { object, before, isGone, change, state } = step;
+  const isLeaving = isGone || object.metadata.deletionTimestamp !== undefined;
+  if (!before || before.metadata.deletionTimestamp || !isLeaving) return undefined;
+  if (!isFunction(change.by) && change.by !== 'garbage-collector') return undefined;
+  const { namespace, name } = object.metadata;
+  for (const image of state.images.values()) {
+    if (image.metadata.namespace !== namespace || image.status?.snapshot?.name !== name || isDown(image)) continue;
+    const holder = holderOf(step as Step, image);
+    if (holder)
+      return `snapshot ${name} is deleted by ${change.by} while machine ${sayMachine(holder)} holds ${image.metadata.name}`;
+  }
+  return undefined;
+}
+
+const hasFinalizer = ({ metadata }: Pick<VMDiskImage, 'metadata'>) =>
+  metadata.finalizers?.includes(diskImageFinalizer) ?? false;
 const isDown = ({ status }: VMDiskImage) => conditionOf(status?.conditions, 'Ready')?.reason === takenDown;
 
 function leftOf(step: Step<VMDiskImage>): string | undefined {

@@ -1,25 +1,62 @@
-import { imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { machineUidLabel } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import type { Invariant } from './follow.ts';
+import type { Invariant, State } from './follow.ts';
+import { isReadable } from './plain-policy.ts';
+import { isTrue } from './plain-rules.ts';
 
 /**
  * S11, no orphan: at rest every DataVolume, claim, snapshot and importer with the label of an image has that very image, by
- * its uid. Whoever sets `stillFromMs` has waited for rest (reliability §2).
+ * its uid, and what was made for a machine that very machine; and an image that is Ready has no more than it needs: the snapshots of
+ * keepRevisions revisions, and no volume but where the policy retains it. Whoever sets `stillFromMs` has waited for rest (reliability §2).
  */
 export const s11NoOrphan: Invariant = {
   number: 'S11',
-  says: 'at rest what was made for an image has that image',
+  says: 'at rest what was made has what it was made for, and is needed',
   judge: (state, { stillFromMs }) => ({
     end: () => {
       if (stillFromMs === undefined) return [];
       const pods = [...state.pods.values(), ...state.downloads.values()].flatMap((found) => [...found.values()]);
       const all: KubernetesObject[] = [...pods, ...state.claims.values(), ...state.snapshots.values()];
-      return all
-        .filter(({ metadata: { labels } }) => {
-          const uid = labels?.[imageUidLabel];
-          return uid !== undefined && !state.images.has(uid);
-        })
-        .map(({ kind, metadata }) => `${kind} ${metadata.name} outlives the image it was made for`);
+      const ofMachines = [...state.others.values()].filter(({ metadata: { labels } }) => {
+        const uid = labels?.[machineUidLabel];
+        return uid !== undefined && !state.machines.has(uid);
+      });
+      return [
+        ...ofMachines.map(({ kind, metadata }) => `${kind} ${metadata.name} outlives the machine it was made for`),
+        ...[...state.images.values()].flatMap((image) => leftoversOf(image, state)),
+        ...all
+          .filter(({ metadata: { labels } }) => {
+            const uid = labels?.[imageUidLabel];
+            return uid !== undefined && !state.images.has(uid);
+          })
+          .filter(({ metadata }) => ![...state.images.values()].some((image) => isUsedBy(image, metadata)))
+          .map(({ kind, metadata }) => `${kind} ${metadata.name} outlives the image it was made for`),
+      ];
     },
   }),
 };
+
+/** A restored image is cloned from the snapshot that its status names, whatever uid that was made for. */
+const isUsedBy = ({ metadata, status }: VMDiskImage, { namespace, name }: KubernetesObject['metadata']) =>
+  namespace === metadata.namespace && (status?.snapshot?.name === name || status?.adoption?.snapshot === name);
+
+function leftoversOf({ metadata, status }: VMDiskImage, { snapshots, downloads, policies: { now } }: State): string[] {
+  if (metadata.deletionTimestamp || status?.phase !== 'Succeeded' || !isTrue(status.conditions, 'Ready')) return [];
+  const own = [...snapshots.values()].filter(({ metadata: { labels } }) => labels?.[imageUidLabel] === metadata.uid);
+  const { keepRevisions, retainSourceVolume } = now.values;
+  const most = isReadable(now, 'keepRevisions') ? Math.max(1, keepRevisions) : Number.POSITIVE_INFINITY;
+  const isRetained = retainSourceVolume || !isReadable(now, 'retainSourceVolume');
+  const volumes = isRetained ? [] : [...(downloads.get(metadata.uid)?.values() ?? [])];
+  const names = (objects: readonly KubernetesObject[]) =>
+    objects
+      .map((one) => one.metadata.name)
+      .sort()
+      .join(', ');
+  return [
+    ...(own.length > most
+      ? [`${metadata.name} has ${own.length} snapshots, expected at most ${most}: ${names(own)}`]
+      : []),
+    ...(volumes.length > 0 ? [`${metadata.name} is Ready and has volumes still: ${names(volumes)}`] : []),
+  ];
+}

@@ -4,6 +4,7 @@ import { policiesOf } from './pass.ts';
 import { isMadeForWorkspaces, isPrunedAsUnused, prunableFromMs, sayMachine, sayWorkspace } from './plain-rules.ts';
 import { usualSkewMs } from './s7-backoff.ts';
 import { usersFoundBy, waitingFoundBy } from './using.ts';
+import { isFunction } from './writers.ts';
 
 /**
  * S12, prune: what prune deletes is used by no machine, and waited for by no workspace, that was there when its pass began, was unused for pruneAfter (by any
@@ -16,16 +17,22 @@ export const s12Prune: Invariant = {
   judge: () => ({
     image: (step) => {
       const { before, change } = step;
-      if (!before || !isPruned(step, before)) return undefined;
+      if (!before) return undefined;
+      const isDeleted = isLeaving(step) && isFunction(change.by) && change.by !== 'prune';
+      if (isDeleted) return `${before.metadata.name} was deleted by ${change.by}, which prunes nothing`;
+      if (!isPruned(step, before)) return undefined;
       const why = wrongly(step, before, change.deletion);
       return why && `${before.metadata.name} was pruned ${why}`;
     },
   }),
 };
 
-function isPruned({ object, change, isGone }: Step<VMDiskImage>, before: VMDiskImage): boolean {
-  if (before.metadata.deletionTimestamp || !(isGone || object.metadata.deletionTimestamp)) return false;
-  return change.by === undefined ? isPrunedAsUnused(before) : change.by === 'prune';
+const isLeaving = ({ object, before, isGone }: Step<VMDiskImage>) =>
+  before?.metadata.deletionTimestamp === undefined && (isGone || object.metadata.deletionTimestamp !== undefined);
+
+function isPruned(step: Step<VMDiskImage>, before: VMDiskImage): boolean {
+  const { change } = step;
+  return isLeaving(step) && (change.by === undefined ? isPrunedAsUnused(before) : change.by === 'prune');
 }
 
 function wrongly(step: Step, image: VMDiskImage, deletion: Step['change']['deletion']): string | undefined {

@@ -7,14 +7,15 @@ import type { Holder } from './slots-of.ts';
 
 /**
  * S15, slot leak: a holder whose image is gone, deleted, at its end, waiting for its back-off or for another revision leaves
- * the Lease within a sweep and a pass of the moment that its last DataVolume and its importer are gone. Where no Pod was recorded an
+ * the Lease within a sweep and a pass of the moment that its last DataVolume and its importer are gone; that of an image that no longer
+ * exists within an audit and ten minutes more, whatever runs. Where no Pod was recorded an
  * importer may have lingered for ten minutes. From the time on that all is still; a history that never is has a minute more,
  * for whatever goes wrong meanwhile (reliability §2).
  */
 export const s15SlotLeak: Invariant = {
   number: 'S15',
   says: 'a slot that nobody needs is given back within a sweep',
-  judge: (state, { stillFromMs, sweepMs = 30_000, endMs }) => {
+  judge: (state, { stillFromMs, sweepMs = 30_000, auditMs = 600_000, endMs }) => {
     const idleSince = new Map<string, number>();
     let hasPods = state.pods.size > 0;
     const withinMs = () =>
@@ -22,7 +23,8 @@ export const s15SlotLeak: Invariant = {
     const late = (nowMs: number) => {
       for (const [uid, sinceMs] of idleSince) {
         const fromMs = Math.max(sinceMs, stillFromMs ?? sinceMs);
-        if (nowMs - fromMs <= withinMs()) continue;
+        // What a backup brought back without its image is found by an audit.
+        if (nowMs - fromMs <= withinMs() + (state.images.has(uid) ? 0 : strayAfterMs + auditMs)) continue;
         idleSince.delete(uid);
         const { image } = state.slots?.get(uid) ?? {};
         return `the slot of ${image ?? uid} has been idle for ${nowMs - fromMs} ms`;
@@ -65,14 +67,20 @@ export const s15SlotLeak: Invariant = {
   },
 };
 
+/** An image may come back later than what was made for it. */
+const strayAfterMs = 10 * 60_000;
+
 const imageOf = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel] ?? '';
 
 function isNeeded({ uid, revision, attempt }: Holder, { images, downloads, pods }: State): boolean {
   const { metadata, status } = images.get(uid) ?? {};
   const mine = [...(downloads.get(uid)?.values() ?? [])];
+  // Nobody wants what downloads for an image that does not exist; an importer that ends is waited for.
+  if (!metadata)
+    return [...(pods.get(uid)?.values() ?? [])].some((pod) => pod.metadata.deletionTimestamp !== undefined);
   if (mine.some((found) => found.status?.phase !== 'Succeeded')) return true;
   if ([...(pods.get(uid)?.values() ?? [])].some(isAtWork)) return true;
-  if (!metadata || metadata.deletionTimestamp || status?.revision !== revision) return false;
+  if (metadata.deletionTimestamp || status?.revision !== revision) return false;
   const { phase, attempt: newest = 0 } = status;
   const isDownloaded = mine.some(
     ({ metadata: { labels } }) =>

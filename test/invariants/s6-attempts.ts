@@ -8,6 +8,7 @@ import type { Invariant } from './follow.ts';
 import { longestPassMs } from './pass.ts';
 import { isReadable } from './plain-policy.ts';
 import { readableFrom } from './policies.ts';
+import { isByHand } from './writers.ts';
 
 interface Attempts {
   made: number;
@@ -20,7 +21,7 @@ interface Attempts {
  * S6, attempts: an image has at most retryLimit + 1 DataVolumes of a revision, over crashes and replays, by the highest
  * limit since the first of them; and once all is still no importer begins a third time longer after its second than a sweep and a
  * pass, for each time is paid for. Not counted are attempts that the status counts back (they never started), a DataVolume
- * made again that nobody had seen at work before it vanished, and what was before a hand wiped or reset the status. The download
+ * made again whose importer nobody had the time of a sweep to see, and what was before a hand wiped or reset the status. The download
  * of an image that is being deleted may go on until the next audit, which finds a deletion that nobody was told of. Of the bytes
  * no object tells (reliability §2; ARCHITECTURE, "Evidence that a DataVolume existed").
  */
@@ -49,25 +50,37 @@ export const s6Attempts: Invariant = {
       all.set(key, found);
       return found;
     };
-    const names = new Set<string>();
+    /** For how long each DataVolume had an importer, by image and name. */
+    const paid = new Map<string, number>();
+    const importedFrom = new Map<string, number>();
     return {
-      pod: ({ object: { metadata, status }, change, state }) =>
-        countRestarts(
+      pod: ({ object: { metadata, status }, before: known, change, state }) => {
+        const uid = metadata.labels?.[imageUidLabel] ?? '';
+        if (!known && !importedFrom.has(uid)) importedFrom.set(uid, change.atMs);
+        return countRestarts(
           metadata.uid,
           Math.max(0, ...(status?.containerStatuses ?? []).map((one) => one.restartCount)),
           change.atMs,
-          state.images.get(metadata.labels?.[imageUidLabel] ?? ''),
-        ),
+          state.images.get(uid),
+        );
+      },
       download: ({ object: { metadata, status: said }, before, isGone, state, revision, change }) => {
         const { [imageUidLabel]: uid = '', [revisionLabel]: of = '', [attemptLabel]: attempt } = metadata.labels ?? {};
         const image = state.images.get(uid);
+        if (isGone) {
+          const fromMs = importedFrom.get(uid);
+          paid.set(`${uid} ${metadata.name}`, fromMs === undefined ? 0 : change.atMs - fromMs);
+          importedFrom.delete(uid);
+        }
         if (before) return countRestarts(metadata.uid, said?.restartCount ?? 0, change.atMs, image);
         if (isGone || attempt === undefined) return undefined;
         const attempts = ofRevision(uid, of, revision);
         const status = image?.status;
         const isWanted = status?.phase === 'Syncing' && String(status.attempt) === attempt && !status.dataVolume;
-        if (names.has(`${uid} ${metadata.name}`) && isWanted) return undefined;
-        names.add(`${uid} ${metadata.name}`);
+        // One whose importer nobody had the time to see is made again for nothing.
+        const paidMs = paid.get(`${uid} ${metadata.name}`);
+        if (paidMs !== undefined && isWanted && paidMs <= sweepMs + longestPassMs) return undefined;
+        paid.set(`${uid} ${metadata.name}`, 0);
         attempts.made += 1;
         const limits = readableFrom(state.policies, { revision: attempts.sinceRevision - 1, ms: 0 })
           .filter((policy) => isReadable(policy, 'retryLimit'))
@@ -76,13 +89,13 @@ export const s6Attempts: Invariant = {
         if (attempts.made <= allowed) return undefined;
         return `DataVolume ${metadata.name} is number ${attempts.made} of its revision, allowed were ${allowed}`;
       },
-      image: ({ object: { metadata, status }, before, revision }) => {
+      image: ({ object: { metadata, status }, before, revision, change }) => {
         const { phase, attempts = 0, revision: of } = before?.status ?? {};
         if (!phase || (status?.phase && status.revision !== of) || (status?.attempts ?? 0) >= attempts)
           return undefined;
         const found = ofRevision(metadata.uid, String(of), revision);
         if (phase === 'Syncing' && status?.phase) found.uncounted += 1;
-        else found.made = 0;
+        else if (change.by === undefined || isByHand(change)) found.made = 0;
         return undefined;
       },
     };

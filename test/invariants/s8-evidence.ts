@@ -7,7 +7,7 @@ import {
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { type KubernetesObject, keyOf } from '../../shared/resources/resource.ts';
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import type { Invariant } from './follow.ts';
+import type { Invariant, Step } from './follow.ts';
 import { beganBefore } from './pass.ts';
 import { isTrue } from './plain-rules.ts';
 import { isByHand } from './writers.ts';
@@ -15,7 +15,7 @@ import { isByHand } from './writers.ts';
 /**
  * S8, Ready has evidence: phase Succeeded of a revision comes after a DataVolume of that uid and revision was Succeeded and
  * a snapshot of them readyToUse; one that is adopted needs no DataVolume. Condition Ready turns True only with a snapshot that
- * was once readyToUse. DataVolumes are not asked for where changes were missed. And no evidence is destroyed before what it tells is
+ * was once readyToUse, and neither is said of one that was being deleted when the pass began. What it holds is S17's. DataVolumes are not asked for where changes were missed. And no evidence is destroyed before what it tells is
  * written down: follow-sync deletes no DataVolume of the attempt that the status says goes on, but where a hand wiped the status
  * after the pass had read it: attempts have the same names from then on (reliability §2; DESIGN §4, §10).
  */
@@ -24,6 +24,8 @@ export const s8Evidence: Invariant = {
   says: 'an image is Ready of what was seen to be there',
   judge: (state, { gaps }) => {
     const ready = new Map<string, VolumeSnapshot>();
+    /** Since when a snapshot of that name is being deleted, or is no longer there. */
+    const left = new Map<string, Moment>();
     const downloaded = new Set<string>();
     const wiped = new Map<string, { revision: number; ms: number }>();
     const noteSnapshot = (snapshot: VolumeSnapshot) => {
@@ -45,12 +47,18 @@ export const s8Evidence: Invariant = {
       const wanted = `${image.metadata.uid} ${status.revision}`;
       if (status.adoption?.revision === status.revision)
         return status.adoption?.snapshot === name ? undefined : `with ${name}, not the snapshot it adopts`;
+      // It goes back to an earlier revision, whose evidence was asked for then.
+      if (image.metadata.annotations?.['pelotech.ot/use-revision'] !== undefined) return undefined;
       if (revisionOf(snapshot) !== wanted) return `with ${name}, which is not of its revision ${status.revision}`;
       return downloaded.has(wanted) || gaps?.length ? undefined : `without a DataVolume of revision ${status.revision}`;
     };
     return {
-      snapshot: ({ object }) => {
+      snapshot: ({ object, isGone, change, revision }) => {
         noteSnapshot(object);
+        const key = keyOf(object.metadata);
+        const isLeaving = isGone || object.metadata.deletionTimestamp !== undefined;
+        if (!isLeaving) left.delete(key);
+        else if (!left.has(key)) left.set(key, { revision, ms: change.atMs });
         return undefined;
       },
       download: (step) => {
@@ -62,7 +70,8 @@ export const s8Evidence: Invariant = {
         if (hand && beganBefore(step, hand)) return undefined;
         return `DataVolume ${object.metadata.name} was deleted before it was written down what became of it`;
       },
-      image: ({ object, before, isGone, change, revision }) => {
+      image: (step) => {
+        const { object, before, isGone, change, revision } = step;
         const { status } = object;
         if (before?.status?.phase && !status?.phase) wiped.set(object.metadata.uid, { revision, ms: change.atMs });
         if (
@@ -72,12 +81,23 @@ export const s8Evidence: Invariant = {
           (!isNewlySucceeded(status, before?.status) && !isNewlyReady(object, before))
         )
           return undefined;
-        const why = missing(object, status);
+        const why = missing(object, status) ?? leftBefore(step as Step, left, status.snapshot?.name);
         return why && `${object.metadata.name} is ${status.phase} ${why}`;
       },
     };
   },
 };
+
+interface Moment {
+  revision: number;
+  ms: number;
+}
+
+/** Only what its pass could not know yet excuses whoever relies on a snapshot that is being deleted. */
+function leftBefore(step: Step, left: ReadonlyMap<string, Moment>, name = '') {
+  const since = left.get(keyOf({ ...step.object.metadata, name }));
+  return since && !beganBefore(step, since) ? `with snapshot ${name}, which was being deleted` : undefined;
+}
 
 const isNewlySucceeded = (status: VMDiskImageStatus, before: VMDiskImageStatus | undefined) =>
   status.phase === 'Succeeded' && before?.phase !== 'Succeeded';

@@ -18,15 +18,20 @@ export const s9Phases: Invariant = {
   judge: (_, { skewMs = usualSkewMs }) => {
     /** When the time of each condition of each machine was written. */
     const moved = new Map<string, number>();
+    /** Images whose status was last written by a hand, as from a backup: what it says may never have been so. */
+    const byHand = new Set<string>();
     return {
       image: ({ object: { metadata, status }, before: previous, change, isGone }) => {
-        if (isGone || !status?.phase || status === previous?.status || isByHand(change)) return undefined;
+        if (isGone || !status?.phase || status === previous?.status) return undefined;
+        const wasByHand = byHand.delete(metadata.uid);
+        if (isByHand(change)) return void byHand.add(metadata.uid);
         const { name } = metadata;
         const before = previous?.status?.phase ? previous.status : undefined;
+        const grown = wasByHand ? undefined : before;
         const says =
           contradictionAfter(before, status) ??
           strayed(before?.phase ?? '', status.phase, change.by) ??
-          (before && (fallen(before, status) ?? goneBack(before.conditions, status.conditions, skewMs)));
+          (grown && (fallen(grown, status) ?? goneBack(grown.conditions, status.conditions, skewMs)));
         return says && `${name}: ${says}`;
       },
       machine: ({ object: { metadata, status }, before, isGone, change, revision }: Step<VirtualMachine>) => {

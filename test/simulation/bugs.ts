@@ -3,6 +3,7 @@ import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
+import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { imageUidLabel, publishedContent, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { type KubernetesObject, keyOf, type Resource } from '../../shared/resources/resource.ts';
@@ -426,6 +427,107 @@ export const bugs: readonly Bug[] = [
             }
           : (misreads('prune', VolumeSnapshot, () => undefined).through?.(kube, name) ?? kube),
     },
+  },
+  {
+    name: 'a url that is changed is not downloaded',
+    breaks: ['S17'],
+    sabotage: {
+      through: (kube, name) => {
+        const urls = new Map<string, unknown>();
+        const first = ({ metadata: { uid }, spec }: Anything) => {
+          if (!urls.has(uid)) urls.set(uid, spec?.url);
+          return urls.get(uid);
+        };
+        const stale = (image: Anything) => ({ ...image, spec: { ...image.spec, url: first(image) } });
+        const isOf = name === 'start-sync' || name === 'follow-sync';
+        return (isOf && misreads(name, VMDiskImage, stale).through?.(kube, name)) || kube;
+      },
+    },
+  },
+  {
+    name: 'the source volume goes before its snapshot is ready',
+    breaks: ['S18'],
+    sabotage: decides('follow-sync', (actions, observed) => {
+      const { image, dataVolumes } = observed as { image: VMDiskImage; dataVolumes: readonly DataVolume[] };
+      const done = dataVolumes.filter(
+        ({ metadata, status: said }) => said?.phase === 'Succeeded' && !metadata.deletionTimestamp,
+      );
+      const isWaiting = image.status?.phase === 'Snapshotting' && actions.length === 0;
+      return isWaiting ? done.map((of): Action => ({ do: 'delete', resource: DataVolume, of })) : actions;
+    }),
+  },
+  {
+    name: 'a machine is never given to KubeVirt',
+    breaks: ['L6'],
+    sabotage: decides('provision-vm', (actions) =>
+      actions.filter((action) => action.do !== 'create' || action.resource.apiVersion !== KubeVirtMachine.apiVersion),
+    ),
+  },
+  {
+    name: 'no machine holds a deleted image (isHeldBy)',
+    breaks: ['S10'],
+    sabotage: observes('prune', (observed) => ({
+      ...observed,
+      machines: ((observed.machines ?? []) as VirtualMachine[]).map((machine) => ({
+        ...machine,
+        metadata: { ...machine.metadata, creationTimestamp: '2100-01-01T00:00:00Z' },
+        status: { ...machine.status, rootDisk: undefined },
+      })),
+    })),
+  },
+  {
+    name: 'no attempt is waited for, whoever counts (backoffMs)',
+    breaks: ['S7'],
+    sabotage: {
+      through: (kube, name) => {
+        const isOf = name === 'start-sync' || name === 'follow-sync';
+        const atOnce = (map: Anything) =>
+          withPolicy(map, { retryBackoffDuration: '0s', maxRetryBackoffDuration: '0s' });
+        return (isOf && misreads(name, ConfigMap, atOnce).through?.(kube, name)) || kube;
+      },
+    },
+  },
+  {
+    name: 'what nobody uses is pruned at once (pruneAfter)',
+    breaks: ['S12'],
+    sabotage: misreads('prune', ConfigMap, (map) => withPolicy(map, { pruneAfter: '0s' })),
+  },
+  {
+    name: 'a finalizer that somebody took off is not put back',
+    breaks: ['S10'],
+    sabotage: decides('start-sync', (actions, observed) => {
+      const { images } = observed as { images?: readonly VMDiskImage[] };
+      const seen = new Set((images ?? []).filter((image) => image.status?.phase).map(({ metadata }) => metadata.uid));
+      return actions.filter((action) => action.do !== 'patchMetadata' || !seen.has(action.of.metadata.uid));
+    }),
+  },
+  {
+    name: 'a snapshot belongs to its image, so that a deletion in the foreground takes it',
+    breaks: ['S10'],
+    sabotage: through('follow-sync', (kube) => ({
+      create: async (resource, object, fieldManager) => {
+        if (resource.kind !== VolumeSnapshot.kind) return kube.create(resource, object, fieldManager);
+        const { namespace, labels } = (object as KubernetesObject).metadata;
+        const images = await kube.list(VMDiskImage, namespace ? { namespace } : {});
+        const owner = images.find(({ metadata }) => metadata.uid === labels?.[imageUidLabel]);
+        const { apiVersion, kind } = VMDiskImage;
+        const ownerReferences = owner ? [{ apiVersion, kind, name: owner.metadata.name, uid: owner.metadata.uid }] : [];
+        return kube.create(
+          resource,
+          withMetadata(object, () => ({ ownerReferences })),
+          fieldManager,
+        );
+      },
+      patch: (resource, ref, body, options) =>
+        resource.kind === VolumeSnapshot.kind
+          ? (kube.get(resource, ref) as ReturnType<typeof kube.patch<never>>)
+          : kube.patch(resource, ref, body, options),
+    })),
+  },
+  {
+    name: 'what belongs to no image stays',
+    breaks: ['S11', 'S15'],
+    sabotage: decides('prune', (actions, observed) => ('stray' in (observed as object) ? [] : actions)),
   },
   {
     name: 'a publication that comes again is taken for another',

@@ -53,7 +53,7 @@ export class Recorder {
     this.#stillFromMs = this.#now();
   }
 
-  stop(known: Pick<History, 'sweepMs' | 'auditMs' | 'skewMs'>): History {
+  stop(known: Pick<History, 'sweepMs' | 'auditMs' | 'skewMs' | 'isFaultless'>): History {
     this.#stop();
     return {
       ...known,

@@ -2,7 +2,7 @@ import type { ClusterState } from '../../deploy/local/api-server/cluster-state.t
 import { seeded } from '../../deploy/local/seeded.ts';
 import { loadFunctions } from '../../knative/functions.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
-import { isFinished, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel, isFinished, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { History } from '../invariants/history.ts';
 import { auditMs, Broker, sweepMs } from './broker.ts';
@@ -91,13 +91,27 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   scheduler.heal();
   await recorder.as({ by: 'user' }, () => user.mend());
   recorder.still();
-  const hasEnded = () =>
-    state.store.list(shelves.images).every(({ status }) => isFinished((status as VMDiskImage['status'])?.phase));
+  const hasEnded = () => {
+    const images = state.store.list(shelves.images);
+    const uids = new Set(images.map(({ metadata }) => metadata.uid));
+    // What belongs to no image goes ten minutes after it was made.
+    const isOfNone = (uid: string | undefined) => uid !== undefined && !uids.has(uid);
+    const children = [shelves.dataVolumes, shelves.snapshots].flatMap((shelf) => state.store.list(shelf));
+    return (
+      images.every(({ status }) => isFinished((status as VMDiskImage['status'])?.phase)) &&
+      children.every(({ metadata }) => !isOfNone(metadata.labels?.[imageUidLabel]))
+    );
+  };
   const isAtRest = await rest(scheduler, recorder, hasEnded);
   // Steps leave no room for timers and signals of the process.
   await new Promise<void>((resolve) => setImmediate(resolve));
   return {
-    history: recorder.stop({ sweepMs, auditMs, skewMs: skewOf(plan) }),
+    history: recorder.stop({
+      sweepMs,
+      auditMs,
+      skewMs: skewOf(plan),
+      isFaultless: plan.faults.length === 0 && !plan.isDeaf,
+    }),
     isAtRest,
     writes,
     events,

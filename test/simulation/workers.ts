@@ -3,6 +3,7 @@ import type { FunctionDeclaration, Wake } from '../../shared/function.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { type Kube, requestTimeoutMs } from '../../shared/runtime/kube.ts';
+import { laterLooks } from '../../shared/runtime/later-looks.ts';
 import { sharedPasses } from '../../shared/runtime/passes.ts';
 import { type Ports, runPass } from '../../shared/runtime/serve.ts';
 import type { Telemetry } from '../../shared/runtime/telemetry.ts';
@@ -32,6 +33,7 @@ class Instance {
   readonly #declaration: FunctionDeclaration;
   readonly #around: Surroundings;
   readonly #pass: (wake: Wake) => Promise<void>;
+  readonly #later: ReturnType<typeof laterLooks>;
   readonly #unanswered = new Set<(error: Error) => void>();
   #isAlive = true;
   #passBegan = 0;
@@ -47,7 +49,12 @@ class Instance {
     };
     const ports = this.#ports();
     const background = new Set<Promise<unknown>>();
-    this.#pass = sharedPasses((wake) => runPass(this.#declaration, ports, wake, [], background));
+    this.#later = laterLooks(
+      (about) => this.#pass({ subjects: [about], messages: [], sweep: false, audit: false }),
+      around.scheduler.after,
+      around.scheduler.now,
+    );
+    this.#pass = sharedPasses((wake) => runPass(this.#declaration, ports, wake, [], background, this.#later.look));
   }
 
   get isAlive() {
@@ -65,6 +72,7 @@ class Instance {
 
   end() {
     this.#isAlive = false;
+    this.#later.forget();
     const { scheduler } = this.#around;
     for (const reject of this.#unanswered) {
       scheduler.after(redeliveredAfterMs, () => reject(new Error('the process ended')));

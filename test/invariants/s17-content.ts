@@ -1,0 +1,126 @@
+import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../shared/resources/resource.ts';
+import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import type { Invariant } from './follow.ts';
+import { beganAt, longestPassMs } from './pass.ts';
+import { contentOf, isTrue } from './plain-rules.ts';
+
+/** What a download brings: what it was told to, and what its image asked for while it was decided on. */
+interface Download {
+  told: string;
+  asked: ReadonlySet<string>;
+}
+
+/** What an image asked for, until when. */
+interface Asked {
+  content: string;
+  untilRevision: number;
+  untilMs: number;
+}
+
+/**
+ * S17, content: an image is Succeeded with a snapshot that was cut from the volume of a download of exactly what the image asks for,
+ * or asked for while the deciding pass read; at rest of what it asks for now. Not judged are a snapshot that was adopted, one whose
+ * volume nobody recorded, and a status that a hand wrote; an image that goes back to an earlier revision holds what that says (DESIGN §10).
+ */
+export const s17Content: Invariant = {
+  number: 'S17',
+  says: 'a Ready image holds what it asks for',
+  judge: (state, { stillFromMs, gaps }) => {
+    const downloads = new Map<string, Download>();
+    /** By the uid of the snapshot, and by the name of its VolumeSnapshotContent, under which a backup brings it back. */
+    const held = new Map<string, Download | undefined>();
+    const asked = new Map<string, Asked[]>();
+    const snapshotOf = ({ metadata, status }: VMDiskImage) =>
+      [...state.snapshots.values()].find(
+        (one) => one.metadata.name === status?.snapshot?.name && one.metadata.namespace === metadata.namespace,
+      );
+    const wrongly = (image: VMDiskImage, contents: readonly string[]) => {
+      const snapshot = snapshotOf(image);
+      const download = snapshot && held.get(snapshot.metadata.uid);
+      if (!download || isAdopted(image)) return undefined;
+      const pinned = image.metadata.annotations?.['pelotech.ot/use-revision'];
+      if (pinned !== undefined) return wronglyPinned(image, snapshot, download);
+      if (contents.some((content) => download.asked.has(content) && download.told === toldOf(content)))
+        return undefined;
+      return `${image.metadata.name} is Ready with ${snapshot.metadata.name}, a download of ${download.told}, and asks for ${toldOf(contentOf(image))}`;
+    };
+    return {
+      download: ({ object, before, isGone, state: { images } }) => {
+        if (before || isGone) return undefined;
+        const image = images.get(object.metadata.labels?.[imageUidLabel] ?? '');
+        const told = sourceOf(object);
+        const contents = image && [
+          contentOf(image),
+          ...(asked.get(image.metadata.uid) ?? []).map(({ content }) => content),
+        ];
+        if (told) downloads.set(keyOf(object.metadata), { told, asked: new Set(contents) });
+        return undefined;
+      },
+      snapshot: ({ object, before, isGone }) => {
+        if (isGone) return undefined;
+        const { persistentVolumeClaimName: name, volumeSnapshotContentName: content } = object.spec?.source ?? {};
+        const { namespace, uid } = object.metadata;
+        if (!before && name) held.set(uid, downloads.get(keyOf({ namespace, name })));
+        if (!before && typeof content === 'string') held.set(uid, held.get(content));
+        const bound = object.status?.boundVolumeSnapshotContentName;
+        if (bound && !held.has(bound)) held.set(bound, held.get(uid));
+        return undefined;
+      },
+      image: (step) => {
+        const { object, before, isGone, revision, change } = step;
+        const { uid } = object.metadata;
+        if (isGone) return void asked.delete(uid);
+        if (before && contentOf(before) !== contentOf(object)) {
+          const since = { content: contentOf(before), untilRevision: revision, untilMs: change.atMs };
+          asked.set(uid, [...(asked.get(uid) ?? []), since]);
+        }
+        const isNew = isHolding(object) && !(before && isHolding(before));
+        if (!isNew || change.by === 'user' || gaps?.length) return undefined;
+        const began = beganAt(step);
+        const readable = (asked.get(uid) ?? []).filter(({ untilRevision, untilMs }) =>
+          // Another function may have read the content for the revision a pass before.
+          began.revision === undefined ? untilMs >= began.ms - longestPassMs : untilRevision > began.revision,
+        );
+        return wrongly(object, [contentOf(object), ...readable.map(({ content }) => content)]);
+      },
+      end: () => {
+        if (stillFromMs === undefined || gaps?.length) return [];
+        return [...state.images.values()]
+          .filter((image) => isHolding(image) && image.metadata.deletionTimestamp === undefined)
+          .map((image) => wrongly(image, [contentOf(image)]))
+          .filter((says) => says !== undefined);
+      },
+    };
+  },
+};
+
+const isHolding = ({ status }: VMDiskImage) => status?.phase === 'Succeeded' && isTrue(status.conditions, 'Ready');
+
+const isAdopted = ({ status }: VMDiskImage) =>
+  status?.adoption !== undefined && status.adoption.snapshot === status.snapshot?.name;
+
+/** What status.revisions say that its snapshot holds. */
+function wronglyPinned({ metadata, status }: VMDiskImage, snapshot: VolumeSnapshot, { told }: Download) {
+  const revisions = (status as { revisions?: readonly { snapshot?: string; url?: string }[] } | undefined)?.revisions;
+  const url = revisions?.find((one) => one.snapshot === snapshot.metadata.name)?.url;
+  return url === undefined || told.split(' ')[0] === url
+    ? undefined
+    : `${metadata.name} goes back to ${snapshot.metadata.name}, a download of ${told}, said to be of ${url}`;
+}
+
+/** What a DataVolume is told to download, in the order of `contentOf`. */
+function sourceOf({ spec }: DataVolume): string | undefined {
+  const [[type, source] = []] = Object.entries((spec?.source ?? {}) as Record<string, Record<string, string>>);
+  const storage = spec?.storage as
+    | { storageClassName?: string; resources?: { requests?: { storage?: string } } }
+    | undefined;
+  if (!type || !source?.url) return undefined;
+  return [source.url, type, source.checksum, storage?.resources?.requests?.storage, storage?.storageClassName].join(
+    ' ',
+  );
+}
+
+/** The part of a content that a DataVolume is told. */
+const toldOf = (content: string) => content.split(' ').slice(0, 5).join(' ');

@@ -1,0 +1,91 @@
+import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import {
+  attemptLabel,
+  imageUidLabel,
+  revisionLabel,
+  type VMDiskImage,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import type { Invariant, State, Step } from './follow.ts';
+import { beganBefore } from './pass.ts';
+import { isTrue } from './plain-rules.ts';
+import { isByHand, isFunction } from './writers.ts';
+
+/**
+ * S18, the last copy: no function deletes the last usable copy of an image that exists and is not being deleted: a snapshot of it that is
+ * ready and stays, or the downloaded and bound volume of its present attempt. A copy that was there when the deciding pass began counts;
+ * who edits a status by hand answers for what follows (DESIGN §10).
+ */
+export const s18LastCopy: Invariant = {
+  number: 'S18',
+  says: 'the last copy of an image stays',
+  judge: () => {
+    /** Copies of each image that were lost, and when. */
+    const lost = new Map<string, { revision: number; ms: number }>();
+    const edited = new Set<string>();
+    const judge = (step: Step<DataVolume> | Step<VolumeSnapshot>) => {
+      const { object, before, isGone, change, state, revision } = step;
+      if (!before || isLeaving(before) || !(isGone || isLeaving(object))) return noteUnusable(step, lost);
+      const images = [...state.images.values()].filter((image) => isUsableFor(image, before, state));
+      for (const image of images) {
+        const { uid, name, deletionTimestamp } = image.metadata;
+        const hadAnother = lost.get(uid);
+        lost.set(uid, { revision, ms: change.atMs });
+        if (!isFunction(change.by) || deletionTimestamp || edited.has(uid) || copiesOf(image, state).length > 0)
+          continue;
+        if (hadAnother && beganBefore(step as Step, hadAnother)) continue;
+        return `${change.by} deleted ${object.kind} ${object.metadata.name}, the last copy of ${name}`;
+      }
+      return undefined;
+    };
+    return {
+      download: judge,
+      snapshot: judge,
+      image: ({ object, before, change }) => {
+        if (before && object.status !== before.status && isByHand(change)) edited.add(object.metadata.uid);
+        return undefined;
+      },
+    };
+  },
+};
+
+const isLeaving = ({ metadata }: KubernetesObject) => metadata.deletionTimestamp !== undefined;
+
+/** A snapshot that is no longer ready, a volume that was lost. */
+function noteUnusable(
+  step: Step<DataVolume> | Step<VolumeSnapshot>,
+  lost: Map<string, { revision: number; ms: number }>,
+) {
+  const { before, object, state, revision, change } = step;
+  if (!before) return undefined;
+  for (const image of state.images.values())
+    if (isUsableFor(image, before, state) && !isUsableFor(image, object, state))
+      lost.set(image.metadata.uid, { revision, ms: change.atMs });
+  return undefined;
+}
+
+const copiesOf = (image: VMDiskImage, state: State): KubernetesObject[] =>
+  [...state.snapshots.values(), ...(state.downloads.get(image.metadata.uid)?.values() ?? [])].filter((one) =>
+    isUsableFor(image, one, state),
+  );
+
+function isUsableFor(image: VMDiskImage, object: DataVolume | VolumeSnapshot, { claims }: State): boolean {
+  const { metadata, status } = image;
+  const { namespace, name, labels } = object.metadata;
+  if (isLeaving(object) || namespace !== metadata.namespace) return false;
+  const isItsOwn = labels?.[imageUidLabel] === metadata.uid;
+  if (object.kind === 'VolumeSnapshot') {
+    const isUsed = status?.snapshot?.name === name;
+    return (isItsOwn || isUsed) && (object as VolumeSnapshot).status?.readyToUse === true;
+  }
+  const { phase, conditions } = (object as DataVolume).status ?? {};
+  const isOfNow =
+    labels?.[revisionLabel] === String(status?.revision) &&
+    labels[attemptLabel] === String(status?.attempt) &&
+    // An attempt that was given up has no use for its volume.
+    ['Snapshotting', 'Succeeded', 'Failed'].includes(status?.phase ?? '');
+  if (!isItsOwn || !isOfNow || phase !== 'Succeeded' || !isTrue(conditions, 'Bound')) return false;
+  const claim = [...claims.values()].find((one) => one.metadata.name === name && one.metadata.namespace === namespace);
+  return claim !== undefined && !isLeaving(claim);
+}
