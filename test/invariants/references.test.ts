@@ -163,7 +163,7 @@ describe('S11', () => {
       s11NoOrphan,
       aHistory([image(), own(1), own(2), own(3)], end),
       '104',
-      'has 3 snapshots, expected at most 2',
+      'keeps 3 snapshots that it does not use, expected at most 2',
     );
     expectBroken(
       s11NoOrphan,

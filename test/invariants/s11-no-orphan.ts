@@ -8,7 +8,7 @@ import { isTrue } from './plain-rules.ts';
 /**
  * S11, no orphan: at rest every DataVolume, claim, snapshot and importer with the label of an image has that very image, by
  * its uid, and what was made for a machine that very machine; and an image that is Ready has no more than it needs: the snapshots of
- * keepRevisions revisions, and no volume but where the policy retains it. Whoever sets `stillFromMs` has waited for rest (reliability §2).
+ * keepRevisions revisions beside the one in use, and no volume but where the policy retains it. Whoever sets `stillFromMs` has waited for rest (reliability §2).
  */
 export const s11NoOrphan: Invariant = {
   number: 'S11',
@@ -43,9 +43,11 @@ const isUsedBy = ({ metadata, status }: VMDiskImage, { namespace, name }: Kubern
 
 function leftoversOf({ metadata, status }: VMDiskImage, { snapshots, downloads, policies: { now } }: State): string[] {
   if (metadata.deletionTimestamp || status?.phase !== 'Succeeded' || !isTrue(status.conditions, 'Ready')) return [];
-  const own = [...snapshots.values()].filter(({ metadata: { labels } }) => labels?.[imageUidLabel] === metadata.uid);
+  const own = [...snapshots.values()].filter(
+    (one) => one.metadata.labels?.[imageUidLabel] === metadata.uid && one.metadata.name !== status.snapshot?.name,
+  );
   const { keepRevisions, retainSourceVolume } = now.values;
-  const most = isReadable(now, 'keepRevisions') ? Math.max(1, keepRevisions) : Number.POSITIVE_INFINITY;
+  const most = isReadable(now, 'keepRevisions') ? keepRevisions : Number.POSITIVE_INFINITY;
   const isRetained = retainSourceVolume || !isReadable(now, 'retainSourceVolume');
   const volumes = isRetained ? [] : [...(downloads.get(metadata.uid)?.values() ?? [])];
   const names = (objects: readonly KubernetesObject[]) =>
@@ -55,7 +57,7 @@ function leftoversOf({ metadata, status }: VMDiskImage, { snapshots, downloads, 
       .join(', ');
   return [
     ...(own.length > most
-      ? [`${metadata.name} has ${own.length} snapshots, expected at most ${most}: ${names(own)}`]
+      ? [`${metadata.name} keeps ${own.length} snapshots that it does not use, expected at most ${most}: ${names(own)}`]
       : []),
     ...(volumes.length > 0 ? [`${metadata.name} is Ready and has volumes still: ${names(volumes)}`] : []),
   ];

@@ -37,8 +37,7 @@ export const s8Evidence: Invariant = {
         if (dataVolume.status?.phase === 'Succeeded') downloaded.add(revisionOf(dataVolume));
     const missing = (image: VMDiskImage, status: VMDiskImageStatus) => {
       // While another revision is pinned the snapshot of this one stands in the list alone.
-      const isPinned =
-        status.phase === 'Succeeded' && conditionOf(status.conditions, 'RevisionPinned')?.status === 'True';
+      const isPinned = status.phase === 'Succeeded' && isTrue(status.conditions, 'RevisionPinned');
       const listed = status.revisions?.find(({ revision }) => revision === status.revision);
       const name = isPinned ? listed?.snapshot : status.snapshot?.name;
       const snapshot = name === undefined ? undefined : ready.get(keyOf({ ...image.metadata, name }));
@@ -47,8 +46,6 @@ export const s8Evidence: Invariant = {
       const wanted = `${image.metadata.uid} ${status.revision}`;
       if (status.adoption?.revision === status.revision)
         return status.adoption?.snapshot === name ? undefined : `with ${name}, not the snapshot it adopts`;
-      // It goes back to an earlier revision, whose evidence was asked for then.
-      if (image.metadata.annotations?.['pelotech.ot/use-revision'] !== undefined) return undefined;
       if (revisionOf(snapshot) !== wanted) return `with ${name}, which is not of its revision ${status.revision}`;
       return downloaded.has(wanted) || gaps?.length ? undefined : `without a DataVolume of revision ${status.revision}`;
     };
