@@ -119,4 +119,5 @@ function corrupt(state: State, what: string) {
 const tooShort = (bytes: number): ImageProblem | undefined =>
   bytes < shortestHeader ? { found: 'opening', message: 'qcow2 header too short' } : undefined;
 
-const hex = (value: number) => `0x${value.toString(16)}`;
+/** As C prints `%#x`. */
+const hex = (value: number) => (value === 0 ? '0' : `0x${value.toString(16)}`);
