@@ -29,7 +29,7 @@ export const chances: Chance[] = [
     states: /Running False ErrStartingPod /,
   },
   {
-    what: 'which Event about the volume Bound shows while it is False: the newest that CDI has caught (the texts themselves are compared with the Events)',
+    what: 'which Event about the volume Bound shows while it is False: the newest that CDI has caught; its text is not compared',
     of: /^DataVolume/,
     masks: [/Bound False Pending "(?:[^"\\]|\\.)*"/, 'Bound False Pending <newest Event>'],
   },
