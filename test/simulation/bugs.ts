@@ -13,7 +13,9 @@ import { keepAnnotation } from '../../shared/rules/pruning.ts';
 import { holdersOf, slotsAnnotation } from '../../shared/rules/slots.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { Besides } from './enumerate.ts';
+import { plainly } from './examples.ts';
 import { journeys } from './journeys.ts';
+import type { Plan } from './plan.ts';
 import type { Sabotage } from './simulate.ts';
 
 /** A mistake that somebody could have made, and how it is put in from outside the functions. */
@@ -24,6 +26,8 @@ export interface Bug {
   sabotage: Sabotage;
   /** The journey in which it shows, where that takes two runs to compare. */
   beside?: Besides;
+  /** A plan in which it shows and that chance would take long to find: tried first. */
+  plan?: Plan;
 }
 
 type Name = 'start-sync' | 'follow-sync' | 'prune' | 'count-refs' | 'ensure-vmdi' | 'provision-vm' | 'preload';
@@ -504,6 +508,11 @@ export const bugs: readonly Bug[] = [
   {
     name: 'a snapshot belongs to its image, so that a deletion in the foreground takes it',
     breaks: ['S10'],
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
+      { seconds: 60, do: 'deleteForeground', image: 'a' },
+    ]),
     sabotage: through('follow-sync', (kube) => ({
       create: async (resource, object, fieldManager) => {
         if (resource.kind !== VolumeSnapshot.kind) return kube.create(resource, object, fieldManager);

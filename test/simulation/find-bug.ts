@@ -31,7 +31,8 @@ export async function findBug(bug: Bug, mostRuns: number, seed = 1): Promise<Cau
     );
   }
   let runs = 0;
-  for (const plan of fc.sample(plans(roomy), { seed, numRuns: mostRuns })) {
+  const byChance = fc.sample(plans(roomy), { seed, numRuns: mostRuns });
+  for (const plan of bug.plan ? [bug.plan, ...byChance] : byChance) {
     runs++;
     const { violations } = await judge(plan, sabotage);
     if (!violations.some(({ invariant }) => breaks.includes(invariant))) continue;
