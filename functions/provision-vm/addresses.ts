@@ -4,8 +4,8 @@ import { fixedAddressesOf, nicsOf } from './networks.ts';
 import { podNetwork } from './template.ts';
 
 /**
- * The addresses that the instance reports. Without an agent in the guest KubeVirt knows none on a network that has no IPAM, and
- * the machine is well all the same.
+ * The addresses that the instance reports. If the guest runs no agent, KubeVirt knows no address on a network without IPAM. This
+ * does not affect the phase of the machine.
  */
 export function reportedAddresses(
   machine: VirtualMachine,
@@ -21,7 +21,7 @@ export function reportedAddresses(
   return addresses.length > 0 ? addresses : undefined;
 }
 
-/** The fixed addresses that the machine was made with: those of a spec that is not carried through are not among them. */
+/** The fixed addresses that the machine was made with. A changed spec that is not applied yet does not change them. */
 export function givenAddresses(machine: VirtualMachine, isCarriedThrough: boolean) {
   if (!isCarriedThrough) return machine.status?.fixedAddresses;
   const asked = fixedAddressesOf(machine).map(({ network, bare }) => ({ network, ipAddress: bare }));

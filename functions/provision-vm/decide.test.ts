@@ -28,7 +28,7 @@ describe('a machine whose image is not ready', () => {
     expect(found.conditions).toMatchObject({ ImageReady: `False ${reason}`, Ready: `False ${reason}` });
   });
   test.each(['Succeeded', 'Syncing'] as const)(
-    'nor from a snapshot that is lost, which the status of the image keeps: %s',
+    'an image whose status names a lost snapshot: nothing is made (%s)',
     (phase) => {
       const { status, ...image } = aReadyImage();
       const conditions = status?.conditions?.map((one) => ({
@@ -164,22 +164,19 @@ describe('the root disk', () => {
     ['18Gi', undefined, ['DiskSizeRaised']],
     ['24Gi', undefined, []],
     ['40Gi', '40Gi', []],
-  ])('of %s asks CDI for %s: for nothing where it is to be as large as the snapshot', (wanted, storage, warnings) => {
+  ])('of %s requests %s from CDI, and no size if the size of the snapshot is enough', (wanted, storage, warnings) => {
     const found = diskOf(wanted);
     const { resources } = (found.disk as unknown as { spec: { storage: { resources?: unknown } } }).spec.storage;
     expect(resources).toEqual(storage && { requests: { storage } });
     expect(found.warnings).toEqual(warnings);
   });
-  test.each([undefined, '0'])(
-    'of an image whose snapshot tells no size (%s) is as large as the image',
-    (restoreSize) => {
-      const image = aReadyImage();
-      const snapshot = { name: 'ubuntu-r1', revision: 1, ...(restoreSize ? { restoreSize } : {}) };
-      expect(diskOf('18Gi', { ...image, status: { ...image.status, snapshot } }).disk).toMatchObject({
-        spec: { storage: { resources: { requests: { storage: '24Gi' } } } },
-      });
-    },
-  );
+  test.each([undefined, '0'])('is as large as the image if the snapshot reports no size (%s)', (restoreSize) => {
+    const image = aReadyImage();
+    const snapshot = { name: 'ubuntu-r1', revision: 1, ...(restoreSize ? { restoreSize } : {}) };
+    expect(diskOf('18Gi', { ...image, status: { ...image.status, snapshot } }).disk).toMatchObject({
+      spec: { storage: { resources: { requests: { storage: '24Gi' } } } },
+    });
+  });
   test.each([
     ['is being cloned', { phase: 'CloneScheduled' }, 'Provisioning', 'False Cloning'],
     [
@@ -205,13 +202,10 @@ describe('the root disk', () => {
     ['PendingPopulation', 'ErrorUnschedulable', 'False WaitForFirstConsumer'],
     ['WaitForFirstConsumer', 'ErrorUnschedulable', 'False WaitForFirstConsumer'],
     ['CloneScheduled', 'ErrorUnschedulable', 'False Cloning'],
-  ])(
-    'that is %s under a machine that is %s waits for the Pod where no node takes that',
-    (phase, printableStatus, expected) => {
-      const found = pass(aMadeMachine({}, { disk: { phase }, machine: { printableStatus } }));
-      expect(found.conditions.DiskReady ?? 'False Cloning').toBe(expected);
-    },
-  );
+  ])('in phase %s waits for the Pod if no node fits it (machine: %s)', (phase, printableStatus, expected) => {
+    const found = pass(aMadeMachine({}, { disk: { phase }, machine: { printableStatus } }));
+    expect(found.conditions.DiskReady ?? 'False Cloning').toBe(expected);
+  });
   test.each([
     ['is gone', { dataVolume: undefined }],
     ['is another', {}],
@@ -339,14 +333,14 @@ describe('a machine of KubeVirt', () => {
     const spec = { interfaces };
     const made = aMadeMachine({ spec }, { machine: { printableStatus: 'Starting' } });
     const look = (seen: object) => written(made.machine, pass({ ...made, ...seen }).status).status ?? {};
-    test('and none before, whatever its spec asks for', () => {
+    test('none before the guest runs, whatever its spec requests', () => {
       expect(made.machine.status).not.toHaveProperty('addresses');
       expect(made.machine.status).not.toHaveProperty('ipAddress');
       expect(made.machine.status?.fixedAddresses).toEqual([{ network: 'control-net', ipAddress: '10.10.0.161' }]);
       const instance = anInstance(made.machine, { phase: 'Scheduled', interfaces: [{ name: 'control-net' }] });
       expect(look({ instance })).not.toHaveProperty('addresses');
     });
-    test('without an agent in the guest only the MAC addresses', () => {
+    test('only the MAC addresses if the guest runs no agent', () => {
       const instance = anInstance(made.machine, {
         phase: 'Running',
         interfaces: [{ name: 'control-net', mac: '02:00:00:00:00:01' }],
@@ -354,7 +348,7 @@ describe('a machine of KubeVirt', () => {
       expect(look({ instance }).addresses).toEqual([{ network: 'control-net', mac: '02:00:00:00:00:01' }]);
       expect(look({ instance })).not.toHaveProperty('ipAddress');
     });
-    test('be it another one than was asked for', () => {
+    test('also if they differ from the requested ones', () => {
       const instance = anInstance(made.machine, {
         phase: 'Running',
         interfaces: [
@@ -449,13 +443,13 @@ describe('what KubeVirt cannot do', () => {
     message,
     ...(lastTransitionTime ? { lastTransitionTime } : {}),
   });
-  /** A machine that is being started, with what is said of its instance. */
+  /** A starting machine whose instance has this condition. */
   const started = (condition: ReturnType<typeof unsynchronized>, printableStatus = 'Starting') => {
     const made = aMadeMachine({}, { machine: { printableStatus, conditions: [condition] } });
     return { ...made, instance: anInstance(made.machine, { phase: 'Scheduled', conditions: [condition] }) };
   };
 
-  // Reasons of kubevirt pkg/virt-controller/watch/vmi and pkg/virt-handler/vm.go; the first was recorded.
+  // Reasons of kubevirt pkg/virt-controller/watch/vmi and pkg/virt-handler/vm.go; the first is from a recording.
   test.each([
     [domain, linkMissing],
     [
@@ -470,7 +464,7 @@ describe('what KubeVirt cannot do', () => {
     ['FailedHotplugSync', 'failed to get attachment pods: timeout'],
     ['FailedPodPatch', 'pods "virt-launcher-demo" is forbidden'],
     ['SomethingNew', 'the words of a KubeVirt to come'],
-  ])('is trouble in its words, whatever its reason: %s', (reason, message) => {
+  ])('is trouble and appears in the message, whatever its reason: %s', (reason, message) => {
     const seen = started(unsynchronized(reason, message));
     const first = pass(seen);
     expect(first.conditions).toMatchObject({ MachineReady: 'False LaunchFailed', Ready: 'False LaunchFailed' });
@@ -489,42 +483,42 @@ describe('what KubeVirt cannot do', () => {
     });
     expect(healed.status).toMatchObject({ phase: 'Ready', trouble: null });
   });
-  test('is said on one line', () => {
+  test('appears on one line', () => {
     const { status } = pass(started(unsynchronized(domain, 'virError(Code=1,\n  Message="no")\n')));
     expect(status?.message).toMatch(
       /^KubeVirt cannot launch the machine: virError\(Code=1, Message="no"\)\. Failed if/,
     );
   });
-  test('and is seconds old is no cause yet, and is looked at again when it is', () => {
+  test('is no cause for the first seconds, and is checked again after them', () => {
     const found = pass(started(unsynchronized(domain, linkMissing, at(4))));
     expect(found.conditions.Ready).toBe('False Starting');
     expect(found.status?.message).toBeUndefined();
     expect(found.actions).toContainEqual(expect.objectContaining({ do: 'lookLater', afterMs: 4000 }));
     expect(pass(started(unsynchronized(domain, linkMissing, at(0)))).conditions.Ready).toBe('False LaunchFailed');
   });
-  test('is told at once where another cause was told before it', () => {
+  test('is reported at once if another cause was reported before', () => {
     const seen = started(unsynchronized(domain, linkMissing, at(9)));
     const trouble = { reason: 'LaunchFailed', since: at(0) };
     const machine = { ...seen.machine, status: { ...seen.machine.status, trouble } };
     expect(pass({ ...seen, machine }).conditions.Ready).toBe('False LaunchFailed');
   });
-  test('is told at once under a policy that gives it no time', () => {
+  test('is reported at once if machineFailedAfter is 0', () => {
     const seen = { ...started(unsynchronized(domain, linkMissing, at(9))), policy: { machineFailedAfter: '0s' } };
     expect(pass(seen).status?.phase).toBe('Failed');
   });
-  test('said of the KubeVirt machine alone counts where there is no instance, and is old where there is one', () => {
+  test('in a condition of the KubeVirt machine counts only if it has no instance: otherwise it is out of date', () => {
     const seen = started(unsynchronized(domain, linkMissing));
     expect(pass({ ...seen, instance: undefined }).conditions.Ready).toBe('False LaunchFailed');
     const healed = anInstance(seen.machine, { phase: 'Scheduled' });
     expect(pass({ ...seen, instance: healed }).conditions.Ready).toBe('False Starting');
   });
-  test('while CDI has yet to make the claim it misses is no trouble', () => {
+  test('is no trouble if it is about a claim that CDI has not created yet', () => {
     const condition = unsynchronized('FailedPvcNotFound', 'PVC lab/demo-root does not exist, waiting for it to appear');
     const made = aMadeMachine({}, { disk: { phase: '', hasClaim: false }, machine: { printableStatus: 'Starting' } });
     const instance = anInstance(made.machine, { phase: 'Pending', conditions: [condition] });
     expect(pass({ ...made, instance }).conditions.MachineReady).toBe('False Starting');
   });
-  test('about a machine that runs takes nothing from it; about a guest that is not ready it is why', () => {
+  test('does not make a running machine unready, and explains why a guest is not ready', () => {
     const condition = unsynchronized('FailedHotplugSync', 'no such disk');
     const found = pass(started(condition, 'Running'));
     expect(found.conditions.Ready).toBe('False GuestNotReady');
@@ -536,7 +530,7 @@ describe('what KubeVirt cannot do', () => {
     const instance = anInstance(made.machine, { phase: 'Running', conditions: [condition] });
     expect(pass({ ...made, instance }).conditions.Ready).toBe('True Running');
   });
-  test('is why a machine ends as soon as it starts', () => {
+  test('explains why a machine ends as soon as it starts', () => {
     const made = aMadeMachine({}, { machine: { printableStatus: 'CrashLoopBackOff', fails: 2 } });
     const conditions = [unsynchronized(domain, 'libvirt: no such disk')];
     const instance = anInstance(made.machine, { phase: 'Failed', conditions });
@@ -549,7 +543,7 @@ describe('what KubeVirt cannot do', () => {
     ['FailedCreate', 'Error encountered while creating DataVolumes: failed to create DataVolume: no'],
     ['FailedDelete', 'Failure attempting to delete VMI: no'],
     ['FirmwareUUIDError', 'error encountered when trying to patch VM firmware: no'],
-  ])('and says of the KubeVirt machine is trouble in its words: %s, %s', (reason, message) => {
+  ])('in its condition Failure is trouble and appears in the message: %s, %s', (reason, message) => {
     const conditions = [{ type: 'Failure', status: 'True', reason, message }];
     const found = pass(aMadeMachine({}, { machine: { printableStatus: 'Stopped', conditions } }));
     expect(found.conditions.Ready).toBe('False LaunchFailed');
@@ -571,14 +565,14 @@ describe('a step that does not end', () => {
   const vmi = 'See kubectl describe vmi demo -n lab';
   type Case = [string, ReturnType<typeof aMadeMachine>, string, string];
   test.each<Case>([
-    ['is not begun by KubeVirt', aMadeMachine({}, { machine: { printableStatus: '' } }), 'Starting', vmi],
+    ['KubeVirt has not started', aMadeMachine({}, { machine: { printableStatus: '' } }), 'Starting', vmi],
     ['is being started', starting, 'Starting', vmi],
     ['waits for its volume', cloned({}, 'WaitingForVolumeBinding'), 'Starting', vmi],
     ['is in a state that KubeVirt does not know', cloned({}, 'Unknown'), 'Starting', vmi],
     ['does not stop', aMadeMachine({}, { machine: { printableStatus: 'Stopping' } }), 'Stopping', vmi],
     ['is not ready', aMadeMachine({}, { machine: { printableStatus: 'Running' } }), 'GuestNotReady', vmi],
     ['is paused before it was ready', aMadeMachine({}, { machine: { printableStatus: 'Paused' } }), 'Starting', vmi],
-    ['does not go', leaving(starting), 'MachineTerminating', 'See kubectl describe vm.kubevirt.io demo -n lab'],
+    ['is being deleted', leaving(starting), 'MachineTerminating', 'See kubectl describe vm.kubevirt.io demo -n lab'],
     [
       'has a disk that CDI has not begun',
       cloned({ phase: '', hasClaim: false }),
@@ -592,7 +586,7 @@ describe('a step that does not end', () => {
       vmi,
     ],
   ])(
-    'of a machine that %s is no failure before machineFailedAfter, and says then where to look',
+    'of a machine that %s fails it only after machineFailedAfter, and the message says where to look',
     (_, made, reason, where) => {
       const first = pass(made);
       expect({ ...made.machine.status, ...first.status }).toMatchObject({ phase: 'Provisioning', trouble: { reason } });
@@ -605,24 +599,24 @@ describe('a step that does not end', () => {
       expect(last.conditions.Ready).toBe(`False ${reason}`);
     },
   );
-  test('has a minute, also where the policy has no patience with trouble', () => {
+  test('has a minute even if machineFailedAfter is shorter', () => {
     const policy = { machineFailedAfter: '0s' };
     expect(pass({ ...starting, policy }).status?.phase).toBeUndefined();
     const machine = written(starting.machine, pass({ ...starting, policy }).status);
     expect(pass({ ...starting, policy, machine, nowMs: start + 70_000 }).status?.phase).toBe('Failed');
   });
-  test('is looked at when its time is over, by whoever is there', () => {
+  test('is checked again when its time is over', () => {
     expect(pass(starting).actions).toContainEqual(expect.objectContaining({ do: 'lookLater', afterMs: 300_000 }));
   });
   test.each(['CloneInProgress', 'CloneScheduled', 'CloneFromSnapshotSourceInProgress'])(
-    'is none where CDI is at work on the disk, which may take its time: %s',
+    'has no limit while CDI copies the disk: %s',
     (phase) => {
       const made = cloned({ phase });
       const machine = { ...made.machine, status: { ...made.machine.status, ...pass(made).status } };
       expect(pass({ ...made, machine, nowMs: start + 3_600_000 }).writes).toEqual([]);
     },
   );
-  test('and the next one have a time each, but for what goes wrong at starting', () => {
+  test('has its own time, but all causes that prevent the start share one', () => {
     const sinceAfter = (reason: string, printableStatus: string) => {
       const made = aMadeMachine({}, { machine: { printableStatus } });
       const trouble = { reason, since: at(-100) };
@@ -647,7 +641,7 @@ describe('a network that does not exist', () => {
   const words =
     'NetworkAttachmentDefinition shared/core does not exist. Create it or remove the network from the VirtualMachine.';
 
-  test('keeps the machine from being made, is named, and fails it when that lasts', () => {
+  test('keeps the machine from being made, is named in the message, and fails the machine if it lasts', () => {
     const machine = aVirtualMachine({ spec: { interfaces } });
     const first = pass({ machine, ...without('shared/core') });
     expect(first.writes).toEqual(['patchStatus VirtualMachine']);
@@ -661,7 +655,7 @@ describe('a network that does not exist', () => {
     expect(last.status).toMatchObject({ phase: 'Failed', message: words });
     expect(pass({ machine: waiting }).writes).toEqual(all);
   });
-  test('is looked for again soon, until the machine has Failed of it', () => {
+  test('is checked again after ten seconds, until the machine is Failed', () => {
     const machine = aVirtualMachine({ spec: { interfaces } });
     const again = expect.objectContaining({ do: 'lookLater', afterMs: 10_000 });
     expect(pass({ machine, ...without('lab/edge') }).actions).toContainEqual(again);
@@ -669,7 +663,7 @@ describe('a network that does not exist', () => {
       again,
     );
   });
-  test('where Multus is not there is another thing to do', () => {
+  test('is reported as MultusMissing if Multus is not installed', () => {
     const machine = aVirtualMachine({ spec: { interfaces } });
     const found = pass({ machine, networks: { isServed: false, missing: ['lab/edge', 'shared/core'] } });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
@@ -678,14 +672,14 @@ describe('a network that does not exist', () => {
       /^This cluster does not know the kind NetworkAttachmentDefinition\. Install Multus or remove/,
     );
   });
-  test('and is new in the spec of a machine that runs is not carried through, and that is said', () => {
+  test('is not added to a running machine, and RestartRequired reports it', () => {
     const made = aMadeMachine({ spec: { interfaces: [{ network: 'edge' }] } }, { machine: running });
     const found = pass({ ...changed(made, { interfaces }), ...without('shared/core') });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'True NetworkMissing' });
     expect(found.warnings).toEqual(['NetworkMissing']);
   });
-  test('any more is why a machine that was made does not start', () => {
+  test('because it was deleted is why a made machine does not start', () => {
     const made = aMadeMachine({ spec: { interfaces } }, { machine: { printableStatus: 'Starting' } });
     const found = pass({ ...made, ...without('shared/core') });
     expect(found.conditions).toMatchObject({ Ready: 'False NetworkMissing', MachineReady: 'False NetworkMissing' });
@@ -693,7 +687,7 @@ describe('a network that does not exist', () => {
     const runs = aMadeMachine({ spec: { interfaces } }, { machine: running });
     expect(pass({ ...runs, ...without('shared/core') }).conditions.Ready).toBe('True Running');
   });
-  test('is none for a machine that is not to be started', () => {
+  test('does not matter to a machine that is not to be started', () => {
     const machine = aVirtualMachine({ spec: { interfaces, ignoreOnDeploy: true } });
     expect(pass({ machine, ...without('shared/core') }).writes).toEqual(all);
   });
@@ -793,14 +787,14 @@ describe('a changed spec', () => {
     const asked = aMadeMachine({}, { machine: { ...running, conditions } });
     const machine = { ...asked.machine, status: { ...asked.machine.status, ...pass(asked).status } };
     const leaving = { ...machine, metadata: { ...machine.metadata, deletionTimestamp: at(9) } };
-    // KubeVirt says no more that a restart is needed as soon as one has begun (pkg/virt-controller/watch/vm/vm.go stopVMI).
+    // KubeVirt removes its condition RestartRequired as soon as a restart begins (pkg/virt-controller/watch/vm/vm.go stopVMI).
     test.each([
       ['stops', 'Stopping', anInstance(leaving, { phase: 'Running' }), 'True Restarting'],
       ['has stopped', 'Stopped', undefined, 'True Restarting'],
       ['is being started', 'Starting', anInstance(machine, { phase: 'Scheduled' }), 'True Restarting'],
       ['fails to start', 'CrashLoopBackOff', anInstance(machine, { phase: 'Failed' }), 'True Restarting'],
       ['runs', 'Running', anInstance(machine, { phase: 'Running' }), 'False UpToDate'],
-    ])('is not carried through before it runs anew: it %s', (_, printableStatus, instance, expected) => {
+    ])('is applied only once it runs again: it %s', (_, printableStatus, instance, expected) => {
       const kubeVirtMachine = aKubeVirtMachine(asked.kubeVirtMachine, {
         printableStatus,
         ready: printableStatus === 'Running',
@@ -811,7 +805,7 @@ describe('a changed spec', () => {
       const later = pass({ ...asked, machine: again, kubeVirtMachine, instance });
       expect(later.conditions.RestartRequired ?? expected).toBe(expected);
     });
-    test('is none where the machine was stopped: what is started next is what the spec says', () => {
+    test('needs no restart if the machine was stopped: the next start uses the new spec', () => {
       const stopped = aKubeVirtMachine(asked.kubeVirtMachine, { printableStatus: 'Stopped' });
       const kubeVirtMachine = { ...stopped, spec: { ...stopped.spec, runStrategy: 'Halted' } };
       expect(pass({ ...asked, machine, kubeVirtMachine }).conditions.RestartRequired).toBe('False UpToDate');

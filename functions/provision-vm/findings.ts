@@ -52,7 +52,7 @@ function diskFinding(
   if (!outdated && state?.is === 'halted' && dataVolume && isForFirstConsumer(dataVolume)) {
     return finding('False', 'WaitForFirstConsumer', 'The disk is cloned when the machine starts for the first time.');
   }
-  // In a normal start that is for seconds, and no word of its own.
+  // A normal start takes this state for seconds only, which needs no reason of its own.
   const isHindered = state?.is === 'not there yet' && state.obstacle.weight === 'trouble';
   if (!outdated && isHindered && dataVolume && isForFirstConsumer(dataVolume)) {
     return finding('False', 'WaitForFirstConsumer', "The disk is cloned once the machine's Pod has a node.");

@@ -12,7 +12,7 @@ interface Judged {
   phase: MachinePhase;
   message: string;
   trouble: VirtualMachineStatus['trouble'];
-  /** Until it has lasted too long. */
+  /** The time until the machine is Failed. */
   leftMs?: number;
 }
 
@@ -55,9 +55,9 @@ export function judge(
 /** A node may have to be brought first, which takes minutes. */
 const patient = 'Unschedulable';
 
-/** Every machine takes its steps, also where the policy has no patience with trouble. */
+/** The minimum time for a step, also if machineFailedAfter is shorter: every machine takes steps. */
 const leastForStep = 60_000;
 
-/** What has a time of its own; all that goes wrong at starting has one together, from the beginning of the start. */
+/** These reasons have a time of their own. All causes that prevent a start share one, from the beginning of the start. */
 const clockOf = (reason: string) => (ownClocks.has(reason) ? reason : 'Starting');
 const ownClocks = new Set([patient, 'Cloning', 'Stopping', 'MachineTerminating']);

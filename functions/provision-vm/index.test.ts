@@ -141,7 +141,7 @@ test('a password is read from its Secret once that is there', async () => {
 const aNetwork = (name: string, namespace = 'lab') =>
   alone.kube.create(NetworkAttachmentDefinition, { metadata: { name, namespace }, spec: { config: '{}' } });
 
-test('a machine on a network that does not exist is made once that does', async () => {
+test('a machine whose network does not exist is made once the network exists', async () => {
   await anImage('network');
   await aNetwork('there');
   const spec = { interfaces: [{ network: 'there' }, { network: 'lab-2/late' }] };
@@ -238,7 +238,7 @@ test('a machine that is gone is no error', async () => {
   expect(await alone.changed(VirtualMachine, { name: 'gone', namespace: 'lab' })).toBe(202);
 });
 
-test('in a cluster without Multus a machine with networks says so, and one without is made', async () => {
+test('in a cluster without Multus a machine with networks reports MultusMissing, and a machine without networks is made', async () => {
   await anImage('multus');
   await alone.kube.delete(CustomResourceDefinition, { name: 'network-attachment-definitions.k8s.cni.cncf.io' });
   const ref = await aMachine('multus', 'multus', { interfaces: [{ network: 'edge' }] });

@@ -6,8 +6,8 @@ import { type Observed, type Obstacle, trouble } from './observed.ts';
 const keyOfNetwork = ({ attachment }: Nic) => `${attachment.namespace}/${attachment.name}`;
 
 /**
- * The networks that a machine cannot start without: all of them until it runs, then those that are new in its spec. KubeVirt
- * leaves them to Multus, which says what is missing in Events of the Pod only (kubevirt, ExternalNetResourceInjection).
+ * The networks that have to exist: all of them until the machine runs, then those that are new in its spec. KubeVirt does not
+ * check this. Multus reports a missing network only in Events of the Pod (kubevirt, ExternalNetResourceInjection).
  */
 export function networksNeeded({ machine, kubeVirtMachine, policy }: Networked): string[] {
   if (!kubeVirtMachine && runStrategyFor(machine, policy) === 'Halted') return [];
@@ -20,7 +20,7 @@ export function networksNeeded({ machine, kubeVirtMachine, policy }: Networked):
 
 type Networked = Pick<Observed, 'machine' | 'kubeVirtMachine' | 'policy'>;
 
-/** What is missing that the KubeVirt machine does not have yet: it is not made so, nor changed so. */
+/** A missing network that the KubeVirt machine does not have yet: it is neither made nor changed while this lasts. */
 export const networkFault = ({ machine, kubeVirtMachine, networks, policy }: Observed): Obstacle | undefined =>
   missingNetwork(
     networks,
@@ -29,7 +29,7 @@ export const networkFault = ({ machine, kubeVirtMachine, networks, policy }: Obs
     ),
   );
 
-/** What is missing that the KubeVirt machine is to be on. */
+/** A missing network that the KubeVirt machine already names. */
 export const networkLost = ({ kubeVirtMachine, networks }: Observed): Obstacle | undefined =>
   missingNetwork(networks, kubeVirtMachine ? networks.missing.filter((key) => isOn(kubeVirtMachine, key)) : []);
 
@@ -49,7 +49,7 @@ function missingNetwork({ isServed, missing }: Observed['networks'], needed: rea
       );
 }
 
-/** The template of the KubeVirt machine has that network. */
+/** The template of the KubeVirt machine names that network. */
 const isOn = ({ spec }: KubeVirtMachine, key: string) => {
   const { networks = [] } = (spec?.template as Template | undefined)?.spec ?? {};
   return networks.some(({ multus }) => multus?.networkName === key);

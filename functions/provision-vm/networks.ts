@@ -126,7 +126,7 @@ function keepsBefore(other: VirtualMachine, theirs: Address, machine: VirtualMac
   return age(other) < age(machine);
 }
 
-/** It was made with that very address, or runs with it. */
+/** The machine was made with this address, or runs with it. */
 const has = (machine: VirtualMachine, { network, bare }: Address) => {
   const { fixedAddresses = [], addresses = [] } = machine.status ?? {};
   const isIt = (one: { network: string; ipAddress?: string | undefined }) =>

@@ -21,7 +21,7 @@ export interface Observed {
   passwords: ReadonlyMap<string, string | undefined>;
   /** The machines of its namespace, where its addresses have to be compared with theirs. */
   neighbours: readonly VirtualMachine[] | undefined;
-  /** Of the networks that had to be looked for: whether the cluster knows such a kind, and `namespace/name` of those that do not exist. */
+  /** Whether the cluster serves NetworkAttachmentDefinitions, and the `namespace/name` of the needed ones that do not exist. */
   networks: { isServed: boolean; missing: readonly string[] };
 }
 
@@ -29,14 +29,14 @@ export interface Observed {
 export const passwordKey = ({ name, key }: { name: string; key: string }) => `${name}/${key}`;
 
 /**
- * What is in the way of a machine: it goes by itself; it is a step, which does; it is trouble if it lasts; or it is final until
- * its cause goes.
+ * What keeps a machine from being Ready. `waits` ends by itself. A `step` ends too, but is Failed if it has `late` and lasts too
+ * long. `trouble` is Failed if it lasts. `final` is Failed at once, until the cause is removed.
  */
 export interface Obstacle {
   reason: string;
   message: string;
   weight: 'waits' | 'step' | 'trouble' | 'final';
-  /** Where to look when a step does not end. One without this may last. */
+  /** Where to look if the step does not end. A step without it may last for any time. */
   late?: string;
 }
 

@@ -63,7 +63,7 @@ export async function observeAll(
   });
 }
 
-/** The NetworkAttachmentDefinitions of the namespaces that these are in, as `namespace/name`; undefined where Multus is not installed. */
+/** The NetworkAttachmentDefinitions in the namespaces of `needed`, as `namespace/name`; undefined if Multus is not installed. */
 async function definitionsOf(kube: Reader, needed: readonly string[]): Promise<ReadonlySet<string> | undefined> {
   const namespaces = [...new Set(needed.map((key) => key.split('/')[0] ?? ''))];
   const lists = await Promise.all(

@@ -41,14 +41,14 @@ export function dataVolumeFor(machine: VirtualMachine, image: VMDiskImage, snaps
 }
 
 /**
- * The size to ask for where it is more than the snapshot's. Else none is asked for, and CDI makes the disk as large as that: to
- * what is asked for in a file system's class it adds the overhead, which the size of a snapshot has already, and a disk larger
- * than its snapshot is resized or copied, for each machine anew.
+ * The size to request, if it is more than the size of the snapshot. Without a request CDI makes the disk as large as the snapshot.
+ * With one, CDI adds the file system overhead, which the size of the snapshot already includes; and a disk larger than its
+ * snapshot is resized or copied, for each machine.
  */
 function largerThan({ spec, status }: VMDiskImage, machine: VirtualMachine): string | undefined {
   const wanted = machine.spec.resources.diskSize ?? spec.diskSize;
   const restoreSize = status?.snapshot?.restoreSize;
-  // A driver may tell no size, and CDI wants one then.
+  // A driver may report no size. CDI then needs a request.
   if (restoreSize === undefined || bytesOf(restoreSize) === 0)
     return isLarger(wanted, spec.diskSize) ? wanted : spec.diskSize;
   return isLarger(wanted, spec.diskSize) && isLarger(wanted, restoreSize) ? wanted : undefined;
@@ -121,7 +121,7 @@ export function diskObstacle(disk: DataVolume): Obstacle | undefined {
   return step('Cloning', sayCloning(disk), whereToLook(disk));
 }
 
-/** What is to be looked at where no clone begins; CDI may take its time over one that has. */
+/** Where to look if the clone does not begin. A clone that has begun may take any time. */
 function whereToLook(disk: DataVolume): string | undefined {
   const { metadata, status } = disk;
   if (isForFirstConsumer(disk)) {

@@ -46,13 +46,13 @@ export function standing(plan: Plan): Action[] {
   const times = [
     state?.is === 'not there yet' ? state.settlesInMs : undefined,
     'leftMs' in judged ? judged.leftMs : undefined,
-    // No event tells of a network: it is looked for again until the machine has Failed of it, then by the audit.
+    // Networks send no events: check again every ten seconds until the machine is Failed, then at each audit.
     judged.phase === 'Provisioning' && networkReasons.has(judged.reason) ? 10_000 : undefined,
   ].filter((ms) => ms !== undefined);
   return times.length > 0 ? [...stands, { do: 'lookLater', about: machine, afterMs: Math.min(...times) }] : stands;
 }
 
-/** Once a cause is told the next one is, too, without a turn back to what was said before. */
+/** Once one cause is reported, the next one is reported at once, so that the message does not switch back in between. */
 const settleMsOf = ({ machine, policy }: Observed) =>
   machine.status?.trouble?.reason === 'LaunchFailed' ? 0 : Math.min(10_000, policy.values.machineFailedAfter);
 

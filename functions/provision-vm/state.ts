@@ -11,13 +11,13 @@ export type KubeVirtState =
   | {
       is: 'not there yet';
       obstacle: Obstacle;
-      /** KubeVirt has just said a cause, which is told if it stands so much longer. */
+      /** KubeVirt has just reported a cause. It is reported here if it lasts this much longer. */
       settlesInMs?: number | undefined;
     };
 
 interface Seen {
   nowMs: number;
-  /** How long KubeVirt has to take its words back: it meets errors in a normal start, too. */
+  /** How long an error of KubeVirt is ignored: a normal start shows some, too. */
   settleMs: number;
   machine: KubeVirtMachine;
   instance: KubeVirtInstance | undefined;
@@ -25,7 +25,7 @@ interface Seen {
   wasReady: boolean;
   /** CDI has not made the claim of the root disk yet. */
   isClaimToCome: boolean;
-  /** What the machine needs to run and is not there any more, which KubeVirt does not see. */
+  /** What the machine needs to run and no longer exists. KubeVirt does not check it. */
   lost: Obstacle | undefined;
 }
 
@@ -79,7 +79,7 @@ type Named = { metadata: ObjectReference };
 const describe = (kind: string, { metadata }: Named) =>
   `kubectl describe ${kind} ${metadata.name} -n ${metadata.namespace}`;
 
-/** What KubeVirt does not say of a Pod that does not start is in the Pod's Events. */
+/** The Pod's Events explain what KubeVirt does not report about a Pod that does not start. */
 export const lookAt = (machine: Named) => `See ${describe('vmi', machine)}, and the Events of its virt-launcher Pod.`;
 
 const isStopped = (printableStatus: string) => printableStatus === 'Stopped' || printableStatus === '';
@@ -93,8 +93,8 @@ const troubles: Readonly<Record<string, { reason: string; message: string }>> = 
 };
 
 /**
- * What KubeVirt cannot do, whatever its reason: make the Pod, or start the guest in it (kubevirt, pkg/controller/conditions.go
- * CheckFailure). The machine repeats its instance, and goes on doing so when that has ended.
+ * KubeVirt cannot create the Pod or start the guest in it, for whatever reason (kubevirt, pkg/controller/conditions.go
+ * CheckFailure). The machine copies the condition of its instance, and keeps it after the instance has ended.
  */
 function unsynchronizedOf({ machine, instance, isClaimToCome }: Seen): Condition | undefined {
   const found = conditionOf((instance ?? machine).status?.conditions, 'Synchronized');
@@ -107,7 +107,7 @@ function leftToSettle(cause: Condition | undefined, { nowMs, settleMs }: Seen): 
   return Number.isNaN(sinceMs) ? 0 : Math.max(0, sinceMs + settleMs - nowMs);
 }
 
-/** KubeVirt's words for a cause, as the end of a sentence on one line: libvirt's have several. */
+/** KubeVirt's message of a cause, as the end of a sentence, on one line: a message of libvirt may have several. */
 const wordsOf = (cause: Condition | undefined) =>
   cause ? `: ${(cause.message || cause.reason).trim().replace(/\s+/g, ' ')}` : '.';
 

@@ -29,7 +29,7 @@ const subjectOf = ({ apiVersion, kind }: Resource, { name }: ObjectReference): S
   name,
 });
 
-/** `pass` runs one pass over the objects in memory and resolves with what the function is woken for next. */
+/** `pass` runs one pass over the objects in memory and resolves with the subjects of the next one. */
 function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
   const kube = memoryKube();
   const requests = { get: 0, list: 0, write: 0 };
@@ -79,7 +79,7 @@ function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
     const metadata = { namespace, name, finalizers: [diskImageFinalizer] };
     return kube.create(VMDiskImage, { apiVersion, kind, metadata, spec, status });
   };
-  /** So many deleted images with a snapshot each. */
+  /** `count` deleted images with a snapshot each. */
   const createDeleted = async (count: number) => {
     for (let index = 0; index < count; index++) {
       const { uid, name } = (await create(`image-${index}`)).metadata;
@@ -91,7 +91,7 @@ function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
   return { kube, pass, requests, create, createDeleted };
 }
 
-test('a thousand images deleted at once go in passes of bounded size, and their lists do not grow with them', async () => {
+test('a thousand images deleted at once are finalized in passes of bounded size, whose lists do not grow with the number of images', async () => {
   const { kube, pass, requests, createDeleted } = inMemory();
   await createDeleted(1000);
   let passes = 0;
@@ -106,7 +106,7 @@ test('a thousand images deleted at once go in passes of bounded size, and their 
   expect(requests.list, 'lists of all passes').toBeLessThanOrEqual(passes * 6 + 10);
 });
 
-test('an image that cannot be read holds up no other, and its event is wanted again', async () => {
+test('an image that cannot be read does not block the others, and its event is redelivered', async () => {
   const { kube, pass, createDeleted } = inMemory(({ name }) => name === 'image-1');
   await createDeleted(3);
   const subjects = [0, 1, 2].map((index) => subjectOf(VMDiskImage, { name: `image-${index}` }));
@@ -115,11 +115,11 @@ test('an image that cannot be read holds up no other, and its event is wanted ag
   expect((await kube.list(VMDiskImage)).map(({ metadata }) => metadata.name)).toEqual(['image-1']);
 });
 
-test('of images that nobody uses a pass deletes fifty, the longest unused first', async () => {
+test('a pass deletes fifty unused images, the longest unused first', async () => {
   const { kube, pass, create } = inMemory();
   const data = { prune: 'WhenUnreferenced', pruneAfter: '1h' };
   await kube.create(ConfigMap, { metadata: { namespace: operatorNamespace, name: policyName }, data });
-  // Listed in another order than that of their times.
+  // The list order differs from the order of their times.
   for (let index = 0; index < 60; index++)
     await create(`image-${index}`, { references: { count: 0 }, unreferencedSince: at((index * 7) % 60) });
   await pass({ audit: true });

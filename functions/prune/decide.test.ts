@@ -67,7 +67,7 @@ describe('a deleted image that nobody holds', () => {
   test('keeps the finalizer while a claim is left', () => {
     expect(pass({ image, left: { claims: [claim] } })).toEqual([]);
   });
-  test('loses a claim that no DataVolume owns (any more): nobody else deletes it', () => {
+  test('loses a claim that no DataVolume owns: no other controller deletes it', () => {
     const left = { claims: [ownerless, claim] };
     expect(pass({ image, left })).toMatchObject([{ do: 'delete', of: { metadata: { uid: 'claim' } } }]);
   });
@@ -162,7 +162,7 @@ describe('a deleted image', () => {
   ])('%s', (_, image, one, expected) => {
     expect(isHeld(image, [one])).toBe(expected);
   });
-  test('is held no longer where its namespace is being deleted and its snapshot is gone or going', () => {
+  test('is not retained if its namespace is being deleted and its snapshot is deleted or being deleted', () => {
     const image = deleted();
     const machines = [machine('a', withDisk('uid-ubuntu'))];
     const verbsOf = (left: Partial<Left>) => verbs(pass({ image, machines, left }));

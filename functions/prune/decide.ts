@@ -18,15 +18,15 @@ import { removeStray, type Stray } from './stray.ts';
 import { hold, takeDown } from './teardown.ts';
 import { unused } from './unused.ts';
 
-/** What a decision goes by. */
+/** The input of one decision. */
 export type Observed = Seen | Stray | Postponed | Unread;
 
-/** The image was not looked at: the pass has enough to do. */
+/** The image was not read: the pass has reached its limit. */
 export interface Postponed {
   postponed: ObjectReference;
 }
 
-/** The API server did not answer what the image is. */
+/** The API server did not return the image. */
 export interface Unread {
   unread: ObjectReference;
   why: string;
@@ -50,13 +50,13 @@ export interface Left {
   claims: readonly PersistentVolumeClaim[];
   snapshots: readonly VolumeSnapshot[];
   holdsSlot: boolean;
-  /** The namespace of the image is being deleted, with all that is in it. */
+  /** The namespace of the image is being deleted, and so is everything in it. */
   isNamespaceLeaving?: boolean;
 }
 
 /**
- * Deletes an image that nobody uses any more; keeps one that was deleted while machines hold it, then takes it down; deletes
- * what was made for an image that no longer exists.
+ * Deletes an unused image. Retains a deleted image while machines use it, then deletes its volumes and snapshots. Deletes the
+ * volumes and snapshots of an image that no longer exists.
  */
 export function decide(observed: Observed): Action[] {
   if ('postponed' in observed) return [lookLater(observed.postponed)];
@@ -76,7 +76,7 @@ export function decide(observed: Observed): Action[] {
   return holders.length > 0 ? hold(image, left, holders, nowMs) : takeDown(image, left, nowMs);
 }
 
-/** What machines hold an image for goes with its namespace, which their disks, clones elsewhere, are not to keep from going. */
+/** The namespace controller deletes the snapshot in any case; machines whose disks are clones elsewhere must not block the namespace. */
 const isLostAnyway = ({ isNamespaceLeaving, snapshots }: Left) =>
   isNamespaceLeaving === true && snapshots.every(({ metadata }) => metadata.deletionTimestamp !== undefined);
 

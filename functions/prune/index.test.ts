@@ -121,7 +121,7 @@ describe('a deleted image that machines use', () => {
   });
 });
 
-test('the namespace of an image goes although a machine elsewhere has its disk from it', async () => {
+test('the namespace of an image is deleted although a machine elsewhere has its disk from the image', async () => {
   const namespace = 'ends';
   const ref = { name: 'ends', namespace };
   await alone.kube.create(Namespace, { metadata: { name: namespace } });

@@ -63,7 +63,7 @@ export default defineFunction<Observed>({
 /** A pass deletes so many unused images at most: storage that has to take down a thousand snapshots at once suffers. */
 const prunedPerPass = 50;
 
-/** So many deleted images are taken down at once: one list finds the volumes or the snapshots of all of them. */
+/** A limit of deleted images per pass: one list of each kind finds the volumes or snapshots of all of them. */
 const takenDownPerPass = 100;
 
 /** Each image before the machines that name it: what is deleted as it was observed was found unused after that. */
@@ -97,7 +97,7 @@ async function observe({ kube, nowMs }: Context, wake: Wake): Promise<Observed[]
     staying.length > 0 ? kube.list(Workspace) : [],
   ]);
   const left = await leftOf(kube, deleted);
-  // Only what keeps an image asks whether it may.
+  // Only images that machines retain need to know whether their namespace is being deleted.
   const kept = deleted.filter((_, index) => (machines[index]?.length ?? 0) > 0);
   const leaving = await namespacesLeaving(kube, new Set(kept.map(({ metadata }) => metadata.namespace ?? '')));
   const seen = concerned.map((image, index) => {
@@ -123,7 +123,7 @@ const byWait = (a: Image, b: Image) =>
 const refOf = ({ metadata: { namespace, name } }: Image): ObjectReference => ({ namespace, name });
 const postpone = (image: ObjectReference): Postponed => ({ postponed: image });
 
-/** What there is of each deleted image. */
+/** The volumes, claims and snapshots that each deleted image still has. */
 async function leftOf(kube: Reader, images: readonly Image[]): Promise<(image: Image) => Left | undefined> {
   if (images.length === 0) return () => undefined;
   const uids = images.map(({ metadata }) => metadata.uid);
@@ -150,7 +150,7 @@ async function leftOf(kube: Reader, images: readonly Image[]): Promise<(image: I
   };
 }
 
-/** Of these namespaces those that are being deleted. */
+/** Those of the namespaces that are being deleted. */
 async function namespacesLeaving(kube: Reader, names: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   const found = await Promise.all([...names].map((name) => kube.get(Namespace, { name })));
   return new Set(found.flatMap((one) => (one?.metadata.deletionTimestamp === undefined ? [] : [one.metadata.name])));
@@ -189,7 +189,7 @@ async function candidates(kube: Reader, wake: Wake): Promise<Candidates> {
   };
 }
 
-/** One that cannot be read holds up no other. */
+/** An image that cannot be read does not block the others. */
 async function readImage(kube: Reader, ref: ObjectReference): Promise<{ image?: Image | undefined; unread?: Unread }> {
   try {
     return { image: await kube.get(VMDiskImage, ref) };

@@ -19,7 +19,7 @@ import declaration from './index.ts';
 import type { Stray } from './stray.ts';
 
 const old = aVMDiskImage({ uid: 'uid-of-the-old' });
-const anew = (status: Image['status'] = {}, annotations: Record<string, string> = {}) =>
+const newer = (status: Image['status'] = {}, annotations: Record<string, string> = {}) =>
   aVMDiskImage({ uid: 'uid-of-the-new', status, annotations });
 const snapshot = aSnapshot(old, { ready: true });
 const made = aDataVolume(old);
@@ -35,37 +35,37 @@ const verbs = (more: Partial<Stray>) =>
 
 describe('what was made for an image that no longer exists', () => {
   test.each<[string, Partial<Stray>, string[]]>([
-    ['a snapshot goes, and an Event says so', {}, ['delete', 'record']],
-    ['a DataVolume goes', { stray: volume }, ['delete', 'record']],
-    ['a claim goes', { stray: claim }, ['delete', 'record']],
-    ['a claim that has an owner goes with that', { stray: owned }, []],
-    ['it goes where the image of its name is another', { image: anew() }, ['delete', 'record']],
-    ['it stays where the second look finds its image', { image: old }, []],
+    ['a snapshot is deleted, and an Event reports it', {}, ['delete', 'record']],
+    ['a DataVolume is deleted', { stray: volume }, ['delete', 'record']],
+    ['a claim is deleted', { stray: claim }, ['delete', 'record']],
+    ['a claim that has an owner is left to the garbage collector', { stray: owned }, []],
+    ['it is deleted if an image of another uid has its name', { image: newer() }, ['delete', 'record']],
+    ['it is kept if the second read finds its image', { image: old }, []],
     [
-      'it stays where the restored image is cloned from it',
-      { image: anew({ phase: 'Succeeded', snapshot: { name: snapshot.metadata.name, revision: 1 } }) },
+      'it is kept if machines of the restored image are cloned from it',
+      { image: newer({ phase: 'Succeeded', snapshot: { name: snapshot.metadata.name, revision: 1 } }) },
       [],
     ],
     [
-      'it stays where the restored image may go back to it',
-      { image: anew({ phase: 'Succeeded', revisions: [{ revision: 1, snapshot: snapshot.metadata.name }] }) },
+      'it is kept if the restored image may go back to it',
+      { image: newer({ phase: 'Succeeded', revisions: [{ revision: 1, snapshot: snapshot.metadata.name }] }) },
       [],
     ],
     [
-      'it stays where the restored image adopts it',
-      { image: anew({}, { [adoptSnapshot]: snapshot.metadata.name }) },
+      'it is kept if the restored image adopts it',
+      { image: newer({}, { [adoptSnapshot]: snapshot.metadata.name }) },
       [],
     ],
-    ['it stays for ten minutes: a backup may still be coming in', { nowMs: start + 599_999 }, []],
-    ['a download goes at once: it keeps a slot', { stray: volume, nowMs: start }, ['delete', 'record']],
-    ['a volume that is downloaded stays for ten minutes', { stray: downloaded, nowMs: start + 599_999 }, []],
-    ['it stays while it is being deleted', { stray: aSnapshot(old, { leaving: true }) }, []],
+    ['it is kept for ten minutes: a restore may still be running', { nowMs: start + 599_999 }, []],
+    ['a download is deleted at once: it occupies a slot', { stray: volume, nowMs: start }, ['delete', 'record']],
+    ['a downloaded volume is kept for ten minutes', { stray: downloaded, nowMs: start + 599_999 }, []],
+    ['it is left alone while it is being deleted', { stray: aSnapshot(old, { leaving: true }) }, []],
     [
-      'it stays under a name that tells of no such image',
+      'it is kept if its name does not match its label',
       { stray: { ...snapshot, metadata: { ...snapshot.metadata, name: 'golden' } } },
       [],
     ],
-    ['it stays but for an audit', { isAudit: false }, []],
+    ['it is kept unless this is an audit', { isAudit: false }, []],
   ])('%s', (_, given, expected) => {
     expect(verbs(given)).toEqual(expected);
   });
@@ -110,7 +110,7 @@ describe('an audit', () => {
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .map(({ metadata }) => metadata.name);
 
-  test('deletes what a restored backup brought without its image, ten minutes later, and nothing that is used', async () => {
+  test('deletes what a backup restored without its image, ten minutes later, and nothing that is in use', async () => {
     const lost = { name: 'lost', uid: 'uid-before-the-restore' };
     await createFor(lost);
     const used = await createFor({ name: 'used', uid: 'uid-before-the-restore' });

@@ -7,26 +7,26 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { adopteeOf } from '../../shared/rules/adoption.ts';
 import { imageNameOf, shortHash } from '../../shared/rules/names.ts';
 
-/** What is made for an image, in the order in which it is taken down. */
+/** The kinds of objects made for an image, in the order of their deletion. */
 export const madeKinds = [DataVolume, PersistentVolumeClaim, VolumeSnapshot] as const;
 
-/** What was made for an image that no longer exists by its uid, as a restored backup is or what lost its owner. */
+/** An object made for an image whose uid no longer exists, such as one from a restored backup, or one that lost its owner. */
 export interface Stray {
   nowMs: number;
-  /** Nothing tells that an image came back but the image: only an audit, which has read all of them, deletes. */
+  /** Only an audit reads all images, and only then is it certain that the image does not exist. */
   isAudit: boolean;
   stray: KubernetesObject;
-  /** The image of that name, read once more after the stray; absent where there is none. */
+  /** The image of that name, read again after the stray; absent if it does not exist. */
   image?: VMDiskImage | undefined;
 }
 
-/** A restored backup brings volumes and snapshots before the images that name them. */
+/** A restore creates volumes and snapshots before the images that name them. */
 const strayForMs = 10 * 60_000;
 
-/** Made for an image by us (its name tells of the uid on its label), and long enough ago that its image had to be there. */
+/** These functions made it (its name contains the hash of the uid on its label), and its image had enough time to be restored. */
 export function mayBeStray(object: KubernetesObject, nowMs: number): boolean {
   const { name, labels, deletionTimestamp, creationTimestamp } = object.metadata;
-  // No image comes back under its old uid, and a download that is nobody's keeps a slot.
+  // No restored image has its old uid, so a download of that uid would occupy a slot for nothing.
   const waitMs = isDownload(object) ? 0 : strayForMs;
   const image = imageNameOf(name);
   return (
@@ -40,7 +40,7 @@ export function mayBeStray(object: KubernetesObject, nowMs: number): boolean {
 const isDownload = ({ kind, ...object }: KubernetesObject) =>
   kind === DataVolume.kind && (object as Partial<DataVolume>).status?.phase !== 'Succeeded';
 
-/** The snapshots that an image is cloned from, or takes over, be they made for it or for one of its name before. */
+/** The snapshots that an image uses, may go back to, or adopts, whether made for it or for an earlier image of its name. */
 export const snapshotsNamedBy = (image: VMDiskImage): string[] =>
   [
     image.status?.snapshot?.name,
@@ -49,7 +49,7 @@ export const snapshotsNamedBy = (image: VMDiskImage): string[] =>
     adopteeOf(image),
   ].filter((name) => name !== undefined);
 
-/** Deletes it, only as it was observed. A claim that a DataVolume owns goes with that. */
+/** Deletes it only as it was observed. The garbage collector deletes a claim that has an owner. */
 export function removeStray({ stray, image, isAudit, nowMs }: Stray): Action[] {
   const { metadata, kind } = stray;
   const resource = madeKinds.find((made) => made.kind === kind);

@@ -5,10 +5,10 @@ import { imageNameOf } from '../../shared/rules/names.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import { madeKinds, mayBeStray, type Stray, snapshotsNamedBy } from './stray.ts';
 
-/** An audit deletes so many at most. */
+/** The limit of deletions per audit. */
 const straysPerPass = 50;
 
-/** What carries the label of an image that is not among all there are, each with a second look at the image of its name. */
+/** The objects whose label names an image that is not in the list, each with a second read of the image of its name. */
 export async function straysOf(kube: Context['kube'], images: readonly VMDiskImage[], nowMs: number): Promise<Stray[]> {
   const uids = new Set(images.map(({ metadata }) => metadata.uid));
   const used = new Set(
@@ -27,7 +27,7 @@ export async function straysOf(kube: Context['kube'], images: readonly VMDiskIma
       return { nowMs, isAudit: true, stray, image: await kube.get(VMDiskImage, ref) };
     });
   const looked = await Promise.allSettled(looks);
-  // Of an image that could not be read the next audit decides.
+  // If an image could not be read, the next audit decides.
   return looked.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []));
 }
 
@@ -37,7 +37,7 @@ async function labelled(kube: Context['kube'], resource: Resource, isWanted: (ob
     for await (const { items } of kube.pages(resource, { labelSelector: imageUidLabel }))
       found.push(...items.filter(isWanted));
   } catch (error) {
-    // The kind is not served: nothing of it is there.
+    // The kind is not served, so no object of it exists.
     if (!hasStatus(error, 404)) throw error;
   }
   return found;

@@ -109,7 +109,7 @@ type Made = DataVolume | PersistentVolumeClaim | VolumeSnapshot;
 
 const isNotLeaving = ({ metadata }: Made) => !metadata.deletionTimestamp;
 
-/** The garbage collector deletes a claim with its DataVolume; one that a deletion with --cascade=orphan left has none. */
+/** The garbage collector deletes a claim with its DataVolume. A deletion with --cascade=orphan leaves the claim without an owner. */
 const isOwnerless = ({ metadata }: PersistentVolumeClaim) => !metadata.ownerReferences?.length;
 
 const remove = (
