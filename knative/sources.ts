@@ -83,8 +83,8 @@ function manifestsOf(source: SourceName, wakers: readonly Changed[]): Manifest[]
 const byKind = ([a]: Changed[], [b]: Changed[]) => (a && b ? kindOf(a).localeCompare(kindOf(b)) : 0);
 
 /**
- * One watch of a kind for each selector that functions name, without any where one of them wants all; an object with the labels
- * of two would be told of twice.
+ * One watch of a kind for each selector that functions declare, or one without a selector if a function needs all objects. An
+ * object that two selectors match sends each event twice.
  */
 function watchesOf(wakers: readonly Changed[]) {
   const selectors = new Map(wakers.map(({ selector }) => [JSON.stringify(selector), selector]));

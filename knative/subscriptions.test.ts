@@ -24,14 +24,14 @@ const triggers = new Map(
   }),
 );
 
-/** Reads nothing: whatever is asked of it fails the test. */
+/** Any request fails the test. */
 const noKube = new Proxy({} as Kube, {
   get: (_, verb) => {
     throw new Error(`expected no request, found ${String(verb)}`);
   },
 });
 
-/** What one event comes to: at the Trigger that is generated, at the function that is served, and what the function then looks at. */
+/** The path of one event: whether the generated Trigger delivers it, the answer of the function, and what the function observes. */
 async function fate(declaration: FunctionDeclaration, request: Posted) {
   const wakes: Wake[] = [];
   const observe = async (_: unknown, wake: Wake) => {
@@ -74,7 +74,7 @@ const change = await Promise.all(
 const ofChange = new Map<Verb, { headers: Record<string, string> }>(change);
 const ofTimer = await recorded('pingsource-source-to-sink');
 
-/** The recorded event of a change, of another object. */
+/** The recorded event of a change, with another object in it. */
 function changeOf(verb: Verb, object: { apiVersion: string; kind: string; namespace?: string; name: string }): Posted {
   const { apiVersion, kind, namespace = '', name } = object;
   const headers = {
@@ -93,11 +93,11 @@ const tickOf = (timer: string, namespace = 'sync-operator'): Posted => ({
 });
 
 const messageOf = (type: string): Posted => ({
-  headers: { ...ofTimer.headers, 'ce-type': type, 'ce-source': '/somebody', 'content-type': 'application/json' },
+  headers: { ...ofTimer.headers, 'ce-type': type, 'ce-source': '/publisher', 'content-type': 'application/json' },
   body: JSON.stringify({ namespace: 'vmdi-farm', name: 'ubuntu' }),
 });
 
-/** Where the objects that the waker wants are, and others are not. */
+/** A place that the waker selects, or one outside it. */
 const placeOf = ({ resource, namespace, name = 'one' }: Changed, isInside = namespace === 'workspace') => {
   const { apiVersion, kind, namespaced } = resource;
   if (namespaced) return { apiVersion, kind, name, namespace: isInside ? 'ws-lab' : 'vmdi-farm' };
@@ -111,7 +111,7 @@ function wantedBy(waker: Waker): Posted[] {
   return (waker.verbs ?? (['add', 'update', 'delete'] as const)).map((verb) => changeOf(verb, placeOf(waker)));
 }
 
-/** Events that differ from a wanted one in a single respect. */
+/** Events that differ from an accepted one in one attribute. */
 function unwantedBy(waker: Waker): Posted[] {
   if (waker.on === 'sweep' || waker.on === 'audit') return [tickOf(waker.on, 'elsewhere'), tickOf('lunch')];
   if (waker.on === 'event') return [messageOf(waker.type.replace(/v1$/, 'v2'))];
@@ -141,7 +141,7 @@ const subscriptions = functions.flatMap((declaration) =>
 );
 
 describe.each(subscriptions)('$name subscribes to $what', ({ declaration, waker }) => {
-  test.each(wantedBy(waker))('and its Trigger brings an event %# that it takes', async (event) => {
+  test.each(wantedBy(waker))('and its Trigger delivers event %#, which it accepts', async (event) => {
     const { brought, status, wakes } = await fate(declaration, event);
     expect({ brought, status, wakes: wakes.length }).toEqual({ brought: true, status: 202, wakes: 1 });
     const { 'ce-name': name = '' } = event.headers;
@@ -149,7 +149,7 @@ describe.each(subscriptions)('$name subscribes to $what', ({ declaration, waker 
     else expect(waker.on === 'event' ? wakes[0]?.messages.length : wakes[0]?.[waker.on as 'sweep']).toBeTruthy();
   });
 
-  test.each(unwantedBy(waker))('and an event %# that its Trigger stops it ignores unread', async (event) => {
+  test.each(unwantedBy(waker))('and it ignores event %#, which its Trigger does not deliver', async (event) => {
     const { brought, status, wakes } = await fate(declaration, event);
     expect({ brought, status, wakes: wakes.length }).toEqual({ brought: false, status: 204, wakes: 0 });
   });
@@ -162,7 +162,7 @@ const sources = (
   .filter((object) => (object as { kind: string }).kind === ApiServerSource.kind)
   .flatMap((object) => ApiServerSource.parse(object).spec.resources);
 
-/** As the API server evaluates the selector that Knative makes a watch of. */
+/** Evaluates the selector of a Knative source as the API server does. */
 const selects = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Record<string, string>) =>
   Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
   matchExpressions.every(({ key, operator }) => operator === 'Exists' && Object.hasOwn(labels, key));
@@ -183,11 +183,11 @@ const ofImporter = {
 };
 const ofClone = { 'pelotech.ot/virtual-machine-uid': 'e51a2e8c-8f2e-4b8e-a6bb-6f4ac2d0d1f2' };
 
-/** Labels as CDI 1.66 and the external-snapshotter leave them. */
+/** Labels as CDI 1.66 and the external-snapshotter set them. */
 test.each([
   ['DataVolume', 'of an attempt', { ...ofOurs, ...ofImage, 'pelotech.ot/attempt': '1' }, 1],
   ['DataVolume', 'of a machine', { ...ofOurs, ...ofClone }, 1],
-  ['DataVolume', "of somebody else's", {}, 0],
+  ['DataVolume', 'of another controller', {}, 0],
   ['Pod', 'that imports an image', ofImporter, 1],
   ['Pod', 'that copies a disk', { app: 'containerized-data-importer', ...ofCdi }, 0],
   ['Pod', 'of a container cluster', { ...ofOurs, app: 'web' }, 1],
@@ -195,9 +195,9 @@ test.each([
   ['PersistentVolumeClaim', 'that CDI works in', { app: 'containerized-data-importer', ...ofCdi }, 0],
   ['PersistentVolumeClaim', "of a workspace's volume", { ...ofOurs, 'pelotech.ot/workspace': 'lab' }, 1],
   ['VolumeSnapshot', 'of an image', { ...ofOurs, ...ofImage }, 1],
-  ['VolumeSnapshot', 'that an admin gave an image by label alone', ofImage, 1],
-  ['VolumeSnapshot', "of somebody else's", { app: 'backup' }, 0],
-] as const)('of a %s %s its source tells as often as it should', (kind, _, labels, times) => {
+  ['VolumeSnapshot', 'that an administrator labelled for an image', ofImage, 1],
+  ['VolumeSnapshot', 'of another controller', { app: 'backup' }, 0],
+] as const)('the source of a %s %s sends each event as often as it should', (kind, _, labels, times) => {
   const watches = sources.filter((source) => source.kind === kind);
   expect(watches.filter(({ selector }) => selects(selector ?? {}, labels))).toHaveLength(times);
 });

@@ -18,8 +18,8 @@ export type Waker =
       resource: Resource;
       source: SourceName;
       /**
-       * Only objects with these labels, which the source alone can tell; put here only labels that an object keeps for life, also
-       * where a foreign operator writes it (CDI puts its own `managed-by` on claims and importer Pods).
+       * Only objects with these labels. Only the source can select by labels, since events carry none. Use labels that no other
+       * operator changes during the life of the object (CDI sets its own `managed-by` on claims and importer Pods).
        */
       selector?: LabelSelector;
       /** Only the object of this name. */

@@ -88,7 +88,7 @@ describe('the check', () => {
     });
     expect(isMet(await check(cluster, []))).toBe(true);
   });
-  test('of a class whose StorageProfile tells CDI of no claims says so, and only where snapshots of it can be cut', async () => {
+  test('of a class whose StorageProfile has no claimPropertySets warns, but only if its driver takes snapshots', async () => {
     await serve('storageprofiles', 'cdi.kubevirt.io', 'StorageProfile', 'v1beta1');
     await cluster.kube.create(VolumeSnapshotClass, { metadata: { name: 'ebs' }, driver: 'ebs' });
     await cluster.kube.create(StorageClass, { metadata: { name: 'scratch' }, provisioner: 'none' });

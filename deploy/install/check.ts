@@ -174,7 +174,7 @@ async function classes({ kube }: Cluster): Promise<Requirement> {
 
 const namesOf = (objects: readonly AnyObject[]) => objects.map(({ metadata }) => metadata.name).join(', ') || 'none';
 
-/** Only what is lacking is a line: CDI makes no claim of a class whose profile has no access mode, and every image of it waits. */
+/** A line only if something is missing: CDI creates no claim in a class whose profile has no access mode, so its images wait. */
 async function profiles(cluster: Cluster): Promise<Requirement | undefined> {
   if (!(await servedAt(cluster, 'storageprofiles.cdi.kubevirt.io', 'v1beta1'))) return undefined;
   const [found, storage, snapshot] = await Promise.all(

@@ -16,7 +16,7 @@ export async function deleteObjects(
     const objects = await listOf(cluster.kube, resource);
     for (const { metadata } of objects) await cluster.kube.delete(resource, metadata);
     const uids = new Set(objects.map(({ metadata }) => metadata.uid));
-    // With no function left nobody else does.
+    // No function is left to do this.
     if (!hasFunctions) {
       await removeFinalizers(cluster, [definition]);
       await deleteSnapshotsOf(cluster, uids);
@@ -33,7 +33,7 @@ export async function deleteObjects(
 
 const VolumeSnapshot = anyOf('snapshot.storage.k8s.io/v1', 'VolumeSnapshot');
 
-/** The garbage collector takes no snapshot along: it has no owner. */
+/** The garbage collector deletes no snapshot, because snapshots have no owner. */
 async function deleteSnapshotsOf(cluster: Cluster, uids: ReadonlySet<string>): Promise<void> {
   const made = await listOf(cluster.kube, VolumeSnapshot, { labelSelector: imageUidLabel });
   for (const { metadata } of made)
@@ -43,7 +43,7 @@ async function deleteSnapshotsOf(cluster: Cluster, uids: ReadonlySet<string>): P
 /** What is made for machines and images. */
 const madeKinds = [anyOf('kubevirt.io/v1', 'VirtualMachine'), DataVolume, VolumeSnapshot, anyOf('v1', 'Secret')];
 
-/** By its owner reference, which the garbage collector follows only while the owner's kind is served, or by its label. */
+/** By its label, or by its owner reference, which the garbage collector follows only while the owner's kind is served. */
 const isMadeFor =
   ({ apiVersion, kind }: Resource, uids: ReadonlySet<string>) =>
   ({ metadata }: AnyObject) =>

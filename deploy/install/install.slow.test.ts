@@ -215,7 +215,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     });
   });
 
-  test('images that go when no function is left take their snapshots along, and no other', async () => {
+  test('if no function is left, the snapshots of deleted images are deleted, and no other snapshot', async () => {
     const { uid } = (await cluster.kube.get(VMDiskImage, await anImage(cluster, 'gone')))?.metadata ?? {};
     const golden = { ...lab, name: 'golden' };
     const spec = { source: { persistentVolumeClaimName: 'x' } };

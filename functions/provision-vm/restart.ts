@@ -35,7 +35,7 @@ export function restartFinding(
     : needed('Restarting', 'The machine is being restarted; its changed spec counts once it runs again.');
 }
 
-/** KubeVirt removes its condition RestartRequired as soon as a restart begins (kubevirt, pkg/virt-controller/watch/vm/vm.go stopVMI). */
+/** KubeVirt removes its condition RestartRequired when a restart begins (kubevirt, pkg/virt-controller/watch/vm/vm.go stopVMI). */
 function wasAsked({ status }: VirtualMachine) {
   const before = conditionOf(status?.conditions, type);
   return before?.status === 'True' && ['SpecChanged', 'Restarting'].includes(before.reason);

@@ -76,7 +76,7 @@ export function decide(observed: Observed): Action[] {
   return holders.length > 0 ? hold(image, left, holders, nowMs) : takeDown(image, left, nowMs);
 }
 
-/** The namespace controller deletes the snapshot in any case; machines whose disks are clones elsewhere must not block the namespace. */
+/** The namespace controller deletes the snapshot in any case. Machines, whose disks are clones elsewhere, must not block it. */
 const isLostAnyway = ({ isNamespaceLeaving, snapshots }: Left) =>
   isNamespaceLeaving === true && snapshots.every(({ metadata }) => metadata.deletionTimestamp !== undefined);
 

@@ -66,8 +66,8 @@ export type TraceOf = TraceOfImage | TraceOfMachine | TraceOfWorkspace | TraceOf
 export type Action = { trace?: TraceOf } & (
   | {
       /**
-       * POST; an object of that name that carries `owner` in its owner references or labels is taken for done. With `isApart` a
-       * refusal of it holds up none of the same kind: they do not count on one another.
+       * POST. An existing object of that name counts as created if `owner` is in its owner references or labels. With `isApart` a
+       * refusal does not block the creation of others of the same kind: they do not depend on one another.
        */
       do: 'create';
       resource: Resource;

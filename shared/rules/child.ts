@@ -15,8 +15,8 @@ export const controlledBy = (
 });
 
 /**
- * The metadata of what is made for a revision of an image; it is found by its labels. A snapshot has no owner beside them: a
- * deletion in the foreground would take it from under the machines that hold the image, and prune deletes it in any case.
+ * The metadata of an object made for a revision of an image. The labels identify it. A snapshot has no owner besides: a foreground
+ * deletion would delete it while machines still use the image. prune deletes it in any case.
  */
 export const childMetadata = (image: VMDiskImage, name: string, revision: number) => ({
   name,

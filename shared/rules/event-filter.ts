@@ -5,7 +5,7 @@ import { workspacePrefix } from './workspace.ts';
 /** The attributes of a CloudEvent; a cluster-scoped object's `namespace` is empty. */
 export type EventAttributes = Readonly<Record<string, unknown>>;
 
-/** What events a subscription lets through, in the words of Knative's Trigger (`spec.filters`), which says the same of each. */
+/** The events that a subscription accepts, as a filter of a Knative Trigger (`spec.filters`). */
 export type EventFilter =
   | { exact: Record<string, string> }
   | { prefix: Record<string, string> }
@@ -13,8 +13,8 @@ export type EventFilter =
   | { all: EventFilter[] };
 
 /**
- * The filters of a waker: an event is let through by any of them. Its Trigger is printed from them and the function evaluates
- * them, so that neither hears of more than the other. Labels are not among them: an event carries none.
+ * The filters of a waker: an event passes if any of them matches. The Trigger is generated from them and the function evaluates
+ * them, so that both accept the same events. They contain no labels: an event carries none.
  */
 export function filtersOf(waker: Waker): EventFilter[] {
   const exacts = attributesOf(waker).map((exact) => ({ exact }));
@@ -27,14 +27,14 @@ export function filtersOf(waker: Waker): EventFilter[] {
 export const isWanted = (on: readonly Waker[], event: EventAttributes) =>
   on.some((waker) => filtersOf(waker).some((filter) => passes(filter, event)));
 
-/** The attributes by which a Trigger knows the events of a timer. */
+/** The attributes that identify the events of a timer. */
 export const pingAttributes = (timer: 'sweep' | 'audit') => ({
   type: 'dev.knative.sources.ping',
   source: `/apis/v1/namespaces/${operatorNamespace}/pingsources/${timer}`,
 });
 
 function attributesOf(waker: Waker): Record<string, string>[] {
-  // Dead letters come by no Trigger.
+  // No Trigger delivers dead letters.
   if (waker.on === 'deadLetter') return [];
   if (waker.on === 'event') return [{ type: waker.type }];
   if (waker.on !== 'changed') return [pingAttributes(waker.on)];

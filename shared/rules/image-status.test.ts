@@ -32,7 +32,7 @@ test('its history keeps the last ten facts', () => {
   expect(status.history.map(({ message }) => message)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', 'last']);
 });
 
-test('each time that an image comes to be so is an event of its own, and a repeat of one is none', () => {
+test('each transition is an event of its own, and a repeat of one is not', () => {
   const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 1 } });
   const idAt = (nowMs: number) => {
     const actions = move(image, { to: 'Retrying', reason: 'ImportFailed', message: 'cut off.', nowMs });

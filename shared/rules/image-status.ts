@@ -70,7 +70,7 @@ export function move(image: VMDiskImage, { to, reason, message: words, nowMs, fi
   ];
 }
 
-/** Says within a phase why it lasts, in message, Ready and an Event; nothing where that stands there already. */
+/** Reports why a phase lasts, in message, Ready and an Event. Does nothing if the status reports it already. */
 export function sayWhy(
   image: VMDiskImage,
   { reason, message: words, nowMs }: Pick<Move, 'reason' | 'message' | 'nowMs'>,

@@ -1,10 +1,10 @@
-/** Kubernetes' own, as far as subscriptions need it. */
+/** The part of a Kubernetes LabelSelector that subscriptions need. */
 export interface LabelSelector {
   matchLabels?: Readonly<Record<string, string>>;
   matchExpressions?: readonly { key: string; operator: 'Exists' }[];
 }
 
-/** Whatever has the label, with any value. */
+/** Every object with the label, whatever its value. */
 export const withLabel = (key: string): LabelSelector => ({ matchExpressions: [{ key, operator: 'Exists' }] });
 
 /** `app=x,tier=y`: all of these labels. */

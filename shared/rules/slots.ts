@@ -10,7 +10,7 @@ export const defaultHoldOffMs = 10_000;
 
 export const Holder = z.object({
   uid: z.string().min(1),
-  /** namespace/name, for people; empty where the Lease has no room for it. */
+  /** namespace/name, for users; empty if the Lease has no room for it. */
   image: z.string(),
   revision: z.number().int().nonnegative(),
   attempt: z.number().int().positive(),
@@ -34,10 +34,10 @@ export function holdersOf(lease: Lease | undefined): Holder[] | undefined {
   }
 }
 
-/** The API server takes 256 KiB of annotations of an object, and refuses every write of one that has more; others want some, too. */
+/** The API server refuses an object with more than 256 KiB of annotations. The rest is room for the annotations of others. */
 const mostBytes = 240 * 1024;
 
-/** The holders as the Lease has them. Where there is no room for all names the last go without: a slot is held by its uid. */
+/** The holders as the Lease stores them. If not all names fit, the last ones are left out: the uid identifies a holder. */
 export function sayHolders(holders: readonly Holder[]): string {
   let room = mostBytes - JSON.stringify(holders.map((holder) => ({ ...holder, image: '' }))).length;
   return JSON.stringify(

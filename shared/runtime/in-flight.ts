@@ -1,4 +1,4 @@
-/** Runs at most so many at once; the others wait, and begin in the order in which they came. */
+/** Runs `most` calls at once at most. The others wait and begin in the order in which they came. */
 export function atMost(most: number): <T>(run: () => Promise<T>) => Promise<T> {
   let free = most;
   const waiting: (() => void)[] = [];

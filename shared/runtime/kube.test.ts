@@ -146,14 +146,14 @@ describe('the requests of a client', () => {
   const ref = { namespace: 'lab', name: 'ubuntu' };
   const found = JSON.stringify(aVMDiskImage());
 
-  test('are at most 32 at once, however many are wanted, and all are answered in the order in which they came', async () => {
+  test('are at most 32 at once, however many are made, and all are answered in their order', async () => {
     const open: ServerResponse[] = [];
     const asked: string[] = [];
     let most = 0;
     const config = await listening((request, response) => {
       most = Math.max(most, open.push(response));
       asked.push(request.url?.split('/').at(-1) ?? '');
-      // With the last ones no more come. Two turns are time enough for one too many.
+      // After the last ones no more come. Two turns of the event loop are enough for a request beyond the limit to arrive.
       if (open.length === 32 || asked.length === 1000) {
         setImmediate(() => setImmediate(() => open.splice(0).forEach((one) => void one.writeHead(200).end(found))));
       }
@@ -163,11 +163,11 @@ describe('the requests of a client', () => {
     const answers = await Promise.all(names.map((name) => kube.get(VMDiskImage, { namespace: 'lab', name })));
     expect(answers.filter((answer) => answer !== undefined)).toHaveLength(1000);
     expect(most).toBe(32);
-    // Connections are not in step: nobody is overtaken by more than are under way.
+    // Connections are not synchronized: at most the requests in flight overtake a request.
     expect(Math.max(...asked.map((name, index) => Math.abs(Number(name.slice(1)) - index)))).toBeLessThanOrEqual(32);
   });
 
-  test('leave out watches', async () => {
+  test('do not count watches', async () => {
     const config = await listening((request, response) => {
       if (request.url?.includes('watch')) response.writeHead(200).flushHeaders();
       else response.writeHead(200).end(found);
@@ -182,7 +182,7 @@ describe('the requests of a client', () => {
     await Promise.all(watches);
   });
 
-  /** A client of a server that answers so, one answer after the other and the last for ever, and how long it waited. */
+  /** A client of a server that gives these answers, one after the other, then repeats the last; and how long the client waited. */
   async function answered(...answers: readonly (readonly [number, string?])[]) {
     const pauses: number[] = [];
     let asked = 0;
@@ -200,25 +200,25 @@ describe('the requests of a client', () => {
   test.each([
     ['a read', get],
     ['a write', create],
-  ])('that the API server has no room for are made again when it says: %s', async (_, ask) => {
+  ])('that are refused with Retry-After are made again after that time: %s', async (_, ask) => {
     const { kube, pauses } = await answered([429, '1'], [429, '3'], [200]);
     expect(await ask(kube)).toMatchObject({ kind: 'VMDiskImage' });
     expect(pauses).toEqual([1000, 3000]);
   });
   test.each([
-    ['429 with no word when', get, [429], 1],
-    ['429 and more seconds than a decision may wait', get, [429, '11'], 1],
-    ['429 for ever', get, [429, '1'], 5],
-    ['429 again and again, with more seconds in all', get, [429, '4'], 3],
+    ['429 without Retry-After', get, [429], 1],
+    ['429 with a longer time than a decision may wait', get, [429, '11'], 1],
+    ['429 each time', get, [429, '1'], 5],
+    ['429 each time, with a longer time in all', get, [429, '4'], 3],
     ['503 to a read', get, [503, '1'], 5],
-    ['503 to a write, which may have been done', create, [503, '1'], 1],
-    ['500, whatever is said', get, [500, '1'], 1],
-  ] as const)('end with its answer after so many: %s', async (_, ask, answer, times) => {
+    ['503 to a write, which may have been performed', create, [503, '1'], 1],
+    ['500, also with Retry-After', get, [500, '1'], 1],
+  ] as const)('fail after this many attempts: %s', async (_, ask, answer, times) => {
     const { kube, asked } = await answered(answer);
     await expect(ask(kube)).rejects.toMatchObject({ status: answer[0] });
     expect(asked()).toBe(times);
   });
-  test('of which each is refused at first are all answered', async () => {
+  test('are all answered if each is refused once', async () => {
     const refused = new Set<string>();
     const config = await listening(({ url = '' }, response) => {
       if (refused.has(url)) response.writeHead(200).end(found);

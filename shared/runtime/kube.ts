@@ -113,12 +113,12 @@ export type FieldValidation = 'Warn' | 'Strict';
 export const requestTimeoutMs = 15_000;
 
 /**
- * So many requests of a client are under way at once, watches aside. The API server's priority and fairness gives one account a few
- * hundred seats, of which a list may take ten: of a thousand requests at once it refuses most.
+ * The limit of concurrent requests of a client, watches not counted. The API server's priority and fairness gives one account a few
+ * hundred seats, and a list may take ten: it would refuse most of a thousand concurrent requests.
  */
 const requestsInFlight = 32;
 
-/** An API server that has no room says when to come again. So often is it asked, and so long is waited for it in all. */
+/** An overloaded API server answers with Retry-After. These limit the attempts and the waiting time of one request. */
 const mostTries = 5;
 const longestWaitMs = 10_000;
 
@@ -158,7 +158,7 @@ export function kubeClient(
   ) {
     const url = withQuery(server() + path, query);
     const text = body === undefined ? undefined : { body: JSON.stringify(body), contentType };
-    // One that waits keeps its place: what would be sent in its stead would be refused as well.
+    // A request that waits keeps its place: the API server would refuse the next one as well.
     const answer = await inTurn(async () => {
       for (let tries = 1, waitedMs = 0; ; tries++) {
         const answer = await ask(method, url, text);
@@ -289,8 +289,8 @@ export function kubeClient(
 }
 
 /**
- * How long the API server wants to be left alone before it is asked the same again; undefined where it does not say, or may have
- * done what it was asked: only 429 means that it has not begun.
+ * The time after which the API server accepts the same request again. Undefined if it names none, or may have performed the
+ * request: only 429 means that it has not begun.
  */
 function waitAskedFor(method: HttpMethod, { httpStatusCode, headers }: ResponseContext): number | undefined {
   const isRefusedUnread = httpStatusCode === 429 || (httpStatusCode === 503 && method === HttpMethod.GET);

@@ -4,12 +4,12 @@ import { ApiError } from './errors.ts';
 import type { Kube } from './kube.ts';
 import type { Decision } from './verdict.ts';
 
-/** So many objects are left out of one look before it is given up. */
+/** The limit of unreadable objects; with more the pass fails. */
 const mostUnread = 5;
 
 /**
- * What a pass sees. Where the API server answers for an object that an event names, but does not show it, that object alone is
- * left out, as a decision that failed; whatever else cannot be read fails the pass.
+ * Observes what a pass decides about. If the API server answers with an error for an object that an event names, only that object
+ * is skipped, as a failed decision. Any other failed read fails the pass.
  */
 export async function observeReadable<Observed>(
   { observe }: FunctionDeclaration<Observed>,
@@ -20,7 +20,7 @@ export async function observeReadable<Observed>(
   const refusals = new Map<unknown, ObjectReference>();
   const noting = { ...context, kube: notingReads(context.kube, refusals) };
   for (let { subjects } = wake; ; ) {
-    // What nobody asks for any more is not looked at.
+    // No readable subject is left, so there is nothing to observe.
     if (unread.length > 0 && subjects.length + wake.messages.length === 0 && !wake.sweep && !wake.audit)
       return { observed: [], unread };
     try {

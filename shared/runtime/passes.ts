@@ -2,8 +2,8 @@ import type { Wake } from '../function.ts';
 import type { Verdict } from './verdict.ts';
 
 /**
- * Lets events share passes: one pass at a time, and all that come meanwhile share the next; what becomes of each the pass's verdict
- * says. This is all that a process keeps between events, and nothing is wrong where two processes do not share it.
+ * Lets events share passes: one pass runs at a time, and all events that come meanwhile share the next. The verdict of the pass
+ * answers each event. A process keeps no other state between events, and two processes need not share it.
  */
 export function sharedPasses(run: (wake: Wake) => Promise<Verdict>): (wake: Wake) => Promise<void> {
   let isRunning = false;

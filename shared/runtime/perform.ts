@@ -105,7 +105,7 @@ export async function pay(effects: Effects, courtesies: readonly Courtesy[]): Pr
     if (courtesy.do === 'record') await record(effects, courtesy);
     else if (courtesy.do === 'tell') told.push(effects.tell(domainEvent(courtesy)));
   }
-  // A process that is asked to end stays as long: nobody else would tell of it.
+  // A process that is asked to end waits for this: no other process would publish these events.
   await Promise.all(told);
 }
 
@@ -257,7 +257,7 @@ async function create(
   }
 }
 
-/** By its owner references, or by a label where those would take it along too soon. */
+/** By an owner reference, or by a label if the garbage collector would follow an owner reference too soon. */
 const isMadeFor = (owner: string, { metadata: { ownerReferences = [], labels = {} } }: KubernetesObject) =>
   ownerReferences.some(({ uid }) => uid === owner) || Object.values(labels).includes(owner);
 

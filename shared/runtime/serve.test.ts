@@ -557,7 +557,7 @@ describe('a pass', () => {
   describe('in which one object fails', () => {
     const of = (name: string) => ({ ...changed, 'ce-name': name });
     const fails = new ApiError(500, 'InternalError', 'failed calling webhook');
-    /** The answers to events that share a pass, which begins once another has ended. */
+    /** The answers to events that share a pass. The pass begins once another has ended. */
     async function answersTo(posts: readonly Record<string, string>[], { observe, refuse }: Options = {}) {
       quietly();
       const gate = Promise.withResolvers<void>();
@@ -582,24 +582,24 @@ describe('a pass', () => {
       image: Widget.parse({ metadata: { name, namespace: 'lab', uid: `uid-${name}` } }),
     });
 
-    test('is wanted again for the event of that object alone', async () => {
+    test('redelivers only the event of that object', async () => {
       const { answers, wakes, writes } = await answersTo([of('a'), of('b'), of('c')]);
       expect(answers).toEqual([202, 503, 202]);
       expect(wakes).toHaveLength(2);
       expect(writes).toEqual(['create Widget a', 'create Widget b', 'create Widget c']);
     });
-    test('is wanted again where a rival wrote to it, after five tries, and for that event alone', async () => {
+    test('redelivers only that event if another writer changed the object in each of five tries', async () => {
       const refuse = (write: string) => (write.endsWith(' b') ? conflict : undefined);
       const { answers, wakes } = await answersTo([of('a'), of('b')], { refuse });
       expect(answers).toEqual([202, 409]);
       expect(wakes).toHaveLength(1 + 5);
     });
-    test('is wanted again by a timer that brought it about, and by a message that names it', async () => {
+    test('redelivers a timer event that led to it, and a message that names it', async () => {
       const observe = async () => [an('a'), an('b')];
       const message = event(ordered, { 'ce-id': '2' });
       expect((await answersTo([ping('sweep'), message, of('a')], { observe })).answers).toEqual([503, 503, 202]);
     });
-    test('is left out where the API server does not show it, and the others are looked at', async () => {
+    test('skips the object if the API server does not return it, and reconciles the others', async () => {
       const observe: Options['observe'] = async ({ kube }, { subjects }) => {
         await Promise.all(subjects.map((subject) => kube.get(Widget, subject)));
         return subjects.map(({ name }) => an(name));
@@ -667,7 +667,7 @@ describe('a pass', () => {
     await sad.drained();
     expect(sad.told).toEqual([]);
   });
-  test('that a process ends after is told of first', async () => {
+  test('delays the end of the process until its events are published', async () => {
     const taken = Promise.withResolvers<void>();
     const told: Action = { do: 'tell', type: 't', id: 'fact', subject: 's', data: {} };
     const { post, drained } = served({ decide: () => [status, told], tell: () => taken.promise });

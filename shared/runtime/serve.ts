@@ -65,10 +65,10 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
 
 const nothing: Wake = { subjects: [], messages: [], sweep: false, audit: false };
 
-/** So many decisions of a pass are made and performed at once; what the others will write is not thought of yet. */
+/** The limit of decisions of a pass that are made and performed at once. The others are not computed before one of these is done. */
 const decisionsAtOnce = 32;
 
-/** One pass of a function over what its events named; says which of them are wanted again. Throws where nothing could be observed. */
+/** One pass of a function over the objects of its events. The verdict says which to redeliver. Throws if observing failed. */
 export async function runPass<Observed>(
   declaration: FunctionDeclaration<Observed>,
   ports: Ports,
@@ -103,7 +103,7 @@ export async function runPass<Observed>(
 const wantsAnotherTry = ({ refusals, looksAgain }: Outcome, knownRefusals: number) =>
   refusals.size > knownRefusals || looksAgain.length > 0;
 
-/** Why the same is wanted again a little later, of what was done without an error. */
+/** Why a decision that was performed without an error has to be made again soon. */
 const whyAgain = ({ again, looksAgain }: Outcome) => {
   const why = looksAgain.length > 0 ? 'what was written was not looked at once more' : again;
   return why === undefined ? undefined : new Again(why);
@@ -111,7 +111,7 @@ const whyAgain = ({ again, looksAgain }: Outcome) => {
 
 const wakeWord = ({ audit, sweep }: Wake) => (audit ? 'audit' : sweep ? 'sweep' : 'event');
 
-/** Each decision is performed on its own: one that fails does not hold up the others, nor their events. */
+/** Each decision is performed on its own: a failed decision blocks neither the others nor their events. */
 async function decideAll<Observed>(
   declaration: FunctionDeclaration<Observed>,
   { kube, now, clouds: door, holdOffMs = defaultHoldOffMs }: Ports,

@@ -12,7 +12,7 @@ export interface DomainEvent {
 
 /** Tells others what happened; a listener that is away or broken never holds up an image. */
 export interface Teller {
-  /** Resolves when the event was taken, or given up. */
+  /** Resolves when the event was accepted or given up. */
   tell(event: DomainEvent): Promise<void> | void;
   /** Tells once more, under the same ids, what was told since the last two calls: a consumer drops the repeats. */
   retell(): void;

@@ -7,7 +7,7 @@ const object = (name: string) => ({ metadata: { namespace: 'lab', name, uid: `ui
 const failed = new Error('failed calling webhook');
 const rivalled = new Conflict('the object has been modified');
 
-/** Three machines that look at one another's addresses, the second of which could not be written; `c` has a disk. */
+/** Three machines that read one another's addresses. The write of the second failed. `c` has a disk. */
 const machines = ['a', 'b', 'c'].map(object);
 const [a, b, c] = machines;
 const verdict = verdictOf([
@@ -24,27 +24,27 @@ const about = (name: string): Partial<Wake> => ({
 const telling = (data: unknown): Partial<Wake> => ({ messages: [{ data } as Message] });
 
 test.each([
-  ['of an object that was done', about('a'), undefined],
-  ['of the object that failed', about('b'), failed],
-  ['of an object that the failed one only looked at', about('c'), undefined],
-  ['of what belongs to the object that failed', about('b-pod'), failed],
-  ['of what belongs to another', about('c-disk'), undefined],
-  ['of an object that is missing', about('missing'), rivalled],
-  ['of an object that nobody saw', about('gone'), failed],
-  ['that tells of an object that was done', telling({ namespace: 'lab', name: 'a' }), undefined],
-  ['that tells of the object that failed', telling({ namespace: 'lab', name: 'b' }), failed],
-  ['that tells of nothing in particular', telling(undefined), failed],
+  ['about an object that succeeded', about('a'), undefined],
+  ['about the object that failed', about('b'), failed],
+  ['about an object that the failed decision only read', about('c'), undefined],
+  ['about a child of the object that failed', about('b-pod'), failed],
+  ['about a child of another object', about('c-disk'), undefined],
+  ['about a missing object', about('missing'), rivalled],
+  ['about an object that no decision read', about('gone'), failed],
+  ['that names an object that succeeded', telling({ namespace: 'lab', name: 'a' }), undefined],
+  ['that names the object that failed', telling({ namespace: 'lab', name: 'b' }), failed],
+  ['that names no object', telling(undefined), failed],
   ['of a sweep', { sweep: true }, failed],
   ['of an audit', { audit: true }, failed],
-] as const)('an event %s is answered by it', (_, event, error) => {
+] as const)('an event %s gets its verdict', (_, event, error) => {
   expect(verdict(wake(event))).toBe(error);
 });
 
-test('no event is wanted again where all was done', () => {
+test('no event is redelivered if every decision succeeded', () => {
   expect(verdictOf([{ observed: { machine: a } }])(wake(about('gone')))).toBeUndefined();
 });
 
-test('an object that two decisions are about is answered by both', () => {
+test('two decisions about one object answer together', () => {
   const twice = verdictOf([{ observed: { machine: a } }, { observed: { machine: a }, error: failed }]);
   expect(twice(wake(about('a')))).toBe(failed);
 });

@@ -2,19 +2,19 @@ import type { Message, Subject, Wake } from '../function.ts';
 import { keyOf } from '../resources/resource.ts';
 import { Conflict } from './errors.ts';
 
-/** What became of one decision. */
+/** The result of one decision. */
 export interface Decision {
   observed: unknown;
-  /** Why it is to be made again; absent where all of it was done. */
+  /** Why it has to be made again; absent if all of it was performed. */
   error?: unknown;
 }
 
-/** Why the events of a wake are wanted again; undefined where all that they asked for is done. */
+/** Why the events of a wake have to be redelivered; undefined if they are done. */
 export type Verdict = (wake: Wake) => unknown;
 
 /**
- * Tells the events of a pass apart by what became of their objects: an event answers for the decisions that are about its object,
- * else for those that saw it among others, else (its object is gone, or it is a timer) for all.
+ * The verdict on each event of a pass. It is that of the decisions about the event's object; if there are none, that of the
+ * decisions that read the object; and if none did (the object is deleted, or the event is a timer's), that of all decisions.
  */
 export function verdictOf(decisions: readonly Decision[]): Verdict {
   if (decisions.every(({ error }) => error === undefined)) return () => undefined;
@@ -33,7 +33,7 @@ export function verdictOf(decisions: readonly Decision[]): Verdict {
   };
 }
 
-/** What trying again may mend comes before what somebody else wrote first. */
+/** An error that a retry may mend comes before a conflict with another writer. */
 function worst(decisions: readonly Decision[]): unknown {
   const errors = decisions.map(({ error }) => error).filter((error) => error !== undefined);
   return errors.find((error) => !(error instanceof Conflict)) ?? errors[0];
@@ -44,10 +44,10 @@ const keyOfMessage = ({ data }: Message) => {
   return keyOf({ namespace, name: name ?? '' });
 };
 
-/** Lists, and lists by name, stand within an entry and within its parts. */
+/** An entry has lists, and lists by name, in itself and in its parts. */
 const deepest = 3;
 
-/** The objects and references that an entry shows, by namespace/name, each with how deep in it: 0 is its own. */
+/** The objects and references in an entry, by namespace/name, each with its depth: 0 is the entry's own object. */
 function keysIn(observed: unknown): Map<string, number> {
   const keys = new Map<string, number>();
   const look = (value: unknown, depth: number) => {

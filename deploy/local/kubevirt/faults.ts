@@ -18,7 +18,7 @@ export type MachineFaultMode =
   | { mode: 'dataVolumeError'; forMs: number }
   /** The launcher's image cannot be pulled (each pull is an occasion): ErrImagePull and ImagePullBackOff in turn. */
   | { mode: 'imagePull' }
-  /** The guest cannot be started in its Pod for this time: Synchronized False, and printableStatus Starting all the while. */
+  /** The guest cannot start in its Pod for this time: Synchronized is False, and printableStatus stays Starting. */
   | { mode: 'domainFails'; forMs: number }
   /** The guest powers itself off so long after it was up. */
   | { mode: 'guestShutdown'; afterMs?: number }

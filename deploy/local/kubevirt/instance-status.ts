@@ -69,7 +69,7 @@ function placement({ instance, hasAgent, networkData }: ObservedForInstanceStatu
   };
 }
 
-/** An address is told once the guest runs. */
+/** Addresses are reported once the guest runs. */
 function interfacesAt(
   phase: string,
   known: Interface[],

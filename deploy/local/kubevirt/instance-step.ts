@@ -21,7 +21,7 @@ export interface ObservedInstance extends Omit<ObservedForInstanceStatus, 'isEar
   pods: Pod[];
   /** The launcher that is there only so that a node is chosen for a disk. */
   temporary: Pod | undefined;
-  /** How long its guest still cannot be started. */
+  /** How long its guest still cannot start. */
   domainFailsMs: number;
   /** Whether its machine is still there. */
   hasMachine: boolean;
@@ -67,7 +67,7 @@ interface Launch {
   done?: boolean;
 }
 
-/** What virt-handler says of whatever goes wrong at starting a guest (KubeVirt pkg/virt-handler/vm.go); the message was recorded. */
+/** What virt-handler reports if a guest cannot start (KubeVirt pkg/virt-handler/vm.go). The message is from a recording. */
 const domainError = ({ domainFailsMs }: ObservedInstance): SyncError | undefined =>
   domainFailsMs > 0
     ? {
@@ -77,8 +77,8 @@ const domainError = ({ domainFailsMs }: ObservedInstance): SyncError | undefined
     : undefined;
 
 /**
- * Makes the launcher as soon as all claims are there, filled or waiting for it. Networks are not looked for (feature gate
- * ExternalNetResourceInjection): what is missing there keeps the Pod from being set up.
+ * Creates the launcher as soon as all claims exist, whether filled or waiting for it. It does not check networks (feature gate
+ * ExternalNetResourceInjection): a missing network prevents the start of the Pod.
  */
 function launching({ instance, volumes, temporary, suffix }: ObservedInstance): Launch {
   const lost = volumes.find(({ claim }) => !claim);

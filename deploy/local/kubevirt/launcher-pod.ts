@@ -79,7 +79,7 @@ export function networkReference(networkName: string, home: string | undefined) 
   return rest.length > 0 ? { namespace: first, name: rest.join('/') } : { namespace: home, name: first };
 }
 
-/** The networks that a launcher is to be put on. */
+/** The networks of a launcher. */
 export const networksOf = ({ metadata }: Pod): { namespace: string; name: string }[] =>
   JSON.parse(metadata.annotations?.[networksAnnotation] ?? '[]');
 

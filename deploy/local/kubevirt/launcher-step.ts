@@ -24,7 +24,7 @@ export interface ObservedLauncher {
   lateClaims: Claim[];
   /** A Secret it mounts that is not there. */
   missingSecret: string | undefined;
-  /** `namespace/name` of a network that it is to be put on and that does not exist. */
+  /** `namespace/name` of a network of the launcher that does not exist. */
   missingNetwork: string | undefined;
   /** Whether its guest is up. */
   isGuestUp: boolean;
@@ -97,7 +97,7 @@ function schedule(observed: ObservedLauncher): LauncherStep {
   return { writes: missingNetwork === undefined ? creating : [...creating, noSandbox(pod, missingNetwork)] };
 }
 
-/** All that is ever said of a network that does not exist: Multus' words, by the kubelet. */
+/** The only report of a network that does not exist: the message of Multus, in an Event of the kubelet. */
 const noSandbox = (pod: Pod, network: string): Write => ({
   do: 'event',
   about: pod,

@@ -59,7 +59,7 @@ function nextConditions({ machine, instance, failure, nowMs }: ObservedForStatus
   const said = [readiness(instance), ...(failure ? [{ type: 'Failure', status: 'True', ...failure }] : [])];
   const before = machine.status?.conditions ?? [];
   const kept = failure ? before : without(before, 'Failure');
-  // A restart that has begun is asked for no more.
+  // KubeVirt removes the condition as soon as the restart begins.
   if (!instance) return withConditions(without(kept, 'RestartRequired'), said, nowMs);
   const copied = (instance.status?.conditions ?? []).filter(({ type }) => !notCopied.includes(type));
   const fresh = kept.filter(({ type }) => notCopied.includes(type) || copied.some((one) => one.type === type));

@@ -319,7 +319,7 @@ describe('what a machine waits for, and goes on when it comes', () => {
     await machines.until(isReady);
   });
 
-  test('a network: the Pod is made and not set up, of which only an Event of it tells', async () => {
+  test('a network: the Pod is created but not set up, and only its Event reports this', async () => {
     await start();
     const networks = [{ name: 'lan', multus: { networkName: 'other-net' } }];
     await make(aMachine({}, { networks }));
@@ -332,7 +332,7 @@ describe('what a machine waits for, and goes on when it comes', () => {
     expect(await eventsOf('Pod')).toContainEqual(told);
   });
 
-  test('a guest that cannot be started: Synchronized says why in virt-handler’s words, and printableStatus says Starting', async () => {
+  test('a guest that cannot be started: Synchronized has the message of virt-handler, and printableStatus stays Starting', async () => {
     await start({ faults: [{ match: 'pc', mode: 'domainFails', forMs: 300 }] });
     await make(aMachine());
     const machine = await machines.until((object) => conditionOf(object, 'Synchronized')?.status === 'False');

@@ -281,7 +281,7 @@ export const machineConditions = [
 ] as const;
 export type MachineCondition = (typeof machineConditions)[number];
 
-/** Reasons of `trouble` that are no trouble yet, but steps that every machine takes. */
+/** Reasons of `trouble` that are steps that every machine takes, not errors. */
 export const machineSteps: readonly string[] = ['Cloning', 'Starting', 'Stopping', 'MachineTerminating'];
 
 /** What is so; written by the functions only. */
@@ -319,18 +319,18 @@ export const VirtualMachineStatus = z.object({
     .max(32)
     .optional()
     .describe(
-      'The addresses on each network, as KubeVirt reports them: without an agent in the guest it may know none.',
+      'The addresses on each network, as KubeVirt reports them. If the guest runs no agent, KubeVirt may know none.',
     ),
   fixedAddresses: z
     .array(z.object({ network: z.string().max(127), ipAddress: z.string().max(64) }))
     .max(32)
     .optional()
-    .describe('The addresses that the machine was made with; no other machine of the namespace gets one of them.'),
+    .describe('The addresses that the machine was made with. No other machine of the namespace gets one of them.'),
   nodeName: z.string().max(253).optional().describe('The node it runs on.'),
   trouble: z
     .object({ reason: z.string().max(128), since: time('Since when.') })
     .optional()
-    .describe('What keeps the machine from being well, be it a step on its way; it is Failed when that lasts.'),
+    .describe('What keeps the machine from being Ready: an error, or a step. If it lasts, the machine is Failed.'),
   readyAt: time('When it was Ready for the first time.').optional(),
 });
 export type VirtualMachineStatus = z.infer<typeof VirtualMachineStatus>;

@@ -11,20 +11,20 @@ const spec = {
 const read = (status: unknown) => VMDiskImage.parse({ metadata: { name: 'ubuntu' }, spec, status }).status;
 const known = { phase: 'Succeeded', revision: 3, contentDigest: 'abc' };
 
-test('a phase that another version writes is read as it stands', () => {
+test('a phase that another version writes is read unchanged', () => {
   expect(read({ ...known, phase: 'Verifying' })).toEqual({ ...known, phase: 'Verifying' });
   expect(read({ ...known, phase: 7 })).toEqual({ ...known, phase: '7' });
 });
 
 test.each([
-  ['a field that nobody knows', { verifiedAt: 'today' }],
+  ['an unknown field', { verifiedAt: 'today' }],
   ['conditions of another shape', { conditions: [{ type: 'Ready', status: 'Maybe' }] }],
   ['a snapshot without a name', { snapshot: { revision: 1 } }],
-  ['a number that is text', { attempt: 'one' }],
-])('%s costs no other field of the status', (_, garbage) => {
+  ['text in place of a number', { attempt: 'one' }],
+])('%s affects no other field of the status', (_, garbage) => {
   expect(read({ ...known, ...garbage })).toEqual(known);
 });
 
-test('a status that is no object at all is none', () => {
+test('a status that is no object is read as absent', () => {
   expect(read('Succeeded')).toBeUndefined();
 });

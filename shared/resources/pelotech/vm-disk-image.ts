@@ -13,7 +13,7 @@ export const publishedContent = 'pelotech.ot/published-content';
 /** Names a VolumeSnapshot in the image's namespace that is taken over in place of a download. */
 export const adoptSnapshot = 'pelotech.ot/adopt-snapshot';
 
-/** Names an earlier revision, of those that are kept, that machines are cloned from as long as it stands. */
+/** Names a kept revision. While the annotation is set, machines are cloned from that revision. */
 export const useRevision = 'pelotech.ot/use-revision';
 
 /** On everything made for an image. */
@@ -170,7 +170,7 @@ export const VMDiskImageStatus = z.object({
     })
     .optional()
     .describe(
-      'The snapshot that machines are cloned from: of the newest revision that is ready, or of the one that is pinned.',
+      'The snapshot that machines are cloned from: of the newest revision that is ready, or of the pinned revision.',
     ),
   revisions: z
     .array(
@@ -201,10 +201,10 @@ export const VMDiskImageStatus = z.object({
     .optional()
     .describe('The last ten facts: when, what, why.'),
 });
-/** As it is read: a phase may be one that another version of the functions writes. */
+/** The status as read: another version of the functions may have written the phase. */
 export type VMDiskImageStatus = Omit<z.infer<typeof VMDiskImageStatus>, 'phase'> & { phase?: string | undefined };
 
-/** Each field by itself: what is garbage in one is lost, and costs no other. A phase that is there is never taken for none. */
+/** Each field is parsed on its own: an invalid field is dropped and does not affect the others. A phase is never dropped. */
 const fields: readonly [string, z.ZodType][] = Object.entries(VMDiskImageStatus.shape);
 const readStatus = z.object({
   ...Object.fromEntries(fields.map(([name, schema]) => [name, schema.catch(undefined)])),
@@ -216,7 +216,7 @@ export const VMDiskImage = defineResource(
   { apiVersion: 'pelotech.ot/v1alpha1', kind: 'VMDiskImage', plural: 'vmdiskimages' },
   {
     spec: VMDiskImageSpec,
-    // One that is no object at all is taken for none: start-sync rebuilds it.
+    // A status that is no object is read as absent, and start-sync rebuilds it.
     status: readStatus.optional().catch(undefined),
   },
 );
@@ -246,11 +246,11 @@ export const arrows: readonly { from: Phase | ''; to: Phase; by: string; when: s
   { from: 'Syncing', to: 'Failed', by: 'follow-sync', when: 'attempts spent, or for good' },
   { from: 'Snapshotting', to: 'Succeeded', by: 'follow-sync', when: 'the snapshot is ready' },
   { from: 'Snapshotting', to: 'Failed', by: 'follow-sync', when: 'snapshotTimeout, or the volume is lost' },
-  { from: 'Failed', to: 'Snapshotting', by: 'follow-sync', when: 'the snapshot is usable after all, or is made' },
-  { from: 'Succeeded', to: 'Snapshotting', by: 'follow-sync', when: 'the snapshot is lost, its volume is kept' },
+  { from: 'Failed', to: 'Snapshotting', by: 'follow-sync', when: 'the snapshot is usable after all, or is created' },
+  { from: 'Succeeded', to: 'Snapshotting', by: 'follow-sync', when: 'the snapshot is lost, but its volume exists' },
 ];
 
-/** Its phase is another version's, as in an upgrade: what it stands for is unknown, and it is left alone. */
+/** Another version of the functions wrote its phase, as during an upgrade. The meaning is unknown, so the image is left alone. */
 export const isOfAnotherVersion = ({ status }: { status?: { phase?: string | undefined } | undefined }) =>
   Boolean(status?.phase) && !phases.some((known) => known === status?.phase);
 
