@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import {
+  syncRequested,
   type VMDiskImage,
   VMDiskImage as VMDiskImageKind,
   type VMDiskImageStatus,
@@ -142,7 +143,7 @@ describe('an image that Failed for want of its snapshot', () => {
     const { verbs, statuses } = pass(waiting, { dataVolumes: [volume], refusals });
     expect(verbs).toEqual(['patchStatus']);
     expect(statuses[0]?.message).toBe(
-      'The VolumeSnapshot was refused: Forbidden: exceeded quota. The volume is kept; the snapshot is asked for again every ten minutes.',
+      'The VolumeSnapshot was refused: Forbidden: exceeded quota. The volume is kept; the snapshot is asked for again every ten minutes, and when annotation pelotech.ot/sync-requested has a new value.',
     );
   });
   test('asks for it again at each audit, and is left as it is where it is refused again', () => {
@@ -164,6 +165,25 @@ describe('an image that Failed for want of its snapshot', () => {
     const dataVolumes = reason === 'VolumeLost' ? [] : [volume];
     const { statuses } = pass(failed(reason), { dataVolumes, snapshots: [snapshot] });
     expect(statuses.map(({ phase }) => phase)).toEqual(phases);
+  });
+  test('tries again at once where nothing but sync-requested changed, and does so once', () => {
+    const status = failed('SnapshotTimeout').status ?? {};
+    const asked = (more: ImageOptions) => aVMDiskImage({ status, annotations: { [syncRequested]: 'now' }, ...more });
+    const kept = { dataVolumes: [volume] };
+    const { verbs, statuses } = pass(asked({}), kept);
+    expect(verbs).toEqual(['patchStatus']);
+    expect(statuses[0]).toMatchObject({
+      phase: 'Snapshotting',
+      snapshottingAt: at(60).replace('.000Z', 'Z'),
+      syncRequested: 'now',
+    });
+    expect(statuses[0]?.contentDigest).toBe(contentDigest(asked({})));
+    const again = { ...status, contentDigest: contentDigest(asked({})), syncRequested: 'now' };
+    expect(pass(asked({ status: again }), kept).verbs).toEqual([]);
+    expect(pass(asked({ status: again, annotations: {} }), kept).verbs).toEqual(['patchStatus']);
+    expect(pass(asked({ spec: { url: 'https://images/other' } }), kept).verbs).toEqual([]);
+    expect(pass(asked({ status: { ...status, syncRequested: 'before' } }), kept).verbs).toEqual([]);
+    expect(pass(asked({})).verbs).toEqual([]);
   });
   test('leaves another content to start-sync, and a download that failed to nobody', () => {
     const observed = { dataVolumes: [volume], snapshots: [ready], isAudit: true };

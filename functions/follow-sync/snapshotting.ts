@@ -55,7 +55,8 @@ export function snapshotting(observed: Observed): Action[] {
 }
 
 const isWaiting = 'Downloaded; waiting for the snapshot.';
-const keptUntil = 'The volume is kept; the snapshot is asked for again every ten minutes.';
+const keptUntil =
+  'The volume is kept; the snapshot is asked for again every ten minutes, and when annotation pelotech.ot/sync-requested has a new value.';
 
 /** The snapshotter's words as long as they stand there: it tries again, and an error is never final. */
 function saysError({ image, nowMs }: Observed, { status }: VolumeSnapshot): Action[] {

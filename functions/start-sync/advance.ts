@@ -12,11 +12,12 @@ import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snap
 import { adopteeOf } from '../../shared/rules/adoption.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
-import { contentDigest } from '../../shared/rules/content-digest.ts';
+import { contentStatus } from '../../shared/rules/content-digest.ts';
 import type { Move } from '../../shared/rules/image-status.ts';
 import { dataVolumeName } from '../../shared/rules/names.ts';
 import { isValid, type Policy } from '../../shared/rules/policy.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
+import { isSnapshotAsked } from '../../shared/rules/snapshot-asked.ts';
 import { refusedBy } from '../../shared/rules/sources.ts';
 import { lastPlace } from './queue.ts';
 import { newRevision } from './revision.ts';
@@ -68,23 +69,25 @@ const isNew: Check = (image, world) => {
   if (adopt) return adopting(image, adopt, made.attempt > 0 ? made.revision + 1 : made.revision);
   return queued('Queued', 'Waiting for a free slot.', {
     revision: made.revision,
-    contentDigest: contentDigest(image),
+    ...contentStatus(image),
     queuedAt: world.places.get(image.metadata.uid) ?? image.metadata.creationTimestamp,
     attempt: made.attempt,
     attempts: made.attempt,
   });
 };
 
-const isOtherContent: Check = (image, { nowMs }) => {
+const isOtherContent: Check = (image, { nowMs, dataVolumes }) => {
   const wanted = newRevision(image);
   if (!wanted) return undefined;
   const revision = (image.status?.revision ?? 1) + 1;
   if (wanted.adopt) return adopting(image, wanted.adopt, revision);
+  // What is downloaded waits for its snapshot, which is follow-sync's.
+  if (isSnapshotAsked(image, dataVolumes)) return undefined;
   return queued('NewRevision', `${wanted.why} Waiting for a free slot.`, {
     revision,
     // What was adopted once is not adopted again while the annotation stands; without it, it may be named anew.
     ...(adopteeOf(image) ? {} : { adoption: null }),
-    contentDigest: contentDigest(image),
+    ...contentStatus(image),
     queuedAt: lastPlace(nowMs),
     attempt: 0,
     attempts: 0,
@@ -171,7 +174,7 @@ const adopting = (image: VMDiskImage, snapshot: string, revision: number): Step 
     ...nothingYet,
     revision,
     adoption: { snapshot, revision },
-    contentDigest: contentDigest(image),
+    ...contentStatus(image),
     queuedAt: null,
     attempt: 0,
     attempts: 0,

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
-import type { VMDiskImage, VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import {
+  adoptSnapshot,
+  syncRequested,
+  type VMDiskImage,
+  type VMDiskImageStatus,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { contentDigest } from '../../shared/rules/content-digest.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
@@ -225,6 +231,39 @@ describe('the queue', () => {
       expect(holders).toEqual(['b']);
     },
   );
+});
+
+describe('an image that Failed for want of its snapshot, and whose sync is requested', () => {
+  const status = { phase: 'Failed', attempt: 1, attempts: 1, snapshottingAt: at(60) } as const;
+  const before = known({ name: 'a', status });
+  const asked = (more: ImageOptions = {}) =>
+    aVMDiskImage({ name: 'a', annotations: { [syncRequested]: 'now' }, status: before.status ?? {}, ...more });
+  const volume = aDataVolume(before, { phase: 'Succeeded' });
+  const failedVolume = aDataVolume(before, { phase: 'Failed' });
+  test.each<[string, VMDiskImage, DataVolume[], string[]]>([
+    ['downloads nothing where its volume is kept', asked(), [volume], []],
+    ['is downloaded anew where its volume is lost', asked(), [], ['a Queued']],
+    ['is downloaded anew where its volume has Failed', asked(), [failedVolume], ['a Queued']],
+    ['is downloaded anew where its spec changed, too', asked({ spec: { diskSize: '30Gi' } }), [volume], ['a Queued']],
+    [
+      'is downloaded anew where it was asked for before',
+      asked({ status: { ...before.status, syncRequested: 'x' } }),
+      [volume],
+      ['a Queued'],
+    ],
+    [
+      'adopts the snapshot that is named',
+      asked({ annotations: { [adoptSnapshot]: 'golden' } }),
+      [volume],
+      ['a Snapshotting'],
+    ],
+  ])('%s', (_, image, dataVolumes, phases) => {
+    expect(pass([image], { dataVolumes, data: { concurrency: '0' } }).phases).toEqual(phases);
+  });
+  test('says what the download serves once it is queued', () => {
+    const [write] = pass([asked()], { data: { concurrency: '0' } }).of('patchStatus');
+    expect(write?.status).toMatchObject({ revision: 2, contentDigest: contentDigest(asked()), syncRequested: 'now' });
+  });
 });
 
 describe('a crowd that has to move', () => {

@@ -2,7 +2,7 @@ import { publishedContent, syncRequested, type VMDiskImage } from '../resources/
 import { digestOf } from './names.ts';
 
 /** Digest of what the image is to hold: a changed name, Secret or CA wants no new download. */
-export const contentDigest = ({ spec, metadata }: VMDiskImage) =>
+export const contentDigest = ({ spec, metadata }: VMDiskImage, requested = requestedSync({ metadata })) =>
   digestOf([
     spec.url,
     spec.sourceType,
@@ -10,6 +10,15 @@ export const contentDigest = ({ spec, metadata }: VMDiskImage) =>
     spec.diskSize,
     spec.storageClass,
     spec.snapshotClass,
-    metadata.annotations?.[syncRequested] ?? null,
+    requested,
     metadata.annotations?.[publishedContent] ?? null,
   ]);
+
+/** What a status says of the content it speaks of. */
+export const contentStatus = (image: VMDiskImage) => ({
+  contentDigest: contentDigest(image),
+  syncRequested: requestedSync(image),
+});
+
+const requestedSync = ({ metadata }: Pick<VMDiskImage, 'metadata'>): string | null =>
+  metadata.annotations?.[syncRequested] ?? null;

@@ -32,6 +32,8 @@ export const s17Content: Invariant = {
     /** By the uid of the snapshot, and by the name of its VolumeSnapshotContent, under which a backup brings it back. */
     const held = new Map<string, Download | undefined>();
     const asked = new Map<string, Asked[]>();
+    /** Image and revision: a sync that was requested of one that Failed for want of its snapshot is served by its download. */
+    const triedAgain = new Set<string>();
     const snapshotOf = ({ metadata, status }: VMDiskImage) =>
       [...state.snapshots.values()].find(
         (one) => one.metadata.name === status?.snapshot?.name && one.metadata.namespace === metadata.namespace,
@@ -42,8 +44,10 @@ export const s17Content: Invariant = {
       if (!download || isAdopted(image)) return undefined;
       const pinned = image.metadata.annotations?.['pelotech.ot/use-revision'];
       if (pinned !== undefined) return wronglyPinned(image, snapshot, download);
-      if (contents.some((content) => download.asked.has(content) && download.told === toldOf(content)))
-        return undefined;
+      const isAgain = triedAgain.has(`${image.metadata.uid} ${image.status?.revision}`);
+      const plain = isAgain ? withoutRequest : (content: string) => content;
+      const before = new Set([...download.asked].map(plain));
+      if (contents.some((content) => before.has(plain(content)) && download.told === toldOf(content))) return undefined;
       return `${image.metadata.name} is Ready with ${snapshot.metadata.name}, a download of ${download.told}, and asks for ${toldOf(contentOf(image))}`;
     };
     return {
@@ -76,6 +80,12 @@ export const s17Content: Invariant = {
           const since = { content: contentOf(before), untilRevision: revision, untilMs: change.atMs };
           asked.set(uid, [...(asked.get(uid) ?? []), since]);
         }
+        if (
+          before?.status?.phase === 'Failed' &&
+          before.status.snapshottingAt &&
+          object.status?.phase === 'Snapshotting'
+        )
+          triedAgain.add(`${uid} ${object.status.revision}`);
         const isNew = isHolding(object) && !(before && isHolding(before));
         if (!isNew || change.by === 'user' || gaps?.length) return undefined;
         const began = beganAt(step);
@@ -121,6 +131,9 @@ function sourceOf({ spec }: DataVolume): string | undefined {
     ' ',
   );
 }
+
+/** A content, whoever asked for it and when. */
+const withoutRequest = (content: string) => content.split(' ').toSpliced(6, 1).join(' ');
 
 /** The part of a content that a DataVolume is told. */
 const toldOf = (content: string) => content.split(' ').slice(0, 5).join(' ');

@@ -151,6 +151,18 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
     ),
   },
   {
+    invariant: 'S17',
+    what: 'an image whose snapshot did not come is Succeeded with the next, once its sync is requested',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 200, do: 'requestSync', image: 'a' },
+        { seconds: 1, do: 'deleteChild', image: 'a', of: 'VolumeSnapshot' },
+      ],
+      [{ kind: 'snapshot', at: 0, how: 'never' }],
+    ),
+  },
+  {
     invariant: 'L1',
     what: 'an image whose snapshot is ready after snapshotTimeout is Succeeded',
     plan: plainly([{ seconds: 0, do: 'createImage', image: 'a' }], [{ kind: 'snapshot', at: 0, how: 'late' }], {

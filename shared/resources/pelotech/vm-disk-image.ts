@@ -148,6 +148,10 @@ export const VMDiskImageStatus = z.object({
     .max(64)
     .optional()
     .describe('Digest of what the revision is to hold; another one makes a new revision.'),
+  syncRequested: z
+    .string()
+    .optional()
+    .describe('The value of annotation pelotech.ot/sync-requested that the revision serves.'),
   queuedAt: time('Its place in the queue.').optional(),
   attempt: int('The number of the newest DataVolume of the revision.').optional(),
   attempts: int('Attempts of the revision that count against retryLimit.').optional(),
@@ -246,7 +250,12 @@ export const arrows: readonly { from: Phase | ''; to: Phase; by: string; when: s
   { from: 'Syncing', to: 'Failed', by: 'follow-sync', when: 'attempts spent, or for good' },
   { from: 'Snapshotting', to: 'Succeeded', by: 'follow-sync', when: 'the snapshot is ready' },
   { from: 'Snapshotting', to: 'Failed', by: 'follow-sync', when: 'snapshotTimeout, or the volume is lost' },
-  { from: 'Failed', to: 'Snapshotting', by: 'follow-sync', when: 'the snapshot is usable after all, or is created' },
+  {
+    from: 'Failed',
+    to: 'Snapshotting',
+    by: 'follow-sync',
+    when: 'the snapshot is usable after all, is created, or is requested again',
+  },
   { from: 'Succeeded', to: 'Snapshotting', by: 'follow-sync', when: 'the snapshot is lost, but its volume exists' },
 ];
 

@@ -1,0 +1,17 @@
+import type { DataVolume } from '../resources/cdi/data-volume.ts';
+import type { VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
+import { contentDigest } from './content-digest.ts';
+import { dataVolumeName } from './names.ts';
+
+/**
+ * The image Failed for want of its snapshot, the volume is kept, and nothing but annotation sync-requested changed since: the snapshot
+ * is tried again, and nothing is downloaded.
+ */
+export function isSnapshotAsked(image: VMDiskImage, dataVolumes: readonly DataVolume[]): boolean {
+  const { phase, snapshottingAt, contentDigest: served, syncRequested, revision = 1, attempt = 1 } = image.status ?? {};
+  if (phase !== 'Failed' || snapshottingAt === undefined) return false;
+  if (served === contentDigest(image) || served !== contentDigest(image, syncRequested ?? null)) return false;
+  const name = dataVolumeName(image.metadata, revision, attempt);
+  const volume = dataVolumes.find(({ metadata }) => metadata.name === name && !metadata.deletionTimestamp);
+  return volume?.status?.phase === 'Succeeded';
+}
