@@ -27,8 +27,8 @@ export interface Alone extends Instance {
   /** The domain events it told. */
   told: DomainEvent[];
   /**
-   * One more instance, whose requests go through what is made of its client: to happen late, or after somebody else's. Its clock
-   * may be ahead.
+   * Another instance, whose client `through` wraps, for example to delay a request until after another one. Its clock may be
+   * ahead.
    */
   another(through: (kube: Kube) => Kube, aheadMs?: number): Instance;
   close(): Promise<void>;

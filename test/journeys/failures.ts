@@ -256,7 +256,7 @@ export const stories: readonly Story[] = [
     policy: { retryLimit: '1', retryBackoffDuration: '100ms' },
     run: async (world) => {
       const image = qcow2Buffer({ virtualBytes: 32 * 1024 * 1024, dataBytes: 4 * 1024 * 1024, seed: 1 });
-      // An entry of a table that points nowhere; of a file that only ends too early CDI notices nothing.
+      // A table entry points outside the file. CDI does not notice a file that is only truncated.
       image.fill(0xb3, 3 * 65_536 + 4, 3 * 65_536 + 8);
       await world.store.put('images', 'corrupt.qcow2', image);
       await createImage(world, 'corrupt');

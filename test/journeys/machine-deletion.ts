@@ -212,7 +212,7 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       const { kube, namespace } = world;
       await inUse(world, ['vm']);
-      // What `kubectl replace` of a manifest without finalizers does.
+      // `kubectl replace` of a manifest without finalizers does this.
       await kube.patch(VMDiskImage, refOf(world, 'image'), { metadata: { finalizers: null } });
       const hasIt = (image: VMDiskImage | undefined) =>
         image?.metadata.finalizers?.includes(diskImageFinalizer) === true;
@@ -236,7 +236,7 @@ export const kubectlStories: readonly KubectlStory[] = [
       const snapshot = refOf(world, status?.snapshot?.name ?? '');
       await world.kubectl('delete', 'vmdi', 'image', '-n', namespace, '--cascade=foreground', '--wait=false');
       await untilHeld(world, 'image', `found 1 machine: ${namespace}/a.`);
-      // The garbage collector has no more to do for this deletion once it has taken its own finalizer off.
+      // Once the garbage collector has removed its own finalizer, it does nothing more for this deletion.
       const isCollected = (image: VMDiskImage | undefined) =>
         image !== undefined && !image.metadata.finalizers?.includes('foregroundDeletion');
       await until(world, VMDiskImage, refOf(world, 'image'), isCollected);

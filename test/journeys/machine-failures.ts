@@ -77,7 +77,7 @@ export const stories: readonly Story[] = [
   ...troubled('a clone that meets an error', 'CloneFailed', {
     simulators: { cdi: { faults: [{ match: 'vm-root', mode: 'cloneError', forMs: 3000 }] } },
   }),
-  // A cause that KubeVirt takes back within ten seconds is told under a policy that gives it no time only.
+  // A cause that lasts less than ten seconds is reported only if machineFailedAfter is 0.
   ...troubled('a guest that KubeVirt cannot start', 'LaunchFailed', {
     simulators: simulated({ match: 'vm', mode: 'domainFails', forMs: 15_000 }),
   }),

@@ -263,7 +263,7 @@ export const stories: readonly Story[] = [
       expect(await find(world, VirtualMachine, 'vm')).toMatchObject({ status: { phase: 'Ready' } });
       // What virtctl restart comes to.
       await kube.delete(KubeVirtInstance, { namespace, name: 'vm' });
-      // The old one still runs while it stops.
+      // The old instance still runs while it stops.
       expect(await untilReason(world, 'vm', 'RestartRequired', 'Restarting')).toMatchObject({ status: 'True' });
       await untilReason(world, 'vm', 'RestartRequired', 'UpToDate');
       await untilMachine(world, 'vm', 'Ready');

@@ -13,12 +13,12 @@ import { createImage, type Story, until, untilGone, untilPhase, type World } fro
 
 const lease = { namespace: operatorNamespace, name: leaseName };
 const names = ['ready', 'loading', 'waiting'];
-/** Images last: nothing says in which order a backup brings them back, and this one helps least. */
+/** Images last: a restore may use any order, and this one is the hardest for the functions. */
 const kinds: readonly Resource[] = [DataVolume, VolumeSnapshot, VMDiskImage];
 
 type Backup = readonly (readonly [Resource, readonly KubernetesObject[]])[];
 
-/** One image that is ready, one that downloads and one that waits for its slot, as a backup finds them. */
+/** A backup of three images: `ready`, `loading`, which downloads, and `waiting`, which waits for a slot. */
 async function backUp(world: World): Promise<Backup> {
   for (const name of names) await putImage(world, name);
   await createImage(world, 'ready');
@@ -34,14 +34,14 @@ async function backUp(world: World): Promise<Backup> {
   return Promise.all(kinds.map(async (kind) => [kind, await world.kube.list(kind, { namespace })] as const));
 }
 
-/** The cluster is lost with all that was in it. */
+/** Deletes the images, as if the cluster were lost. */
 async function lose(world: World, backup: Backup): Promise<void> {
   const images = backup.flatMap(([kind, objects]) => (kind === VMDiskImage ? objects : []));
   for (const { metadata } of images) await world.kube.delete(VMDiskImage, metadata);
   for (const { metadata } of images) await untilGone(world, VMDiskImage, metadata);
 }
 
-/** Makes the objects anew as Velero does: with new uids, without owners, and with their status where it is asked to. */
+/** Creates the objects again as Velero does: with new uids, without owners, and optionally with their status. */
 async function restore({ kube }: World, backup: Backup, withStatus: boolean): Promise<void> {
   for (const [kind, objects] of backup) {
     for (const { metadata, ...rest } of objects) {
@@ -61,19 +61,19 @@ const untilReady = (world: World, name: string) =>
 const restored = (what: string, withStatus: boolean): Story => ({
   name: `images that a backup brings back ${what} become ready: a download of those before them keeps no slot`,
   policy: { concurrency: '1' },
-  // The download that the backup brings back has no slot, and no image; who restores a status writes any phase,
-  // with the snapshot of the image before.
+  // The restored download has neither a slot nor an image. A restored status may have any phase, and names the
+  // snapshot of the image before.
   allows: ['S2', 'S3', ...(withStatus ? ['S8', 'S9'] : [])],
   run: async (world) => {
     const backup = await backUp(world);
     await lose(world, backup);
     const before = world.history.starts().length;
     await restore(world, backup, withStatus);
-    // It stands still for ever: whoever waits for its end waits for ever.
+    // The limit keeps it from ending, so that it has to be deleted.
     for (const [kind, objects] of backup)
       if (kind === DataVolume) for (const { metadata } of objects) await untilGone(world, kind, metadata);
     world.store.limitTo(undefined);
-    // A snapshot that is lost is made again once somebody uses its image.
+    // A lost snapshot is created again once a machine uses its image.
     await createMachine(world, 'vm', 'ready');
     for (const name of names) await untilReady(world, name);
     await untilMachine(world, 'vm', 'Ready');
@@ -81,7 +81,7 @@ const restored = (what: string, withStatus: boolean): Story => ({
     const downloads = { namespace: world.namespace, labelSelector: imageUidLabel };
     for (const { metadata } of await world.kube.list(DataVolume, downloads))
       await untilGone(world, DataVolume, metadata);
-    // What came back has no owner; each image is downloaded once, the ready one perhaps not even that.
+    // The restored objects have no owner. Each image is downloaded at most once; `ready` may not be downloaded at all.
     const started = world.history.starts().slice(before);
     const images = started.map(({ image }) => image).filter(Boolean);
     expect(new Set(images).size).toBe(images.length);

@@ -1,12 +1,12 @@
-/** A mistake in one line, and who has to notice it. */
+/** A mistake in one line, and the tests that have to notice it. */
 export interface Mutant {
-  /** What it costs a user. */
+  /** What a user loses by it. */
   loses: string;
   file: string;
-  /** Stands in one place of the file. */
+  /** Occurs once in the file. */
   find: string;
   replace: string;
-  /** The test files of which one has to fail by an assertion. */
+  /** The test files. An assertion in one of them has to fail. */
   tests: readonly string[];
 }
 
@@ -33,7 +33,7 @@ const failure = 'functions/follow-sync/failure.ts';
 const pruning = 'functions/prune/index.ts';
 const imageStatus = 'shared/rules/image-status.ts';
 
-/** Mistakes that the tests once did not notice, or that a judge who uses the same rules cannot. */
+/** Mistakes that the tests once did not notice, or that an invariant built on the same rules cannot notice. */
 export const mutants: readonly Mutant[] = [
   of(home, "['Ingress', 'Egress']", "['Ingress']", composeWorkspace, "labs reach the cluster's network"),
   of(
@@ -41,14 +41,14 @@ export const mutants: readonly Mutant[] = [
     "['containerized-data-importer']",
     "['containerized-data-importer', 'app']",
     composeWorkspace,
-    'Pods of that label are outside the wall',
+    'Pods of that label bypass the network policy',
   ),
   of(
     'functions/compose-workspace/images.ts',
     "sourceType === 's3' && imageSecretRef ?",
     'imageSecretRef ?',
     composeWorkspace,
-    "the policy's Secret goes to whoever owns the url",
+    "the policy's Secret is sent to the owner of any url",
   ),
   of(
     'functions/provision-vm/image-ready.ts',
@@ -95,7 +95,7 @@ export const mutants: readonly Mutant[] = [
     'const most = 700;',
     'const most = 7000;',
     'shared/runtime/serve.test.ts',
-    "an answer of over 768 bytes ends the dispatcher of Knative's Broker",
+    'an answer of more than 768 bytes stops the dispatcher of the Knative Broker',
   ),
   of(
     pruning,
@@ -104,41 +104,35 @@ export const mutants: readonly Mutant[] = [
     'functions/prune/crowd.test.ts',
     'storage has to delete a thousand snapshots at once',
   ),
-  of(
-    pruning,
-    '.sort(byWait)',
-    '',
-    'functions/prune/crowd.test.ts',
-    'the image unused for longest is deleted in no order',
-  ),
+  of(pruning, '.sort(byWait)', '', 'functions/prune/crowd.test.ts', 'unused images are deleted in no order'),
   of(
     imageStatus,
     'id: digestOf([uid, revision, fact, time])',
     'id: digestOf([uid, revision, fact])',
     'shared/rules/image-status.test.ts',
-    'who consumes events drops the second retry of a revision as a repeat',
+    'a consumer of events drops the second retry of a revision as a repeat',
   ),
-  of(imageStatus, '.slice(-10)', '.slice(-3)', 'shared/rules/image-status.test.ts', 'the history tells of three facts'),
+  of(imageStatus, '.slice(-10)', '.slice(-3)', 'shared/rules/image-status.test.ts', 'the history has three facts'),
   of(
     'functions/follow-sync/decide.ts',
     ' To try again set annotation pelotech.ot/sync-requested to a new value.',
     '',
     followSync,
-    'nothing says how to try again',
+    'no message says how to try again',
   ),
   of(
     'functions/console/admit.ts',
     '!status.authenticated || ',
     '',
     'functions/console/admit.test.ts',
-    'a token counts that the API server does not authenticate',
+    'a token that the API server does not authenticate is accepted',
   ),
   of(
     'shared/rules/references.ts',
     '  const { deletionTimestamp, uid } = image.metadata;\n',
     '  const { deletionTimestamp, uid } = image.metadata;\n  if (uid) return false;\n',
     [prune, provisionVm],
-    'a deleted image goes from under its machines',
+    'a deleted image is removed while machines use it',
   ),
   of(
     'shared/rules/backoff.ts',
@@ -152,6 +146,6 @@ export const mutants: readonly Mutant[] = [
     'return sinceMs + values.pruneAfter;',
     'return sinceMs;',
     prune,
-    'an image is deleted as soon as nobody uses it',
+    'an image is deleted as soon as it is unused',
   ),
 ];

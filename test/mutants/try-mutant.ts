@@ -6,14 +6,14 @@ import type { Mutant } from './mutants.ts';
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface Tried {
-  /** A test that fails, by an assertion where one does. */
+  /** A failed test, preferably one that failed by an assertion. */
   failed: { name: string; isByAssertion: boolean } | undefined;
-  /** What keeps the answer from counting: a file that does not load, a mistake that no test loads. */
+  /** Why the result does not count: a file does not load, or no test loads the mistake. */
   fault: string | undefined;
   seconds: number;
 }
 
-/** The source with the mistake in. Throws unless the text to find stands in one place. */
+/** The source with the mistake. Throws unless the text to find occurs once. */
 export function withMistake({ file, find, replace }: Mutant, source: string): string {
   const [before, after, ...more] = source.split(find);
   if (before === undefined || after === undefined || more.length > 0) {
@@ -25,7 +25,7 @@ export function withMistake({ file, find, replace }: Mutant, source: string): st
   return before + replace + after;
 }
 
-/** Runs test files, with a mistake where one is named; the mistake is put in as the file is loaded, and is on no disk. */
+/** Runs test files, with a mistake if `mutant` is set. The loader puts the mistake in; no file on disk changes. */
 export async function runTests(tests: readonly string[], mutant?: Mutant): Promise<Tried> {
   const fromMs = performance.now();
   let isLoaded = false;
@@ -38,7 +38,7 @@ export async function runTests(tests: readonly string[], mutant?: Mutant): Promi
       return withMistake(mutant, source);
     },
   };
-  // What is kept of a file on disk for the next run must not have the mistake in.
+  // The module cache on disk must not contain the mistake.
   const options = { root, fsModuleCache: !mutant, watch: false, reporters: [], maxWorkers: 1, include: [...tests] };
   const vitest = await startVitest([], options, { plugins: [plugin] });
   const modules = vitest.state.getTestModules();

@@ -9,7 +9,7 @@ import { aVirtualMachine } from '../machine-builders.ts';
 import { aReadyImage, madeIn, pass } from '../provision-pass.ts';
 import { readScenario } from './scenarios.ts';
 
-/** The claim that CDI makes for the root disk of a machine on a snapshot, by the arithmetic that the recordings have. */
+/** The claim that CDI creates for the root disk of a machine on a snapshot, computed as in the recordings. */
 function claimOn({ diskSize, restoreSize, volumeMode }: Snapshot, wanted?: string) {
   const image = aReadyImage({ diskSize });
   const snapshot = { name: 'ubuntu-r1', revision: 1, restoreSize };
@@ -56,7 +56,7 @@ interface Snapshot {
   volumeMode: string;
 }
 
-/** The snapshot that was cloned in a scenario: what is restored first is as large as that. */
+/** The snapshot that was cloned in a scenario: the smallest claim was restored from it and has its size. */
 function recorded(scenario: string, diskSize: string): Snapshot {
   const claims = readScenario(scenario)
     .filter(({ type, object }) => type === 'ADDED' && object.kind === Claim.kind)
@@ -68,7 +68,7 @@ function recorded(scenario: string, diskSize: string): Snapshot {
 
 const sizeOf = ({ spec }: Claim) => bytesOf(spec.resources?.requests?.storage ?? '');
 
-// A claim that is larger than its snapshot is resized for each machine, or copied where the class cannot grow.
+// A claim larger than its snapshot is resized for each machine, or copied if the class does not allow expansion.
 test.each<[scenario: string, diskSize: string, wanted: string | undefined, restoreSize: number]>([
   ['50-clone-block-wffc-cross-namespace', '1Gi', undefined, 1024 ** 3],
   ['50-clone-block-wffc-cross-namespace', '1Gi', '512Mi', 1024 ** 3],
@@ -79,7 +79,7 @@ test.each<[scenario: string, diskSize: string, wanted: string | undefined, resto
   ['53-clone-filesystem-host-assisted', '256Mi', undefined, 284_541_584],
   ['54-clone-same-namespace', '1Gi', undefined, 1_138_166_334],
 ])(
-  '%s: on an image of %s, a machine that asks for %s gets a claim as large as the snapshot',
+  '%s: on an image of %s, a machine that requests %s gets a claim as large as the snapshot',
   (scenario, diskSize, wanted, restoreSize) => {
     const snapshot = recorded(scenario, diskSize);
     expect(bytesOf(snapshot.restoreSize)).toBe(restoreSize);
@@ -90,10 +90,10 @@ test.each<[scenario: string, diskSize: string, wanted: string | undefined, resto
 test.each<[scenario: string, diskSize: string, wanted: string, bytes: number]>([
   ['51-clone-block-larger', '1Gi', '2Gi', 2 * 1024 ** 3],
   ['52-clone-filesystem-expanded', '1Gi', '2Gi', Math.ceil(2 * 1024 ** 3 * 1.06)],
-  // The image was made smaller, and its snapshot is still the one from before.
+  // The image was made smaller, but its snapshot is from before.
   ['51-clone-block-larger', '256Mi', '512Mi', 1024 ** 3],
 ])(
-  '%s: on an image of %s, a machine that asks for %s gets as much, and no less than the snapshot',
+  '%s: on an image of %s, a machine that requests %s gets that size, or the size of the snapshot if it is larger',
   (scenario, diskSize, wanted, bytes) => {
     expect(claimOn(recorded(scenario, diskSize), wanted)).toBe(bytes);
   },

@@ -8,7 +8,7 @@ import type { Followed } from './follow.ts';
 import { decided } from './pass.ts';
 import type { AsOf, Recording } from './recording.ts';
 
-/** The sizes of a machine's image, of its snapshot, and what its user asks for; the recording has the root disk only. */
+/** The sizes of a machine's image and snapshot, and the requested size. The recording has the root disk only. */
 export interface Sizes {
   diskSize: string;
   restoreSize: string;
@@ -19,7 +19,7 @@ interface RootDisk {
   spec: { source: { snapshot: { name: string; namespace: string } }; storage: { storageClassName: string } };
 }
 
-/** Drives the recorded root disk of a machine through provision-vm: before it is there, and after each of its writes. */
+/** Drives the recorded root disk of a machine through provision-vm: before it exists, and after each of its writes. */
 export async function clone(recording: Recording, sizes: Sizes): Promise<Followed> {
   const moments = recording.changes.flatMap(({ object, type }, index) =>
     object.kind === DataVolume.kind && type !== 'DELETED' ? [index + 1] : [],
@@ -61,7 +61,7 @@ function passes(recording: Recording, image: VMDiskImage) {
   };
 }
 
-/** What is asked for; where nothing is CDI makes the disk as large as the snapshot. */
+/** The requested size. Without a request CDI makes the disk as large as the snapshot. */
 const sizeOf = (disk: unknown) =>
   (disk as { spec: { storage: { resources?: { requests: { storage: string } } } } }).spec.storage.resources?.requests
     .storage ?? 'as snapshot';

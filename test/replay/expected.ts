@@ -1,16 +1,16 @@
 import type { Sizes } from './clone.ts';
 
-/** What a scenario should lead to: the table of results of the recording, corrected where it shows a mistake. */
+/** The expected results of a scenario: those of the recording, corrected if they show a mistake. */
 export interface Expected {
   /**
-   * Where each attempt ends: phase, reason, attempts that count. `Syncing` where the recorded functions or a person put an end to it,
-   * so that no more is known than that nothing has failed. Of a machine: which disk it asks for, and that it is ready.
+   * The end of each attempt: phase, reason, counted attempts. `Syncing` if the recorded functions or a user ended it, since then it is
+   * only known that nothing had failed. For a machine: the disk that it requests, and that the disk is ready.
    */
   ends: readonly string[];
-  /** What its message says at the end or on the way. */
+  /** A message that it has at the end or before. */
   says?: RegExp;
   policy?: Readonly<Record<string, string>>;
-  /** Why this is not what was recorded. */
+  /** Why this differs from the recording. */
   corrected?: string;
   sizes?: Sizes;
 }
@@ -38,7 +38,8 @@ const disk = (size: string, sizes: Sizes, corrected?: string): Expected => ({
 const block = { diskSize: '1Gi', restoreSize: '1Gi' };
 const filesystem = { diskSize: '1Gi', restoreSize: '1138166334' };
 const small = { diskSize: '256Mi', restoreSize: '284541584' };
-const overhead = 'CDI adds the overhead of a file system to a size that is asked for; the snapshot has it already';
+const overhead =
+  'CDI adds the overhead of a file system to a requested size; the size of the snapshot already includes it';
 
 export const expected: Readonly<Record<string, Expected>> = {
   '00-storageprofile-without-properties': {
@@ -62,7 +63,7 @@ export const expected: Readonly<Record<string, Expected>> = {
   '14-secret-missing-then-created': { ...ready(), says: /CreateContainerConfigError: secret "later" not found/ },
   '15-truncated-qcow2-succeeds': {
     ...ready(),
-    corrected: 'CDI tells nothing of it: qemu-img fills up with zeros what is missing',
+    corrected: 'CDI does not report it: qemu-img fills the missing part with zeros',
   },
   '16-s3-cut-midway': twice(/failed to pull image: unexpected EOF/),
   '17-too-large-s3-restarts': failed('DiskTooSmall', /too small to contain|larger than the reported available storage/),
@@ -86,7 +87,7 @@ export const expected: Readonly<Record<string, Expected>> = {
   '29-datavolume-deleted-by-hand': { ends: ['Retrying DataVolumeGone 1', 'Syncing'], says: /r1-a1 was deleted/ },
   '30-quota-on-scratch': {
     ...notStarted(1, /^Waiting for scratch space, attempt 1\. .*exceeded quota: q/),
-    corrected: 'Said Downloading until syncTimeout, though nothing was downloaded',
+    corrected: 'The message was Downloading until syncTimeout, although nothing was downloaded',
   },
   '31-quota-on-target': notStarted(2, /^Waiting for the importer, attempt 1\. ErrExceededQuota: /),
   '32-importer-image-missing': {

@@ -11,31 +11,31 @@ import { policyName } from '../../shared/rules/policy.ts';
 import { decided } from './pass.ts';
 import type { AsOf, Recording } from './recording.ts';
 
-/** What came of following one attempt of a scenario. */
+/** The result of following one attempt of a scenario. */
 export interface Followed {
-  /** Where the image stands at the end, as `Failed ImportFailed 2`: phase, reason, attempts that count. */
+  /** The state of the image at the end, as `Failed ImportFailed 2`: phase, reason, counted attempts. */
   end: string;
   message: string;
-  /** Every message the status had on the way. */
+  /** Every message that the status had. */
   said: ReadonlySet<string>;
-  /** How many passes there were with the lists at every two moments, and what they decided that this attempt did not end with. */
+  /** The number of passes with the lists at any two moments, and their decisions that differ from the end of this attempt. */
   passes: number;
   others: ReadonlyMap<string, number>;
 }
 
-/** From the write that made the attempt's DataVolume to the last one that the recorded functions had no part in. */
+/** From the write that created the attempt's DataVolume to the last write before the recorded functions or a user ended it. */
 interface Attempt {
   number: number;
   startedAt: string;
-  /** Numbers of writes after which a pass may read: those of DataVolumes, Pods and snapshots. */
+  /** The numbers of the writes after which a pass may read: those of DataVolumes, Pods and snapshots. */
   moments: readonly number[];
 }
 
 /**
- * Drives the recorded objects through follow-sync in place of the recorded image, which earlier functions wrote: once a pass
- * after each write, and then a pass for each two moments between which the lists of DataVolumes and of Pods may fall, for each
- * state that the image had until then. Where nothing is decided time passes while nothing changes,
- * unless the recording of that attempt `isCut`.
+ * Drives the recorded objects through follow-sync. An image of its own replaces the recorded one, which earlier functions wrote.
+ * First a pass runs after each write. Then a pass runs for every pair of moments at which it may list DataVolumes and Pods, with
+ * every state that the image had before. If the attempt does not end, time advances while nothing changes, unless the recording
+ * of that attempt `isCut`.
  */
 export async function follow(
   recording: Recording,
@@ -49,7 +49,7 @@ export async function follow(
     const followed = await followAttempt(recording, attempt, image, { policy, isCut: isCut(attempt.number) });
     found.push(followed.result);
     const { status } = followed.image;
-    // Where the recorded functions ended an attempt and these do not, the next is the same one to them.
+    // If the recorded functions ended an attempt and these do not, the next attempt is the same one for these.
     counted = status?.phase === 'Syncing' ? counted : (status?.attempts ?? 0);
     if (status?.phase === 'Failed' || status?.phase === 'Succeeded') break;
   }
@@ -77,7 +77,7 @@ async function followAttempt(
   return { image, result: { end, message: image.status?.message ?? '', said: story.said, passes: count, others } };
 }
 
-/** A pass after each write; `written` are the images that it left under way, by the moment from which each stood. */
+/** A pass after each write. `written` has the images that are not finished, each with the moment of its write. */
 async function inOrder(pass: Pass, { moments }: Attempt, fresh: VMDiskImage) {
   const said = new Set<string>();
   const written = [{ from: 0, image: fresh }];
@@ -91,7 +91,7 @@ async function inOrder(pass: Pass, { moments }: Attempt, fresh: VMDiskImage) {
   return { image, written, said };
 }
 
-/** Passes with the lists at each two moments, for each image that stood there before: the last pass may be long ago. */
+/** Passes with the lists at any two moments, for each image written before them: the last pass may be long ago. */
 async function inAnyOrder(
   pass: Pass,
   moments: Iterable<readonly [number, number]>,
@@ -110,7 +110,7 @@ async function inAnyOrder(
   return { passes: count, others };
 }
 
-/** A download that is done is on its way to any end but a failed attempt. */
+/** A finished download leads to any end except a failed attempt. */
 const isOnTheWay = (arrow: string, end: string) =>
   arrow.startsWith('Snapshotting') && /^(Succeeded|Snapshotting|Failed Snapshot)/.test(end);
 
@@ -168,7 +168,7 @@ function attemptsOf({ changes }: Recording): Attempt[] {
     const number = Number(labels?.[attemptLabel]);
     const gone = changes.findIndex((change) => change.type === 'DELETED' && change.object.metadata.name === name);
     const ended = changes.findIndex((change, at) => at > index && isEnd(change.object, number));
-    // What is deleted after the recorded functions ended the attempt, they deleted; what before, a person.
+    // After the recorded functions ended the attempt, they deleted its objects. Before that, a user did.
     const end = ended >= 0 && gone > ended ? gone : ended >= 0 ? ended : changes.length;
     const moments = changes.flatMap(({ object: { kind } }, at) =>
       at >= index && at < end && [DataVolume.kind, Pod.kind, VolumeSnapshot.kind].includes(kind) ? [at + 1] : [],
@@ -177,7 +177,7 @@ function attemptsOf({ changes }: Recording): Attempt[] {
   });
 }
 
-/** The recorded image says that this attempt is over, or is being deleted. */
+/** The recorded image reports that this attempt is over, or the image is being deleted. */
 function isEnd(
   { kind, metadata, status }: { kind: string; metadata: { deletionTimestamp?: string | undefined }; status?: unknown },
   attempt: number,

@@ -4,7 +4,7 @@ import type { Followed } from './follow.ts';
 import { expectedOf, replay } from './replay.ts';
 import { readScenario, scenarioNames } from './scenarios.ts';
 
-/** What of an attempt is kept for comparison with later functions. */
+/** The part of a result that is kept for comparison with later functions. */
 interface Kept {
   end: string;
   passes: number;
@@ -45,18 +45,18 @@ function printTable() {
       attempts.map(({ end }) => end).join() !== expectedOf(name).ends.join() || attempts.some(isOther),
   );
   const passes = all.reduce((sum, attempt) => sum + attempt.passes, 0);
-  console.log('*: in other passes of the same attempt something else is decided');
+  console.log('*: other passes of the same attempt decide something else');
   console.log(`result: ${Object.keys(now).length} scenarios, ${passes} passes, ${wrong.length} not as expected`);
 }
 
-/** What the row asks to be said, where the functions that ran in the recording did not say it: their words and ours. */
+/** The message that the row expects, if the functions in the recording did not write it: their message and the present one. */
 function messagesOf(name: string, attempts: readonly Followed[]): string[] {
   const { says } = expectedOf(name);
   const images = readScenario(name).filter(({ object }) => object.kind === VMDiskImage.kind);
   const recorded = images.map(({ object }) => (object.status as VMDiskImageStatus | undefined)?.message ?? '');
   if (!says || recorded.length === 0 || recorded.some((message) => says.test(message))) return [];
   const ours = attempts.flatMap(({ said }) => [...said]).find((message) => says.test(message)) ?? '';
-  return [`was told: ${cut(recorded.at(-1) ?? '')}`, `is told:  ${cut(ours)}`];
+  return [`recorded: ${cut(recorded.at(-1) ?? '')}`, `now:      ${cut(ours)}`];
 }
 
 function cut(message: string) {

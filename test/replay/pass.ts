@@ -3,7 +3,7 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { noClouds } from '../builders.ts';
 import type { AsOf, Given, Recording } from './recording.ts';
 
-/** When a pass reads what. */
+/** The moment and the content of the reads of a pass. */
 export interface Reads {
   asOf: AsOf;
   given: Given;

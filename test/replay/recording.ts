@@ -2,16 +2,16 @@ import { type KubernetesObject, keyOf, type ObjectReference, type Resource } fro
 import type { Kube, ListOptions } from '../../shared/runtime/kube.ts';
 import { type Change, readScenario } from './scenarios.ts';
 
-/** What a pass reads beside the recording: the image as the functions left it, the policy. */
+/** The objects that a pass reads besides the recording: the image with the status written so far, and the policy. */
 export type Given = readonly { resource: Resource; object: KubernetesObject }[];
 
-/** Answers reads of a kind with its objects as they were after that many writes of the recording. */
+/** The number of writes of the recording after which reads of a kind see its objects. */
 export type AsOf = (resource: Resource) => number;
 
-/** The reads of a pass on a busy machine are so far apart at most. */
+/** The longest time between two reads of a pass, on a busy machine. */
 const widestGapMs = 5_000;
 
-/** A scenario, with what a reader would have found at each moment of it. */
+/** A scenario, and its objects as a reader would have seen them at each moment. */
 export class Recording {
   readonly changes: readonly Change[];
   #parsed = new Map<Change, KubernetesObject>();
@@ -21,12 +21,12 @@ export class Recording {
     this.changes = readScenario(name);
   }
 
-  /** When the write of that number, from 1, was seen. */
+  /** The time of the write of that number, counted from 1. */
   msAt(number: number): number {
     return Date.parse(this.changes[number - 1]?.at ?? '');
   }
 
-  /** Each two of these moments between which the reads of one pass may fall. */
+  /** The pairs of these moments that are close enough for the reads of one pass. */
   *pairs(moments: readonly number[]): Generator<readonly [number, number]> {
     for (const [index, first] of moments.entries()) {
       for (const second of moments.slice(index)) {

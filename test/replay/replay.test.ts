@@ -7,7 +7,7 @@ test('each scenario has its row, and no other', () => {
   expect(Object.keys(expected)).toEqual(scenarioNames());
 });
 
-describe('what is decided over real CDI is what should be, whenever the lists of a pass fall', () => {
+describe('the decisions over real CDI are the expected ones, whenever a pass lists', () => {
   test.each(scenarioNames())('%s', async (name) => {
     expect(differences(name, await replay(name))).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { type Expected, expected } from './expected.ts';
 import { type Followed, follow } from './follow.ts';
 import { Recording } from './recording.ts';
 
-/** What the functions decide over a scenario: an entry for each attempt. */
+/** The decisions of the functions over a scenario: an entry for each attempt. */
 export async function replay(name: string): Promise<Followed[]> {
   const row = expectedOf(name);
   const recording = new Recording(name);
@@ -18,7 +18,7 @@ export function expectedOf(name: string): Expected {
   return row;
 }
 
-/** What is not as expected, each in a line. */
+/** The differences from the expected results, one a line. */
 export function differences(name: string, decided: readonly Followed[]): string[] {
   const { ends, says } = expectedOf(name);
   const said = decided.flatMap((attempt) => [...attempt.said]);
@@ -27,7 +27,7 @@ export function differences(name: string, decided: readonly Followed[]): string[
       const found = decided[index]?.end ?? 'no such attempt';
       return found === end ? [] : [`attempt ${index + 1}: expected ${end}, found ${found}`];
     }),
-    ...decided.slice(ends.length).map(({ end }) => `expected no further attempt, found one that ends ${end}`),
+    ...decided.slice(ends.length).map(({ end }) => `expected no further attempt, found one ending ${end}`),
     ...decided.flatMap(({ others, passes }) =>
       [...others].map(([arrow, count]) => `also ${arrow} in ${count} of ${passes} passes`),
     ),

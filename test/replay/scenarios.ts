@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mergePatch } from '../../deploy/local/api-server/patch.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 
-/** An object as it was recorded: nothing of it has been parsed. */
+/** An object as it was recorded, not parsed. */
 export type Recorded = KubernetesObject & { apiVersion: string; kind: string } & Record<string, unknown>;
 
 /** One write of one object, as a watch showed it. */
@@ -10,7 +10,7 @@ export interface Change {
   /** When the watch showed it (UTC). */
   at: string;
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** The whole object after the write; of one that was deleted the last that was seen of it. */
+  /** The whole object after the write; the last state of a deleted object. */
   object: Recorded;
 }
 
@@ -21,7 +21,7 @@ type Line = { at: string; type: Change['type'] } & (
 
 const folder = new URL('../fixtures/real-cdi/', import.meta.url);
 
-/** All that was recorded of real CDI, external-snapshotter and a CSI driver (test/fixtures/real-cdi/README.md). */
+/** The recordings of real CDI, external-snapshotter and a CSI driver (test/fixtures/real-cdi/README.md). */
 export const scenarioNames = (): string[] =>
   readdirSync(folder)
     .filter((file) => file.endsWith('.jsonl'))

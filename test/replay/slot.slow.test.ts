@@ -22,7 +22,7 @@ import { scenarioNames } from './scenarios.ts';
 const withImage = scenarioNames().filter((name) => !name.startsWith('5'));
 const kinds = [VMDiskImage, DataVolume, Pod, PersistentVolumeClaim, VolumeSnapshot].map(({ kind }) => kind);
 
-/** Numbers of writes that a pass may read after. */
+/** The numbers of the writes after which a pass may read. */
 const momentsOf = ({ changes }: Recording, from: number, end: number) =>
   changes.flatMap(({ object }, index) =>
     index >= from && index < end && kinds.includes(object.kind) ? [index + 1] : [],
@@ -64,12 +64,12 @@ const atWork = (recording: Recording, moment: number) =>
     )
     .map(({ metadata, status }) => `${metadata.name} ${status?.phase}`);
 
-describe('the slot of an attempt is given on when its importer has ended, and not before', () => {
+describe('the slot of an attempt is freed when its importer has ended, and not before', () => {
   test.each(withImage)('%s', async (name) => {
     const recording = new Recording(name);
     for (const held of attemptsOf(recording)) {
       const lease = leaseOf(held, recording);
-      /** Lease and image are read first, DataVolumes and Pods after them at once. */
+      /** A pass reads the Lease and the image first, then DataVolumes and Pods concurrently. */
       const isFreed = async (image: number, dataVolumes: number, pods: number) => {
         const counts: Record<string, number> = { VMDiskImage: image, DataVolume: dataVolumes, Pod: pods };
         const actions = await decided(startSync, recording, {
@@ -98,7 +98,7 @@ describe('the slot of an attempt is given on when its importer has ended, and no
   });
 });
 
-/** The scenarios whose image was deleted, with the moments while it was. */
+/** The scenarios whose image was deleted, with the moments of its deletion. */
 const deleted = withImage.flatMap((name) => {
   const recording = new Recording(name);
   const of = (change: (typeof recording.changes)[number]) => change.object.kind === VMDiskImage.kind;
@@ -107,7 +107,7 @@ const deleted = withImage.flatMap((name) => {
   return from < 0 || end < 0 ? [] : [{ name, recording, from, end }];
 });
 
-describe('a deleted image stays until nothing is left of it', () => {
+describe('a deleted image is retained until all its objects are deleted', () => {
   test.each(deleted)('$name', async ({ recording, from, end }) => {
     const lets = async (first: number, second: number) => {
       const [image] = recording.state(VMDiskImage, first);

@@ -35,7 +35,7 @@ const styles = {
 
 /**
  * The phase of an image, of a machine, of a part of a workspace or of what is on OpenStack, or that it is being deleted, or
- * gone; empty where nobody has looked at it yet. Any other is one that another version of the functions writes.
+ * gone; empty if no function has reconciled it yet. Another version of the functions may write any other.
  */
 export type ShownPhase =
   | Phase
