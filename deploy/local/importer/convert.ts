@@ -20,7 +20,7 @@ export async function convert(check: ImageCheck, request: Conversion): Promise<v
     );
   }
   if (check.virtualBytes() > request.capacityBytes) {
-    throw tooSmall('convert source data to target format', check.virtualBytes(), request.capacityBytes);
+    throw tooSmall(check.virtualBytes(), request.capacityBytes);
   }
   if (problem) {
     const what = 'Conversion to Raw failed: could not convert image to raw: qemu-img execution failed';
@@ -41,8 +41,8 @@ async function conversion({ conversionMs = 0, onConversion, clock, signal }: Con
 const unconvertible = (what: string) =>
   new ImportFailure(`Unable to process data: Unable to convert source data to target format: ${what}: exit status 1`);
 
-/** The failure of an image whose disk is larger than the volume, found in that step of CDI's. */
-export const tooSmall = (step: string, virtualBytes: number, availableBytes: number) =>
+/** The failure of an image whose disk is larger than the volume: no server is asked for that before the download. */
+const tooSmall = (virtualBytes: number, availableBytes: number) =>
   new ImportFailure(
-    `Unable to process data: Unable to ${step}: virtual image size ${virtualBytes} is larger than the reported available storage ${availableBytes}. A larger PVC is required`,
+    `Unable to process data: Unable to convert source data to target format: virtual image size ${virtualBytes} is larger than the reported available storage ${availableBytes}. A larger PVC is required`,
   );

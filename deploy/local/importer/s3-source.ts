@@ -13,7 +13,7 @@ export async function openS3(wanted: DownloadRequest): Promise<Download> {
   const { bucket, key } = bucketAndKey(wanted.url);
   try {
     const answer = await getObject(wanted, bucket, key);
-    return { chunks: body(answer), totalBytes: undefined, isSeekable: false, close: () => answer.destroy() };
+    return { chunks: body(answer), totalBytes: undefined, close: () => answer.destroy() };
   } catch (error) {
     if (!(error instanceof SdkError)) throw error;
     const what = `could not get s3 object: "${bucket}/${key}": ${error.message}`;
