@@ -3,7 +3,7 @@ import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Again } from '../cdi/work-queue.ts';
 import { type Writer, withoutFinalizer } from '../cdi/write.ts';
 import type { Clock } from '../clock.ts';
-import { nextForContent } from './content-step.ts';
+import { nextForContent, type Refusal } from './content-step.ts';
 import { faultOf, type SnapshotFaultRule } from './faults.ts';
 import { finalizer, VolumeSnapshotContent } from './kinds.ts';
 import type { World } from './world.ts';
@@ -62,9 +62,14 @@ export function contentSidecar(options: SidecarOptions, world: World, { perform 
       cuttingSinceMs: memory.cuttingSinceMs,
       cutMs: options.cutMs,
       readyMs: faultOf(faults, names, 'neverReady') ? undefined : slowly,
-      refuses: memory.refusals < (faultOf(faults, names, 'csiError', 'errorLingers')?.times ?? 0),
+      refusedBy: refusedBy(names, memory),
       nowMs: clock.now(),
     };
+  }
+
+  function refusedBy(names: [string, string], { refusals }: Memory): Refusal | undefined {
+    if (faultOf(faults, names, 'noCredentials')) return 'noCredentials';
+    return refusals < (faultOf(faults, names, 'csiError', 'errorLingers')?.times ?? 0) ? 'csiError' : undefined;
   }
 
   async function lose(content: VolumeSnapshotContent, memory: Memory, afterMs: number): Promise<Again> {

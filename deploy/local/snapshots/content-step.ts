@@ -13,10 +13,12 @@ export interface ObservedContent {
   cutMs: number;
   /** Until the copy is complete; never when undefined. */
   readyMs: number | undefined;
-  /** The driver refuses this time. */
-  refuses: boolean;
+  /** What stops the cut this time. */
+  refusedBy: Refusal | undefined;
   nowMs: number;
 }
+
+export type Refusal = 'csiError' | 'noCredentials';
 
 /** What comes next about a content; `failure` is tried again with growing pauses, `waitMs` tells when there is more to do. */
 export interface ContentStep {
@@ -49,15 +51,21 @@ const beingCreated = (content: VolumeSnapshotContent, value: 'yes' | null) =>
   patchOf(VolumeSnapshotContent, content, { metadata: { annotations: { [snapshotAnnotation.beingCreated]: value } } });
 
 function cutting(observed: ObservedContent): ContentStep {
-  const { content, cuttingSinceMs, cutMs, refuses, nowMs } = observed;
+  const { content, cuttingSinceMs, cutMs, refusedBy, nowMs } = observed;
+  if (refusedBy === 'noCredentials') return refusal(observed, withoutCredentials(content));
   if (!isBeingCreated(content)) return { writes: [beingCreated(content, 'yes')] };
-  if (refuses) return refusal(observed);
+  if (refusedBy) return refusal(observed, tooOften(content));
   const waitMs = cuttingSinceMs + cutMs - nowMs;
   return waitMs > 0 ? { writes: [], waitMs } : cut(observed);
 }
 
-function refusal({ content, nowMs }: ObservedContent): ContentStep {
-  const cause = `failed to take snapshot of the volume ${content.spec.source.volumeHandle}: "rpc error: code = ResourceExhausted desc = SnapshotCreationPerVolumeRateExceeded: The maximum per volume CreateSnapshot request rate has been exceeded."`;
+const tooOften = ({ spec }: VolumeSnapshotContent) =>
+  `failed to take snapshot of the volume ${spec.source.volumeHandle}: "rpc error: code = ResourceExhausted desc = SnapshotCreationPerVolumeRateExceeded: The maximum per volume CreateSnapshot request rate has been exceeded."`;
+
+const withoutCredentials = ({ metadata: { name } }: VolumeSnapshotContent) =>
+  `failed to get input parameters to create snapshot for content ${name}: "cannot get credentials for snapshot content \\"${name}\\""`;
+
+function refusal({ content, nowMs }: ObservedContent, cause: string): ContentStep {
   const [message, reason] = content.status
     ? [`Failed to check and update snapshot content: ${cause}`, 'SnapshotContentCheckandUpdateFailed']
     : [`Failed to create snapshot: ${cause}`, 'SnapshotCreationFailed'];
