@@ -16,7 +16,7 @@ export const chances: Chance[] = [
   {
     what: 'whether the phase of a Pod whose container has ended well is said before CDI deletes it (the real one: 2 of 52 times with a scratch request)',
     of: /^importer Pod/,
-    states: /^(?:Succeeded|Running being deleted) \| restarts \d+ \| terminated 0 /,
+    states: /^(?:Succeeded|(?:Running|Succeeded) being deleted) \| restarts \d+ \| terminated 0 /,
   },
   {
     what: 'whether a Pod is seen once more before its deletion, without a container or with one that it waits for',
@@ -61,6 +61,12 @@ export const chances: Chance[] = [
     of: /^(?:prime|temporary) claim/,
     states: /^(?:Bound being deleted|Lost)/,
   },
+  {
+    what: 'which steps of a clone CDI sees (the real one: RebindInProgress in 1 of 3)',
+    of: /^DataVolume/,
+    states:
+      /^(?:RebindInProgress|CloneFromSnapshotSourceInProgress|PrepClaimInProgress .*Bound True|CloneScheduled N\/A .*Running False (?:- -|Pending|Error "claim )|PendingPopulation .*Running False - -|Succeeded .*(?:being deleted|Bound False Pending) .*"Clone Complete")/,
+  },
   { what: 'the same before the first phase', of: /^DataVolume/, states: /^- N\/A .*Running False Unschedulable/ },
 ];
 
@@ -75,6 +81,10 @@ export const chanceEvents: { what: string; lines: RegExp }[] = [
   {
     what: 'CDI copies each Event about prime that it catches',
     lines: /^claim: \w+ \w+ "\[(?:prime|tmp-pvc|tmp-source-pvc)-<uid>\] : /,
+  },
+  {
+    what: 'which steps of a clone CDI sees',
+    lines: /^DataVolume: (?:Warning Pending "Clone Pending"|Warning Error "claim )/,
   },
   {
     what: 'a failure that is over before CDI looks has no Event',

@@ -1,14 +1,17 @@
 import * as z from 'zod';
 import type { CdiContext } from '../../deploy/local/cdi/context.ts';
 import type { FaultRule } from '../../deploy/local/cdi/faults.ts';
+import { bytesOf } from '../../deploy/local/cdi/quantity.ts';
 import { startCdi } from '../../deploy/local/cdi/start-cdi.ts';
 import type { StorageProfiles } from '../../deploy/local/cdi/storage-profile.ts';
 import { testCluster } from '../../deploy/local/cdi/test-cluster.ts';
+import { timestamp } from '../../deploy/local/cdi/write.ts';
 import { realClock } from '../../deploy/local/clock.ts';
 import { importImage } from '../../deploy/local/importer/import-image.ts';
 import type { Fault } from '../../deploy/local/object-store/faults.ts';
 import { type ObjectStore, startObjectStore } from '../../deploy/local/object-store/object-store.ts';
 import type { SnapshotFaultRule } from '../../deploy/local/snapshots/faults.ts';
+import { finalizer } from '../../deploy/local/snapshots/kinds.ts';
 import { startSnapshotter } from '../../deploy/local/snapshots/start-snapshotter.ts';
 import { defineResource, type Resource, referenceOf } from '../../shared/resources/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
@@ -25,7 +28,11 @@ export interface Play {
   /** What goes wrong with downloads. */
   storeFaults?: Fault[];
   importImage?: CdiContext['importImage'];
+  /** How long an importer takes to start, where it has to be deleted before that. */
+  containerMs?: number;
   storageProfiles?: StorageProfiles;
+  /** What the objects show before the DataVolume is deleted, by their names, where its own story does not tell. */
+  before?: Record<string, RegExp>;
   /** What somebody does once a DataVolume shows this. */
   meanwhile?: { at: RegExp; act: (local: Local, dataVolume: Recorded) => Promise<unknown> };
 }
@@ -45,6 +52,7 @@ const kind = (apiVersion: string, name: string, namespaced = true) =>
 
 const DataVolume = kind('cdi.kubevirt.io/v1beta1', 'DataVolume');
 const VolumeSnapshot = kind('snapshot.storage.k8s.io/v1', 'VolumeSnapshot');
+const VolumeSnapshotContent = kind('snapshot.storage.k8s.io/v1', 'VolumeSnapshotContent', false);
 const StorageClass = kind('storage.k8s.io/v1', 'StorageClass', false);
 const SnapshotClass = defineResource(
   {
@@ -64,7 +72,7 @@ const watched: Resource[] = [
   kind('v1', 'PersistentVolumeClaim'),
   kind('v1', 'Pod'),
   VolumeSnapshot,
-  kind('snapshot.storage.k8s.io/v1', 'VolumeSnapshotContent', false),
+  VolumeSnapshotContent,
   kind('v1', 'Event'),
 ];
 
@@ -120,7 +128,7 @@ export async function play(recorded: readonly Change[], settings: Play = {}): Pr
       kube,
       clock: realClock,
       importImage: settings.importImage ?? importImage,
-      timings,
+      timings: { ...timings, containerMs: settings.containerMs ?? timings.containerMs },
       faults: settings.faults ?? [],
       storageProfiles: profiles,
     }),
@@ -152,7 +160,7 @@ async function perform(
   store: ObjectStore,
   recorded: readonly Change[],
   changes: Change[],
-  { meanwhile }: Play,
+  { meanwhile, before = {} }: Play,
   until: Until,
 ) {
   const { kube } = local;
@@ -188,7 +196,14 @@ async function perform(
       await kube.create(VolumeSnapshot, locally(snapshot.object, store.url));
       await until(() => isAsRecorded('VolumeSnapshot') && isAsRecorded('VolumeSnapshotContent'));
     }
-    if (!isDeleted(recorded, object)) continue;
+    if (!isDeleted(recorded, object)) {
+      await until(() => !isLeft());
+      continue;
+    }
+    await until(() => {
+      const stories = storiesOf(changes);
+      return Object.entries(before).every(([one, shows]) => linesOf(stories, one).some((line) => shows.test(line)));
+    });
     await kube.delete(DataVolume, referenceOf(object));
     const isLast = index === made.length - 1;
     if (snapshot && isLast && isDeleted(recorded, snapshot.object))
@@ -264,18 +279,29 @@ const Clone = z.looseObject({
   }),
 });
 
-/** The snapshot that a DataVolume is cloned from, if it is. Those of file systems were as large as their clones asked for. */
+/** The snapshot that a DataVolume is cloned from, if it is, as complete as it was. Those of file systems were as large as their clones asked for. */
 async function makeSource(kube: Kube, { spec }: Recorded) {
   const { success, data } = Clone.safeParse(spec);
   if (!success) return;
   const { snapshot } = data.source;
-  const restoreSize = data.storage.storageClassName === 'gp3' ? '1Gi' : data.storage.resources.requests.storage;
-  await kube.create(VolumeSnapshot, {
-    metadata: snapshot,
-    spec: { volumeSnapshotClassName: 'ebs-snapshot', source: { persistentVolumeClaimName: 'golden' } },
+  const { storageClassName, resources } = data.storage;
+  const restoreSize = storageClassName === 'gp3' ? '1Gi' : (resources.requests.storage ?? '');
+  const driver = storageClassName === 'gp3' ? 'ebs.csi.aws.com' : 'filesystem.csi.test';
+  const policy = { driver, deletionPolicy: 'Delete' };
+  await kube.create(SnapshotClass, { metadata: { name: 'golden' }, ...policy });
+  const { metadata } = await kube.create(VolumeSnapshot, {
+    metadata: { ...snapshot, finalizers: [finalizer.asSource, finalizer.bound] },
+    spec: { volumeSnapshotClassName: 'golden', source: { persistentVolumeClaimName: 'golden' } },
   });
-  const status = { readyToUse: true, restoreSize, boundVolumeSnapshotContentName: 'content' };
-  await kube.patch(VolumeSnapshot, snapshot, { status }, { subresource: 'status' });
+  const content = { name: `snapcontent-${metadata.uid}` };
+  await kube.create(VolumeSnapshotContent, {
+    metadata: { ...content, finalizers: [finalizer.content] },
+    spec: { ...policy, source: { volumeHandle: 'golden' }, volumeSnapshotRef: { ...snapshot, uid: metadata.uid } },
+  });
+  const status = (more: object) => [{ status: { readyToUse: true, ...more } }, { subresource: 'status' }] as const;
+  await kube.patch(VolumeSnapshotContent, content, ...status({ creationTime: 0, restoreSize: bytesOf(restoreSize) }));
+  const bound = { boundVolumeSnapshotContentName: content.name, creationTime: timestamp(0), restoreSize };
+  await kube.patch(VolumeSnapshot, snapshot, ...status(bound));
 }
 
 async function follow(kube: Kube, resource: Resource, signal: AbortSignal, onChange: Parameters<Kube['watch']>[2]) {

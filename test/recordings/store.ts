@@ -40,7 +40,7 @@ export const objects: Record<string, () => Buffer> = {
   'images/small.raw.xz': () => xz(raw()),
   'plain/small.raw.xz': () => xz(raw()),
   'images/trunc.qcow2': () => image().subarray(0, 700_000),
-  'images/trunc.img.gz': () => truncated(gzipSync(image())),
+  'images/trunc.img.gz': () => truncated(gzipSync(raw())),
   'images/tiny.qcow2': () => Buffer.from('this is no image!\n'),
   'images/empty.qcow2': () => Buffer.alloc(0),
   'images/corrupt.qcow2': corrupt,
