@@ -53,8 +53,8 @@ function diskFinding(
     return finding('False', 'WaitForFirstConsumer', 'The disk is cloned when the machine starts for the first time.');
   }
   // A normal start takes this state for seconds only, which needs no reason of its own.
-  const isHindered = state?.is === 'not there yet' && state.obstacle.weight === 'trouble';
-  if (!outdated && isHindered && dataVolume && isForFirstConsumer(dataVolume)) {
+  const isBlocked = state?.is === 'not there yet' && state.obstacle.weight === 'trouble';
+  if (!outdated && isBlocked && dataVolume && isForFirstConsumer(dataVolume)) {
     return finding('False', 'WaitForFirstConsumer', "The disk is cloned once the machine's Pod has a node.");
   }
   if (cloning) return finding('False', cloning.reason, cloning.message);

@@ -36,7 +36,7 @@ export function judge(
   if (weight === 'final') return { phase: 'Failed', message, trouble: undefined };
   const { machineFailedAfter, machineUnschedulableAfter } = policy.values;
   const since = before && clockOf(before.reason) === clockOf(reason) ? before.since : toTime(nowMs);
-  const least = weight === 'step' ? leastForStep : 0;
+  const least = weight === 'step' ? minimumStepMs : 0;
   const limitMs = Math.max(least, reason === patient ? machineUnschedulableAfter : machineFailedAfter);
   const leftMs = Date.parse(since) + limitMs - nowMs;
   const mayLast = weight === 'step' && late === undefined;
@@ -56,7 +56,7 @@ export function judge(
 const patient = 'Unschedulable';
 
 /** The minimum time for a step, also if machineFailedAfter is shorter: every machine takes steps. */
-const leastForStep = 60_000;
+const minimumStepMs = 60_000;
 
 /** These reasons have a time of their own. All causes that prevent a start share one, from the beginning of the start. */
 const clockOf = (reason: string) => (ownClocks.has(reason) ? reason : 'Starting');

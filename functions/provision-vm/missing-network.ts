@@ -15,7 +15,7 @@ export function networksNeeded({ machine, kubeVirtMachine, policy }: Networked):
   if (!kubeVirtMachine) return all;
   const { printableStatus, ready } = kubeVirtMachine.status ?? {};
   if (!isToRun(kubeVirtMachine)) return [];
-  return printableStatus === 'Running' && ready ? all.filter((key) => !isOn(kubeVirtMachine, key)) : all;
+  return printableStatus === 'Running' && ready ? all.filter((key) => !hasNetwork(kubeVirtMachine, key)) : all;
 }
 
 type Networked = Pick<Observed, 'machine' | 'kubeVirtMachine' | 'policy'>;
@@ -25,13 +25,13 @@ export const networkFault = ({ machine, kubeVirtMachine, networks, policy }: Obs
   missingNetwork(
     networks,
     networksNeeded({ machine, kubeVirtMachine, policy }).filter(
-      (key) => !kubeVirtMachine || !isOn(kubeVirtMachine, key),
+      (key) => !kubeVirtMachine || !hasNetwork(kubeVirtMachine, key),
     ),
   );
 
 /** A missing network that the KubeVirt machine already names. */
 export const networkLost = ({ kubeVirtMachine, networks }: Observed): Obstacle | undefined =>
-  missingNetwork(networks, kubeVirtMachine ? networks.missing.filter((key) => isOn(kubeVirtMachine, key)) : []);
+  missingNetwork(networks, kubeVirtMachine ? networks.missing.filter((key) => hasNetwork(kubeVirtMachine, key)) : []);
 
 export const networkReasons: ReadonlySet<string> = new Set(['NetworkMissing', 'MultusMissing']);
 
@@ -50,7 +50,7 @@ function missingNetwork({ isServed, missing }: Observed['networks'], needed: rea
 }
 
 /** The template of the KubeVirt machine names that network. */
-const isOn = ({ spec }: KubeVirtMachine, key: string) => {
+const hasNetwork = ({ spec }: KubeVirtMachine, key: string) => {
   const { networks = [] } = (spec?.template as Template | undefined)?.spec ?? {};
   return networks.some(({ multus }) => multus?.networkName === key);
 };

@@ -166,12 +166,12 @@ describe('a deleted image', () => {
     const image = deleted();
     const machines = [machine('a', withDisk('uid-ubuntu'))];
     const verbsOf = (left: Partial<Left>) => verbs(pass({ image, machines, left }));
-    expect(verbsOf({ isNamespaceLeaving: true })).toContain('patchMetadata');
-    expect(verbsOf({ isNamespaceLeaving: true, snapshots: [aSnapshot(image, { leaving: true })] })).toEqual([
+    expect(verbsOf({ isNamespaceDeleting: true })).toContain('patchMetadata');
+    expect(verbsOf({ isNamespaceDeleting: true, snapshots: [aSnapshot(image, { leaving: true })] })).toEqual([
       'patchStatus',
     ]);
     expect(
-      condition(pass({ image, machines, left: { isNamespaceLeaving: true, snapshots: [aSnapshot(image)] } })),
+      condition(pass({ image, machines, left: { isNamespaceDeleting: true, snapshots: [aSnapshot(image)] } })),
     ).toMatchObject({ status: 'True' });
     expect(condition(pass({ image, machines }))).toMatchObject({ status: 'True' });
   });

@@ -19,7 +19,7 @@ import { hold, takeDown } from './teardown.ts';
 import { unused } from './unused.ts';
 
 /** The input of one decision. */
-export type Observed = Seen | Stray | Postponed | Unread;
+export type Observed = Seen | Stray | Postponed | Unreadable;
 
 /** The image was not read: the pass has reached its limit. */
 export interface Postponed {
@@ -27,8 +27,8 @@ export interface Postponed {
 }
 
 /** The API server did not return the image. */
-export interface Unread {
-  unread: ObjectReference;
+export interface Unreadable {
+  unreadable: ObjectReference;
   why: string;
 }
 
@@ -51,7 +51,7 @@ export interface Left {
   snapshots: readonly VolumeSnapshot[];
   holdsSlot: boolean;
   /** The namespace of the image is being deleted, and so is everything in it. */
-  isNamespaceLeaving?: boolean;
+  isNamespaceDeleting?: boolean;
 }
 
 /**
@@ -60,8 +60,8 @@ export interface Left {
  */
 export function decide(observed: Observed): Action[] {
   if ('postponed' in observed) return [lookLater(observed.postponed)];
-  if ('unread' in observed)
-    return [{ do: 'again', because: `VMDiskImage ${keyOf(observed.unread)} could not be read: ${observed.why}` }];
+  if ('unreadable' in observed)
+    return [{ do: 'again', because: `VMDiskImage ${keyOf(observed.unreadable)} could not be read: ${observed.why}` }];
   if ('stray' in observed) return removeStray(observed);
   const { image, machines, workspaces, policy, left, nowMs } = observed;
   const { deletionTimestamp, finalizers } = image.metadata;
@@ -77,8 +77,8 @@ export function decide(observed: Observed): Action[] {
 }
 
 /** The namespace controller deletes the snapshot in any case. Machines, whose disks are clones elsewhere, must not block it. */
-const isLostAnyway = ({ isNamespaceLeaving, snapshots }: Left) =>
-  isNamespaceLeaving === true && snapshots.every(({ metadata }) => metadata.deletionTimestamp !== undefined);
+const isLostAnyway = ({ isNamespaceDeleting, snapshots }: Left) =>
+  isNamespaceDeleting === true && snapshots.every(({ metadata }) => metadata.deletionTimestamp !== undefined);
 
 const lookLater = (metadata: ObjectReference): Action => ({
   do: 'lookLater',

@@ -25,7 +25,7 @@ import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { isMadeForWorkspaces } from '../../shared/rules/workspace-images.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
-import { decide, type Left, type Observed, type Postponed, type Unread } from './decide.ts';
+import { decide, type Left, type Observed, type Postponed, type Unreadable } from './decide.ts';
 import { mayBeOrphan } from './orphan.ts';
 import { straysOf } from './strays-of.ts';
 import { mayBeUnused } from './unused.ts';
@@ -64,18 +64,18 @@ export default defineFunction<Observed>({
 const prunedPerPass = 50;
 
 /** A limit of deleted images per pass: one list of each kind finds the volumes or snapshots of all of them. */
-const takenDownPerPass = 100;
+const finalizedPerPass = 100;
 
 /** Each image before the machines that name it: what is deleted as it was observed was found unused after that. */
 async function observe({ kube, nowMs }: Context, wake: Wake): Promise<Observed[]> {
-  const { images, postponed, unread } = await candidates(kube, wake);
+  const { images, postponed, unreadable } = await candidates(kube, wake);
   const strays = wake.audit ? await straysOf(kube, images, nowMs) : [];
   const allDeleted = images.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
-  const deleted = allDeleted.slice(0, takenDownPerPass);
+  const deleted = allDeleted.slice(0, finalizedPerPass);
   const others = [
     ...strays,
-    ...unread,
-    ...[...postponed, ...allDeleted.slice(takenDownPerPass).map(refOf)].map(postpone),
+    ...unreadable,
+    ...[...postponed, ...allDeleted.slice(finalizedPerPass).map(refOf)].map(postpone),
   ];
   const looksForUnused = wake.audit || subjectsOf(wake, ConfigMap).length > 0;
   // Most events are about images that stay: they cost no more than the look at the image.
@@ -99,17 +99,17 @@ async function observe({ kube, nowMs }: Context, wake: Wake): Promise<Observed[]
   const left = await leftOf(kube, deleted);
   // Only images that machines retain need to know whether their namespace is being deleted.
   const kept = deleted.filter((_, index) => (machines[index]?.length ?? 0) > 0);
-  const leaving = await namespacesLeaving(kube, new Set(kept.map(({ metadata }) => metadata.namespace ?? '')));
+  const leaving = await deletingNamespaces(kube, new Set(kept.map(({ metadata }) => metadata.namespace ?? '')));
   const seen = concerned.map((image, index) => {
     const own = left(image);
-    const isNamespaceLeaving = leaving.has(image.metadata.namespace ?? '');
+    const isNamespaceDeleting = leaving.has(image.metadata.namespace ?? '');
     return {
       nowMs,
       policy,
       image,
       machines: machines[index] ?? [],
       workspaces,
-      ...(own && { left: { ...own, isNamespaceLeaving } }),
+      ...(own && { left: { ...own, isNamespaceDeleting } }),
     };
   });
   return [...seen, ...others];
@@ -151,7 +151,7 @@ async function leftOf(kube: Reader, images: readonly Image[]): Promise<(image: I
 }
 
 /** Those of the namespaces that are being deleted. */
-async function namespacesLeaving(kube: Reader, names: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+async function deletingNamespaces(kube: Reader, names: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   const found = await Promise.all([...names].map((name) => kube.get(Namespace, { name })));
   return new Set(found.flatMap((one) => (one?.metadata.deletionTimestamp === undefined ? [] : [one.metadata.name])));
 }
@@ -159,7 +159,7 @@ async function namespacesLeaving(kube: Reader, names: ReadonlySet<string>): Prom
 interface Candidates {
   images: Image[];
   postponed: readonly ObjectReference[];
-  unread: readonly Unread[];
+  unreadable: readonly Unreadable[];
 }
 
 /**
@@ -167,7 +167,7 @@ interface Candidates {
  * policy changed those that nobody uses; at an audit all.
  */
 async function candidates(kube: Reader, wake: Wake): Promise<Candidates> {
-  if (wake.audit) return { images: await kube.list(VMDiskImage), postponed: [], unread: [] };
+  if (wake.audit) return { images: await kube.list(VMDiskImage), postponed: [], unreadable: [] };
   const byKey = new Map<string, ObjectReference>();
   for (const { kind, namespace, name } of wake.subjects) {
     const image = kind === VMDiskImage.kind ? name : imageNameOf(name);
@@ -179,21 +179,24 @@ async function candidates(kube: Reader, wake: Wake): Promise<Candidates> {
   const [open, unused, ...found] = await Promise.all([
     listed(Lease, underWay),
     listed(ConfigMap, unreferenced),
-    ...named.slice(0, takenDownPerPass).map((ref) => readImage(kube, ref)),
+    ...named.slice(0, finalizedPerPass).map((ref) => readImage(kube, ref)),
   ]);
   const images = [...found.flatMap(({ image }) => image ?? []), ...open, ...unused];
   return {
     images: [...new Map(images.map((image) => [image.metadata.uid, image])).values()],
-    postponed: named.slice(takenDownPerPass),
-    unread: found.flatMap(({ unread }) => unread ?? []),
+    postponed: named.slice(finalizedPerPass),
+    unreadable: found.flatMap(({ unreadable }) => unreadable ?? []),
   };
 }
 
 /** An image that cannot be read does not block the others. */
-async function readImage(kube: Reader, ref: ObjectReference): Promise<{ image?: Image | undefined; unread?: Unread }> {
+async function readImage(
+  kube: Reader,
+  ref: ObjectReference,
+): Promise<{ image?: Image | undefined; unreadable?: Unreadable }> {
   try {
     return { image: await kube.get(VMDiskImage, ref) };
   } catch (error) {
-    return { unread: { unread: ref, why: String(error) } };
+    return { unreadable: { unreadable: ref, why: String(error) } };
   }
 }

@@ -8,8 +8,8 @@ import {
   Watch,
 } from '@kubernetes/client-node';
 import type { KubernetesObject, ObjectReference, Resource } from '../resources/resource.ts';
+import { limitConcurrency } from './concurrency.ts';
 import { ApiError, NoAnswer } from './errors.ts';
-import { atMost } from './in-flight.ts';
 
 export interface ListOptions {
   namespace?: string;
@@ -119,8 +119,8 @@ export const requestTimeoutMs = 15_000;
 const requestsInFlight = 32;
 
 /** An overloaded API server answers with Retry-After. These limit the attempts and the waiting time of one request. */
-const mostTries = 5;
-const longestWaitMs = 10_000;
+const maxTries = 5;
+const maxWaitMs = 10_000;
 
 /**
  * A client for the cluster that `config` points at. Its requests throw ApiError for an answer other than success, and Error where
@@ -146,7 +146,7 @@ export function kubeClient(
     return { response, text: await response.body.text() };
   }
 
-  const inTurn = atMost(requestsInFlight);
+  const inTurn = limitConcurrency(requestsInFlight);
 
   async function request(
     resource: Resource,
@@ -162,8 +162,8 @@ export function kubeClient(
     const answer = await inTurn(async () => {
       for (let tries = 1, waitedMs = 0; ; tries++) {
         const answer = await ask(method, url, text);
-        const waitMs = waitAskedFor(method, answer.response);
-        if (waitMs === undefined || tries === mostTries || waitedMs + waitMs > longestWaitMs) return answer;
+        const waitMs = retryAfterMs(method, answer.response);
+        if (waitMs === undefined || tries === maxTries || waitedMs + waitMs > maxWaitMs) return answer;
         await pause(waitMs);
         waitedMs += waitMs;
       }
@@ -292,7 +292,7 @@ export function kubeClient(
  * The time after which the API server accepts the same request again. Undefined if it names none, or may have performed the
  * request: only 429 means that it has not begun.
  */
-function waitAskedFor(method: HttpMethod, { httpStatusCode, headers }: ResponseContext): number | undefined {
+function retryAfterMs(method: HttpMethod, { httpStatusCode, headers }: ResponseContext): number | undefined {
   const isRefusedUnread = httpStatusCode === 429 || (httpStatusCode === 503 && method === HttpMethod.GET);
   const seconds = Number.parseInt(headers['retry-after'] ?? '', 10);
   return isRefusedUnread && seconds >= 0 ? seconds * 1000 : undefined;

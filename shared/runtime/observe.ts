@@ -5,7 +5,7 @@ import type { Kube } from './kube.ts';
 import type { Decision } from './verdict.ts';
 
 /** The limit of unreadable objects; with more the pass fails. */
-const mostUnread = 5;
+const maxUnreadable = 5;
 
 /**
  * Observes what a pass decides about. If the API server answers with an error for an object that an event names, only that object
@@ -18,17 +18,17 @@ export async function observeReadable<Observed>(
 ): Promise<{ observed: readonly Observed[]; unread: readonly Decision[] }> {
   const unread: Decision[] = [];
   const refusals = new Map<unknown, ObjectReference>();
-  const noting = { ...context, kube: notingReads(context.kube, refusals) };
+  const recording = { ...context, kube: recordingErrors(context.kube, refusals) };
   for (let { subjects } = wake; ; ) {
     // No readable subject is left, so there is nothing to observe.
     if (unread.length > 0 && subjects.length + wake.messages.length === 0 && !wake.sweep && !wake.audit)
       return { observed: [], unread };
     try {
-      return { observed: await observe(noting, { ...wake, subjects }), unread };
+      return { observed: await observe(recording, { ...wake, subjects }), unread };
     } catch (error) {
       const refused = refusals.get(error);
       const others = subjects.filter((subject) => refused === undefined || keyOf(subject) !== keyOf(refused));
-      if (others.length === subjects.length || unread.length === mostUnread) throw error;
+      if (others.length === subjects.length || unread.length === maxUnreadable) throw error;
       unread.push({ observed: { refused }, error });
       subjects = others;
     }
@@ -36,7 +36,7 @@ export async function observeReadable<Observed>(
 }
 
 /** Remembers which object an error is about. */
-const notingReads = (
+const recordingErrors = (
   kube: Context['kube'],
   refusals: Map<unknown, ObjectReference>,
 ): Pick<Kube, 'get' | 'list' | 'pages'> => ({

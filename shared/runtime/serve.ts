@@ -4,9 +4,9 @@ import { Lease } from '../resources/coordination/lease.ts';
 import type { Action, TraceOf } from '../rules/actions.ts';
 import { defaultHoldOffMs } from '../rules/slots.ts';
 import { traceBegunBy } from '../rules/trace-begun.ts';
+import { limitConcurrency } from './concurrency.ts';
 import { type Door, keep, takeDeadLetters, takeEvents } from './doors.ts';
 import { Again, Conflict } from './errors.ts';
-import { atMost } from './in-flight.ts';
 import type { Kube } from './kube.ts';
 import { laterLooks } from './later-looks.ts';
 import { isMissedEvent, timerAlone } from './missed-events.ts';
@@ -91,9 +91,9 @@ export async function runPass<Observed>(
       // Kept for all tries: the object that led there may be gone by the next.
       looks.push(...outcome.looksAgain);
       keep(background, pay(effects, outcome.courtesies));
-      const isRivalled = decisions.some(({ error }) => error instanceof Conflict);
-      if (tries === triesPerPass || !(isRivalled || wantsAnotherTry(outcome, known))) return verdictOf(decisions);
-      if (isRivalled) await ports.pause(ports.random() * 10 * 2 ** tries);
+      const hasConflict = decisions.some(({ error }) => error instanceof Conflict);
+      if (tries === triesPerPass || !(hasConflict || wantsAnotherTry(outcome, known))) return verdictOf(decisions);
+      if (hasConflict) await ports.pause(ports.random() * 10 * 2 ** tries);
     }
   };
   const attributes = { 'ot.wake': wakeWord(wake) };
@@ -139,7 +139,7 @@ async function decideAll<Observed>(
   const context = { kube, nowMs: readMs, refusals: new Map(outcome.refusals), openClouds, holdOffMs };
   const { observed, unread } = await observeReadable(declaration, context, wake);
   const timer = timerAlone(wake);
-  const inTurn = atMost(decisionsAtOnce);
+  const inTurn = limitConcurrency(decisionsAtOnce);
   const made = observed.map((one) =>
     inTurn(async (): Promise<Decision> => {
       const own: Outcome = { refusals: new Map(), courtesies: [], looksAgain: [] };

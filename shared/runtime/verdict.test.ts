@@ -5,7 +5,7 @@ import { verdictOf } from './verdict.ts';
 
 const object = (name: string) => ({ metadata: { namespace: 'lab', name, uid: `uid-${name}` } });
 const failed = new Error('failed calling webhook');
-const rivalled = new Conflict('the object has been modified');
+const conflict = new Conflict('the object has been modified');
 
 /** Three machines that read one another's addresses. The write of the second failed. `c` has a disk. */
 const machines = ['a', 'b', 'c'].map(object);
@@ -14,7 +14,7 @@ const verdict = verdictOf([
   { observed: { machine: a, neighbours: machines, shared: object('policy') } },
   { observed: { machine: b, neighbours: machines, children: { pods: [object('b-pod')] } }, error: failed },
   { observed: { machine: c, neighbours: machines, disks: new Map([['c-disk', object('c-disk')]]) } },
-  { observed: { ref: { namespace: 'lab', name: 'missing' } }, error: rivalled },
+  { observed: { ref: { namespace: 'lab', name: 'missing' } }, error: conflict },
 ]);
 
 const wake = (more: Partial<Wake>): Wake => ({ subjects: [], messages: [], sweep: false, audit: false, ...more });
@@ -29,7 +29,7 @@ test.each([
   ['about an object that the failed decision only read', about('c'), undefined],
   ['about a child of the object that failed', about('b-pod'), failed],
   ['about a child of another object', about('c-disk'), undefined],
-  ['about a missing object', about('missing'), rivalled],
+  ['about a missing object', about('missing'), conflict],
   ['about an object that no decision read', about('gone'), failed],
   ['that names an object that succeeded', telling({ namespace: 'lab', name: 'a' }), undefined],
   ['that names the object that failed', telling({ namespace: 'lab', name: 'b' }), failed],

@@ -1,5 +1,5 @@
 /** Runs `most` calls at once at most. The others wait and begin in the order in which they came. */
-export function atMost(most: number): <T>(run: () => Promise<T>) => Promise<T> {
+export function limitConcurrency(most: number): <T>(run: () => Promise<T>) => Promise<T> {
   let free = most;
   const waiting: (() => void)[] = [];
   return async (run) => {
