@@ -11,7 +11,7 @@ import { managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-
 import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
-import { machinesOf } from '../../shared/rules/references.ts';
+import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { machineNameOf } from './children.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
@@ -104,10 +104,8 @@ async function withWaiting(kube: Reader, wake: Wake, named: readonly VirtualMach
     ...named.filter(({ status }) => status?.phase !== 'Ready').map(({ spec }) => spec.vmDiskImageRef),
   ];
   const distinct = [...new Map(refs.map((ref) => [keyOf(ref), ref])).values()];
-  const lists = distinct.map((ref) =>
-    kube.list(VirtualMachine, { fieldSelector: `${machinesOf(ref)},status.phase!=Ready` }),
-  );
-  return unique([...named, ...(await Promise.all(lists)).flat()]);
+  const waiting = await machinesNaming(kube, distinct, 'status.phase!=Ready');
+  return unique([...named, ...waiting.flat()]);
 }
 
 async function imagesOf(kube: Reader, machines: readonly VirtualMachine[]) {

@@ -6,13 +6,17 @@ import type { Kube } from './kube.ts';
 /** For more images than this one list of all machines costs less than a list for each: the API server walks them all either way. */
 const mostLists = 20;
 
-/** The machines that name each of these images, whatever their state, in the order of the images. */
+/** The machines that name each of these images, in the order of the images; whatever their state, or those that `selector` selects. */
 export async function machinesNaming(
   kube: Pick<Kube, 'list'>,
   images: readonly ObjectReference[],
+  selector?: string,
 ): Promise<VirtualMachine[][]> {
-  if (images.length <= mostLists)
-    return Promise.all(images.map((ref) => kube.list(VirtualMachine, { fieldSelector: machinesOf(ref) })));
-  const all = Map.groupBy(await kube.list(VirtualMachine), ({ spec }) => machinesOf(spec.vmDiskImageRef));
+  const list = (...selectors: string[]) => {
+    const fieldSelector = [...selectors, ...(selector ? [selector] : [])].join(',');
+    return kube.list(VirtualMachine, fieldSelector ? { fieldSelector } : {});
+  };
+  if (images.length <= mostLists) return Promise.all(images.map((ref) => list(machinesOf(ref))));
+  const all = Map.groupBy(await list(), ({ spec }) => machinesOf(spec.vmDiskImageRef));
   return images.map((ref) => all.get(machinesOf(ref)) ?? []);
 }
