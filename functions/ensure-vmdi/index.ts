@@ -8,6 +8,7 @@ import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { machinesOf } from '../../shared/rules/references.ts';
 import { inRows } from '../../shared/rules/rows.ts';
+import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 
@@ -67,15 +68,15 @@ async function observe(context: Context, wake: Wake): Promise<Observed[]> {
 async function machinesFor(kube: Context['kube'], wake: Wake): Promise<Machine[]> {
   if (wake.audit) return kept(await kube.list(VirtualMachine));
   const selectors = [
-    ...subjectsOf(wake, VMDiskImage).map(machinesOf),
     ...subjectsOf(wake, Namespace).map(({ name }) => `spec.vmDiskImageRef.namespace=${name}`),
     ...(subjectsOf(wake, ConfigMap).length > 0 ? ['status.phase!=Ready'] : []),
   ];
-  const [named, ...selected] = await Promise.all([
+  const [named, naming, ...selected] = await Promise.all([
     Promise.all(subjectsOf(wake, VirtualMachine).map((subject) => kube.get(VirtualMachine, subject))),
+    machinesNaming(kube, subjectsOf(wake, VMDiskImage)),
     ...selectors.map((fieldSelector) => kube.list(VirtualMachine, { fieldSelector })),
   ]);
-  return kept([...named, ...selected.flat()]);
+  return kept([...named, ...naming.flat(), ...selected.flat()]);
 }
 
 /** Each once, and none that is being deleted. */

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import type { Wake } from '../../shared/function.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import { aVirtualMachine } from '../../test/machine-builders.ts';
+import { memoryKube } from '../../test/memory-kube.ts';
+import declaration from './index.ts';
+
+const namespace = 'vmdi-farm';
+
+test('who names one of many images that are deleted at once is found in one list', async () => {
+  const kube = memoryKube();
+  const lists: string[] = [];
+  const counted: Kube = {
+    ...kube,
+    list: (resource, options) => {
+      if (resource.kind === VirtualMachine.kind) lists.push(options?.fieldSelector ?? '');
+      return kube.list(resource, options);
+    },
+  };
+  const { apiVersion, kind, spec } = aVirtualMachine();
+  const create = (name: string, image: string, phase: string) =>
+    kube.create(VirtualMachine, {
+      ...{ apiVersion, kind, metadata: { namespace: 'lab', name }, status: { phase } },
+      spec: { ...spec, vmDiskImageRef: { namespace, name: image } },
+    });
+  await create('waits', 'image-7', 'Pending');
+  await create('runs', 'image-8', 'Ready');
+  await create('waits-for-another', 'another', 'Pending');
+  const subjects = Array.from({ length: 100 }, (_, index) => ({
+    ...{ apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind },
+    ...{ namespace, name: `image-${index}` },
+  }));
+  const wake: Wake = { subjects, messages: [], sweep: false, audit: false };
+  const context = {
+    kube: counted,
+    nowMs: Date.now(),
+    refusals: new Map(),
+    holdOffMs: 0,
+    openClouds: () => [] as never,
+  };
+  const observed = await declaration.observe(context, wake);
+  expect(lists).toEqual(['']);
+  const names = observed.flatMap(({ machines }) => machines.map(({ metadata }) => metadata.name));
+  expect(names.toSorted()).toEqual(['runs', 'waits']);
+});
