@@ -3,7 +3,6 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { isAdopting } from '../../shared/rules/adoption.ts';
 import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
 import { refusals } from '../../shared/rules/failure-reasons.ts';
 import { move } from '../../shared/rules/image-status.ts';
@@ -15,7 +14,7 @@ import { disown } from './disown.ts';
 import { type Failure, failureOf } from './failure.ts';
 import { healing } from './healing.ts';
 import { leftovers, remove } from './leftovers.ts';
-import { currentName, type Observed } from './observed.ts';
+import { currentName, isDownloaded, type Observed } from './observed.ts';
 import { progressOf } from './progress.ts';
 import { atRest, makeSnapshot, snapshotting } from './snapshotting.ts';
 import { useRevision } from './use-revision.ts';
@@ -44,15 +43,12 @@ function stepOf(observed: Observed): Action[] {
 function syncing(observed: Observed): Action[] {
   const { image, dataVolumes, nowMs } = observed;
   const dataVolume = dataVolumes.find(({ metadata }) => metadata.name === currentName(image));
-  // CDI: a populated DataVolume is Succeeded before its claim is bound, and a snapshot cut in between fails for minutes.
-  const isDownloaded =
-    dataVolume?.status?.phase === 'Succeeded' &&
-    conditionOf(dataVolume?.status?.conditions, 'Bound')?.status === 'True';
+  const isDone = isDownloaded(dataVolume);
   // What is downloaded is paid for: no deadline, and no Pod that lingers, throws it away.
-  const failure = isDownloaded ? undefined : failureOf({ ...observed, dataVolume, pods: podsOf(observed) });
+  const failure = isDone ? undefined : failureOf({ ...observed, dataVolume, pods: podsOf(observed) });
   if (failure) return [...failed(observed, failure), ...(dataVolume ? [remove(image, dataVolume)] : [])];
   if (!dataVolume) return [];
-  if (isDownloaded) {
+  if (isDone) {
     return [
       ...move(image, {
         to: 'Snapshotting',

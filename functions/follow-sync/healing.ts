@@ -8,22 +8,22 @@ import { snapshotName } from '../../shared/rules/names.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { isSnapshotAsked } from '../../shared/rules/snapshot-asked.ts';
 import { toTime } from '../../shared/rules/time.ts';
-import { currentName, currentVolume, type Observed } from './observed.ts';
+import { currentName, currentVolume, isDownloaded, type Observed } from './observed.ts';
 import { isCutFrom, isLost, isUsable } from './snapshot.ts';
 import { makeSnapshot } from './snapshotting.ts';
 
 /**
- * An image that Failed for want of its snapshot: the download is paid for. It goes back to Snapshotting when that snapshot is usable
- * after all, or, where the API server had refused it, when it is made; each audit, and sync-requested, ask for it again where the volume
- * is kept.
+ * An image that Failed although it is downloaded, most often for want of its snapshot: the download is paid for. It goes back to
+ * Snapshotting when that snapshot is usable after all, or, where the API server had refused it, when it is made; each audit, and
+ * sync-requested, ask for it again where the volume is kept.
  */
 export function healing(observed: Observed): Action[] {
   const { image, dataVolumes, snapshots, isAudit, refusals, nowMs } = observed;
   if (isSnapshotAsked(image, dataVolumes)) return askedFor(observed);
   const { snapshottingAt, contentDigest: downloaded, revision = 1, conditions } = image.status ?? {};
-  // Another content is start-sync's to queue.
-  if (snapshottingAt === undefined || downloaded !== contentDigest(image)) return [];
   const volume = currentVolume(observed);
+  // Another content is start-sync's to queue.
+  if (downloaded !== contentDigest(image) || !(snapshottingAt || isDownloaded(volume))) return [];
   const name = snapshotName(image.metadata, revision);
   const snapshot = snapshots.find(({ metadata }) => metadata.name === name);
   if (snapshot) {

@@ -10,7 +10,7 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { traceOf } from '../../shared/rules/image-status.ts';
 import { snapshotName } from '../../shared/rules/names.ts';
 import { isValid } from '../../shared/rules/policy.ts';
-import type { Observed } from './observed.ts';
+import { isDownloaded, type Observed } from './observed.ts';
 import { keptRevisions } from './revisions.ts';
 import { isCutFrom, isUsable, removeSnapshot } from './snapshot.ts';
 
@@ -57,8 +57,9 @@ function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolu
     );
     return isCopied && !policy.values.retainSourceVolume && isValid(policy, 'retainSourceVolume');
   }
-  // A volume whose snapshot did not come in time is kept: the download is paid for.
-  if (phase === 'Failed') return image.status?.snapshottingAt === undefined || dataVolume.status?.phase !== 'Succeeded';
+  // What is downloaded is paid for, also where nothing in the status tells of it: somebody may have edited that.
+  if (phase === 'Failed')
+    return image.status?.snapshottingAt ? dataVolume.status?.phase !== 'Succeeded' : !isDownloaded(dataVolume);
   return phase === 'Retrying' || phase === 'Queued';
 }
 

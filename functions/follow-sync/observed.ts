@@ -2,6 +2,7 @@ import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { Pod } from '../../shared/resources/core/pod.ts';
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
 import { dataVolumeName } from '../../shared/rules/names.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
 
@@ -28,3 +29,7 @@ export const currentName = ({ metadata, status }: VMDiskImage) =>
 /** That DataVolume, as long as it is there to stay. */
 export const currentVolume = ({ image, dataVolumes }: Observed) =>
   dataVolumes.find(({ metadata }) => metadata.name === currentName(image) && !metadata.deletionTimestamp);
+
+/** CDI: a populated DataVolume is Succeeded before its claim is bound, and a snapshot cut in between fails for minutes. */
+export const isDownloaded = (dataVolume: DataVolume | undefined) =>
+  dataVolume?.status?.phase === 'Succeeded' && conditionOf(dataVolume.status.conditions, 'Bound')?.status === 'True';

@@ -185,6 +185,30 @@ describe('an image that Failed for want of its snapshot', () => {
     expect(pass(asked({ status: { ...status, syncRequested: 'before' } }), kept).verbs).toEqual([]);
     expect(pass(asked({})).verbs).toEqual([]);
   });
+  test.each([
+    ['in whose status somebody took out since when', failed('SnapshotTimeout', { snapshottingAt: undefined })],
+    ['that was given up just as its download ended', failed('SyncTimeout', { snapshottingAt: undefined })],
+  ])('%s keeps its volume, and the snapshot is asked for', (_, image) => {
+    expect(pass(image, { dataVolumes: [volume] }).verbs).toEqual([]);
+    expect(pass(image, { dataVolumes: [volume], isAudit: true }).verbs).toEqual(['create']);
+    const { verbs, statuses } = pass(image, { dataVolumes: [volume], snapshots: [ready] });
+    expect(verbs).toEqual(['patchStatus']);
+    expect(statuses).toMatchObject([{ phase: 'Snapshotting' }]);
+  });
+  test('keeps no volume that is not downloaded, or not bound', () => {
+    for (const state of [
+      { ...bound, bound: { status: 'False' } },
+      { ...bound, phase: 'ImportInProgress' },
+    ]) {
+      const dataVolumes = [aDataVolume(waiting, state)];
+      expect(pass(failed('SyncTimeout', { snapshottingAt: undefined }), { dataVolumes }).verbs).toEqual(['delete']);
+    }
+  });
+  test('says since when it waited where somebody took that out: start-sync downloads nothing anew', () => {
+    const { snapshottingAt: _, ...status } = waiting.status ?? {};
+    const { statuses } = pass({ ...waiting, status }, { dataVolumes: [volume], refusals });
+    expect(statuses).toMatchObject([{ phase: 'Failed', snapshottingAt: at(0).replace('.000Z', 'Z') }]);
+  });
   test('leaves another content to start-sync, and a download that failed to nobody', () => {
     const observed = { dataVolumes: [volume], snapshots: [ready], isAudit: true };
     expect(pass(failed('SnapshotTimeout', { contentDigest: 'old' }), observed).verbs).toEqual([]);

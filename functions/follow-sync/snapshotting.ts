@@ -83,8 +83,8 @@ function inTheWay(observed: Observed, snapshot: VolumeSnapshot): Action[] {
 }
 
 /** Since when the snapshot is waited for; where somebody took that out of the status, since what came before it. */
-const sinceMs = ({ status }: VMDiskImage, { metadata }: DataVolume) =>
-  [status?.snapshottingAt, status?.startedAt, metadata.creationTimestamp]
+const sinceMs = ({ status }: VMDiskImage, dataVolume: DataVolume | undefined) =>
+  [status?.snapshottingAt, status?.startedAt, dataVolume?.metadata.creationTimestamp]
     .map((time) => Date.parse(time ?? ''))
     .find(Number.isFinite) ?? 0;
 
@@ -100,8 +100,12 @@ function succeeded(observed: Observed, snapshot: VolumeSnapshot): Action[] {
   ];
 }
 
-const snapshotFailed = ({ image, nowMs }: Observed, reason: string, message: string): Action[] =>
-  move(image, { to: 'Failed', reason, message, nowMs, fields: { completedAt: toTime(nowMs) } });
+/** It keeps since when the snapshot was waited for, or start-sync would download anew. */
+function snapshotFailed(observed: Observed, reason: string, message: string): Action[] {
+  const { image, nowMs } = observed;
+  const snapshottingAt = image.status?.snapshottingAt ?? toTime(sinceMs(image, currentVolume(observed)) || nowMs);
+  return move(image, { to: 'Failed', reason, message, nowMs, fields: { completedAt: toTime(nowMs), snapshottingAt } });
+}
 
 export function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action[] {
   const { revision = 1 } = image.status ?? {};
