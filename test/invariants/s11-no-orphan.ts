@@ -37,9 +37,12 @@ export const s11NoOrphan: Invariant = {
   }),
 };
 
-/** A restored image is cloned from the snapshot that its status names, whatever uid that was made for. */
+/** A restored image is cloned from the snapshots that its status names, whatever uid they were made for. */
 const isUsedBy = ({ metadata, status }: VMDiskImage, { namespace, name }: KubernetesObject['metadata']) =>
-  namespace === metadata.namespace && (status?.snapshot?.name === name || status?.adoption?.snapshot === name);
+  namespace === metadata.namespace &&
+  [status?.snapshot?.name, status?.adoption?.snapshot, ...(status?.revisions ?? []).map((one) => one.snapshot)].some(
+    (named) => named === name,
+  );
 
 function leftoversOf({ metadata, status }: VMDiskImage, { snapshots, downloads, policies: { now } }: State): string[] {
   if (metadata.deletionTimestamp || status?.phase !== 'Succeeded' || !isTrue(status.conditions, 'Ready')) return [];

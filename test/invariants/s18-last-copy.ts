@@ -10,12 +10,11 @@ import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snap
 import type { Invariant, State, Step } from './follow.ts';
 import { beganBefore } from './pass.ts';
 import { isTrue } from './plain-rules.ts';
-import { isByHand, isFunction } from './writers.ts';
+import { isFunction } from './writers.ts';
 
 /**
  * S18, the last copy: no function deletes the last usable copy of an image that exists and is not being deleted: a snapshot of it that is
- * ready and stays, or the downloaded and bound volume of its present attempt. A copy that was there when the deciding pass began counts;
- * who edits a status by hand answers for what follows (DESIGN §10).
+ * ready and stays, or the downloaded and bound volume of its present attempt. A copy that was there when the deciding pass began counts.
  */
 export const s18LastCopy: Invariant = {
   number: 'S18',
@@ -23,7 +22,6 @@ export const s18LastCopy: Invariant = {
   judge: () => {
     /** Copies of each image that were lost, and when. */
     const lost = new Map<string, { revision: number; ms: number }>();
-    const edited = new Set<string>();
     const judge = (step: Step<DataVolume> | Step<VolumeSnapshot>) => {
       const { object, before, isGone, change, state, revision } = step;
       if (!before || isLeaving(before) || !(isGone || isLeaving(object))) return noteUnusable(step, lost);
@@ -32,8 +30,7 @@ export const s18LastCopy: Invariant = {
         const { uid, name, deletionTimestamp } = image.metadata;
         const hadAnother = lost.get(uid);
         lost.set(uid, { revision, ms: change.atMs });
-        if (!isFunction(change.by) || deletionTimestamp || edited.has(uid) || copiesOf(image, state).length > 0)
-          continue;
+        if (!isFunction(change.by) || deletionTimestamp || copiesOf(image, state).length > 0) continue;
         if (hadAnother && beganBefore(step as Step, hadAnother)) continue;
         return `${change.by} deleted ${object.kind} ${object.metadata.name}, the last copy of ${name}`;
       }
@@ -42,10 +39,6 @@ export const s18LastCopy: Invariant = {
     return {
       download: judge,
       snapshot: judge,
-      image: ({ object, before, change }) => {
-        if (before && object.status !== before.status && isByHand(change)) edited.add(object.metadata.uid);
-        return undefined;
-      },
     };
   },
 };

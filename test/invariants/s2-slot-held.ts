@@ -49,7 +49,7 @@ export const s2SlotHeld: Invariant = {
           return undefined;
         }
         for (const { metadata } of all) {
-          if (excused.has(metadata.uid) && isAtRest(step.state, metadata.labels?.[imageUidLabel])) continue;
+          if (excused.has(metadata.uid) && isUnwanted(step.state, metadata.labels?.[imageUidLabel])) continue;
           if (step.change.since === undefined || wasThere(step, metadata.uid)) excused.delete(metadata.uid);
           else excused.add(metadata.uid);
         }
@@ -62,8 +62,11 @@ export const s2SlotHeld: Invariant = {
   },
 };
 
-/** Its downloads are deleted on sight; start-sync does not look for them, and what a hand took from the Lease stays so. */
-const isAtRest = ({ images }: State, uid = '') => hasEnded(images.get(uid)?.status);
+/**
+ * Its downloads are deleted on sight; start-sync does not look for them, and what a hand took from the Lease stays so. Those of an image
+ * that does not exist, as a backup brings them back, prune deletes at its audit.
+ */
+const isUnwanted = ({ images }: State, uid = '') => !images.has(uid) || hasEnded(images.get(uid)?.status);
 
 /** Whose slot this write of the Lease gave back although its pass could see an importer at work. */
 function takenFrom(step: Step<Lease>): string[] {

@@ -14,7 +14,7 @@ import { isByHand } from './writers.ts';
 
 /**
  * S8, Ready has evidence: phase Succeeded of a revision comes after a DataVolume of that uid and revision was Succeeded and
- * a snapshot of them readyToUse; one that is adopted needs no DataVolume. Condition Ready turns True only with a snapshot that
+ * a snapshot of them readyToUse; one that is adopted, or that a restored status names, needs no DataVolume. Condition Ready turns True only with a snapshot that
  * was once readyToUse, and neither is said of one that was being deleted when the pass began. What it holds is S17's. DataVolumes are not asked for where changes were missed. And no evidence is destroyed before what it tells is
  * written down: follow-sync deletes no DataVolume of the attempt that the status says goes on, but where a hand wiped the status
  * after the pass had read it: attempts have the same names from then on (reliability §2; DESIGN §4, §10).
@@ -28,6 +28,8 @@ export const s8Evidence: Invariant = {
     const left = new Map<string, Moment>();
     const downloaded = new Set<string>();
     const wiped = new Map<string, { revision: number; ms: number }>();
+    /** The snapshot that a hand wrote into the status of an image, as a backup does. */
+    const restored = new Map<string, string>();
     const noteSnapshot = (snapshot: VolumeSnapshot) => {
       if (snapshot.status?.readyToUse) ready.set(keyOf(snapshot.metadata), snapshot);
     };
@@ -46,6 +48,7 @@ export const s8Evidence: Invariant = {
       const wanted = `${image.metadata.uid} ${status.revision}`;
       if (status.adoption?.revision === status.revision)
         return status.adoption?.snapshot === name ? undefined : `with ${name}, not the snapshot it adopts`;
+      if (restored.get(image.metadata.uid) === name && isOfOneBefore(image, snapshot)) return undefined;
       if (revisionOf(snapshot) !== wanted) return `with ${name}, which is not of its revision ${status.revision}`;
       return downloaded.has(wanted) || gaps?.length ? undefined : `without a DataVolume of revision ${status.revision}`;
     };
@@ -70,6 +73,7 @@ export const s8Evidence: Invariant = {
       image: (step) => {
         const { object, before, isGone, change, revision } = step;
         const { status } = object;
+        if (isByHand(change) && status?.snapshot) restored.set(object.metadata.uid, status.snapshot.name);
         if (before?.status?.phase && !status?.phase) wiped.set(object.metadata.uid, { revision, ms: change.atMs });
         if (
           isGone ||
@@ -84,6 +88,13 @@ export const s8Evidence: Invariant = {
     };
   },
 };
+
+/** It was made for an earlier image of this name, of the revision that the status says. */
+const isOfOneBefore = ({ metadata, status }: VMDiskImage, { metadata: { name, labels } }: VolumeSnapshot) =>
+  labels?.[imageUidLabel] !== undefined &&
+  labels[imageUidLabel] !== metadata.uid &&
+  name.startsWith(`${metadata.name}-`) &&
+  labels[revisionLabel] === String(status?.snapshot?.revision);
 
 interface Moment {
   revision: number;

@@ -111,6 +111,39 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 /** What an invariant, or the simulation itself, once took for a violation and was none; each stays told apart. */
 export const misjudged: typeof examples = [
   {
+    invariant: 'S8',
+    what: 'an image restored with its status is Ready with the snapshot of the image before it',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'c' },
+        { seconds: 130, do: 'adopt', image: 'd' },
+        { seconds: 0, do: 'restoreImage', image: 'c', hasStatus: true, hasChildren: true },
+      ],
+      [],
+      { troubleSeconds: 200 },
+    ),
+  },
+  {
+    invariant: 'S11',
+    what: 'a snapshot that the revisions of a restored image name was made for the image before it',
+    plan: plainly([
+      { seconds: 40, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: true },
+      { seconds: 130, do: 'restoreImage', image: 'a', hasStatus: true, hasChildren: true },
+    ]),
+  },
+  {
+    invariant: 'S2',
+    what: 'a download that a backup brought back for an image that does not exist has no slot until prune deletes it',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'd' },
+        { seconds: 1, do: 'restoreImage', image: 'd', hasStatus: false, hasChildren: true },
+      ],
+      [],
+      { troubleSeconds: 0 },
+    ),
+  },
+  {
     invariant: 'L3',
     what: 'an image that failed while the policy was deleted waits for as long as the defaults say',
     plan: plainly(
