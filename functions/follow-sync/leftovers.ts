@@ -20,7 +20,8 @@ export function leftovers(observed: Observed): Action[] {
   return [
     ...dataVolumes
       .filter((dataVolume) => !dataVolume.metadata.deletionTimestamp && isLeftOver(observed, dataVolume))
-      .map((dataVolume) => remove(image, dataVolume)),
+      // As it was observed: it may have been downloaded since.
+      .map((dataVolume) => ({ ...remove(image, dataVolume), unchanged: true })),
     ...oldSnapshots(observed),
   ];
 }
