@@ -21,7 +21,7 @@ interface Asked {
 
 /**
  * S17, content: an image is Succeeded with a snapshot that was cut from the volume of a download of exactly what the image asks for,
- * or asked for while the deciding pass read; at rest of what it asks for now. Not judged are a snapshot that was adopted, one whose
+ * or asked for while the deciding pass read, or start-sync's last on it; at rest of what it asks for now. Not judged are a snapshot that was adopted, one whose
  * volume nobody recorded, and a status that a hand wrote; an image that goes back to an earlier revision holds what that says (DESIGN §10).
  */
 export const s17Content: Invariant = {
@@ -34,6 +34,8 @@ export const s17Content: Invariant = {
     const asked = new Map<string, Asked[]>();
     /** Image and revision: a sync that was requested of one that Failed for want of its snapshot is served by its download. */
     const triedAgain = new Set<string>();
+    /** When the newest pass that wrote each image as start-sync began: it queues what is asked for anew. */
+    const taken = new Map<string, number>();
     const snapshotOf = ({ metadata, status }: VMDiskImage) =>
       [...state.snapshots.values()].find(
         (one) => one.metadata.name === status?.snapshot?.name && one.metadata.namespace === metadata.namespace,
@@ -76,6 +78,7 @@ export const s17Content: Invariant = {
         const { object, before, isGone, revision, change } = step;
         const { uid } = object.metadata;
         if (isGone) return void asked.delete(uid);
+        if (change.by === 'start-sync') taken.set(uid, Math.max(taken.get(uid) ?? 0, change.since ?? 0));
         if (before && contentOf(before) !== contentOf(object)) {
           const since = { content: contentOf(before), untilRevision: revision, untilMs: change.atMs };
           asked.set(uid, [...(asked.get(uid) ?? []), since]);
@@ -91,7 +94,9 @@ export const s17Content: Invariant = {
         const began = beganAt(step);
         const readable = (asked.get(uid) ?? []).filter(({ untilRevision, untilMs }) =>
           // Another function may have read the content for the revision a pass before.
-          began.revision === undefined ? untilMs >= began.ms - longestPassMs : untilRevision > began.revision,
+          began.revision === undefined
+            ? untilMs >= began.ms - longestPassMs
+            : untilRevision > Math.min(began.revision, taken.get(uid) ?? began.revision),
         );
         return wrongly(object, [contentOf(object), ...readable.map(({ content }) => content)]);
       },

@@ -37,6 +37,8 @@ export const s8Evidence: Invariant = {
     for (const [, downloads] of state.downloads)
       for (const [, dataVolume] of downloads)
         if (dataVolume.status?.phase === 'Succeeded') downloaded.add(revisionOf(dataVolume));
+    const isRestored = (image: VMDiskImage, name = '') =>
+      restored.get(image.metadata.uid) === name && isOfOneBefore(image, ready.get(keyOf({ ...image.metadata, name })));
     const missing = (image: VMDiskImage, status: VMDiskImageStatus) => {
       // While another revision is pinned the snapshot of this one stands in the list alone.
       const isPinned = status.phase === 'Succeeded' && isTrue(status.conditions, 'RevisionPinned');
@@ -48,7 +50,6 @@ export const s8Evidence: Invariant = {
       const wanted = `${image.metadata.uid} ${status.revision}`;
       if (status.adoption?.revision === status.revision)
         return status.adoption?.snapshot === name ? undefined : `with ${name}, not the snapshot it adopts`;
-      if (restored.get(image.metadata.uid) === name && isOfOneBefore(image, snapshot)) return undefined;
       if (revisionOf(snapshot) !== wanted) return `with ${name}, which is not of its revision ${status.revision}`;
       return downloaded.has(wanted) || gaps?.length ? undefined : `without a DataVolume of revision ${status.revision}`;
     };
@@ -82,7 +83,9 @@ export const s8Evidence: Invariant = {
           (!isNewlySucceeded(status, before?.status) && !isNewlyReady(object, before))
         )
           return undefined;
-        const why = missing(object, status) ?? leftBefore(step as Step, left, status.snapshot?.name);
+        const { name } = status.snapshot ?? {};
+        const why =
+          (isRestored(object, name) ? undefined : missing(object, status)) ?? leftBefore(step as Step, left, name);
         return why && `${object.metadata.name} is ${status.phase} ${why}`;
       },
     };
@@ -90,11 +93,12 @@ export const s8Evidence: Invariant = {
 };
 
 /** It was made for an earlier image of this name, of the revision that the status says. */
-const isOfOneBefore = ({ metadata, status }: VMDiskImage, { metadata: { name, labels } }: VolumeSnapshot) =>
-  labels?.[imageUidLabel] !== undefined &&
-  labels[imageUidLabel] !== metadata.uid &&
-  name.startsWith(`${metadata.name}-`) &&
-  labels[revisionLabel] === String(status?.snapshot?.revision);
+function isOfOneBefore({ metadata, status }: VMDiskImage, snapshot: VolumeSnapshot | undefined): boolean {
+  const { name = '', labels } = snapshot?.metadata ?? {};
+  const uid = labels?.[imageUidLabel];
+  const isOfAnother = uid !== undefined && uid !== metadata.uid && name.startsWith(`${metadata.name}-`);
+  return isOfAnother && labels?.[revisionLabel] === String(status?.snapshot?.revision);
+}
 
 interface Moment {
   revision: number;

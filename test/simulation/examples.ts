@@ -106,10 +106,55 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
       [{ kind: 'skew', function: 'follow-sync', seconds: 10 }],
     ),
   },
+  {
+    invariant: 'S18',
+    what: 'who had read a DataVolume of long ago deleted the volume that is kept for its snapshot',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'c' },
+        { seconds: 0, do: 'deleteChild', image: 'c', of: 'DataVolume' },
+        { seconds: 5, do: 'takeName', image: 'c', of: 'VolumeSnapshot' },
+        { seconds: 130, do: 'createImage', image: 'c' },
+      ],
+      [{ kind: 'staleRead', at: 179, count: 40, back: 10 }],
+      { order: { seed: 357612442, share: 1 } },
+    ),
+  },
 ];
 
 /** What an invariant, or the simulation itself, once took for a violation and was none; each stays told apart. */
 export const misjudged: typeof examples = [
+  {
+    invariant: 'S17',
+    what: 'a sync that is requested while nobody can read is queued after the download under way is Ready',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'c' },
+        { seconds: 130, do: 'requestSync', image: 'c' },
+        { seconds: 1, do: 'wipeStatus', image: 'b' },
+        { seconds: 130, do: 'lease', how: 'overfull' },
+      ],
+      [
+        { kind: 'away', at: 117, count: 100 },
+        { kind: 'away', at: 198, count: 100 },
+        { kind: 'away', at: 43, count: 1 },
+        { kind: 'away', at: 257, count: 100 },
+        { kind: 'away', at: 16, count: 20 },
+        { kind: 'away', at: 354, count: 100 },
+        { kind: 'away', at: 114, count: 1 },
+      ],
+      {
+        order: { seed: 8, share: 0.5 },
+        overtakings: [
+          { at: 1346, by: 20 },
+          { at: 31, by: 1 },
+          { at: 1110, by: 19 },
+          { at: 1172, by: 7 },
+        ],
+        troubleSeconds: 0,
+      },
+    ),
+  },
   {
     invariant: 'S8',
     what: 'an image restored with its status is Ready with the snapshot of the image before it',
