@@ -216,9 +216,9 @@ const gone = 'is deleted';
 
 const tidied = (changes: readonly Change[]): Story[] => withoutChance(storiesOf(changes));
 
-/** What a story shows before its end. */
+/** What a story shows before it is deleted. */
 const linesOf = (stories: Story[], name: string) =>
-  stories.find((story) => story.name === name)?.lines.filter((line) => line !== gone) ?? [];
+  stories.find((story) => story.name === name)?.lines.filter((line) => !/is deleted|being deleted/.test(line)) ?? [];
 
 const isDeleted = (recorded: readonly Change[], { metadata: { uid } }: Recorded) =>
   recorded.some(({ type, object }) => type === 'DELETED' && object.metadata.uid === uid);
