@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { KubernetesObject, Resource } from './resources/resource.ts';
+import type { KubernetesObject, ObjectReference, Resource } from './resources/resource.ts';
 import type { Action } from './rules/actions.ts';
 import type { LabelSelector } from './rules/selectors.ts';
 import type { Kube } from './runtime/kube.ts';
@@ -154,9 +154,15 @@ export interface FunctionDeclaration<Observed = unknown> {
   /** `always`: one instance; `single`: one, and not a second even while it is replaced; `zero`: none while nothing happens. */
   scale: 'zero' | 'always' | 'single';
   /** Reads what the decisions need: one entry for each decision, each decided and performed on its own. */
-  observe(context: Context, wake: Wake): Promise<readonly Observed[]>;
+  observe(context: Context, wake: Wake): Promise<readonly (Observed | Unreadable)[]>;
   /** Pure: no clock, no network, no chance. */
   decide(observed: Observed): readonly Action[];
+}
+
+/** An object that could not be read in a pass, and why. The pass decides nothing about it, and only its events are redelivered. */
+export interface Unreadable {
+  unreadable: ObjectReference;
+  error: unknown;
 }
 
 /** Checks the types of a declaration; changes nothing. */

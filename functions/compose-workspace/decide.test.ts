@@ -696,12 +696,6 @@ describe('where the API server lets nobody look into the namespace', () => {
   });
 });
 
-test('a workspace that could not be read is looked at a little later', () => {
-  expect(decide({ workspace: lab(), unread: 'ApiError: out of order' })).toEqual([
-    { do: 'again', because: 'Workspace lab could not be read: ApiError: out of order' },
-  ]);
-});
-
 test.each<[string, object]>([
   ['in', { ingress: [{}] }],
   ['out', { egress: [{}] }],

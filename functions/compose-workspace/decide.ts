@@ -11,7 +11,7 @@ import { faultsOf } from './faults.ts';
 import { homeStage, untilSettled } from './home.ts';
 import { imageRefOf } from './images.ts';
 import { foundProvider, providerIn } from './networks.ts';
-import type { Observed, Unread } from './observed.ts';
+import type { Observed } from './observed.ts';
 import { type Plan, planOf } from './plan.ts';
 import { type Finding, findingOf, sayCount, stand, summary } from './standing.ts';
 import { teardown } from './teardown.ts';
@@ -21,19 +21,12 @@ import { teardown } from './teardown.ts';
  * to write there → the wall around it → images → networks, volumes → machines, containers → roles → what is wanted no more →
  * status. A crash in between is taken up where it happened.
  */
-export function decide(observed: Observed | Unread): Action[] {
-  if ('unread' in observed) return [lookLater(observed)];
+export function decide(observed: Observed): Action[] {
   const { workspace, images, inside } = observed;
   const machines = (inside?.machines ?? []).filter((machine) => ownerAmong(workspace, machine) === 'ours');
   const trace = traceOfWorkspace(workspace, images.values(), machines);
   return actionsFor(observed).map((action) => ({ ...action, trace }));
 }
-
-/** Others were looked at in the same pass, and are not held up. */
-const lookLater = ({ workspace, unread }: Unread): Action => ({
-  do: 'again',
-  because: `Workspace ${workspace.metadata.name} could not be read: ${unread}`,
-});
 
 function actionsFor(observed: Observed): Action[] {
   const { workspace, isShutOut } = observed;

@@ -18,6 +18,7 @@ import { conditionOf } from '../../shared/rules/conditions.ts';
 import { policyName } from '../../shared/rules/policy.ts';
 import { subnetName } from '../../shared/rules/workspace.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
+import { isUnreadable } from '../../shared/runtime/unreadable.ts';
 import { serveAlone } from '../../test/alone.ts';
 import { aVMDiskImage, noClouds } from '../../test/builders.ts';
 import { aClusterOf, aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';
@@ -264,7 +265,7 @@ test('of very many under way a sweep looks at some, and the next at the others',
       { kube: many, nowMs, refusals: new Map(), openClouds: noClouds, holdOffMs: 0 },
       wake,
     );
-    return rows.map((row) => row.workspace.metadata.name);
+    return rows.map((row) => (isUnreadable(row) ? 'unreadable' : row.workspace.metadata.name));
   };
   const [one, other] = [await seen(0), await seen(30_000)];
   expect([one.length, other.length]).toEqual([100, 50]);

@@ -1,5 +1,13 @@
 import * as z from 'zod';
-import { type Context, defineFunction, on, type Subject, subjectsOf, type Wake } from '../../shared/function.ts';
+import {
+  type Context,
+  defineFunction,
+  on,
+  type Subject,
+  subjectsOf,
+  type Unreadable,
+  type Wake,
+} from '../../shared/function.ts';
 import { Deployment } from '../../shared/resources/apps/deployment.ts';
 import { Job } from '../../shared/resources/batch/job.ts';
 import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
@@ -24,9 +32,10 @@ import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { inRows } from '../../shared/rules/rows.ts';
 import { workspaceIn, workspaceOfSubnet } from '../../shared/rules/workspace.ts';
 import { imageNamesOf } from '../../shared/rules/workspace-images.ts';
+import { orUnreadable } from '../../shared/runtime/unreadable.ts';
 import { decide } from './decide.ts';
 import { grantName } from './home.ts';
-import type { Observed, Unread } from './observed.ts';
+import type { Observed } from './observed.ts';
 import { observeOne } from './read.ts';
 import { credentialsName, siteCredentials } from './roles/credentials.ts';
 
@@ -36,7 +45,7 @@ const ImageFact = z.object({ namespace: z.string(), name: z.string() });
 const inWorkspaces = { selector: { matchLabels: managedBy }, namespace: 'workspace' } as const;
 
 /** Makes machines, containers, volumes and networks of a workspace, and says how all of it stands. */
-export default defineFunction<Observed | Unread>({
+export default defineFunction<Observed>({
   name: 'compose-workspace',
   on: [
     on.changed(Workspace, { source: 'pelotech' }),
@@ -102,23 +111,17 @@ export default defineFunction<Observed | Unread>({
 /** So many workspaces are looked at at once. */
 const atOnce = 10;
 
-async function observe(context: Context, wake: Wake): Promise<(Observed | Unread)[]> {
+async function observe(context: Context, wake: Wake): Promise<(Observed | Unreadable)[]> {
   const { kube } = context;
   const workspaces = await workspacesFor(context, wake);
   if (workspaces.length === 0) return [];
   const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
-  const results: PromiseSettledResult<Observed>[] = [];
+  const seen: (Observed | Unreadable)[] = [];
   for (const row of inRows(workspaces, atOnce)) {
-    results.push(...(await Promise.allSettled(row.map((workspace) => observeOne(context, workspace, policy)))));
+    const reads = row.map((workspace) => orUnreadable(workspace.metadata, observeOne(context, workspace, policy)));
+    seen.push(...(await Promise.all(reads)));
   }
-  const failure = results.find((result) => result.status === 'rejected');
-  if (failure && results.every(({ status }) => status === 'rejected')) throw failure.reason;
-  return workspaces.map((workspace, index) => rowOf(workspace, results[index]));
-}
-
-/** What was seen of a workspace, or why nothing was: the others of the pass are none the worse for it. */
-function rowOf(workspace: Lab, result: PromiseSettledResult<Observed> | undefined): Observed | Unread {
-  return result?.status === 'fulfilled' ? result.value : { workspace, unread: String(result?.reason) };
+  return seen;
 }
 
 type Reader = Context['kube'];

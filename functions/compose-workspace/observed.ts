@@ -38,12 +38,6 @@ export interface Observed {
   imageNamespaces: ReadonlyMap<string, Namespace>;
 }
 
-/** A workspace that could not be looked at, and why. */
-export interface Unread {
-  workspace: Workspace;
-  unread: string;
-}
-
 /** All there is of these kinds in the namespace of a workspace. */
 export interface Inside {
   networkPolicies: readonly NetworkPolicy[];

@@ -1,4 +1,12 @@
-import { type Context, defineFunction, on, type Subject, subjectsOf, type Wake } from '../../shared/function.ts';
+import {
+  type Context,
+  defineFunction,
+  on,
+  type Subject,
+  subjectsOf,
+  type Unreadable,
+  type Wake,
+} from '../../shared/function.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
@@ -22,6 +30,7 @@ import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { withLabel } from '../../shared/rules/selectors.ts';
 import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
+import { isUnreadable, orUnreadable } from '../../shared/runtime/unreadable.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 
@@ -51,10 +60,12 @@ export default defineFunction<Observed>({
   decide,
 });
 
-async function observe(context: Context, wake: Wake): Promise<Observed[]> {
+async function observe(context: Context, wake: Wake): Promise<(Observed | Unreadable)[]> {
   const { kube, nowMs, refusals } = context;
-  const images = await imagesOf(context, wake);
-  if (images.length === 0) return [];
+  const found = await imagesOf(context, wake);
+  const unreadable = found.filter(isUnreadable);
+  const images = found.filter((image): image is Image => !isUnreadable(image));
+  if (images.length === 0) return unreadable;
   const uids = images.map(({ metadata }) => metadata.uid);
   const [policyMap, dataVolumes] = await Promise.all([
     kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }),
@@ -66,13 +77,13 @@ async function observe(context: Context, wake: Wake): Promise<Observed[]> {
     listLabelled(kube, VolumeSnapshot, imageUidLabel, uids),
   ]);
   const policy = parsePolicy(policyMap);
-  const named = await namedSnapshots(kube, images, snapshots);
-  return images.map((image) => {
+  const listed = new Map(snapshots.map((snapshot) => [keyOf(snapshot.metadata), snapshot]));
+  const observeOne = async (image: Image): Promise<Observed> => {
     const { uid } = image.metadata;
     const isOurs = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel] === uid;
     const held = snapshotOf(image);
-    const answers = namesOf(image).map((name) => named.get(`${uid}/${name}`));
-    const others = answers.filter((found) => found !== undefined && !isOurs(found)) as VolumeSnapshot[];
+    const named = await namedSnapshots(kube, image, listed);
+    const others = [...named.values()].filter((one) => one !== undefined).filter((one) => !isOurs(one));
     return {
       nowMs,
       policy,
@@ -82,15 +93,17 @@ async function observe(context: Context, wake: Wake): Promise<Observed[]> {
       dataVolumes: dataVolumes.filter(isOurs),
       pods: pods.filter(isOurs),
       snapshots: [...snapshots.filter(isOurs), ...others],
-      isSnapshotGone: held !== undefined && named.get(`${uid}/${held}`) === undefined,
+      isSnapshotGone: held !== undefined && named.get(held) === undefined,
     };
-  });
+  };
+  const reads = images.map((image) => orUnreadable(image.metadata, observeOne(image)));
+  return [...unreadable, ...(await Promise.all(reads))];
 }
 
 type Reader = Context['kube'];
 
 /** The images under way, those that still hold a slot, and those an event is about; at an audit all of them. */
-async function imagesOf({ kube }: Context, wake: Wake): Promise<Image[]> {
+async function imagesOf({ kube }: Context, wake: Wake): Promise<(Image | Unreadable)[]> {
   if (wake.audit) return kube.list(VMDiskImage);
   const [open, lease] = await Promise.all([
     kube.list(VMDiskImage, { fieldSelector: underWay }),
@@ -106,7 +119,7 @@ async function imagesOf({ kube }: Context, wake: Wake): Promise<Image[]> {
   ];
   const missing = new Map(wanted.map((ref) => [keyOf(ref), ref]));
   const others = await Promise.all(
-    [...missing].filter(([key]) => !known.has(key)).map(([, ref]) => kube.get(VMDiskImage, ref)),
+    [...missing].filter(([key]) => !known.has(key)).map(([, ref]) => orUnreadable(ref, kube.get(VMDiskImage, ref))),
   );
   return [...open, ...others.filter((image) => image !== undefined)];
 }
@@ -118,20 +131,15 @@ const ownerOf = (subject: Subject): ObjectReference | undefined => {
 };
 
 /**
- * The snapshots that the images name, by `<uid of the image>/<name>`; undefined where the API server answers 404 for that very name.
+ * The snapshots that the image names, by name; undefined where the API server answers 404 for that very name.
  * Only that is evidence that one is gone; and an adopted one carries no label of ours, so that no list has it.
  */
-async function namedSnapshots(kube: Reader, images: readonly Image[], found: readonly VolumeSnapshot[]) {
-  const listed = new Map(found.map((snapshot) => [keyOf(snapshot.metadata), snapshot]));
-  const wanted = images.flatMap((image) => {
-    const { namespace, uid } = image.metadata;
-    return namesOf(image).map((name) => ({ uid, namespace, name }));
+async function namedSnapshots(kube: Reader, image: Image, listed: ReadonlyMap<string, VolumeSnapshot>) {
+  const reads = namesOf(image).map(async (name) => {
+    const ref = { namespace: image.metadata.namespace, name };
+    return [name, listed.get(keyOf(ref)) ?? (await kube.get(VolumeSnapshot, ref))] as const;
   });
-  const answers = wanted.map(async ({ uid, ...ref }) => {
-    const snapshot = listed.get(keyOf(ref)) ?? (await kube.get(VolumeSnapshot, ref));
-    return [`${uid}/${ref.name}`, snapshot] as const;
-  });
-  return new Map(await Promise.all(answers));
+  return new Map(await Promise.all(reads));
 }
 
 /** That snapshot, and, where an annotation asks or has asked for a revision, those that were adopted: they are in no list. */

@@ -7,7 +7,7 @@ import {
   VMDiskImage as VMDiskImageKind,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
+import type { ObjectReference } from '../../shared/resources/resource.ts';
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
@@ -19,17 +19,11 @@ import { hold, takeDown } from './teardown.ts';
 import { unused } from './unused.ts';
 
 /** The input of one decision. */
-export type Observed = Seen | Stray | Postponed | Unreadable;
+export type Observed = Seen | Stray | Postponed;
 
 /** The image was not read: the pass has reached its limit. */
 export interface Postponed {
   postponed: ObjectReference;
-}
-
-/** The API server did not return the image. */
-export interface Unreadable {
-  unreadable: ObjectReference;
-  why: string;
 }
 
 /** An image that was deleted, or that may have to go, and who names it. */
@@ -60,8 +54,6 @@ export interface Left {
  */
 export function decide(observed: Observed): Action[] {
   if ('postponed' in observed) return [lookLater(observed.postponed)];
-  if ('unreadable' in observed)
-    return [{ do: 'again', because: `VMDiskImage ${keyOf(observed.unreadable)} could not be read: ${observed.why}` }];
   if ('stray' in observed) return removeStray(observed);
   const { image, machines, workspaces, policy, left, nowMs } = observed;
   const { deletionTimestamp, finalizers } = image.metadata;

@@ -1,4 +1,4 @@
-import { type Context, defineFunction, on, subjectsOf, type Wake } from '../../shared/function.ts';
+import { type Context, defineFunction, on, subjectsOf, type Unreadable, type Wake } from '../../shared/function.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
@@ -25,7 +25,8 @@ import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { isMadeForWorkspaces } from '../../shared/rules/workspace-images.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
-import { decide, type Left, type Observed, type Postponed, type Unreadable } from './decide.ts';
+import { isUnreadable, orUnreadable } from '../../shared/runtime/unreadable.ts';
+import { decide, type Left, type Observed, type Postponed } from './decide.ts';
 import { mayBeOrphan } from './orphan.ts';
 import { straysOf } from './strays-of.ts';
 import { mayBeUnused } from './unused.ts';
@@ -67,7 +68,7 @@ const prunedPerPass = 50;
 const finalizedPerPass = 100;
 
 /** Each image before the machines that name it: what is deleted as it was observed was found unused after that. */
-async function observe({ kube, nowMs }: Context, wake: Wake): Promise<Observed[]> {
+async function observe({ kube, nowMs }: Context, wake: Wake): Promise<(Observed | Unreadable)[]> {
   const { images, postponed, unreadable } = await candidates(kube, wake);
   const strays = wake.audit ? await straysOf(kube, images, nowMs) : [];
   const allDeleted = images.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
@@ -179,24 +180,12 @@ async function candidates(kube: Reader, wake: Wake): Promise<Candidates> {
   const [open, unused, ...found] = await Promise.all([
     listed(Lease, underWay),
     listed(ConfigMap, unreferenced),
-    ...named.slice(0, finalizedPerPass).map((ref) => readImage(kube, ref)),
+    ...named.slice(0, finalizedPerPass).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))),
   ]);
-  const images = [...found.flatMap(({ image }) => image ?? []), ...open, ...unused];
+  const images = [...found.flatMap((one) => (one && !isUnreadable(one) ? one : [])), ...open, ...unused];
   return {
     images: [...new Map(images.map((image) => [image.metadata.uid, image])).values()],
     postponed: named.slice(finalizedPerPass),
-    unreadable: found.flatMap(({ unreadable }) => unreadable ?? []),
+    unreadable: found.filter(isUnreadable),
   };
-}
-
-/** An image that cannot be read does not block the others. */
-async function readImage(
-  kube: Reader,
-  ref: ObjectReference,
-): Promise<{ image?: Image | undefined; unreadable?: Unreadable }> {
-  try {
-    return { image: await kube.get(VMDiskImage, ref) };
-  } catch (error) {
-    return { unreadable: { unreadable: ref, why: String(error) } };
-  }
 }

@@ -1,35 +1,35 @@
-import type { Context, FunctionDeclaration, Wake } from '../function.ts';
+import type { Context, FunctionDeclaration, Unreadable, Wake } from '../function.ts';
 import { keyOf, type ObjectReference } from '../resources/resource.ts';
 import { ApiError } from './errors.ts';
 import type { Kube } from './kube.ts';
-import type { Decision } from './verdict.ts';
 
 /** The limit of unreadable objects; with more the pass fails. */
 const maxUnreadable = 5;
 
 /**
  * Observes what a pass decides about. If the API server answers with an error for an object that an event names, only that object
- * is skipped, as a failed decision. Any other failed read fails the pass.
+ * is skipped. Any other failed read that the function does not skip itself fails the pass.
  */
 export async function observeReadable<Observed>(
   { observe }: FunctionDeclaration<Observed>,
   context: Context,
   wake: Wake,
-): Promise<{ observed: readonly Observed[]; unread: readonly Decision[] }> {
-  const unread: Decision[] = [];
+): Promise<readonly (Observed | Unreadable)[]> {
+  const unreadable: Unreadable[] = [];
   const refusals = new Map<unknown, ObjectReference>();
   const recording = { ...context, kube: recordingErrors(context.kube, refusals) };
   for (let { subjects } = wake; ; ) {
     // No readable subject is left, so there is nothing to observe.
-    if (unread.length > 0 && subjects.length + wake.messages.length === 0 && !wake.sweep && !wake.audit)
-      return { observed: [], unread };
+    if (unreadable.length > 0 && subjects.length + wake.messages.length === 0 && !wake.sweep && !wake.audit)
+      return unreadable;
     try {
-      return { observed: await observe(recording, { ...wake, subjects }), unread };
+      return [...unreadable, ...(await observe(recording, { ...wake, subjects }))];
     } catch (error) {
       const refused = refusals.get(error);
-      const others = subjects.filter((subject) => refused === undefined || keyOf(subject) !== keyOf(refused));
-      if (others.length === subjects.length || unread.length === maxUnreadable) throw error;
-      unread.push({ observed: { refused }, error });
+      if (refused === undefined || unreadable.length === maxUnreadable) throw error;
+      const others = subjects.filter((subject) => keyOf(subject) !== keyOf(refused));
+      if (others.length === subjects.length) throw error;
+      unreadable.push({ unreadable: refused, error });
       subjects = others;
     }
   }

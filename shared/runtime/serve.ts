@@ -17,6 +17,7 @@ import { type Effects, type Outcome, pay, perform } from './perform.ts';
 import { imageOf, lifeIn, type Telemetry } from './telemetry.ts';
 import { traceOrigins } from './telemetry-origins.ts';
 import type { Teller } from './tell.ts';
+import { isUnreadable } from './unreadable.ts';
 import { type Decision, type Verdict, verdictOf } from './verdict.ts';
 
 export interface Ports {
@@ -137,11 +138,12 @@ async function decideAll<Observed>(
     },
   };
   const context = { kube, nowMs: readMs, refusals: new Map(outcome.refusals), openClouds, holdOffMs };
-  const { observed, unread } = await observeReadable(declaration, context, wake);
+  const observed = await observeReadable(declaration, context, wake);
   const timer = timerAlone(wake);
   const inTurn = limitConcurrency(decisionsAtOnce);
   const made = observed.map((one) =>
     inTurn(async (): Promise<Decision> => {
+      if (isUnreadable(one)) return { observed: { unreadable: one.unreadable }, error: one.error };
       const own: Outcome = { refusals: new Map(), courtesies: [], looksAgain: [] };
       try {
         const actions = decide(one);
@@ -164,7 +166,7 @@ async function decideAll<Observed>(
       }
     }),
   );
-  return [...unread, ...(await Promise.all(made))];
+  return Promise.all(made);
 }
 
 function effectsOf(name: string, { kube, now, teller, telemetry }: Ports, lookLater: Effects['lookLater']): Effects {

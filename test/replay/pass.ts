@@ -1,5 +1,6 @@
 import type { FunctionDeclaration, Wake } from '../../shared/function.ts';
 import type { Action } from '../../shared/rules/actions.ts';
+import { isUnreadable } from '../../shared/runtime/unreadable.ts';
 import { noClouds } from '../builders.ts';
 import type { AsOf, Given, Recording } from './recording.ts';
 
@@ -20,5 +21,8 @@ export async function decided<Observed>(
   const kube = recording.reader(asOf, given);
   const context = { kube, nowMs, refusals: new Map(), openClouds: noClouds, holdOffMs: 0 };
   const seen = await observe(context, { subjects: [], messages: [], sweep: false, audit: false, ...wake });
-  return seen.flatMap((one) => decide(one));
+  return seen.flatMap((one) => {
+    if (isUnreadable(one)) throw one.error;
+    return decide(one);
+  });
 }
