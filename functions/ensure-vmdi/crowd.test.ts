@@ -10,7 +10,7 @@ import declaration from './index.ts';
 
 const namespace = 'vmdi-farm';
 
-test('who names one of many images that are deleted at once is found in one list', async () => {
+test('one list finds the machines that name many images deleted at once', async () => {
   const kube = memoryKube();
   const lists: string[] = [];
   const counted: Kube = {

@@ -222,14 +222,14 @@ describe('a snapshot', () => {
   test.each([
     ['was cut from the claim of another attempt', { attempt: 7 }],
     ['is older than the volume of the attempt', { createdAfterSeconds: -60 }],
-  ])('that %s holds another download: it goes, and is made anew', (_, options) => {
+  ])('that %s holds another download: it is deleted and created again', (_, options) => {
     const made = { ...volume, metadata: { ...volume.metadata, creationTimestamp: at(0) } };
     const other = aSnapshot(snapshotting, { ...options, ready: true });
     const observed = { image: snapshotting, dataVolumes: [made], snapshots: [other] };
     expect(pass(observed).actions).toMatchObject([{ do: 'delete', of: { metadata: { name: other.metadata.name } } }]);
     expect(pass({ ...observed, snapshots: [] }).verbs).toEqual(['create']);
   });
-  test('of another download is left where machines are cloned from it, or where it is not the image’s: the image fails', () => {
+  test('of another download is kept if machines are cloned from it or it is not the image’s, and the image fails', () => {
     const other = aSnapshot(snapshotting, { attempt: 7, ready: true });
     const used = image({ ...snapshotting.status, snapshot: { name: other.metadata.name, revision: 1 } });
     const strange = { ...other, metadata: { ...other.metadata, labels: {} } };
@@ -344,7 +344,7 @@ describe('a DataVolume that is not the current attempt', () => {
   });
 });
 
-test('an image in a phase of another version is left alone, and so is all that was made for it', () => {
+test('an image in a phase of another version, and its volumes and snapshots, are left alone', () => {
   const unknown = image({ phase: 'Verifying', revision: 3, attempt: 1, snapshottingAt: at(0) });
   const dataVolumes = [aDataVolume(unknown, { revision: 2 }), aDataVolume(unknown, bound)];
   const snapshots = [aSnapshot(unknown, { revision: 1, ready: true }), aSnapshot(unknown, { ready: true })];

@@ -24,11 +24,11 @@ const seen = (snapshot: ReturnType<typeof ownedBy>): Observed => ({
   refusals: new Map(),
 });
 
-test('a snapshot is made without an owner: what deletes the image in the foreground would take it along', () => {
+test('a snapshot is created without an owner: a foreground deletion of the image would delete it', () => {
   expect(snapshotFor(image, 1, 'claim').metadata).not.toHaveProperty('ownerReferences');
 });
 
-test('a snapshot of an earlier release loses its image as owner, and nobody else', () => {
+test('a snapshot of an earlier release loses the owner reference to its image, and no other', () => {
   expect(disown(seen(ownedBy('uid-ubuntu')))).toMatchObject([
     { do: 'patchMetadata', metadata: { ownerReferences: null } },
   ]);

@@ -4,8 +4,8 @@ import { traceOf } from '../../shared/rules/image-status.ts';
 import type { Observed } from './observed.ts';
 
 /**
- * Takes the owner reference to the image off its snapshots, which earlier releases put there: a deletion of the image in the
- * foreground would take them from under the machines that hold it.
+ * Removes the owner reference to the image that earlier releases set on its snapshots: a foreground deletion of the image would
+ * delete them while machines still use the image.
  */
 export const disown = ({ image, snapshots }: Observed): Action[] =>
   snapshots

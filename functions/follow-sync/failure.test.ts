@@ -49,7 +49,7 @@ describe('what CDI says of a failing import', () => {
       true,
     ],
     [
-      'S3 403 in the words of another store',
+      'S3 403 in the message of another store',
       error('could not get s3 object: "b/k": Forbidden: Forbidden\n\tstatus code: 403, request id: 1, host id: '),
       'AccessDenied',
       true,
@@ -63,7 +63,7 @@ describe('what CDI says of a failing import', () => {
     ['cut off', error('Unable to process data: unexpected EOF'), 'ImportFailed', false],
     ['too small', error('DataVolume too small to contain image'), 'DiskTooSmall', true],
     [
-      'too small, in the words of the importer',
+      'too small, in the message of the importer',
       error(
         'Unable to process data: Unable to convert source data to target format: virtual image size 4294967296 is larger than the reported available storage 1073741824. A larger PVC is required',
       ),
@@ -79,7 +79,7 @@ describe('what CDI says of a failing import', () => {
       true,
     ],
     [
-      'a log that ends with what stopped the importer',
+      'a log that ends with the cause',
       error(
         'I1124 07:53:25.535752       1 importer.go:108] Starting importer\nE1124 07:53:25.554162       1 prlimit.go:156] NoSuchKey in a log decides nothing\n',
       ),
@@ -171,7 +171,7 @@ describe('what the importer Pods tell', () => {
       1,
       'The importer died (exit code 1): blockdev: cannot open /dev/cdi-block-volume: Permission denied.',
     ],
-  ])('an importer whose log ends with "%s" is said to have died of it, in one line', (last, exitCode, message) => {
+  ])('the message of an importer whose log ends with "%s" names that cause, on one line', (last, exitCode, message) => {
     const died = anImporter(seen, { exitCode, lastMessage: `${log}${last}\n` });
     expect(judge(seen, aDataVolume(seen, error(`${log}${last}\n`)), [died])).toEqual({
       reason: 'ImportFailed',
@@ -227,7 +227,7 @@ describe('deadlines', () => {
     expect(judge(waiting, pending(), [], 899)).toBeUndefined();
     expect(judge(waiting, pending(), [], 900)).toMatchObject({ reason: 'NotStarted', isUncounted: true });
   });
-  test('one that asks for scratch space has startTimeout from then on to get it, and does not count', () => {
+  test('a request for scratch space starts startTimeout again, and its failure does not count', () => {
     const running = { status: 'False', message: 'scratch space required and none found', lastTransitionTime: at(600) };
     const asking = aDataVolume(seen, { running, bound: { status: 'False', message: 'exceeded quota: q' } });
     expect(judge(seen, asking, [], 1_499)).toBeUndefined();

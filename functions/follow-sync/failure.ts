@@ -60,7 +60,7 @@ const hasError: Check = ({ dataVolume, pods }) => {
   return judge(error.reason, error.message);
 };
 
-/** An importer that is being deleted fails of that. */
+/** An importer that is being deleted fails because of the deletion. */
 const hasFailedPod: Check = ({ pods }) => {
   const failed = pods.find(
     ({ status, metadata }) => status?.phase === 'Failed' && (status.reason || !metadata.deletionTimestamp),
@@ -91,15 +91,15 @@ const hasRestarted: Check = ({ dataVolume, pods }) => {
 const isReplaced: Check = ({ image, pods, dataVolume }) => {
   const seen = image.status?.importer;
   if (!seen || dataVolume?.status?.phase === 'Succeeded') return undefined;
-  // CDI itself deletes a Pod whose importer is done, has found a wrong checksum or asks for scratch space: within milliseconds of
-  // its end with exit code 0, before the Pod's phase or the DataVolume tells of it.
+  // CDI deletes the Pod of an importer that is done, found a wrong checksum or asks for scratch space. It does so within milliseconds
+  // of exit code 0, before the phase of the Pod or the DataVolume reports it.
   const working = pods.filter((pod) => pod.status?.phase !== 'Succeeded' && !containers(pod).some(isDone));
   const leaves = working.find(({ metadata }) => metadata.uid === seen.uid && metadata.deletionTimestamp);
   const other = working.find((pod) => pod.metadata.uid !== seen.uid && (seen.scratch || !hasScratch(pod)));
   return other || (leaves && (seen.scratch || !asksForScratch(dataVolume))) ? replaced() : undefined;
 };
 
-/** CDI leaves an importer that died where it is: one that is not there, or goes, was deleted. */
+/** CDI does not delete an importer that died. If it is missing or being deleted, a user deleted it. */
 const hasDied: Check = ({ dataVolume, pods }) => {
   const error = errorOf(dataVolume);
   if (!error || !isLog(error.message)) return undefined;
@@ -158,7 +158,7 @@ const finals: readonly (readonly [RegExp, AttemptFailure])[] = [
   [/\b(NoSuchKey|NoSuchBucket)\b|status code: 404\b|got 404\b/, 'NotFound'],
   [/\b(AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch)\b|status code: 40[13]\b|got 40[13]\b/, 'AccessDenied'],
   [/\btoo small to contain image\b|larger than the reported available storage/, 'DiskTooSmall'],
-  // An object that is empty or shorter than any header.
+  // An object that is empty or shorter than every header.
   [/\bcould not process image header: (unexpected )?EOF$/, 'ImportFailed'],
 ];
 
@@ -176,11 +176,11 @@ const again = (reason: AttemptFailure, message: string): Failure => ({ reason, m
 const replaced = () =>
   again('ImporterReplaced', 'The importer Pod was deleted by somebody; another would download from the first byte.');
 
-/** The kubelet gives the end of the log in place of the last words that an importer did not come to write. */
+/** If an importer wrote no termination message, the kubelet reports the end of its log instead. */
 const isLog = (message: string) => logLine.test(message);
 const logLine = /^[IWEF]\d{4} \d{2}:\d{2}:\d{2}\.\d+ +\d+ [^\]]+\] /m;
 
-/** Nothing of a log decides: only its last line is told, where that is more than what the importer was at. */
+/** A log decides nothing. The message includes its last line, unless that only reports progress. */
 function died({ exitCode, reason, message }: Terminated): Failure {
   const last = message.trimEnd().split('\n').at(-1) ?? '';
   const cause = /^I\d{4} /.test(last) ? '' : `: ${last.replace(logLine, '').trim()}`;
@@ -188,21 +188,21 @@ function died({ exitCode, reason, message }: Terminated): Failure {
   return again('ImportFailed', `The importer ${exitCode === 137 ? 'was killed' : 'died'} (${code})${cause}.`);
 }
 
-/** The kubelet cannot get the image of the importer, and tries on: no importer has failed, as one does whose transfer is cut. */
+/** The kubelet cannot pull the image of the importer and retries. No importer has failed, unlike after an interrupted transfer. */
 const isOwnImage = (reason: string, dataVolume: DataVolume | undefined, pods: readonly Pod[]) =>
   reason === 'ImagePullFailed' &&
   (pods.length > 0
     ? !pods.flatMap(containers).some(failedEnd)
     : dataVolume?.status?.phase === 'ImportScheduled' || dataVolume?.status?.phase === 'Pending');
 
-/** An importer has asked for scratch space and none has worked with it yet: what was read so far is a look at the format. */
+/** An importer has asked for scratch space, and none has used it yet: so far only the format was read. */
 export function waitsForScratch({ image, dataVolume, pods }: Pick<Attempt, 'image' | 'dataVolume' | 'pods'>): boolean {
   const second = pods.filter(hasScratch);
   if (image.status?.importer?.scratch || second.some(hasBegun)) return false;
   return second.length > 0 || asksForScratch(dataVolume) || pods.flatMap(containers).some(wantedScratch);
 }
 
-/** Since when an importer, or its scratch space, is waited for; CDI's Running is False since the importer asked. */
+/** The start of the wait for an importer or its scratch space. CDI's condition Running is False since the importer asked. */
 export function waitingSince(attempt: Pick<Attempt, 'image' | 'dataVolume' | 'pods'>): number {
   const running = conditionOf(attempt.dataVolume?.status?.conditions, 'Running');
   const asked = waitsForScratch(attempt) ? Date.parse(running?.lastTransitionTime ?? '') : Number.NaN;
@@ -210,7 +210,7 @@ export function waitingSince(attempt: Pick<Attempt, 'image' | 'dataVolume' | 'po
   return asked > started ? asked : started;
 }
 
-/** CDI never says that a ConfigMap with certificates is missing: only an Event of the Pod does. */
+/** CDI never reports a missing ConfigMap with certificates: only an Event of the Pod does. */
 export const sayCertificates = ({ image: { metadata, spec }, dataVolume }: Pick<Attempt, 'image' | 'dataVolume'>) =>
   spec.certConfigMap && conditionOf(dataVolume?.status?.conditions, 'Running')?.reason === 'ContainerCreating'
     ? ` The importer needs ConfigMap ${metadata.namespace}/${spec.certConfigMap} (certConfigMap): check that it is there.`
@@ -218,7 +218,7 @@ export const sayCertificates = ({ image: { metadata, spec }, dataVolume }: Pick<
 
 const elapsed = (nowMs: number, { status }: VMDiskImage) => nowMs - Date.parse(status?.startedAt ?? '');
 
-/** In these words the DataVolume asks, and importers before CDI 1.59; those since end with exit code 0. */
+/** The request in the message of the DataVolume, and of importers before CDI 1.59. Later importers end with exit code 0. */
 const isScratch = (message: string) => /scratch space required/i.test(message);
 const asksForScratch = (dataVolume: DataVolume | undefined) =>
   isScratch(conditionOf(dataVolume?.status?.conditions, 'Running')?.message ?? '');

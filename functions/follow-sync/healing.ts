@@ -13,16 +13,16 @@ import { isCutFrom, isLost, isUsable } from './snapshot.ts';
 import { makeSnapshot } from './snapshotting.ts';
 
 /**
- * An image that Failed although it is downloaded, most often for want of its snapshot: the download is paid for. It goes back to
- * Snapshotting when that snapshot is usable after all, or, where the API server had refused it, when it is made; each audit, and
- * sync-requested, ask for it again where the volume is kept.
+ * Recovers an image that Failed although it is downloaded, most often because its snapshot failed. The image becomes Snapshotting
+ * when that snapshot is usable after all, or when it is created after a refusal by the API server. Each audit, and sync-requested,
+ * create the snapshot again if the volume exists.
  */
 export function healing(observed: Observed): Action[] {
   const { image, dataVolumes, snapshots, isAudit, refusals, nowMs } = observed;
   if (isSnapshotAsked(image, dataVolumes)) return askedFor(observed);
   const { snapshottingAt, contentDigest: downloaded, revision = 1, conditions } = image.status ?? {};
   const volume = currentVolume(observed);
-  // Another content is start-sync's to queue.
+  // start-sync queues another content.
   if (downloaded !== contentDigest(image) || !(snapshottingAt || isDownloaded(volume))) return [];
   const name = snapshotName(image.metadata, revision);
   const snapshot = snapshots.find(({ metadata }) => metadata.name === name);
@@ -38,7 +38,7 @@ export function healing(observed: Observed): Action[] {
   return isAudit && !isRefused && volume?.status?.phase === 'Succeeded' ? makeSnapshot(image, volume) : [];
 }
 
-/** The status serves that request from now on: the wait begins anew, once. */
+/** The status records the request, so that the wait restarts once. */
 function askedFor({ image, nowMs }: Observed): Action[] {
   const message = `Waiting for the snapshot again, as annotation ${syncRequested} asks; nothing is downloaded.`;
   const fields = { ...contentStatus(image), snapshottingAt: toTime(nowMs), completedAt: null };

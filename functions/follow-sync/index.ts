@@ -132,7 +132,7 @@ const ownerOf = (subject: Subject): ObjectReference | undefined => {
 
 /**
  * The snapshots that the image names, by name; undefined where the API server answers 404 for that very name.
- * Only that is evidence that one is gone; and an adopted one carries no label of ours, so that no list has it.
+ * Only a 404 proves that a snapshot was deleted, and no list has an adopted snapshot, which carries no label of ours.
  */
 async function namedSnapshots(kube: Reader, image: Image, listed: ReadonlyMap<string, VolumeSnapshot>) {
   const reads = namesOf(image).map(async (name) => {
@@ -142,7 +142,7 @@ async function namedSnapshots(kube: Reader, image: Image, listed: ReadonlyMap<st
   return new Map(await Promise.all(reads));
 }
 
-/** That snapshot, and, where an annotation asks or has asked for a revision, those that were adopted: they are in no list. */
+/** The snapshot in use, and the adopted ones if an annotation asks or asked for a revision: no list has them. */
 function namesOf(image: Image): string[] {
   const { revisions = [], conditions } = image.status ?? {};
   const isAsked = image.metadata.annotations?.[useRevision] ?? conditionOf(conditions, 'RevisionPinned');

@@ -14,23 +14,23 @@ import { isDownloaded, type Observed } from './observed.ts';
 import { keptRevisions } from './revisions.ts';
 import { isCutFrom, isUsable, removeSnapshot } from './snapshot.ts';
 
-/** Volumes of earlier attempts, the source volume once its snapshot is ready, snapshots of revisions that are not kept. */
+/** Deletes volumes of earlier attempts, the source volume once its snapshot is ready, and snapshots of revisions that are not kept. */
 export function leftovers(observed: Observed): Action[] {
   const { image, dataVolumes } = observed;
   return [
     ...dataVolumes
       .filter((dataVolume) => !dataVolume.metadata.deletionTimestamp && isLeftOver(observed, dataVolume))
-      // As it was observed: it may have been downloaded since.
+      // Only as it was observed: it may have been downloaded since.
       .map((dataVolume) => ({ ...remove(image, dataVolume), unchanged: true })),
     ...oldSnapshots(observed),
   ];
 }
 
-/** The image's own: a snapshot that was adopted is deleted only where it carries its label. */
+/** Only the image's own snapshots: an adopted snapshot is deleted only if it carries the image's label. */
 function oldSnapshots(observed: Observed): Action[] {
   const { image, snapshots, policy } = observed;
   const { phase, revision = 1, snapshot: used } = image.status ?? {};
-  // As long as the one that is used is not seen to be usable, any other may be the last copy.
+  // Unless the snapshot in use is observed to be usable, any other may be the last copy.
   const isUsed = snapshots.some((found) => found.metadata.name === used?.name && isUsable(found));
   if (phase !== 'Succeeded' || !isUsed || !isValid(policy, 'keepRevisions')) return [];
   const revisions = keptRevisions(observed);
@@ -40,7 +40,7 @@ function oldSnapshots(observed: Observed): Action[] {
       labels?.[imageUidLabel] === image.metadata.uid && !stays.includes(name) && !deletionTimestamp,
   );
   if (old.length === 0) return [];
-  // Refused where the image was moved since it was read: a snapshot may be of a later revision.
+  // The API server refuses this if the image changed since it was read: a snapshot may be of a later revision.
   const listed: Action = { do: 'patchStatus', resource: VMDiskImageKind, of: image, status: { revisions } };
   return [{ ...listed, trace: traceOf(image) }, ...old.map((found) => removeSnapshot(image, found))];
 }
@@ -52,13 +52,13 @@ function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolu
   if (order > 0) return false;
   if (order < 0) return true;
   if (phase === 'Succeeded') {
-    // Without a snapshot that is seen to be usable it is the last copy.
+    // Without a snapshot that is observed to be usable, the volume is the last copy.
     const isCopied = snapshots.some(
       (found) => isUsable(found) && isCutFrom(found, dataVolume, dataVolume.metadata.name),
     );
     return isCopied && !policy.values.retainSourceVolume && isValid(policy, 'retainSourceVolume');
   }
-  // What is downloaded is paid for, also where nothing in the status tells of it: somebody may have edited that.
+  // A downloaded volume is kept even if the status does not report it: a user may have edited the status.
   if (phase === 'Failed')
     return image.status?.snapshottingAt ? dataVolume.status?.phase !== 'Succeeded' : !isDownloaded(dataVolume);
   return phase === 'Retrying' || phase === 'Queued';

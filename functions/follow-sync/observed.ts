@@ -17,7 +17,7 @@ export interface Observed {
   snapshots: readonly VolumeSnapshot[];
   /** The API server answered 404 for the very snapshot that the image's status names. */
   isSnapshotGone: boolean;
-  /** An audit tries again what the API server refused: nothing tells when a quota or another cause is gone. */
+  /** An audit retries what the API server refused: no event reports that a quota or another cause was removed. */
   isAudit: boolean;
   refusals: ReadonlyMap<string, string>;
 }
@@ -26,7 +26,7 @@ export interface Observed {
 export const currentName = ({ metadata, status }: VMDiskImage) =>
   dataVolumeName(metadata, status?.revision ?? 1, status?.attempt ?? 1);
 
-/** That DataVolume, as long as it is there to stay. */
+/** That DataVolume, unless it is being deleted. */
 export const currentVolume = ({ image, dataVolumes }: Observed) =>
   dataVolumes.find(({ metadata }) => metadata.name === currentName(image) && !metadata.deletionTimestamp);
 

@@ -34,8 +34,8 @@ export function progressOf(image: VMDiskImage, dataVolume: DataVolume, pods: rea
 }
 
 /**
- * What keeps an importer from starting, or from its scratch space (a Secret, a node, a quota), where CDI names it; written when
- * it changes. What CDI gives no reason for may pass by itself, and is told after a while.
+ * Reports why an importer or its scratch space does not start (a Secret, a node, a quota), when the reason of CDI changes. If CDI
+ * gives no reason, the wait may end by itself, and is reported only after a while.
  */
 function waitsFor(attempt: Waiting): Action[] {
   const { image, dataVolume, nowMs } = attempt;
@@ -64,7 +64,7 @@ const troubles = new Set([
   'ImagePullFailed',
 ]);
 
-/** A volume is provisioned and a container made within less. */
+/** Provisioning a volume and starting a container take less. */
 const silentMs = 60_000;
 
 /** CDI writes "45.52%"; people need no hundredths. */

@@ -63,43 +63,43 @@ function pass(image: VMDiskImage, snapshots: Observed['snapshots'], data = {}, m
   return { actions, status, deleted, verbs: actions.map(({ do: verb }) => verb) };
 }
 
-describe('of the revisions of an image', () => {
-  test('the newest two stay; what becomes of the list is written before the snapshot goes', () => {
+describe('the revisions of an image', () => {
+  test('the newest two are kept, and the list is written before a snapshot is deleted', () => {
     const { verbs, status, deleted } = pass(at3(), cut(1, 2, 3));
     expect(verbs).toEqual(['patchStatus', 'delete']);
     expect(status).toEqual({ revisions: [entry(3), entry(2)] });
     expect(deleted).toEqual([nameOf(1)]);
   });
   test.each([
-    ['as many as keepRevisions says', at3(), cut(1, 2, 3), { keepRevisions: '3' }, []],
-    ['at least the one that is used', at3(), cut(1, 2, 3), { keepRevisions: '1' }, [1, 2]],
-    ['the one that is used, however old', at3({ snapshot: held(1) }), cut(1, 2, 3), { keepRevisions: '1' }, [2]],
-    ['all while keepRevisions does not parse', at3(), cut(1, 2, 3), { keepRevisions: '0' }, []],
-    ['another in the place of one that is lost', at3(), cut(1, 3), {}, []],
-    ['none that never came to its end, be its number higher', at3(), cut(2, 3, 7), {}, [7]],
+    ['keepRevisions are kept', at3(), cut(1, 2, 3), { keepRevisions: '3' }, []],
+    ['the revision in use is always kept', at3(), cut(1, 2, 3), { keepRevisions: '1' }, [1, 2]],
+    ['the revision in use is kept, however old', at3({ snapshot: held(1) }), cut(1, 2, 3), { keepRevisions: '1' }, [2]],
+    ['all are kept while keepRevisions does not parse', at3(), cut(1, 2, 3), { keepRevisions: '0' }, []],
+    ['another is kept in place of a lost one', at3(), cut(1, 3), {}, []],
+    ['an unfinished one is not kept, even if its number is higher', at3(), cut(2, 3, 7), {}, [7]],
     [
-      'all where the one that is used is not seen to be usable',
+      'all are kept unless the one in use is observed to be usable',
       at3(),
       [...cut(1, 2), aSnapshot(plain, { revision: 3 })],
       {},
       [],
     ],
     [
-      'all where the one that is used is being deleted',
+      'all are kept if the one in use is being deleted',
       at3(),
       [...cut(1, 2), aSnapshot(plain, { revision: 3, ready: true, leaving: true })],
       {},
       [],
     ],
-    ['all while another is on its way', at3({ phase: 'Syncing', revision: 4 }), cut(1, 2, 3), {}, []],
+    ['all are kept while another is downloaded', at3({ phase: 'Syncing', revision: 4 }), cut(1, 2, 3), {}, []],
   ] as const)('%s', (_, image, snapshots, data, gone) => {
     expect(pass(image, snapshots, data).deleted).toEqual(gone.map(nameOf));
   });
-  test('those whose list a status has lost are found by their snapshots', () => {
+  test('are found by their snapshots if the status has lost the list', () => {
     const { revisions: _, ...status } = at3().status ?? {};
     expect(pass(aVMDiskImage({ status }), cut(1, 2, 3)).status).toEqual({ revisions: [entry(3), entry(2)] });
   });
-  test('the one that is ready is listed first, with what was downloaded', () => {
+  test('a revision that becomes ready is listed first, with its url', () => {
     const spec = { url: 'https://s3.eu-west-1.amazonaws.com/images/a.qcow2?X-Amz-Signature=abc' };
     const digest = contentDigest(aVMDiskImage({ spec }));
     const waiting = at3({ phase: 'Snapshotting', revision: 4, contentDigest: digest }, { spec });
@@ -113,7 +113,7 @@ describe('of the revisions of an image', () => {
 });
 
 describe('an annotation that names a revision', () => {
-  test('that is kept has machines cloned from it, without a download', () => {
+  test('that is kept makes machines clone from it, without a download', () => {
     const { actions, status } = pass(at3({}, asking('2')), cut(2, 3));
     expect(status).toMatchObject({
       snapshot: { ...held(2), restoreSize: '24Gi' },
@@ -129,19 +129,19 @@ describe('an annotation that names a revision', () => {
       { do: 'tell', type: 'ot.pelotech.disk-image.succeeded.v1', data: { revision: 2 } },
     ]);
   });
-  test('is done once', () => {
+  test('takes effect once', () => {
     expect(pass(at3({ snapshot: held(2), conditions: pinned(2) }, asking('2')), cut(2, 3)).actions).toEqual([]);
   });
-  test.each(['Queued', 'Syncing', 'Failed'])('counts in phase %s, too', (phase) => {
+  test.each(['Queued', 'Syncing', 'Failed'])('takes effect in phase %s, too', (phase) => {
     const { status } = pass(at3({ phase, revision: 4 }, asking('2')), cut(2, 3));
     expect(status).toMatchObject({ snapshot: held(2) });
     expect(status).not.toHaveProperty('message');
   });
   test.each([
     ['is not kept', '1'],
-    ['is none', 'last'],
+    ['is no number', 'last'],
     ['is lost', '2'],
-  ])('that %s changes nothing, and is said once', (_, asked) => {
+  ])('that %s changes nothing, and is reported once', (_, asked) => {
     const snapshots = cut(3);
     const { verbs, status, actions } = pass(at3({}, asking(asked)), snapshots);
     expect(verbs).toEqual(['patchStatus', 'record']);
@@ -150,7 +150,7 @@ describe('an annotation that names a revision', () => {
     expect(actions[1]).toMatchObject({ type: 'Warning', reason: 'RevisionNotKept', message });
     expect(pass(at3(status as VMDiskImageStatus, asking(asked)), snapshots).actions).toEqual([]);
   });
-  test('goes on when a later revision is ready: that is for when the annotation is gone', () => {
+  test('stays in effect when a later revision is ready, which is used once the annotation is removed', () => {
     const more = { phase: 'Snapshotting', revision: 4, snapshot: held(2), conditions: pinned(2) };
     const waiting = at3(more, asking('2'));
     const { status } = pass(waiting, cut(2, 3, 4), {}, { dataVolumes: [aDataVolume(waiting, { phase: 'Succeeded' })] });
@@ -158,7 +158,7 @@ describe('an annotation that names a revision', () => {
     expect(status).not.toHaveProperty('snapshot');
     expect(status?.message).toContain('Revision 2 is used until annotation pelotech.ot/use-revision is removed.');
   });
-  test('that is removed has the newest used again', () => {
+  test('that is removed makes the newest be used again', () => {
     const { status, actions } = pass(at3({ snapshot: held(2), conditions: pinned(2) }), cut(2, 3));
     expect(status).toMatchObject({
       snapshot: held(3),
@@ -166,7 +166,7 @@ describe('an annotation that names a revision', () => {
     });
     expect(actions[1]).toMatchObject({ reason: 'NewestUsed' });
   });
-  test('that is removed where the newest is lost says so: another content is not taken for it', () => {
+  test('that is removed while the newest is lost reports SnapshotLost, and does not use another content', () => {
     const { status } = pass(at3({ snapshot: held(2), conditions: pinned(2) }), cut(2));
     expect(status).toMatchObject({ snapshot: held(3) });
     expect(status?.conditions).toMatchObject([
@@ -174,7 +174,7 @@ describe('an annotation that names a revision', () => {
       { type: 'SnapshotLost', status: 'True' },
     ]);
   });
-  test('says nothing of an image that nobody has looked at, and of one that is being deleted', () => {
+  test('is ignored on an image without a phase, and on an image that is being deleted', () => {
     expect(pass(aVMDiskImage(asking('2')), []).actions).toEqual([]);
     expect(pass(at3({}, { ...asking('2'), deleted: true }), cut(2, 3)).actions).toEqual([]);
   });

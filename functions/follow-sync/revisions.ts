@@ -16,7 +16,7 @@ import { isUsable } from './snapshot.ts';
 export type Revision = NonNullable<VMDiskImageStatus['revisions']>[number];
 type Snapshot = NonNullable<VMDiskImageStatus['snapshot']>;
 
-/** The revisions that came to a snapshot, newest first; where the status has no list, the usable snapshots tell. */
+/** The revisions that have a snapshot, newest first. If the status has no list, they are derived from the usable snapshots. */
 export function revisionsOf({ image, snapshots }: Observed): readonly Revision[] {
   const { revisions, snapshot } = image.status ?? {};
   if (revisions) return revisions;
@@ -28,32 +28,32 @@ export function revisionsOf({ image, snapshots }: Observed): readonly Revision[]
   return [...used, ...others].sort((a, b) => b.revision - a.revision);
 }
 
-/** Those that one can go back to. A snapshot that was adopted carries no label of ours, so that no list has it. */
+/** The revisions that a user can go back to. An adopted snapshot carries no label of ours, so no list has it. */
 export const usableRevisions = (observed: Observed) =>
   revisionsOf(observed).filter(({ revision, snapshot }) => {
     const found = observed.snapshots.find(({ metadata }) => metadata.name === snapshot);
     return found ? isUsable(found) : snapshot !== snapshotName(observed.image.metadata, revision);
   });
 
-/** Those whose snapshots stay: the newest, as many as the policy's keepRevisions, and the one that is used. */
+/** The revisions whose snapshots are kept: the newest `keepRevisions` of the policy, and the revision in use. */
 export function keptRevisions(observed: Observed): readonly Revision[] {
   const used = observed.image.status?.snapshot?.revision;
   const { keepRevisions } = observed.policy.values;
   return usableRevisions(observed).filter(({ revision }, place) => place < keepRevisions || revision === used);
 }
 
-/** What machines are cloned from: the snapshot as the status names it. */
+/** The snapshot that machines are cloned from, as `status.snapshot` names it. */
 export const heldBy = ({ metadata, status }: VolumeSnapshot, revision: number): Snapshot => ({
   name: metadata.name,
   revision,
   ...(status?.restoreSize ? { restoreSize: status.restoreSize } : {}),
 });
 
-/** The annotation has the image use another revision than its newest, or this one whatever comes. */
+/** The annotation pins the revision in use, whether it is the newest or not. */
 export const isPinned = ({ image }: Observed) =>
   conditionOf(image.status?.conditions, 'RevisionPinned')?.status === 'True';
 
-/** The revision has come to this snapshot: it is in the list, and used unless another is pinned. */
+/** The status fields once the revision has this snapshot: it is listed, and used unless another is pinned. */
 export function completed(observed: Observed, snapshot: VolumeSnapshot) {
   const { image, nowMs } = observed;
   const { revision = 1, contentDigest: downloaded, adoption, snapshot: used } = image.status ?? {};
@@ -70,5 +70,5 @@ export function completed(observed: Observed, snapshot: VolumeSnapshot) {
   return { stays, fields: { completedAt, revisions, ...(stays ? {} : { snapshot: heldBy(snapshot, revision) }) } };
 }
 
-/** As many as the schema takes. */
+/** The limit in the schema. */
 const mostListed = 20;

@@ -15,18 +15,18 @@ export const snapshotFor = (image: VMDiskImage, revision: number, claim: string)
 });
 
 /**
- * It holds the download of this attempt: it was cut from its claim, and after its volume was made, for the claims of an image
- * whose status was lost may have the names of earlier ones.
+ * The snapshot holds the download of this attempt: it was taken from the claim of the attempt, and after the volume was created.
+ * After a loss of the status, a claim may have the name of an earlier one.
  */
 export const isCutFrom = ({ metadata, spec }: VolumeSnapshot, volume: DataVolume | undefined, attempt: string) =>
   spec?.source?.persistentVolumeClaimName === (volume?.status?.claimName ?? attempt) &&
   metadata.creationTimestamp >= (volume?.metadata.creationTimestamp ?? '');
 
-/** It is being deleted, or its content was: nothing can be cloned from it, however ready it says it is. */
+/** The snapshot is being deleted, or its content was: nothing can be cloned from it, whatever readyToUse says. */
 export const isLost = ({ metadata, status }: VolumeSnapshot) =>
   metadata.deletionTimestamp !== undefined || /VolumeSnapshotContent is missing/.test(status?.error?.message ?? '');
 
-/** Machines can be cloned from it. */
+/** Machines can be cloned from the snapshot. */
 export const isUsable = (snapshot: VolumeSnapshot) => snapshot.status?.readyToUse === true && !isLost(snapshot);
 
 /** Deletes a snapshot of the image. */

@@ -59,11 +59,11 @@ const after = (status: VMDiskImageStatus, patch: Record<string, unknown> | undef
   image(Object.fromEntries(Object.entries({ ...status, ...patch }).filter(([, value]) => value !== null)));
 
 describe('a snapshot that is being deleted', () => {
-  test('makes no image Succeeded, and another is cut when it is gone', () => {
+  test('makes no image Succeeded, and another is taken once it is deleted', () => {
     expect(pass(waiting, { dataVolumes: [volume], snapshots: [leaving] }).actions).toEqual([]);
     expect(pass(waiting, { dataVolumes: [volume] }).verbs).toEqual(['create']);
   });
-  test('is lost to an image at rest: CSI clones nothing from it any more', () => {
+  test('is lost to a finished image: CSI no longer clones from it', () => {
     const done = image({ phase: 'Succeeded', snapshot: { name, revision: 1 } });
     const { statuses } = pass(done, { snapshots: [leaving] });
     expect(statuses).toMatchObject([{ conditions: [{ type: 'Ready', status: 'False' }, { type: 'SnapshotLost' }] }]);
@@ -73,27 +73,27 @@ describe('a snapshot that is being deleted', () => {
 
 describe('the volume of an image that has Succeeded', () => {
   const done = image({ phase: 'Succeeded', snapshot: { name, revision: 1 } });
-  test('goes once its snapshot is there', () => {
+  test('is deleted once its snapshot is usable', () => {
     expect(pass(done, { dataVolumes: [volume], snapshots: [ready] }).verbs).toEqual(['delete']);
   });
   test.each([
     ['is in no list', { snapshots: [] }],
-    ['is not ready any more', { snapshots: [aSnapshot(done)] }],
+    ['is no longer ready', { snapshots: [aSnapshot(done)] }],
     ['is being deleted', { snapshots: [leaving] }],
     ['is gone', { isSnapshotGone: true }],
     ['has lost its content', { snapshots: [aSnapshot(done, { error: 'VolumeSnapshotContent is missing' })] }],
-  ])('stays where its snapshot %s: it is the last copy', (_, more) => {
+  ])('is kept if its snapshot %s: it is the last copy', (_, more) => {
     expect(pass(done, { dataVolumes: [volume], ...more }).verbs).not.toContain('delete');
   });
   test.each<[string, Partial<Observed>, string[]]>([
-    ['gone', { isSnapshotGone: true }, ['create']],
+    ['deleted', { isSnapshotGone: true }, ['create']],
     ['being deleted', { snapshots: [leaving] }, []],
     [
       'without its content',
       { snapshots: [aSnapshot(done, { error: 'VolumeSnapshotContent is missing' })] },
       ['delete'],
     ],
-  ])('is what another snapshot is cut from where the first is %s: nothing is downloaded', (_, more, verbs) => {
+  ])('is the source of another snapshot if the first is %s: nothing is downloaded', (_, more, verbs) => {
     const { statuses } = pass(done, { dataVolumes: [volume], ...more });
     expect(statuses).toMatchObject([
       {
@@ -117,7 +117,7 @@ describe('the volume of an image that has Succeeded', () => {
       },
     ]);
   });
-  test('is cut from no second time where somebody else has a snapshot of the name', () => {
+  test('is not used again if a snapshot of another user has the name', () => {
     const theirs = { ...ready, metadata: { ...ready.metadata, labels: {} } };
     const { statuses } = pass(done, { dataVolumes: [volume], snapshots: [theirs] });
     expect(statuses[0]).not.toHaveProperty('phase');
@@ -139,14 +139,14 @@ describe('an image that Failed for want of its snapshot', () => {
       ...status,
     });
   const refusals = new Map([[`VolumeSnapshot vmdi-farm/${name}`, 'Forbidden: exceeded quota']]);
-  test('because the API server refused it keeps its volume, and says so', () => {
+  test('because the API server refused it keeps its volume, and the message reports both', () => {
     const { verbs, statuses } = pass(waiting, { dataVolumes: [volume], refusals });
     expect(verbs).toEqual(['patchStatus']);
     expect(statuses[0]?.message).toBe(
       'The VolumeSnapshot was refused: Forbidden: exceeded quota. The volume is kept; the snapshot is asked for again every ten minutes, and when annotation pelotech.ot/sync-requested has a new value.',
     );
   });
-  test('asks for it again at each audit, and is left as it is where it is refused again', () => {
+  test('creates it again at each audit, and is unchanged if it is refused again', () => {
     const observed = { dataVolumes: [volume], isAudit: true };
     expect(pass(failed('Rejected'), observed).verbs).toEqual(['create']);
     expect(pass(failed('SnapshotTimeout'), observed).verbs).toEqual(['create']);
@@ -195,7 +195,7 @@ describe('an image that Failed for want of its snapshot', () => {
     expect(verbs).toEqual(['patchStatus']);
     expect(statuses).toMatchObject([{ phase: 'Snapshotting' }]);
   });
-  test('keeps no volume that is not downloaded, or not bound', () => {
+  test('keeps no volume that is not downloaded or not bound', () => {
     for (const state of [
       { ...bound, bound: { status: 'False' } },
       { ...bound, phase: 'ImportInProgress' },
@@ -204,12 +204,12 @@ describe('an image that Failed for want of its snapshot', () => {
       expect(pass(failed('SyncTimeout', { snapshottingAt: undefined }), { dataVolumes }).verbs).toEqual(['delete']);
     }
   });
-  test('says since when it waited where somebody took that out: start-sync downloads nothing anew', () => {
+  test('restores snapshottingAt that a user removed, so that start-sync does not download again', () => {
     const { snapshottingAt: _, ...status } = waiting.status ?? {};
     const { statuses } = pass({ ...waiting, status }, { dataVolumes: [volume], refusals });
     expect(statuses).toMatchObject([{ phase: 'Failed', snapshottingAt: at(0).replace('.000Z', 'Z') }]);
   });
-  test('leaves another content to start-sync, and a download that failed to nobody', () => {
+  test('leaves another content to start-sync, and does not recover a failed download', () => {
     const observed = { dataVolumes: [volume], snapshots: [ready], isAudit: true };
     expect(pass(failed('SnapshotTimeout', { contentDigest: 'old' }), observed).verbs).toEqual([]);
     const { snapshottingAt: _, ...status } = failed('ImportFailed').status ?? {};
@@ -217,7 +217,7 @@ describe('an image that Failed for want of its snapshot', () => {
   });
 });
 
-test('an error of the snapshotter is told at once in its words, and no longer than it stands there', () => {
+test('an error of the snapshotter is reported at once, and only while it lasts', () => {
   const recorded = readScenario('33-snapshot-class-with-missing-secret');
   const of = <T>({ kind, parse }: { kind: string; parse(value: unknown): T }) =>
     recorded

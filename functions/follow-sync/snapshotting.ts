@@ -58,7 +58,7 @@ const isWaiting = 'Downloaded; waiting for the snapshot.';
 const keptUntil =
   'The volume is kept; the snapshot is asked for again every ten minutes, and when annotation pelotech.ot/sync-requested has a new value.';
 
-/** The snapshotter's words as long as they stand there: it tries again, and an error is never final. */
+/** Reports the snapshotter's error while it lasts: the snapshotter retries, and no error is final. */
 function saysError({ image, nowMs }: Observed, { status }: VolumeSnapshot): Action[] {
   if (status?.error) {
     const message = `${isWaiting} The snapshotter says: ${sentence(status.error.message)}`;
@@ -69,8 +69,8 @@ function saysError({ image, nowMs }: Observed, { status }: VolumeSnapshot): Acti
 }
 
 /**
- * A snapshot under the name of this revision that is lost, or holds another download, as after somebody edited the status. It
- * goes where it is the image's and no machine is cloned from it; the volume is there to cut the right one from.
+ * A snapshot with the name of this revision is lost or holds another download, for example after a user edited the status. It is
+ * deleted if it is the image's and no machine is cloned from it. The volume exists, so the right snapshot can be taken.
  */
 function inTheWay(observed: Observed, snapshot: VolumeSnapshot): Action[] {
   const { image } = observed;
@@ -100,7 +100,7 @@ function succeeded(observed: Observed, snapshot: VolumeSnapshot): Action[] {
   ];
 }
 
-/** It keeps since when the snapshot was waited for, or start-sync would download anew. */
+/** Sets snapshottingAt if it is missing, or start-sync would download again. */
 function snapshotFailed(observed: Observed, reason: string, message: string): Action[] {
   const { image, nowMs } = observed;
   const snapshottingAt = image.status?.snapshottingAt ?? toTime(sinceMs(image, currentVolume(observed)) || nowMs);
@@ -113,14 +113,14 @@ export function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action
   return [{ do: 'create', resource: VolumeSnapshotKind, object, owner: image.metadata.uid, trace: traceOf(image) }];
 }
 
-/** Made of its download, named to be adopted, or made for an image of its name before: restored from a backup, with another uid. */
+/** The snapshot of its download, the adopted one, or one of an earlier image of its name, which a backup restored with another uid. */
 const isOf = ({ metadata, status }: VMDiskImage, { metadata: { name, labels } }: VolumeSnapshot) => {
   const uid = labels?.[imageUidLabel];
   const isRestored = uid !== undefined && name.startsWith(`${metadata.name}-${shortHash(uid)}-r`);
   return uid === metadata.uid || status?.adoption?.snapshot === name || isRestored;
 };
 
-/** A snapshot that is lost is said to be at once, and cut anew where its volume is kept; no list is ever taken as evidence. */
+/** Reports a lost snapshot at once, and takes it again if its volume exists. A list is never evidence of a loss. */
 export function atRest(observed: Observed): Action[] {
   const { image, snapshots, isSnapshotGone } = observed;
   const held = image.status?.snapshot;
@@ -167,13 +167,13 @@ export function withLost({ metadata, status }: VMDiskImage, isLost: boolean, mes
   return withCondition(withCondition(status?.conditions, lost, now), ready, now);
 }
 
-/** The snapshot that is lost was cut from a volume that is there, as with the policy's retainSourceVolume. */
+/** The volume of the lost snapshot still exists, for example because of the policy's retainSourceVolume. */
 function hasKeptItsVolume(observed: Observed): boolean {
   const { revision, snapshot } = observed.image.status ?? {};
   return currentVolume(observed)?.status?.phase === 'Succeeded' && snapshot?.revision === revision;
 }
 
-/** Back to the wait for a snapshot: one write says that the last is lost, for a lost one is downloaded again where it is used. */
+/** Waits for a snapshot again. The same write reports the loss, because start-sync downloads a lost snapshot again if it is in use. */
 function cutAnew({ image, nowMs }: Observed, name: string): Action[] {
   const message = `The snapshot ${name} is lost; waiting for another of the volume that is kept. Nothing is downloaded.`;
   const conditions = withLost(image, true, message, nowMs);

@@ -12,8 +12,8 @@ import { isLost } from './snapshot.ts';
 import { withLost } from './snapshotting.ts';
 
 /**
- * Has new machines cloned from the revision that the image's annotation names, as long as it does, and then from the newest again:
- * a way back from a bad publication that costs no download. Nothing where that is so already.
+ * Makes new machines clone from the revision that the image's annotation names, and from the newest again once the annotation is
+ * removed: a way back from a bad publication without a download. Does nothing if the status is up to date.
  */
 export function useRevision(observed: Observed): Action[] {
   const { metadata, status } = observed.image;
@@ -25,7 +25,7 @@ export function useRevision(observed: Observed): Action[] {
   return isPinned(observed) && status.snapshot?.revision === found.revision ? [] : use(observed, found, true);
 }
 
-/** The newest, even where its snapshot is lost: that has to be said, and downloaded again where it is used. */
+/** Uses the newest, even if its snapshot is lost: the loss is then reported, and the image is downloaded again if it is in use. */
 function released(observed: Observed): Action[] {
   if (!conditionOf(observed.image.status?.conditions, 'RevisionPinned')) return [];
   const [newest] = revisionsOf(observed);
@@ -52,12 +52,12 @@ function use(observed: Observed, { revision, snapshot: name }: Revision, isPin: 
   return [
     { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace: traceOf(image) },
     record(image, false, reason, message, `${revision}/${now}`),
-    // Machines may wait for it, as where the newest is lost.
+    // Machines may wait for this, for example if the newest is lost.
     ...(isAtRest ? [tell(image, 'succeeded', revision, now, { phase: 'Succeeded', reason, message })] : []),
   ];
 }
 
-/** Nothing is changed for an annotation that names none of them. */
+/** An annotation that names no kept revision changes nothing. */
 function notKept(observed: Observed, asked: string): Action[] {
   const { image, nowMs } = observed;
   const kept = usableRevisions(observed).map(({ revision }) => revision);

@@ -9,7 +9,7 @@ import declaration from './index.ts';
 
 const namespace = 'vmdi-farm';
 
-test('who waits for one of many images that change at once is found in one list', async () => {
+test('one list finds the machines that wait for many images changed at once', async () => {
   const kube = memoryKube();
   const lists: string[] = [];
   const counted: Kube = {

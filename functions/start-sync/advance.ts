@@ -81,7 +81,7 @@ const isOtherContent: Check = (image, { nowMs, dataVolumes }) => {
   if (!wanted) return undefined;
   const revision = (image.status?.revision ?? 1) + 1;
   if (wanted.adopt) return adopting(image, wanted.adopt, revision);
-  // What is downloaded waits for its snapshot, which is follow-sync's.
+  // A finished download waits for its snapshot, which follow-sync takes.
   if (isSnapshotAsked(image, dataVolumes)) return undefined;
   return queued('NewRevision', `${wanted.why} Waiting for a free slot.`, {
     revision,
@@ -138,9 +138,9 @@ function dueAtMs({ nextAttemptAt, attempt = 1, history = [] }: VMDiskImageStatus
 const isHealed: Check = (image, world) => {
   const reason = conditionOf(image.status?.conditions, 'Ready')?.reason;
   if (image.status?.phase !== 'Failed' || !healingReasons.some((healing) => healing === reason)) return undefined;
-  // What is downloaded waits for its snapshot, which is follow-sync's.
+  // A finished download waits for its snapshot, which follow-sync takes.
   if (image.status.snapshottingAt !== undefined) return undefined;
-  // Nothing tells when a quota, a permission or a taken name is free.
+  // No event reports that a quota, a permission or a name became available.
   if ((reason === 'Forbidden' || reason === 'Rejected') && !world.isAudit) return undefined;
   if (!isValid(world.policy, 'allowedSources') || refusalOf(image, world)) return undefined;
   return queued('Queued', 'What was in the way is gone. Waiting for a free slot.', {
@@ -217,8 +217,8 @@ const missing = (reason: string, kind: string, name: string, found: ReadonlyMap<
 });
 
 /**
- * A status that was wiped or garbled loses no attempt, and uses no revision twice: what was made tells which were the last. A
- * revision that has a snapshot is over; under its name the next download would be taken for it.
+ * Restores attempt and revision of a wiped or invalid status from the existing objects, so that no attempt is lost and no revision
+ * used twice. A revision with a snapshot is over: a further download of its number would be mistaken for it.
  */
 function newestAttempt({ metadata: { uid } }: VMDiskImage, { dataVolumes, snapshots }: World) {
   const labelsOf = (objects: readonly KubernetesObject[]) =>

@@ -4,7 +4,7 @@ import { dataVolumeFor } from './data-volume.ts';
 
 type Spec = Parameters<typeof dataVolumeFor>[0]['spec'];
 
-/** The source of the DataVolume of an image that says this. */
+/** The source of the DataVolume of an image with this spec. */
 const sourceOf = (spec: Partial<Spec>) => dataVolumeFor(aVMDiskImage({ spec }), 1, 1).spec.source;
 const url = 'https://mirror.example/a.qcow2';
 const checksum = `sha256:${'0'.repeat(64)}`;
@@ -18,9 +18,6 @@ test.each<[string, Partial<Spec>, object]>([
     { url: 'docker://r.example/a', sourceType: 'registry', secretRef: undefined },
     { registry: { url: 'docker://r.example/a' } },
   ],
-] as [string, Partial<Spec>, object][])(
-  'an image from %s is downloaded with what CDI needs for it',
-  (_, spec, source) => {
-    expect(sourceOf(spec)).toEqual(source);
-  },
-);
+] as [string, Partial<Spec>, object][])('the DataVolume of an image from %s has what CDI needs', (_, spec, source) => {
+  expect(sourceOf(spec)).toEqual(source);
+});

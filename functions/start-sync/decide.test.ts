@@ -83,7 +83,7 @@ const queued = (name: string, seconds: number, more: ImageOptions = {}) =>
   known({ name, ...more, status: { phase: 'Queued', queuedAt: at(seconds).replace('Z', '000Z'), ...more.status } });
 
 describe('the queue', () => {
-  test('a thousand images with the longest names get a thousand slots, and the Lease stays as small as the API server wants it', () => {
+  test('a thousand images with the longest names get a thousand slots, and the Lease stays within the limit of the API server', () => {
     const images = Array.from({ length: 1000 }, (_, index) =>
       queued(`${index}-`.padEnd(253, 'x'), index, { uid: crypto.randomUUID() }),
     );
@@ -95,7 +95,7 @@ describe('the queue', () => {
     expect(annotations.length).toBeLessThanOrEqual(256 * 1024);
     const holders = holdersOf(lease) ?? [];
     expect(new Set(holders.map(({ uid }) => uid)).size).toBe(1000);
-    // Those who go first are told by name.
+    // The first holders are listed with their names.
     expect(holders.findIndex(({ image }) => image === '')).toBeGreaterThan(400);
     expect(of('create')).toHaveLength(1000);
   });
@@ -150,7 +150,7 @@ describe('the queue', () => {
     expect(verbs[0]).toBe('patchMetadata');
   });
   test.each(['Queued', 'Syncing', 'Snapshotting', 'Retrying', 'Succeeded', 'Failed'] as const)(
-    'a finalizer that somebody took from an image that is %s comes back, once',
+    'a finalizer that a user removed from a %s image is added again, once',
     (phase) => {
       const status = { phase, attempt: 1, attempts: 1, nextAttemptAt: at(999), startedAt: at(0) };
       const patches = (finalizers?: string[]) =>
@@ -266,13 +266,13 @@ describe('an image that Failed for want of its snapshot, and whose sync is reque
   });
 });
 
-describe('a crowd that has to move', () => {
+describe('a transition of thousands of images', () => {
   const crowd = Array.from({ length: 5000 }, (_, index) =>
     queued(`c${index}`, index % 60, { spec: { storageClass: 'gone' } }),
   );
   const writes = (actions: readonly Action[]) => actions.filter((action) => 'resource' in action);
 
-  test('is moved fifty a pass, after the slots are given, and the rest are looked at by the next', () => {
+  test('covers fifty a pass, after the slots are assigned, and the next pass continues', () => {
     const { actions, started, phases, of } = pass([...crowd, queued('a', 99)]);
     expect(started).toEqual(['a']);
     expect(
@@ -284,7 +284,7 @@ describe('a crowd that has to move', () => {
     expect(writes(actions)).toHaveLength(53);
     expect(of('lookLater')).toHaveLength(1);
   });
-  test('that stands at rest is looked at image by image: no other list has it', () => {
+  test('requeues each finished image by itself: no list of unfinished images has it', () => {
     const failed = crowd.map((image) => {
       const conditions = [
         {
@@ -303,7 +303,7 @@ describe('a crowd that has to move', () => {
     expect(of('lookLater')).toHaveLength(4951);
     expect(of('lookLater').at(-1)).toMatchObject({ about: { metadata: { name: 'unseen' } }, afterMs: 0 });
   });
-  test('moves before the slots are given as long as it is one pass of work', () => {
+  test('precedes the slots if it fits into one pass', () => {
     const { actions } = pass([...crowd.slice(0, 50), queued('a', 99)]);
     expect(
       writes(actions)
@@ -344,7 +344,7 @@ describe('slots', () => {
     expect(holders).toEqual([]);
     expect(of('record')[0]).toMatchObject({ type: 'Warning', reason: 'SlotFreed' });
   });
-  describe('an importer that nothing wants any more keeps its slot', () => {
+  describe('an importer without a current attempt keeps its slot', () => {
     const failed = (endedAfterSeconds: number) =>
       known({
         name: 'a',
@@ -365,18 +365,23 @@ describe('slots', () => {
       return { holders, warnings: of('record').map(({ reason }) => reason) };
     };
     test.each<[string, VMDiskImage[], ReturnType<typeof importer>[], string[]]>([
-      ['and that is told where the attempt ended over ten minutes ago', [failed(0)], [importer()], ['SlotHeld']],
-      ['and that is not told yet where it ended just now', [failed(600)], [importer()], []],
-      ['and that is told where the image is gone', [], [importer()], ['SlotHeld']],
-      ['and that is not told of one that leaves', [failed(0)], [importer({ leaving: true, uid: 'x' })], ['SlotFreed']],
+      ['and a Warning reports it if the attempt ended over ten minutes ago', [failed(0)], [importer()], ['SlotHeld']],
+      ['without a Warning if the attempt ended just now', [failed(600)], [importer()], []],
+      ['and a Warning reports it if the image does not exist', [], [importer()], ['SlotHeld']],
+      [
+        'without a Warning if the importer is being deleted',
+        [failed(0)],
+        [importer({ leaving: true, uid: 'x' })],
+        ['SlotFreed'],
+      ],
     ])('%s', (_, images, pods, warnings) => {
       expect(told(images, pods).warnings).toEqual(warnings);
     });
-    test('and none of an attempt that goes on is told of', () => {
+    test('and a Warning never reports the importer of a running attempt', () => {
       const { of } = pass([syncing('a')], { lease, pods: [importer()], nowMs: start + 601_000 });
       expect(of('record')).toEqual([]);
     });
-    test('until it is gone', () => {
+    test('until it is deleted', () => {
       expect(told([failed(0)]).holders).toBeUndefined();
       expect(told([failed(0)], []).holders).toEqual([]);
     });
@@ -513,10 +518,10 @@ describe('after a crash', () => {
     expect(of('record')).toMatchObject([{ type: 'Warning', reason: 'StatusRebuilt' }]);
   });
   test.each([
-    ['a snapshot is left of it', [], [4, 2], { revision: 5, attempt: 0, attempts: 0 }],
-    ['a snapshot and its volume are', [{ revision: 4, attempt: 2 }], [4], { revision: 5, attempt: 0 }],
-    ['a later revision was under way', [{ revision: 5, attempt: 2 }], [4], { revision: 5, attempt: 2, attempts: 2 }],
-  ])('no revision of a status that was wiped is used again where %s', (_, volumes, snapshots, status) => {
+    ['a snapshot of it exists', [], [4, 2], { revision: 5, attempt: 0, attempts: 0 }],
+    ['a snapshot and its volume exist', [{ revision: 4, attempt: 2 }], [4], { revision: 5, attempt: 0 }],
+    ['a later revision was downloading', [{ revision: 5, attempt: 2 }], [4], { revision: 5, attempt: 2, attempts: 2 }],
+  ])('no revision of a wiped status is used again if %s', (_, volumes, snapshots, status) => {
     const image = aVMDiskImage({ name: 'a' });
     const { of } = pass([image], {
       dataVolumes: volumes.map((options) => aDataVolume(image, options)),
@@ -532,7 +537,7 @@ describe('after a crash', () => {
 });
 
 describe('a phase that another version of the functions writes', () => {
-  test('is no new image: nothing is done but to say so', () => {
+  test('does not mean a new image: only a Warning is recorded', () => {
     const image = aVMDiskImage({
       name: 'a',
       status: { phase: 'Verifying', revision: 1, attempt: 1, contentDigest: 'x' },
@@ -591,8 +596,8 @@ describe('revisions', () => {
   });
   test.each<[string, VMDiskImageStatus]>([
     ['waits for its snapshot', { phase: 'Snapshotting' }],
-    ['Failed for want of it', { phase: 'Failed', snapshottingAt: at(0) }],
-  ])('an image that was restored under another uid and %s is downloaded once', (_, status) => {
+    ['Failed without it', { phase: 'Failed', snapshottingAt: at(0) }],
+  ])('an image that was restored with another uid and %s is downloaded once', (_, status) => {
     const before = aVMDiskImage({ name: 'a', uid: 'uid-before' });
     const dataVolume = aDataVolume(before).metadata.name;
     const restored = known({ name: 'a', status: { attempt: 1, attempts: 1, dataVolume, ...status } });
@@ -636,18 +641,15 @@ describe('what is refused', () => {
     });
     expect({ phases, started }).toEqual({ phases: ['new Queued', 'new Failed'], started: [] });
   });
-  test.each(['Forbidden', 'Rejected'])(
-    'a DataVolume that was refused (%s) is tried again by the audit only',
-    (reason) => {
-      const conditions = [{ type: 'Ready', status: 'False' as const, reason, message: '', lastTransitionTime: at(0) }];
-      const failed = known({ name: 'a', status: { phase: 'Failed', conditions } });
-      const audit = { isAudit: true, data: { concurrency: '0' } };
-      expect(pass([failed]).phases).toEqual([]);
-      expect(pass([failed], audit).phases).toEqual(['a Queued']);
-      const downloaded = known({ name: 'a', status: { ...failed.status, snapshottingAt: at(0) } });
-      expect(pass([downloaded], audit).phases).toEqual([]);
-    },
-  );
+  test.each(['Forbidden', 'Rejected'])('only the audit retries a DataVolume that was refused (%s)', (reason) => {
+    const conditions = [{ type: 'Ready', status: 'False' as const, reason, message: '', lastTransitionTime: at(0) }];
+    const failed = known({ name: 'a', status: { phase: 'Failed', conditions } });
+    const audit = { isAudit: true, data: { concurrency: '0' } };
+    expect(pass([failed]).phases).toEqual([]);
+    expect(pass([failed], audit).phases).toEqual(['a Queued']);
+    const downloaded = known({ name: 'a', status: { ...failed.status, snapshottingAt: at(0) } });
+    expect(pass([downloaded], audit).phases).toEqual([]);
+  });
   test('classes of two drivers', () => {
     const others = { ...classes, snapshot: new Map([['ebs-snapshot', 'ceph']]) };
     expect(reasonOf(pass([queued('a', 1)], { classes: others }))).toEqual([['Failed', 'DriverMismatch']]);

@@ -43,12 +43,12 @@ export function turns(seen: Seen): Observed[] {
 
 const isFresh = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;
 
-/** A pass moves this many images at most beside those with a slot: a class that goes moves all that wait. */
+/** The limit of transitions a pass, beside images with a slot: the deletion of a class fails every waiting image. */
 const movesPerPass = 50;
 
 /**
- * Moves images into and out of the queue, then gives free slots to those that waited longest; what is too much for one pass comes
- * after the slots, and in the passes that follow.
+ * Moves images into and out of the queue, then gives free slots to those that waited longest. If there are more transitions than
+ * the limit, they follow the slots, and the next passes do the rest.
  * Order: slot (the claim) → status → DataVolume (the effect); a crash in between is taken up where it happened.
  */
 export function decide(observed: Observed): Action[] {
@@ -82,7 +82,7 @@ export function decide(observed: Observed): Action[] {
 
 interface Moved {
   image: VMDiskImage;
-  /** As it will be once these actions are done. */
+  /** The image after these actions. */
   next: VMDiskImage;
   actions: readonly Action[];
 }
@@ -97,7 +97,7 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
   if (isFresh(image) && !takenIn.has(image.metadata.uid)) return { image, next: image, actions: [] };
   const actions = move(image, { ...step, nowMs });
   const next = afterwards(image, actions);
-  // What was queued just now is judged before it may be given a slot.
+  // An image that was queued just now is checked before it may get a slot.
   const verdict = step.to === 'Queued' ? advance(next, observed) : undefined;
   const judged = verdict ? move(next, { ...verdict, nowMs }) : [];
   return {
@@ -114,7 +114,7 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
   };
 }
 
-/** Any pass sees all that are not at rest: of these one is enough to wake the next. */
+/** Every pass reads all unfinished images, so requeuing one of them is enough. */
 function lookLater({ postponed = [] }: Observed, later: readonly Moved[]): Action[] {
   const [open, atRest] = [later.filter(({ image }) => !isAtRest(image)), later.filter(({ image }) => isAtRest(image))];
   const refs = [...open.slice(0, 1), ...atRest].map(({ image: { metadata } }) => referenceOf({ metadata }));
@@ -145,7 +145,7 @@ function interrupted(image: VMDiskImage, { to, reason }: { to: string; reason: s
   return attemptEnd(image, { result, reason, nowMs, isUnstarted: image.status.importer === undefined });
 }
 
-/** Nothing is done to an image while two versions of the functions are there, and said to be so once. */
+/** Reports once that another version of the functions wrote the phase. Nothing else is done to the image. */
 function unknownPhase(image: VMDiskImage): Action[] {
   if (!isOfAnotherVersion(image)) return [];
   const phase = image.status?.phase ?? '';
@@ -161,7 +161,7 @@ function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Move, 'fields'>): Ac
   return [record(image, true, 'StatusRebuilt', message, image.metadata.resourceVersion)];
 }
 
-/** Whoever replaces an image by a manifest takes it away. */
+/** `kubectl replace` of a manifest removes it. */
 export const lacksFinalizer = ({ metadata }: VMDiskImage) => !metadata.finalizers?.includes(diskImageFinalizer);
 
 /** None can be put on what is being deleted. */

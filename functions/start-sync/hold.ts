@@ -12,8 +12,8 @@ import type { Holder } from '../../shared/rules/slots.ts';
 import { toTime } from '../../shared/rules/time.ts';
 
 /**
- * A Pod that is Terminating longer than this no longer keeps its slot: its node is most likely gone. One that runs longer than
- * this for an attempt that is over is told of.
+ * A Pod that is Terminating longer than this no longer keeps its slot: its node has most likely failed. A Pod that runs longer than
+ * this for an attempt that is over gets a Warning.
  */
 const stuckAfterMs = 10 * 60_000;
 
@@ -46,7 +46,7 @@ export function keptBy(
 export const stuckPods = (holder: Holder, { nowMs, pods }: Seen) =>
   pods.filter((pod) => pod.metadata.labels?.[imageUidLabel] === holder.uid && isAtWork(pod) && isStuck(pod, nowMs));
 
-/** Pods that keep the slot of this holder although its attempt has been over for long, or its image is gone. */
+/** Pods that keep the slot of this holder although its attempt ended long ago or its image does not exist. */
 export function unwantedPods(holder: Holder, seen: Seen): Pod[] {
   const image = seen.images.get(holder.uid);
   if (keptBy(holder, seen) === 'status') return [];

@@ -43,7 +43,7 @@ test('an image that is gone is no error', async () => {
 });
 
 test.each(['audit', 'event'])(
-  'a finalizer that a PUT without it took from an image at rest is back after an %s',
+  'a finalizer that a PUT removed from a finished image is added again after an %s',
   async (by) => {
     const { apiVersion, kind, spec } = aVMDiskImage();
     const ref = { name: `put-by-${by}`, namespace: 'vmdi-farm' };
@@ -100,7 +100,7 @@ test('of five hundred images that failed no request names each, for a URL is not
   expect(Math.max(...selectors.map(({ length }) => length))).toBeLessThan(8000);
 });
 
-test('of a thousand images at rest that events name a pass reads a hundred, and looks at the others later', async () => {
+test('a pass reads a hundred of a thousand finished images that events name, and requeues the others', async () => {
   let gets = 0;
   const kube = {
     get: async (resource: unknown) => {

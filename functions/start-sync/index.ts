@@ -108,11 +108,11 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
 
 type Reader = Context['kube'];
 
-/** So many images at rest that events name are looked at in one pass. */
+/** The limit of finished images named by events that one pass reads. */
 const namedPerPass = 100;
 
 /**
- * Images at rest are read only where an event names one, where one holds a slot still, where a cause may have gone, or by the audit.
+ * Finished images are read only if an event names them, if they still hold a slot, if a cause may be removed, or by the audit.
  */
 async function atRest(
   kube: Reader,
@@ -155,10 +155,10 @@ const uidsOf = (images: readonly Image[]) => images.map(({ metadata }) => metada
 /** Of more images all DataVolumes are listed rather than theirs: their uids are part of a URL. */
 const mostUids = 100;
 
-/** Its finalizer shows that it had one. */
+/** The finalizer shows that the image had a status. */
 const hasLostItsStatus = ({ status, metadata }: Image) => !status?.phase && (metadata.finalizers?.length ?? 0) > 0;
 
-/** A DataVolume of it may be downloading: of its attempt, or of one before that is not deleted yet. */
+/** A DataVolume of the image may be downloading: of its attempt, or of an earlier one that is not deleted yet. */
 const mayHaveBegun = (image: Image) => {
   const { status } = image;
   if (!status?.phase) return hasLostItsStatus(image);

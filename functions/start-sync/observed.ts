@@ -19,14 +19,14 @@ export interface Seen {
   /** Of the images that hold a slot or are Syncing; all of ours where the Lease has to be rebuilt. */
   dataVolumes: readonly DataVolume[];
   pods: readonly Pod[];
-  /** Of the images without a phase that may have had one: which revisions were downloaded before. */
+  /** The snapshots of images that may have lost their status. They show which revisions were downloaded. */
   snapshots: readonly VolumeSnapshot[];
   classes: Classes;
   refusals: ReadonlyMap<string, string>;
   /** An audit tries again what the API server forbade: nothing tells when a permission or quota changes. */
   isAudit: boolean;
   holdOffMs: number;
-  /** Images that events name and that were not looked at: the pass has enough to do. */
+  /** Images that events name and that this pass did not read, because it reached its limit. */
   postponed?: readonly ObjectReference[];
 }
 

@@ -30,7 +30,7 @@ export function newRevision(image: VMDiskImage): NewRevision | undefined {
   return isLostInUse(status) ? { why: 'The snapshot is lost and the image is in use.' } : undefined;
 }
 
-/** The status was written for another image of this name: the snapshot it waits for, or Failed for want of, never comes. */
+/** The status is from another image of this name, so the snapshot that it waits for never comes. */
 function isRestored({ metadata, status }: VMDiskImage): boolean {
   const { phase, dataVolume, snapshottingAt, revision = 1, attempt = 0 } = status ?? {};
   const isAtSnapshot = phase === 'Snapshotting' || (phase === 'Failed' && snapshottingAt !== undefined);

@@ -6,7 +6,7 @@ import type { Kube } from './kube.ts';
 /** For more images than this one list of all machines costs less than a list for each: the API server walks them all either way. */
 const mostLists = 20;
 
-/** The machines that name each of these images, in the order of the images; whatever their state, or those that `selector` selects. */
+/** The machines that name each of these images, in the order of the images: all, or those that `selector` selects. */
 export async function machinesNaming(
   kube: Pick<Kube, 'list'>,
   images: readonly ObjectReference[],
