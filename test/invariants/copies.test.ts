@@ -23,7 +23,7 @@ const anImage = (url: string | undefined, status: VMDiskImageStatus, more: objec
   const image = aVMDiskImage({ status: { revision: 1, attempt: 1, attempts: 1, ...status }, ...more });
   return { ...image, spec: { ...image.spec, url: url ?? '' } };
 };
-/** A download of what the image asks for, done and bound. */
+/** A finished and bound download of the content that the image asks for. */
 const done = (image: VMDiskImage): DataVolume => {
   const { spec } = image;
   const made = download(image, { phase: 'Succeeded', bound: { status: 'True' } });
@@ -40,13 +40,13 @@ const succeeded = (url: string | undefined) =>
   anImage(url, { phase: 'Succeeded', snapshot: { name: cut.metadata.name, revision: 1 }, ...condition('True') });
 
 describe('S17', () => {
-  test('an image that holds what it asks for is as it should be', () => {
+  test('an image with the content that it asks for is accepted', () => {
     expect(
       only(s17Content, [syncing, done(syncing), cut, by('follow-sync', succeeded(first), { since: 103 })], still),
     ).toEqual([]);
   });
 
-  test('one that is Ready with an earlier content is said, as it happens and at rest', () => {
+  test('an image that is Ready with an earlier content is reported, at the write and at rest', () => {
     const changed = [syncing, done(syncing), cut, anImage(second, { phase: 'Syncing' })];
     const history = aHistory([...changed, by('follow-sync', succeeded(second), { since: 104 })]);
     expectBroken(s17Content, history, '105', 'first.qcow2 s3');
@@ -55,7 +55,7 @@ describe('S17', () => {
     expect(only(s17Content, [...changed, unseen], still)).toHaveLength(1);
   });
 
-  test('a snapshot that was adopted, or whose volume nobody saw, is taken as it is', () => {
+  test('a snapshot that was adopted, or whose volume was not recorded, is not judged', () => {
     const adopted = anImage(second, {
       ...succeeded(second).status,
       adoption: { snapshot: cut.metadata.name, revision: 1 },
@@ -69,19 +69,19 @@ describe('S18', () => {
   const volume = done(syncing);
   const there = [succeeded(first), volume, claimOf(volume), cut];
 
-  test('of two copies a function may delete one', () => {
+  test('a function may delete one of two copies', () => {
     expect(only(s18LastCopy, [by('follow-sync', gone(volume).object, { isGone: true })], { before: there })).toEqual(
       [],
     );
   });
 
-  test('the last one is said, but where it was not the last when the pass began', () => {
+  test('the deletion of the last copy is reported, unless it was not the last when the pass began', () => {
     const deleted = (since: number) => [gone(cut), by('follow-sync', volume, { isGone: true, since })];
     expectBroken(s18LastCopy, aHistory(deleted(101), { before: there }), '102', 'the last copy of ubuntu');
     expect(only(s18LastCopy, deleted(100), { before: there })).toEqual([]);
   });
 
-  test('a person may, and a function where the image is being deleted', () => {
+  test('a user may delete it, and so may a function if the image is being deleted', () => {
     const last = [succeeded(first), cut];
     expect(only(s18LastCopy, [by('user', cut, { isGone: true })], { before: last })).toEqual([]);
     expect(
@@ -89,7 +89,7 @@ describe('S18', () => {
     ).toEqual([]);
   });
 
-  test('a volume that is not bound, or whose claim is gone, is no copy', () => {
+  test('a volume that is not bound, or whose claim was deleted, is no copy', () => {
     const lost = [succeeded(first), download(syncing, { phase: 'Succeeded', bound: { status: 'False' } })];
     expect(only(s18LastCopy, [by('follow-sync', lost[1] as DataVolume, { isGone: true })], { before: lost })).toEqual(
       [],
@@ -104,7 +104,7 @@ describe('L6', () => {
   const machine = (phase: 'Ready' | 'Provisioning' | 'Failed', reason: string) =>
     aVirtualMachine({ status: { phase, message: reason, ...condition(phase === 'Ready' ? 'True' : 'False', reason) } });
 
-  test('a machine on a usable image is Ready or says why not', () => {
+  test('a machine on a usable image is Ready or reports why not', () => {
     for (const one of [
       machine('Ready', 'Running'),
       machine('Failed', 'CrashLoop'),
@@ -116,14 +116,14 @@ describe('L6', () => {
     expectBroken(l6Machines, aHistory([succeeded(first), aVirtualMachine()], still), '102', 'machine demo ends unseen');
   });
 
-  test('one whose image is not, or that may not use it, waits', () => {
+  test('a machine whose image is not usable, or that may not use it, waits', () => {
     const waiting = machine('Provisioning', 'Starting');
     expect(only(l6Machines, [syncing, waiting], still)).toEqual([]);
     expect(only(l6Machines, [aPolicy({ imageNamespaces: 'elsewhere' }), succeeded(first), waiting], still)).toEqual([]);
   });
 });
 
-describe('what really happens counts, not only what is written down', () => {
+describe('what happens in the cluster counts, not only what the status reports', () => {
   test('S1: more images download than the policy ever allowed', () => {
     const images = ['a', 'b'].map((name) => aVMDiskImage({ name, status: syncing.status ?? {} }));
     const downloads = images.map((image) => by('start-sync', download(image)));
@@ -176,7 +176,7 @@ describe('what really happens counts, not only what is written down', () => {
     expect(only(s15SlotLeak, written, end(1400))).toHaveLength(1);
   });
 
-  test('L1: Failed for want of a snapshot that is there is no rest', () => {
+  test('L1: Failed because of a missing snapshot is no end once the snapshot exists', () => {
     const failed = anImage(first, { phase: 'Failed', ...condition('False', 'SnapshotTimeout') });
     expect(only(l1Rest, [failed, snapshot(syncing)], still)).toEqual([]);
     expect(only(l1Rest, [failed, cut], still)).toHaveLength(1);

@@ -23,7 +23,7 @@ export interface History {
   changes: readonly Change[];
   /** From when on nobody but the functions and the operators below them did anything, and no fault was at work; absent where that never was. */
   stillFromMs?: number;
-  /** Nothing went wrong at any time but what people did. */
+  /** No fault was injected; only users acted. */
   isFaultless?: boolean;
   /** When the record ended. */
   endMs: number;

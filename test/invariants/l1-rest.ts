@@ -9,8 +9,8 @@ import { isFunction } from './writers.ts';
 /**
  * L1, every image comes to rest: at the end each is Succeeded or Failed; and two sweeps and an audit after the last of them came
  * to that, or something was deleted, or anybody but a function did anything, no function writes any more, but for what one clock
- * has put into the future of another. A machine that is deleted goes. Failed is no end where
- * what it says is the cause is gone. Exempt is what rightly waits: for a slot where the policy
+ * has put into the future of another. A machine that is deleted goes. Failed is no end if
+ * its cause no longer exists. Exempt is what rightly waits: for a slot where the policy
  * gives none, for a snapshot to adopt, for its back-off, for what keeps an attempt from starting, for whoever holds a deleted
  * image (reliability §2; DESIGN §5).
  */
@@ -50,14 +50,14 @@ export const l1Rest: Invariant = {
   },
 };
 
-/** Reasons that a copy of the revision takes away, and those that the classes do. */
+/** The reasons that a copy of the revision ends, and those that a class ends. */
 const ofSnapshot = ['SnapshotTimeout', 'Rejected', 'SnapshotFailed', 'VolumeLost'];
 const ofClass: Readonly<Record<string, 'StorageClass' | 'VolumeSnapshotClass'>> = {
   StorageClassMissing: 'StorageClass',
   SnapshotClassMissing: 'VolumeSnapshotClass',
 };
 
-/** It is Failed for want of a snapshot that is there by now, or of a class that is there by now. */
+/** The image is Failed because of a missing snapshot or class that exists by now. */
 function hasNoCauseAnyMore({ metadata, spec, status }: VMDiskImage, { snapshots, others, policies }: State): boolean {
   if (status?.phase !== 'Failed' || metadata.deletionTimestamp || !givesSlots(policies.now)) return false;
   const { reason = '' } = conditionOf(status.conditions, 'Ready') ?? {};

@@ -1,6 +1,6 @@
 import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
 
-/** The policy as README and DESIGN say that it is read, a second time: what the judge goes by is not what it judges. */
+/** A second parser of the policy, after README and DESIGN: the invariants do not use the parser that they judge. */
 export interface Policy {
   values: {
     concurrency: number;
@@ -16,7 +16,7 @@ export interface Policy {
     retainSourceVolume: boolean;
     imageNamespaces: readonly string[];
   };
-  /** The keys that cannot be read. */
+  /** The keys that do not parse. */
   faults: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const name = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 const bool = /^(true|false)$/;
 const some = /[^\s,]/;
 
-/** What each key may say. */
+/** The values that each key may have. */
 const keys: Readonly<Record<string, RegExp>> = {
   concurrency: /^(\d{1,3}|1000)$/,
   retryLimit: /^(\d{1,2}|100)$/,
@@ -85,11 +85,11 @@ export function policyOf(configMap: Pick<ConfigMap, 'data'> | undefined): Policy
   };
 }
 
-/** All of these keys can be read. */
+/** All of these keys parse. */
 export const isReadable = ({ faults }: Policy, ...names: readonly string[]) =>
   !names.some((one) => faults.includes(one));
 
-/** Of "1h30m" and its like. */
+/** The milliseconds of a duration such as "1h30m". */
 function millisecondsIn(text: string): number {
   let milliseconds = 0;
   for (const part of text.match(/[\d.]+[a-z]+/g) ?? []) {

@@ -4,16 +4,16 @@ import type { VMDiskImage, VMDiskImageStatus } from '../../shared/resources/pelo
 import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { isReadable, type Policy } from './plain-policy.ts';
 
-// What the design says, a second time and as plainly as possible: whoever judges a rule by the code that carries it out notices
-// nothing when that is wrong (test/purity.test.ts keeps the judge from importing it).
+// The rules of the design, written a second time and as plainly as possible. An invariant that used the code of the functions
+// would not notice a mistake in it (test/purity.test.ts forbids the import).
 
 export const operatorNamespace = 'sync-operator';
 export const policyName = 'sync-operator-policy';
 export const leaseName = 'sync-slots';
 export const slotsAnnotation = 'pelotech.ot/slots';
-/** Why the Ready of an image that is taken down is False. */
+/** The reason of Ready on an image whose objects are being deleted. */
 export const takenDown = 'TakenDown';
-/** So long after the Lease was lost nothing is granted. */
+/** The time after a loss of the Lease in which no slot is assigned. */
 export const holdOffMs = 10_000;
 
 type Said = { type: string; status: string; reason: string };
@@ -29,7 +29,7 @@ export const isTrue = (conditions: readonly Said[] | undefined, type: string) =>
 export const hasEnded = (status: VMDiskImageStatus | undefined) =>
   status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
-/** It waits for a snapshot that somebody named in place of a download. */
+/** The image waits for a snapshot that a user named in place of a download. */
 export const isAdopting = ({ status }: VMDiskImage) =>
   status?.phase === 'Snapshotting' && status.adoption !== undefined && status.adoption.revision === status.revision;
 
@@ -44,7 +44,7 @@ export function backoffMs(failures: number, { values }: Policy): number {
   return waitMs > values.maxRetryBackoffDuration ? values.maxRetryBackoffDuration : waitMs;
 }
 
-/** The arrows of DESIGN §5, each with who writes it. */
+/** The arrows of DESIGN §5, each with its writers. */
 const table = `
   start-sync:  new > Queued, new > Snapshotting
   start-sync:  Queued > Queued, Queued > Syncing, Queued > Snapshotting, Queued > Failed
@@ -63,13 +63,13 @@ for (const line of table.trim().split('\n')) {
   for (const arrow of list.split(', ')) arrows.set(arrow, [...(arrows.get(arrow) ?? []), by]);
 }
 
-/** How references say a machine and a workspace. */
+/** The names of a machine and a workspace in `references`. */
 export const sayMachine = ({ metadata }: VirtualMachine) => `${metadata.namespace}/${metadata.name}`;
 export const sayWorkspace = ({ metadata }: Workspace) => `Workspace ${metadata.name}`;
 
 /**
- * The machine uses the image that it names: it is not being deleted, and its disk is a clone already, or it may name that image: one
- * of its own namespace, or of those of the policy; while that cannot be read, any.
+ * The machine uses the image that it names. It is not being deleted, and its disk is a clone already, or it may name that image: one
+ * in its own namespace, in those of the policy, or in any while the policy does not parse.
  */
 export function usesByPolicy({ metadata, spec, status }: VirtualMachine, policy: Policy): boolean {
   if (metadata.deletionTimestamp) return false;
@@ -79,8 +79,8 @@ export function usesByPolicy({ metadata, spec, status }: VirtualMachine, policy:
 }
 
 /**
- * The machine keeps the deleted image: its disk is a clone of this very image that is there (or one that was replaced under the
- * machine); or the image has a snapshot to clone from, and the disk is to be its clone, or the machine was there before the deletion.
+ * The machine retains the deleted image: its disk is an existing clone of this image (or one that was replaced while the machine
+ * ran); or the image has a snapshot, and the disk is to be its clone or the machine was created before the deletion.
  */
 export function holds({ metadata, status }: VirtualMachine, image: VMDiskImage): boolean {
   const canBeCloned = image.status?.snapshot !== undefined && isTrue(image.status.conditions, 'Ready');
@@ -94,8 +94,8 @@ export function holds({ metadata, status }: VirtualMachine, image: VMDiskImage):
 }
 
 /**
- * The workspace waits for the image: it names it, none of its own machines names it yet, and it has found that very one, or none so
- * far and the policy lets its bare name mean this one.
+ * The workspace waits for the image. It names the image, and none of its own machines names it yet. It has found this image, or
+ * none so far and the policy resolves the name to this image.
  */
 export function waitsFor(
   { metadata, spec, status }: Workspace,
@@ -110,11 +110,11 @@ export function waitsFor(
   return !isReadable(policy, 'imageNamespaces') || policy.values.imageNamespaces.includes(namespace);
 }
 
-/** It was made for a workspace, and no pipeline published it since: it goes with its last reference. */
+/** The image was made for a workspace and not published since: prune deletes it after its last reference. */
 export const isMadeForWorkspaces = ({ metadata: { labels } }: VMDiskImage) =>
   labels?.['pelotech.ot/made-for'] === 'workspaces' && labels['app.kubernetes.io/created-by'] !== 'preload';
 
-/** When an image that nobody uses may be pruned by this policy; never where somebody asked to keep it. */
+/** The time from which an unused image may be pruned by this policy; never if a user asked to keep it. */
 export function prunableFromMs({ metadata, status }: VMDiskImage, { values }: Policy): number {
   const kept = metadata.annotations?.['pelotech.ot/keep'];
   if ((kept !== undefined && kept !== 'false') || metadata.deletionTimestamp || !status?.unreferencedSince)
@@ -122,13 +122,13 @@ export function prunableFromMs({ metadata, status }: VMDiskImage, { values }: Po
   return Date.parse(status.unreferencedSince) + values.pruneAfter;
 }
 
-/** prune says on an image since when it was unused that it deletes for that. */
+/** prune records on an image that it deletes it because it was unused since then. */
 export const isPrunedAsUnused = (image: VMDiskImage) => {
   const since = image.metadata.annotations?.['pelotech.ot/pruned-as-unreferenced-since'];
   return since !== undefined && since === image.status?.unreferencedSince && !isMadeForWorkspaces(image);
 };
 
-/** What the image is to hold, as text; what a changed name, Secret or CA leaves alone. */
+/** The content that the image asks for, as text. A changed name, Secret or CA does not change it. */
 export const contentOf = ({ spec, metadata: { annotations = {} } }: Pick<VMDiskImage, 'spec' | 'metadata'>) =>
   [
     ...[spec.url, spec.sourceType, spec.checksum, spec.diskSize, spec.storageClass, spec.snapshotClass],

@@ -106,7 +106,7 @@ describe('S10', () => {
     kept(machine, [aPolicy({ imageNamespaces: 'elsewhere' })]);
   });
 
-  test('the snapshot of a machine is not deleted by a function, nor collected, but by a person', () => {
+  test('neither a function nor the garbage collector deletes the snapshot of a machine, but a user may', () => {
     const held = { ...snapshot(image(), { ready: true }) };
     const named = image({ deleted: true, status: { ...usable, snapshot: { name: held.metadata.name, revision: 1 } } });
     const taken = (writer: string) =>
@@ -118,7 +118,7 @@ describe('S10', () => {
     expect(check(taken('snapshotter'), [s10Finalizer])).toEqual([]);
   });
 
-  test('a finalizer that somebody took off is back by the next audit', () => {
+  test('a finalizer that a user removed is back by the next audit', () => {
     const bare = image({ finalizers: [] });
     const still = { before: [machine], stillFromMs: 0, auditMs: 60_000, isFaultless: true };
     expectBroken(s10Finalizer, aHistory([bare], still), '101', 'ubuntu ends without its finalizer');
@@ -146,7 +146,7 @@ describe('S11', () => {
     expect(only(s11NoOrphan, [image(), child, nobodys], { stillFromMs: 0 })).toEqual([]);
   });
 
-  test('at rest what outlives its machine is said', () => {
+  test('at rest an object that outlives its machine is reported', () => {
     const disk = {
       ...download(image()),
       metadata: { ...download(image()).metadata, labels: { [machineUidLabel]: 'uid-demo' } },

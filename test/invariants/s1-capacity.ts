@@ -13,9 +13,9 @@ import { isByHand } from './writers.ts';
 
 /**
  * S1, capacity: a write that gives a slot leaves no more holders than a limit that its pass may have read. A lowered limit
- * turns nobody out; a Lease that was lost is rebuilt with whoever downloads. And of the downloads that really run, a DataVolume in
- * flight or an importer at work, there are no more than the highest limit while they ran, but for those of images that a hand came
- * between: who edits the Lease or a status, restores or deletes by force answers for what runs (reliability §2; DESIGN §5).
+ * turns nobody out; a Lease that was lost is rebuilt with whoever downloads. The downloads that really run (a DataVolume in flight
+ * or a working importer) are no more than the highest limit while they ran. Not counted are the images of a user who edited the
+ * Lease or a status, restored a backup or deleted by force (reliability §2; DESIGN §5).
  */
 export const s1Capacity: Invariant = {
   number: 'S1',
@@ -41,11 +41,11 @@ export const s1Capacity: Invariant = {
   },
 };
 
-/** From when on each image downloads, and which of them a hand came between. */
+/** The start of each image's download, and the images that a user changed meanwhile. */
 function runningDownloads() {
   const since = new Map<string, { revision: number; ms: number }>();
   const excused = new Set<string>();
-  /** When the pass began that gave each its slot. */
+  /** The start of the pass that gave each its slot. */
   const granted = new Map<string, { revision: number; ms: number }>();
   const work = (step: Step<DataVolume> | Step<Pod>) => {
     const { object, before, isGone, state, change, revision } = step;

@@ -10,14 +10,14 @@ import { isFunction } from './writers.ts';
 /**
  * S10, finalizer: whoever takes it from a deleted image leaves no slot, no DataVolume, claim or snapshot of that uid that is not
  * being deleted, and no machine that holds the image; nor is it said to be taken down while one does. Judged is what was there
- * when the deciding pass began (DESIGN §10), and where nobody recorded that, five seconds before. Neither does a function, nor the garbage
- * collector, delete the snapshot that machines hold; and a finalizer that somebody took off is back by the next audit.
+ * when the deciding pass began (DESIGN §10), and if that was not recorded, five seconds before. Neither a function nor the
+ * garbage collector deletes a snapshot that machines hold. A finalizer that a user removed is back by the next audit.
  */
 export const s10Finalizer: Invariant = {
   number: 'S10',
   says: 'a deleted image stays while anything of it is there or a machine holds it',
   judge: (state, { stillFromMs, auditMs = 600_000, isFaultless }) => {
-    /** Since when each image has had no finalizer although it has been queued. */
+    /** The time since which each queued image has had no finalizer. */
     const bare = new Map<string, number>();
     const noteFinalizer = ({ metadata, status }: VMDiskImage, isGone: boolean, atMs: number) => {
       if (isGone || metadata.deletionTimestamp || !status?.phase || hasFinalizer({ metadata }))
@@ -41,7 +41,7 @@ export const s10Finalizer: Invariant = {
   },
 };
 
-/** prune takes the finalizer, or takes the image down, while something is in the way. */
+/** prune removes the finalizer, or deletes the objects of the image, although it must not yet. */
 function letGo(step: Step<VMDiskImage>): string | undefined {
   const { object, before, change } = step;
   if (before?.metadata.deletionTimestamp === undefined || (change.by !== undefined && change.by !== 'prune'))
@@ -55,7 +55,7 @@ function letGo(step: Step<VMDiskImage>): string | undefined {
   return why && `${object.metadata.name} ${isReleased ? 'lost its finalizer' : 'is taken down'} while ${why}`;
 }
 
-/** Whoever deletes it, an image whose finalizer nobody put back is no longer there for its machines. */
+/** An image whose finalizer was not added again is deleted while machines use it, by any writer. */
 function goneUnheld(step: Step<VMDiskImage>, bareMs: number): string | undefined {
   const { before, object } = step;
   const holder = before && holderOf(step, before);
@@ -65,7 +65,7 @@ function goneUnheld(step: Step<VMDiskImage>, bareMs: number): string | undefined
 
 const holderOf = (step: Step, image: VMDiskImage) => usersFoundBy(step, image).find((machine) => holds(machine, image));
 
-/** The snapshot that machines hold is deleted: by a function, or by the garbage collector on behalf of one. */
+/** A function deletes a snapshot that machines hold, or the garbage collector does. */
 function takenFromMachine(step: Step<VolumeSnapshot>): string | undefined {
   const { object, before, isGone, change, state } = step;
   const isLeaving = isGone || object.metadata.deletionTimestamp !== undefined;

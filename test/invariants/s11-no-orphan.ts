@@ -7,8 +7,9 @@ import { isTrue } from './plain-rules.ts';
 
 /**
  * S11, no orphan: at rest every DataVolume, claim, snapshot and importer with the label of an image has that very image, by
- * its uid, and what was made for a machine that very machine; and an image that is Ready has no more than it needs: the snapshots of
- * keepRevisions revisions beside the one in use, and no volume but where the policy retains it. Whoever sets `stillFromMs` has waited for rest (reliability §2).
+ * its uid, and an object made for a machine has that very machine. A Ready image has no more than it needs: the snapshots of keepRevisions
+ * revisions beside the one in use, and a volume only if the policy retains it. `stillFromMs` means that the run waited for rest
+ * (reliability §2).
  */
 export const s11NoOrphan: Invariant = {
   number: 'S11',
@@ -37,7 +38,7 @@ export const s11NoOrphan: Invariant = {
   }),
 };
 
-/** A restored image is cloned from the snapshots that its status names, whatever uid they were made for. */
+/** A restored image is cloned from the snapshots that its status names, even if they were made for another uid. */
 const isUsedBy = ({ metadata, status }: VMDiskImage, { namespace, name }: KubernetesObject['metadata']) =>
   namespace === metadata.namespace &&
   [status?.snapshot?.name, status?.adoption?.snapshot, ...(status?.revisions ?? []).map((one) => one.snapshot)].some(

@@ -7,8 +7,8 @@ import type { Holder } from './slots-of.ts';
 
 /**
  * S15, slot leak: a holder whose image is gone, deleted, at its end, waiting for its back-off or for another revision leaves
- * the Lease within a sweep and a pass of the moment that its last DataVolume and its importer are gone; that of an image that no longer
- * exists within an audit and ten minutes more, whatever runs. Where no Pod was recorded an
+ * the Lease within a sweep and a pass of the moment that its last DataVolume and its importer are gone; the slot of an image that no
+ * longer exists, within an audit and ten minutes more, whatever runs. If no Pod was recorded, an
  * importer may have lingered for ten minutes. From the time on that all is still; a history that never is has a minute more,
  * for whatever goes wrong meanwhile (reliability §2).
  */
@@ -23,7 +23,7 @@ export const s15SlotLeak: Invariant = {
     const late = (nowMs: number) => {
       for (const [uid, sinceMs] of idleSince) {
         const fromMs = Math.max(sinceMs, stillFromMs ?? sinceMs);
-        // What a backup brought back without its image is found by an audit.
+        // An audit finds objects that a backup restored without their image.
         if (nowMs - fromMs <= withinMs() + (state.images.has(uid) ? 0 : strayAfterMs + auditMs)) continue;
         idleSince.delete(uid);
         const { image } = state.slots?.get(uid) ?? {};
@@ -67,7 +67,7 @@ export const s15SlotLeak: Invariant = {
   },
 };
 
-/** An image may come back later than what was made for it. */
+/** A restore may create an image later than its objects. */
 const strayAfterMs = 10 * 60_000;
 
 const imageOf = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel] ?? '';
@@ -75,7 +75,7 @@ const imageOf = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLa
 function isNeeded({ uid, revision, attempt }: Holder, { images, downloads, pods }: State): boolean {
   const { metadata, status } = images.get(uid) ?? {};
   const mine = [...(downloads.get(uid)?.values() ?? [])];
-  // Nobody wants what downloads for an image that does not exist; an importer that ends is waited for.
+  // A download for an image that does not exist is not needed; a terminating importer still counts.
   if (!metadata)
     return [...(pods.get(uid)?.values() ?? [])].some((pod) => pod.metadata.deletionTimestamp !== undefined);
   if (mine.some((found) => found.status?.phase !== 'Succeeded')) return true;

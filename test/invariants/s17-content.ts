@@ -6,13 +6,13 @@ import type { Invariant } from './follow.ts';
 import { beganAt, longestPassMs } from './pass.ts';
 import { contentOf, isTrue } from './plain-rules.ts';
 
-/** What a download brings: what it was told to, and what its image asked for while it was decided on. */
+/** The content of a download: that of its DataVolume, and the contents that its image asked for while the pass decided. */
 interface Download {
   told: string;
   asked: ReadonlySet<string>;
 }
 
-/** What an image asked for, until when. */
+/** A content that an image asked for, and until when. */
 interface Asked {
   content: string;
   untilRevision: number;
@@ -20,21 +20,22 @@ interface Asked {
 }
 
 /**
- * S17, content: an image is Succeeded with a snapshot that was cut from the volume of a download of exactly what the image asks for,
- * or asked for while the deciding pass read, or start-sync's last on it; at rest of what it asks for now. Not judged are a snapshot that was adopted, one whose
- * volume nobody recorded, and a status that a hand wrote; an image that goes back to an earlier revision holds what that says (DESIGN §10).
+ * S17, content: the snapshot of a Succeeded image was taken from a download of exactly the content that the image asks for, or asked
+ * for while the deciding pass, or start-sync's last pass over it, read it; at rest, of the content that it asks for now. Not judged are an adopted snapshot, a snapshot
+ * whose volume was not recorded, and a status that a user wrote. An image that uses an earlier revision has the content that
+ * `status.revisions` lists for it (DESIGN §10).
  */
 export const s17Content: Invariant = {
   number: 'S17',
   says: 'a Ready image holds what it asks for',
   judge: (state, { stillFromMs, gaps }) => {
     const downloads = new Map<string, Download>();
-    /** By the uid of the snapshot, and by the name of its VolumeSnapshotContent, under which a backup brings it back. */
+    /** By the uid of the snapshot, and by the name of its VolumeSnapshotContent, which a restored snapshot keeps. */
     const held = new Map<string, Download | undefined>();
     const asked = new Map<string, Asked[]>();
-    /** Image and revision: a sync that was requested of one that Failed for want of its snapshot is served by its download. */
+    /** Image and revision: the existing download serves a sync requested of an image that Failed because of its snapshot. */
     const triedAgain = new Set<string>();
-    /** When the newest pass that wrote each image as start-sync began: it queues what is asked for anew. */
+    /** The start of the newest pass in which start-sync wrote each image: start-sync queues a new content. */
     const taken = new Map<string, number>();
     const snapshotOf = ({ metadata, status }: VMDiskImage) =>
       [...state.snapshots.values()].find(
@@ -93,7 +94,7 @@ export const s17Content: Invariant = {
         if (!isNew || change.by === 'user' || gaps?.length) return undefined;
         const began = beganAt(step);
         const readable = (asked.get(uid) ?? []).filter(({ untilRevision, untilMs }) =>
-          // Another function may have read the content for the revision a pass before.
+          // Another function may have read the content of the revision in an earlier pass.
           began.revision === undefined
             ? untilMs >= began.ms - longestPassMs
             : untilRevision > Math.min(began.revision, taken.get(uid) ?? began.revision),
@@ -116,7 +117,7 @@ const isHolding = ({ status }: VMDiskImage) => status?.phase === 'Succeeded' && 
 const isAdopted = ({ status }: VMDiskImage) =>
   status?.adoption !== undefined && status.adoption.snapshot === status.snapshot?.name;
 
-/** What status.revisions say that its snapshot holds. */
+/** The content that status.revisions lists for its snapshot. */
 function wronglyPinned({ metadata, status }: VMDiskImage, snapshot: VolumeSnapshot, { told }: Download) {
   const revisions = (status as { revisions?: readonly { snapshot?: string; url?: string }[] } | undefined)?.revisions;
   const url = revisions?.find((one) => one.snapshot === snapshot.metadata.name)?.url;
@@ -125,7 +126,7 @@ function wronglyPinned({ metadata, status }: VMDiskImage, snapshot: VolumeSnapsh
     : `${metadata.name} goes back to ${snapshot.metadata.name}, a download of ${told}, said to be of ${url}`;
 }
 
-/** What a DataVolume is told to download, in the order of `contentOf`. */
+/** The content that a DataVolume downloads, in the order of `contentOf`. */
 function sourceOf({ spec }: DataVolume): string | undefined {
   const [[type, source] = []] = Object.entries((spec?.source ?? {}) as Record<string, Record<string, string>>);
   const storage = spec?.storage as
@@ -137,8 +138,8 @@ function sourceOf({ spec }: DataVolume): string | undefined {
   );
 }
 
-/** A content, whoever asked for it and when. */
+/** A content without the annotation that requested it. */
 const withoutRequest = (content: string) => content.split(' ').toSpliced(6, 1).join(' ');
 
-/** The part of a content that a DataVolume is told. */
+/** The part of a content that a DataVolume contains. */
 const toldOf = (content: string) => content.split(' ').slice(0, 5).join(' ');

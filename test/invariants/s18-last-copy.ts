@@ -13,14 +13,15 @@ import { isTrue } from './plain-rules.ts';
 import { isFunction } from './writers.ts';
 
 /**
- * S18, the last copy: no function deletes the last usable copy of an image that exists and is not being deleted: a snapshot of it that is
- * ready and stays, or the downloaded and bound volume of its present attempt. A copy that was there when the deciding pass began counts.
+ * S18, the last copy: no function deletes the last usable copy of an image that exists and is not being deleted: a snapshot that is
+ * ready and not being deleted, or the downloaded and bound volume of its present attempt. A copy counts if it existed when the
+ * deciding pass began.
  */
 export const s18LastCopy: Invariant = {
   number: 'S18',
   says: 'the last copy of an image stays',
   judge: () => {
-    /** Copies of each image that were lost, and when. */
+    /** The lost copies of each image, and when they were lost. */
     const lost = new Map<string, { revision: number; ms: number }>();
     const judge = (step: Step<DataVolume> | Step<VolumeSnapshot>) => {
       const { object, before, isGone, change, state, revision } = step;
@@ -45,7 +46,7 @@ export const s18LastCopy: Invariant = {
 
 const isLeaving = ({ metadata }: KubernetesObject) => metadata.deletionTimestamp !== undefined;
 
-/** A snapshot that is no longer ready, a volume that was lost. */
+/** A snapshot is no longer ready, or a volume was lost. */
 function noteUnusable(
   step: Step<DataVolume> | Step<VolumeSnapshot>,
   lost: Map<string, { revision: number; ms: number }>,
@@ -76,7 +77,7 @@ function isUsableFor(image: VMDiskImage, object: DataVolume | VolumeSnapshot, { 
   const isOfNow =
     labels?.[revisionLabel] === String(status?.revision) &&
     labels[attemptLabel] === String(status?.attempt) &&
-    // An attempt that was given up has no use for its volume.
+    // An attempt that ended does not use its volume.
     ['Snapshotting', 'Succeeded', 'Failed'].includes(status?.phase ?? '');
   if (!isItsOwn || !isOfNow || phase !== 'Succeeded' || !isTrue(conditions, 'Bound')) return false;
   const claim = [...claims.values()].find((one) => one.metadata.name === name && one.metadata.namespace === namespace);

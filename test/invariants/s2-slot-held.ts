@@ -63,8 +63,8 @@ export const s2SlotHeld: Invariant = {
 };
 
 /**
- * Its downloads are deleted on sight; start-sync does not look for them, and what a hand took from the Lease stays so. Those of an image
- * that does not exist, as a backup brings them back, prune deletes at its audit.
+ * follow-sync deletes the downloads of the image. start-sync does not read them, so a slot that a user removed from the Lease stays
+ * free. The audit of prune deletes restored downloads of an image that does not exist.
  */
 const isUnwanted = ({ images }: State, uid = '') => !images.has(uid) || hasEnded(images.get(uid)?.status);
 

@@ -9,8 +9,8 @@ import { isByHand } from './writers.ts';
 /**
  * S3, identity: holders are uids, each at most once, of an image that was ever there under that name; a DataVolume belongs
  * to the image whose label it carries; an image that is seen for the first time has no attempts but those of its own
- * DataVolumes, so that a same-named one made anew inherits nothing. What a hand writes, as one that
- * restores a backup, is nobody's claim (reliability §2).
+ * DataVolumes, so that a new image of the same name inherits nothing. What a user writes, for
+ * example a restored backup, is not judged (reliability §2).
  */
 export const s3Identity: Invariant = {
   number: 'S3',

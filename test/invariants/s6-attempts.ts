@@ -21,7 +21,7 @@ interface Attempts {
  * S6, attempts: an image has at most retryLimit + 1 DataVolumes of a revision, over crashes and replays, by the highest
  * limit since the first of them; and once all is still no importer begins a third time longer after its second than a sweep and a
  * pass, for each time is paid for. Not counted are attempts that the status counts back (they never started), a DataVolume
- * made again whose importer nobody had the time of a sweep to see, and what was before a hand wiped or reset the status. The download
+ * made again whose importer existed for less than a sweep, and what was before a hand wiped or reset the status. The download
  * of an image that is being deleted may go on until the next audit, which finds a deletion that nobody was told of. Of the bytes
  * no object tells (reliability §2; ARCHITECTURE, "Evidence that a DataVolume existed").
  */
@@ -50,7 +50,7 @@ export const s6Attempts: Invariant = {
       all.set(key, found);
       return found;
     };
-    /** For how long each DataVolume had an importer, by image and name. */
+    /** The time for which each DataVolume had an importer, by image and name. */
     const paid = new Map<string, number>();
     const importedFrom = new Map<string, number>();
     return {
@@ -77,7 +77,7 @@ export const s6Attempts: Invariant = {
         const attempts = ofRevision(uid, of, revision);
         const status = image?.status;
         const isWanted = status?.phase === 'Syncing' && String(status.attempt) === attempt && !status.dataVolume;
-        // One whose importer nobody had the time to see is made again for nothing.
+        // A DataVolume whose importer existed too briefly to be observed may be made again.
         const paidMs = paid.get(`${uid} ${metadata.name}`);
         if (paidMs !== undefined && isWanted && paidMs <= sweepMs + longestPassMs) return undefined;
         paid.set(`${uid} ${metadata.name}`, 0);

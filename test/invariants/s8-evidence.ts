@@ -14,8 +14,9 @@ import { isByHand } from './writers.ts';
 
 /**
  * S8, Ready has evidence: phase Succeeded of a revision comes after a DataVolume of that uid and revision was Succeeded and
- * a snapshot of them readyToUse; one that is adopted, or that a restored status names, needs no DataVolume. Condition Ready turns True only with a snapshot that
- * was once readyToUse, and neither is said of one that was being deleted when the pass began. What it holds is S17's. DataVolumes are not asked for where changes were missed. And no evidence is destroyed before what it tells is
+ * a snapshot of them readyToUse; an adopted snapshot, or one that a restored status names, needs no DataVolume. Condition Ready becomes True only with a snapshot that
+ * was once readyToUse. A snapshot that was being deleted when the pass began is no evidence. S17 judges its content. DataVolumes
+ * are not required if changes were missed. And no evidence is destroyed before what it tells is
  * written down: follow-sync deletes no DataVolume of the attempt that the status says goes on, but where a hand wiped the status
  * after the pass had read it: attempts have the same names from then on (reliability §2; DESIGN §4, §10).
  */
@@ -24,11 +25,11 @@ export const s8Evidence: Invariant = {
   says: 'an image is Ready of what was seen to be there',
   judge: (state, { gaps }) => {
     const ready = new Map<string, VolumeSnapshot>();
-    /** Since when a snapshot of that name is being deleted, or is no longer there. */
+    /** The time since which a snapshot of that name is being deleted or does not exist. */
     const left = new Map<string, Moment>();
     const downloaded = new Set<string>();
     const wiped = new Map<string, { revision: number; ms: number }>();
-    /** The snapshot that a hand wrote into the status of an image, as a backup does. */
+    /** The snapshot that a user wrote into the status of an image, for example by a restore. */
     const restored = new Map<string, string>();
     const noteSnapshot = (snapshot: VolumeSnapshot) => {
       if (snapshot.status?.readyToUse) ready.set(keyOf(snapshot.metadata), snapshot);
@@ -40,7 +41,7 @@ export const s8Evidence: Invariant = {
     const isRestored = (image: VMDiskImage, name = '') =>
       restored.get(image.metadata.uid) === name && isOfOneBefore(image, ready.get(keyOf({ ...image.metadata, name })));
     const missing = (image: VMDiskImage, status: VMDiskImageStatus) => {
-      // While another revision is pinned the snapshot of this one stands in the list alone.
+      // While another revision is pinned, only the list names the snapshot of this one.
       const isPinned = status.phase === 'Succeeded' && isTrue(status.conditions, 'RevisionPinned');
       const listed = status.revisions?.find(({ revision }) => revision === status.revision);
       const name = isPinned ? listed?.snapshot : status.snapshot?.name;
@@ -92,7 +93,7 @@ export const s8Evidence: Invariant = {
   },
 };
 
-/** It was made for an earlier image of this name, of the revision that the status says. */
+/** The snapshot was made for an earlier image of this name, of the revision in the status. */
 function isOfOneBefore({ metadata, status }: VMDiskImage, snapshot: VolumeSnapshot | undefined): boolean {
   const { name = '', labels } = snapshot?.metadata ?? {};
   const uid = labels?.[imageUidLabel];
@@ -105,7 +106,7 @@ interface Moment {
   ms: number;
 }
 
-/** Only what its pass could not know yet excuses whoever relies on a snapshot that is being deleted. */
+/** A write that relies on a snapshot being deleted is excused only if the deletion began after its pass. */
 function leftBefore(step: Step, left: ReadonlyMap<string, Moment>, name = '') {
   const since = left.get(keyOf({ ...step.object.metadata, name }));
   return since && !beganBefore(step, since) ? `with snapshot ${name}, which was being deleted` : undefined;

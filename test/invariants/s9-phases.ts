@@ -18,7 +18,7 @@ export const s9Phases: Invariant = {
   judge: (_, { skewMs = usualSkewMs }) => {
     /** When the time of each condition of each machine was written. */
     const moved = new Map<string, number>();
-    /** Images whose status was last written by a hand, as from a backup: what it says may never have been so. */
+    /** Images whose status a user wrote last, for example from a backup: it may never have been true. */
     const byHand = new Set<string>();
     return {
       image: ({ object: { metadata, status }, before: previous, change, isGone }) => {

@@ -27,7 +27,7 @@ export function slotsOf(lease: Lease | undefined): Slots | undefined {
   return slots === 'unreadable' ? undefined : slots;
 }
 
-/** A list in which each uid is once; anything else cannot be read. */
+/** A list in which each uid occurs once; anything else does not parse. */
 function readFrom({ metadata }: Lease): Slots | undefined {
   let list: unknown;
   try {

@@ -1,14 +1,14 @@
 import * as z from 'zod';
 
-/** One change of one object, as a watch tells it. */
+/** One change of one object, as a watch reports it. */
 export interface Change {
   type: string;
   object: object;
 }
 
-/** What one object showed, one line for each state that differs from the one before. */
+/** The states of one object, one line for each that differs from the state before. */
 export interface Story {
-  /** What it is in its scenario: its kind, or its part where one kind plays several, and its number where there are several. */
+  /** Its name in the scenario: its kind, or its part if a kind has several, and its number if several exist. */
   name: string;
   lines: string[];
 }
@@ -29,7 +29,7 @@ const Seen = z.looseObject({
 });
 type Seen = z.infer<typeof Seen>;
 
-/** The story of each object of a scenario, in the order in which they came; names, uids, times and addresses are masked. */
+/** The story of each object of a scenario, in the order of creation. Names, uids, times and addresses are masked. */
 export function storiesOf(changes: readonly Change[]): Story[] {
   const names = new Map<string, string>();
   const lines = new Map<string, string[]>();
@@ -50,7 +50,7 @@ export function storiesOf(changes: readonly Change[]): Story[] {
   return [...lines].map(([name, story]) => ({ name, lines: story }));
 }
 
-/** What the Events of a scenario say, each once and sorted: how often one comes, and when, is a matter of time. */
+/** The texts of the Events of a scenario, each once and sorted: their number and order depend on timing. */
 export function eventsOf(changes: readonly Change[]): string[] {
   const mask = maskFor(changes.map(({ object }) => Seen.parse(object)));
   const parts = new Map<string, string>();
@@ -84,7 +84,7 @@ function numbered(part: string, taken: string[]): string {
   return count === 0 ? part : `${part} ${count + 1}`;
 }
 
-/** Claims and Pods have several parts to play. */
+/** Claims and Pods have several parts. */
 function partOf({ kind, metadata: { name } }: Seen): string {
   if (kind === 'PersistentVolumeClaim') {
     if (name.endsWith('-scratch')) return 'scratch claim';
@@ -174,7 +174,7 @@ const Snapshot = z.looseObject({
     .optional(),
 });
 
-/** What of each kind is compared; an absent field is told from an empty one. */
+/** The compared fields of each kind. An absent field differs from an empty one. */
 const shown: Record<string, (object: Seen) => string> = {
   DataVolume(object) {
     const { status = {} } = DataVolume.parse(object);
@@ -234,7 +234,7 @@ function stateOf(state: z.infer<typeof State> | undefined): string {
   return `terminated ${exitCode} ${text(reason)} ${quoted(message)}`;
 }
 
-/** Replaces what differs by chance: names, uids, addresses, times, the ids of requests. */
+/** Masks what differs in each run: names, uids, addresses, times, the ids of requests. */
 function maskFor(objects: Seen[]): (line: string) => string {
   const named = new Set<string>();
   for (const { kind, metadata } of objects)

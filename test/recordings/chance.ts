@@ -1,68 +1,68 @@
 import type { Story } from './canonical.ts';
 
-/** Something that the same cluster shows in one run and not in the next. */
+/** Something that a cluster shows in one run and not in the next. */
 export interface Chance {
   what: string;
-  /** Whose stories it touches. */
+  /** The names of the stories that it affects. */
   of: RegExp;
   /** States that may be missing. */
   states?: RegExp;
-  /** What in a state may read otherwise, and by what it is replaced. */
+  /** The part of a state that may differ, and its replacement. */
   masks?: [RegExp, string];
 }
 
-/** All that is left to chance, on both sides. */
+/** Everything that depends on chance, on both sides. */
 export const chances: Chance[] = [
   {
-    what: 'whether the phase of a Pod whose container has ended well is said before CDI deletes it (the real one: 2 of 52 times with a scratch request)',
+    what: 'whether a Pod whose container ended with code 0 shows its phase before CDI deletes it (the real one: 2 of 52 times with a scratch request)',
     of: /^importer Pod/,
     states: /^(?:Succeeded|(?:Running|Succeeded) being deleted) \| restarts \d+ \| terminated 0 /,
   },
   {
-    what: 'whether a Pod is seen once more before its deletion, without a container or with one that it waits for',
+    what: 'whether a Pod is observed again before its deletion, with no container or a waiting one',
     of: /^importer Pod/,
     states: /^Pending being deleted/,
   },
   {
-    what: 'whether CDI meets the old importer when it makes the one with scratch space',
+    what: 'whether the old importer still exists when CDI creates the importer with scratch space',
     of: /^DataVolume/,
     states: /Running False ErrStartingPod /,
   },
   {
-    what: 'which Event about the volume Bound shows while it is False: the newest that CDI has caught; its text is not compared',
+    what: 'which Event about the volume Bound shows while it is False: the newest that CDI has observed; its text is not compared',
     of: /^DataVolume/,
     masks: [/Bound False Pending "(?:[^"\\]|\\.)*"/, 'Bound False Pending <newest Event>'],
   },
   {
-    what: 'whether a failed container is started again before its Pod is deleted, and how it ends then',
+    what: 'whether a failed container is restarted before its Pod is deleted, and how it ends then',
     of: /Pod/,
     states:
       /^Running(?: being deleted)? \| restarts [1-9]|^Running being deleted \| restarts 0 \| (?:running|terminated [^0])/,
   },
   { what: 'the same', of: /Pod/, masks: [/^Failed being deleted .*/, 'Failed being deleted'] },
   {
-    what: 'how far an import or copy is when CDI looks',
+    what: 'the progress of an import or copy when CDI reconciles',
     of: /^DataVolume/,
     masks: [/^((?:Import|Clone)InProgress|Failed) (?:N\/A|[\d.]+%)/, '$1 <progress>'],
   },
   {
-    what: 'whether the phase Pending is written before there is a claim, and stays until the first importer',
+    what: 'whether the phase Pending is written before the claim exists, and stays until the first importer',
     of: /^DataVolume/,
     states: /Bound False NotFound "No PVC found"/,
   },
   { what: 'the same', of: /^DataVolume/, masks: [/^Pending (?=N\/A)/, '- '] },
   {
-    what: 'whether CDI looks at an importer that the kubelet has not looked at, or that waits for its scratch claim',
+    what: 'whether CDI observes an importer before the kubelet, or while it waits for its scratch claim',
     of: /^DataVolume/,
     states: /^ImportScheduled .*Running False (?:- -|Scratch space required|Unschedulable)/,
   },
   {
-    what: 'whether a claim whose volume has been handed over is deleted before or after it is called Lost',
+    what: 'whether a claim whose volume was handed over is deleted before or after it is Lost',
     of: /^(?:prime|temporary) claim/,
     states: /^(?:Bound being deleted|Lost)/,
   },
   {
-    what: 'which steps of a clone CDI sees (the real one: RebindInProgress in 1 of 3)',
+    what: 'which steps of a clone CDI observes (the real one: RebindInProgress in 1 of 3)',
     of: /^DataVolume/,
     states:
       /^(?:RebindInProgress|CloneFromSnapshotSourceInProgress|PrepClaimInProgress .*Bound True|CloneScheduled N\/A .*Running False (?:- -|Pending|Error "claim )|PendingPopulation .*Running False - -|Succeeded .*(?:being deleted|Bound False Pending) .*"Clone Complete")/,
@@ -70,24 +70,24 @@ export const chances: Chance[] = [
   { what: 'the same before the first phase', of: /^DataVolume/, states: /^- N\/A .*Running False Unschedulable/ },
 ];
 
-/** Events that one run brings and the next does not. */
+/** Events that occur in one run and not in the next. */
 export const chanceEvents: { what: string; lines: RegExp }[] = [
-  { what: 'each text that Bound has shown is an Event, too', lines: /^DataVolume: Normal (?:Pending|NotFound) / },
+  { what: 'each text of Bound is an Event, too', lines: /^DataVolume: Normal (?:Pending|NotFound) / },
   {
-    what: 'the phase shows only where CDI looks in time',
+    what: 'a phase has an Event only if CDI reconciles in time',
     lines:
       /^DataVolume: Normal (?:ImportScheduled|ImportInProgress|RebindInProgress|CloneScheduled|CloneFromSnapshotSourceInProgress) /,
   },
   {
-    what: 'CDI copies each Event about prime that it catches',
+    what: 'CDI copies each Event about prime that it observes',
     lines: /^claim: \w+ \w+ "\[(?:prime|tmp-pvc|tmp-source-pvc)-<uid>\] : /,
   },
   {
-    what: 'which steps of a clone CDI sees',
+    what: 'which steps of a clone CDI observes',
     lines: /^DataVolume: (?:Warning Pending "Clone Pending"|Warning Error "claim )/,
   },
   {
-    what: 'a failure that is over before CDI looks has no Event',
+    what: 'a failure that is over before CDI reconciles has no Event',
     lines:
       /^(?:prime claim: Warning ErrImportFailed|DataVolume: Warning (?:Error|ImagePullFailed|Unschedulable|ErrStartingPod)|prime claim: Warning ErrStartingPod|DataVolume: Warning ImportFailed|claim: Warning importFailed|claim: Warning ErrCreatingPVCPrime|DataVolume: Warning ErrResourceMarkedForDeletion) /,
   },
@@ -95,7 +95,7 @@ export const chanceEvents: { what: string; lines: RegExp }[] = [
 
 export const isChanceEvent = (event: string) => chanceEvents.some(({ lines }) => lines.test(event));
 
-/** The stories without what is left to chance. */
+/** The stories without what depends on chance. */
 export const withoutChance = (stories: readonly Story[]): Story[] => stories.map(tidy);
 
 function tidy({ name, lines }: Story): Story {

@@ -7,17 +7,17 @@ import { plays } from './plays.ts';
 
 /** A line that only one side has. */
 export interface Difference {
-  /** Whose story it is, or `Event`. */
+  /** The name of the story, or `Event`. */
   of: string;
-  /** `-` and what only the recording has, or `+` and what only the local cluster has. */
+  /** `-` before a line of the recording only, `+` before a line of the local cluster only. */
   line: string;
 }
 
-/** What of a scenario the functions' own objects do not tell. */
+/** The recorded changes without those of the functions' own VMDiskImages. */
 export const recordedOf = (scenario: string): Change[] =>
   readScenario(scenario).filter(({ object }) => object.kind !== 'VMDiskImage');
 
-/** Plays a scenario and tells what no listed deviation accounts for. */
+/** Plays a scenario and returns the differences that no listed deviation explains. */
 export async function unaccounted(scenario: string, used?: Set<Deviation>): Promise<Difference[]> {
   const recorded = recordedOf(scenario);
   const local = await play(recorded, plays[scenario]);
@@ -28,11 +28,11 @@ export async function unaccounted(scenario: string, used?: Set<Deviation>): Prom
   });
 }
 
-/** Whose Events the local cluster writes, too. */
+/** The sources of the Events that the local cluster writes, too. */
 const isPlayed =
   / from (?:datavolume-[\w-]+-controller|import-controller|import-populator|clone-populator|clone-controller|snapshot-controller)$/;
 
-/** Where the stories of objects, and what the Events say, are not the same. */
+/** The differences between the stories of the objects, and between the Events. */
 export function differences(recorded: readonly Change[], local: readonly Change[]): Difference[] {
   const [real, ours] = [withoutChance(storiesOf(recorded)), withoutChance(storiesOf(local))];
   const names = new Set([...real, ...ours].map(({ name }) => name));
@@ -46,7 +46,7 @@ export function differences(recorded: readonly Change[], local: readonly Change[
   return [...ofStories, ...ofEvents].filter(({ line }) => !line.startsWith(' '));
 }
 
-/** The lines of two texts, each with a blank where both have it, `-` where only the first has it, `+` where only the second. */
+/** The lines of two texts: a blank before a line of both, `-` if only the first has it, `+` if only the second has it. */
 export function diff(first: readonly string[], second: readonly string[]): string[] {
   const longest = Array.from({ length: first.length + 1 }, () => new Array<number>(second.length + 1).fill(0));
   const at = (row: number, column: number) => longest[row]?.[column] ?? 0;

@@ -20,24 +20,24 @@ import { type Story, storiesOf } from './canonical.ts';
 import { withoutChance } from './chance.ts';
 import { keyPair, objects, secrets } from './store.ts';
 
-/** What the local cluster is made to do so that a scenario happens in it. */
+/** The settings with which a scenario happens in the local cluster. */
 export interface Play {
-  /** What goes wrong with imports and clones. */
+  /** The faults of imports and clones. */
   faults?: FaultRule[];
   snapshotFaults?: SnapshotFaultRule[];
-  /** What goes wrong with downloads. */
+  /** The faults of downloads. */
   storeFaults?: Fault[];
   importImage?: CdiContext['importImage'];
-  /** How long an importer takes to start, where it has to be deleted before that. */
+  /** The time that an importer takes to start, if it has to be deleted before. */
   containerMs?: number;
   storageProfiles?: StorageProfiles;
-  /** What the objects show before the DataVolume is deleted, by their names, where its own story does not tell. */
+  /** What the objects show before the DataVolume is deleted, by their names, if the story of the DataVolume does not show it. */
   before?: Record<string, RegExp>;
-  /** What somebody does once a DataVolume shows this. */
+  /** A user's action once a DataVolume shows this. */
   meanwhile?: { at: RegExp; act: (local: Local, dataVolume: Recorded) => Promise<unknown> };
 }
 
-/** What somebody who does something has before him. */
+/** What such an action can use. */
 export interface Local {
   kube: Kube;
   profiles: StorageProfiles;
@@ -76,7 +76,7 @@ const watched: Resource[] = [
   kind('v1', 'Event'),
 ];
 
-/** Short, but long enough for whoever watches to act before the next thing happens. */
+/** Short, but long enough for a watching controller to act before the next event. */
 const timings = {
   bindMs: 10,
   containerMs: 400,
@@ -96,13 +96,13 @@ const profilesOfClasses: StorageProfiles = {
 };
 
 const realStore = 'http://minio.store.svc:9000';
-/** A port where nobody listens, there and here. */
+/** A port without a listener, in the recording and here. */
 const closedPort = ['http://minio.store.svc:9999/', 'http://127.0.0.1:1/'] as const;
 const patienceMs = 20_000;
 
 /**
- * Lets the local cluster play a scenario and tells every write. DataVolumes and VolumeSnapshots are made as they were recorded, each once the one before
- * shows what it showed in the end, and deleted as they were.
+ * Lets the local cluster play a scenario and returns every write. DataVolumes and VolumeSnapshots are created and deleted as they
+ * were recorded, each once the previous one shows its recorded end.
  */
 export async function play(recorded: readonly Change[], settings: Play = {}): Promise<Change[]> {
   const cluster = await testCluster(realClock);
@@ -216,7 +216,7 @@ const gone = 'is deleted';
 
 const tidied = (changes: readonly Change[]): Story[] => withoutChance(storiesOf(changes));
 
-/** What a story shows before it is deleted. */
+/** The lines of a story before its deletion. */
 const linesOf = (stories: Story[], name: string) =>
   stories.find((story) => story.name === name)?.lines.filter((line) => !/is deleted|being deleted/.test(line)) ?? [];
 
@@ -226,7 +226,7 @@ const isDeleted = (recorded: readonly Change[], { metadata: { uid } }: Recorded)
 const isTakenFrom = (snapshot: Recorded, { metadata }: Recorded) =>
   JSON.stringify(snapshot.spec).includes(`"persistentVolumeClaimName":"${metadata.name}"`);
 
-/** An object as whoever made it wrote it, with the address of the local store. */
+/** An object as it was created, with the address of the local store. */
 function locally({ apiVersion, kind: ofKind, metadata, spec }: Recorded, url: string) {
   const { name, namespace, labels, annotations } = metadata;
   const object = {
@@ -238,7 +238,7 @@ function locally({ apiVersion, kind: ofKind, metadata, spec }: Recorded, url: st
   return JSON.parse(JSON.stringify(object).replaceAll(realStore, url).replaceAll(closedPort[0], closedPort[1]));
 }
 
-/** The same the other way: an object of the local cluster as if its store had the real one's address. */
+/** The reverse: an object of the local cluster, with the address of the real store. */
 const locallyNamed = (object: Recorded, url: string): Recorded =>
   JSON.parse(JSON.stringify(object).replaceAll(url, realStore).replaceAll(closedPort[1], closedPort[0]));
 
@@ -279,7 +279,7 @@ const Clone = z.looseObject({
   }),
 });
 
-/** The snapshot that a DataVolume is cloned from, if it is, as complete as it was. Those of file systems were as large as their clones asked for. */
+/** Creates the snapshot that a DataVolume is cloned from, if any. Snapshots of file systems were as large as their clones requested. */
 async function makeSource(kube: Kube, { spec }: Recorded) {
   const { success, data } = Clone.safeParse(spec);
   if (!success) return;
@@ -310,7 +310,7 @@ async function follow(kube: Kube, resource: Resource, signal: AbortSignal, onCha
   void kube.watch(resource, { resourceVersion, signal }, onChange).catch(() => undefined);
 }
 
-/** Waits for what a look tells at each change; what does not come in time shows in the comparison. */
+/** Waits for a condition and checks it at each change. If it is not met in time, the comparison shows it. */
 function whenever() {
   let now = () => {};
   const until: Until = (isIt) =>

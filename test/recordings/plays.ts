@@ -11,7 +11,7 @@ const StorageClass = defineResource(
   {},
 );
 
-/** Somewhere in the download proper: more than an importer reads before it asks for scratch space. */
+/** A point in the download itself: more than an importer reads before it asks for scratch space. */
 const midway = 0.0003;
 
 const consumed: Play = {
@@ -24,7 +24,7 @@ const consumed: Play = {
   },
 };
 
-/** How each scenario is played that takes more than its objects. */
+/** The settings of each scenario that needs more than its objects. */
 export const plays: Record<string, Play> = {
   '00-storageprofile-without-properties': {
     storageProfiles: { 'filesystem.csi.test': { accessModes: [], volumeMode: 'Filesystem' } },

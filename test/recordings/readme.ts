@@ -6,7 +6,7 @@ import { deviations, notHeld } from './deviations.ts';
 const file = new URL('README.md', import.meta.url);
 const between = /(<!-- comparisons -->\n)[\s\S]*?(<!-- \/comparisons -->)/;
 
-/** The text with what is compared, what is left to chance and what deviates, between its markers; throws where those are missing. */
+/** The text with the comparisons, the chances and the deviations between its markers. Throws if the markers are missing. */
 export function withComparisons(text: string): string {
   if (!between.test(text))
     throw new Error('test/recordings/README.md: expected its markers, found none: put them back');

@@ -5,12 +5,12 @@ import { type Deviation, deviations, notHeld } from './deviations.ts';
 
 const used = new Set<Deviation>();
 
-describe('the local cluster writes what was recorded of the real one', () => {
+describe('the local cluster writes what the real one wrote', () => {
   test.each(scenarioNames().filter((name) => !(name in notHeld)))('%s', { timeout: 120_000 }, async (scenario) => {
     expect(await unaccounted(scenario, used)).toEqual([]);
   });
 
-  test('and each listed deviation is one', () => {
+  test('every listed deviation occurs', () => {
     expect(deviations.filter((one) => !used.has(one)).map(({ what }) => what)).toEqual([]);
   });
 });

@@ -5,10 +5,10 @@ import { qcow2Buffer } from '../../deploy/local/object-store/qcow2.ts';
 const mebibyte = 1024 ** 2;
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** Whom the store knows. */
+/** The key pair that the store accepts. */
 export const keyPair = { accessKeyId: 'reader', secretKey: 'secret' };
 
-/** The Secrets that DataVolumes of the recordings name, as far as they were there. */
+/** The existing Secrets that DataVolumes of the recordings name. */
 export const secrets: Record<string, Record<string, string>> = {
   's3-reader': { accessKeyId: base64('reader'), secretKey: base64('secret') },
   'bad-keys': { accessKeyId: base64('reader'), secretKey: base64('another') },
@@ -23,12 +23,12 @@ const xz = (bytes: Buffer) => execFileSync('xz', ['--stdout'], { input: bytes, m
 
 function corrupt(): Buffer {
   const bytes = image();
-  // The table of reference counts, whose place the header names.
+  // The table of reference counts, at the offset in the header.
   bytes.writeBigUInt64BE(0x7d8831a9ee256000n, Number(bytes.readBigUInt64BE(48)));
   return bytes;
 }
 
-/** What the store of the recordings held, by `bucket/key`: of each kind one that is as small as can be. */
+/** The objects of the store of the recordings, by `bucket/key`, each as small as possible. */
 export const objects: Record<string, () => Buffer> = {
   ...named(['good', 'small', 'slow', 'slow2', 'cut', 'stall'], 'images', image),
   ...named(['good', 'small', 'slow', 'cut2'], 'plain', image),

@@ -125,7 +125,7 @@ export class Broker {
   }
 }
 
-/** The source brings the change, and the Trigger lets it through. */
+/** The source sends the change, and the Trigger accepts it. */
 function isWokenBy(waker: Waker, event: EventAttributes, labels: Readonly<Record<string, string>> = {}): boolean {
   if (waker.on !== 'changed') return false;
   if (waker.source === 'own' && event.namespace !== operatorNamespace) return false;

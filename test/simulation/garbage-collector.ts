@@ -16,9 +16,9 @@ const owned: readonly Shelf[] = [
 type Metadata = ApiObject['metadata'];
 
 /**
- * Plays the garbage collector as Kubernetes documents it: what has no owner left is deleted, also what is made for one that is no
- * longer there; an owner that is deleted in the foreground counts as none, and goes once no dependent blocks it; one that is
- * deleted with `orphan` goes once no dependent names it.
+ * Simulates the garbage collector as Kubernetes documents it. It deletes an object whose owners no longer exist, also one that is
+ * created after its owner was deleted. An owner in foreground deletion counts as deleted, and is removed once no dependent blocks
+ * it. An owner that is deleted with `orphan` is removed once no dependent names it.
  */
 export function collectGarbage(hands: Hands) {
   const there = new Map<string, ApiObject>();
@@ -60,7 +60,7 @@ export function collectGarbage(hands: Hands) {
       collect(resource as Shelf, object.metadata);
     if (type === 'MODIFIED' && deletionTimestamp) keepPromise(resource as Shelf, object.metadata);
     if (type === 'DELETED') for (const { shelf, metadata } of dependentsOf(uid)) collect(shelf, metadata);
-    // An owner may have waited for this one.
+    // An owner may have waited for this deletion.
     for (const owner of previous?.metadata.ownerReferences ?? []) {
       const waiting = there.get(owner.uid);
       const isLess = type === 'DELETED' || !ownerReferences.some((one) => one.uid === owner.uid);

@@ -2,7 +2,7 @@ import { emptied } from '../../deploy/local/api-server/namespace-rules.ts';
 import type { StoreEvent } from '../../deploy/local/api-server/watch-log.ts';
 import { type Hands, type Shelf, shelves } from './hands.ts';
 
-/** What is made in the namespaces of workspaces. */
+/** The kinds of objects in the namespaces of workspaces. */
 const contents: readonly Shelf[] = [
   shelves.machines,
   shelves.dataVolumes,
@@ -13,7 +13,7 @@ const contents: readonly Shelf[] = [
   shelves.instances,
 ];
 
-/** Plays the namespace controller: deletes everything in a namespace that is deleted, and lets it go when it is empty. */
+/** Simulates the namespace controller: deletes everything in a deleted namespace, then removes the empty namespace. */
 export function emptyNamespaces(hands: Hands) {
   const finish = (name: string) => {
     const namespace = hands.get(shelves.namespaces, { name });

@@ -14,7 +14,7 @@ export type Fault =
   | { kind: 'answerLate'; at: number; seconds: number }
   /** A list of several pages breaks off after the first (410). */
   | { kind: 'listExpired'; at: number }
-  /** So many reads in a row show what was so many writes before, as from an API server that lags behind. */
+  /** `count` reads in a row are `back` writes old, as from a stale API server. */
   | { kind: 'staleRead'; at: number; count: number; back: number }
   | { kind: 'eventDropped'; at: number; count: number }
   | { kind: 'eventDoubled'; at: number; seconds: number }
@@ -30,7 +30,7 @@ export type Fault =
   /** So many downloads in a row. */
   | { kind: 'download'; at: number; count: number; how: DownloadFault }
   | { kind: 'snapshot'; at: number; how: SnapshotFault }
-  /** The API server refuses so many VolumeSnapshots in a row, as a quota that is used up does (403). */
+  /** The API server refuses `count` VolumeSnapshots in a row (403), as with an exceeded quota. */
   | { kind: 'snapshotRefused'; at: number; count: number }
   | { kind: 'machine'; at: number; how: MachineFault };
 
@@ -67,11 +67,11 @@ export type Operation = { seconds: number } & (
   | { do: 'createImage' | 'deleteImage' | 'requestSync' | 'changeUrl' | 'keep' | 'loseSnapshot'; image: string }
   /** With --cascade=foreground or orphan. */
   | { do: 'deleteForeground' | 'deleteOrphan'; image: string }
-  /** The finalizers are taken off: by a manifest that knows none, or with a deletion that is to be over at once. */
+  /** Removes the finalizers: by a manifest without any, or with a forced deletion. */
   | { do: 'dropFinalizers' | 'forceDelete'; image: string }
-  /** From a backup: under another uid; its children have their labels and no owners, as Velero leaves them. */
+  /** Restores it from a backup: with another uid, and children with labels but without owners, as Velero does. */
   | { do: 'restoreImage'; image: string; hasStatus: boolean; hasChildren: boolean }
-  /** Names a snapshot that somebody made, to be taken over in place of a download; takes that back. */
+  /** Names a user's snapshot to adopt in place of a download; removes that annotation. */
   | { do: 'adopt' | 'unadopt'; image: string }
   | { do: 'useRevision'; image: string; revision: number }
   | { do: 'deleteChild'; image: string; of: (typeof imageChildren)[number] }
@@ -86,14 +86,14 @@ export type Operation = { seconds: number } & (
   | { do: 'takeName'; image: string; of: 'DataVolume' | 'VolumeSnapshot' }
   | { do: 'lease'; how: (typeof leaseEdits)[number] }
   | { do: 'wipeStatus' | 'garbleStatus'; image: string }
-  /** A newer version of the functions, beside ours, has the image in a phase that ours do not know, for some seconds. */
+  /** A newer version of the functions sets a phase that this one does not know, for some seconds. */
   | { do: 'unknownPhase'; image: string }
   | { do: 'publish'; image: string; digest: string }
 );
 
-/** `old` is what it said some edits ago. */
+/** `old` is its content some edits ago. */
 export const leaseEdits = ['delete', 'empty', 'garble', 'stranger', 'overfull', 'old'] as const;
-/** What people delete of what was made for an image, and for a machine. */
+/** The children of an image, and of a machine, that a user deletes. */
 export const imageChildren = ['VolumeSnapshot', 'DataVolume', 'PersistentVolumeClaim', 'Pod'] as const;
 export const machineChildren = ['DataVolume', 'Secret', 'KubeVirtMachine'] as const;
 

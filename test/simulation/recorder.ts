@@ -9,7 +9,7 @@ export type Author = Pick<Change, 'by' | 'since' | 'deletion'>;
 /** Writes down every change of every object, with its author. */
 export class Recorder {
   readonly #store: Store;
-  /** The resourceVersion of what was there before. */
+  /** The resourceVersion of the object before. */
   readonly began: number;
   readonly #now: () => number;
   readonly #before: readonly KubernetesObject[];

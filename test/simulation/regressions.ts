@@ -1,11 +1,11 @@
 import { plainly } from './examples.ts';
 import type { Plan } from './plan.ts';
 
-/** What real operators, people and backups do to images, each as small as it could be made; `unmended` names what is still wrong. */
+/** What real operators, users and backups do to images, each plan as small as possible; `unmended` names what is still wrong. */
 export const regressions: readonly { invariant: string; what: string; plan: Plan; unmended?: string }[] = [
   {
     invariant: 'L1',
-    what: 'a finalizer that a manifest without finalizers took off comes back',
+    what: 'a finalizer that a manifest without finalizers removed is added again',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'a' },
@@ -17,7 +17,7 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
   },
   {
     invariant: 'S10',
-    what: 'an image whose finalizer was taken off once stays while a machine uses it',
+    what: 'an image whose finalizer was removed once is retained while a machine uses it',
     plan: plainly([
       { seconds: 0, do: 'createImage', image: 'a' },
       { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
@@ -87,7 +87,7 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
   },
   {
     invariant: 'S15',
-    what: 'a restored DataVolume without an owner gives its slot back, and is deleted',
+    what: 'a restored DataVolume without an owner is deleted, and frees its slot',
     plan: plainly(
       [
         { seconds: 0, do: 'policy', key: 'concurrency', value: '1' },
@@ -178,7 +178,7 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
   },
   {
     invariant: 'S8',
-    what: 'an image whose snapshot somebody deletes before it is ready comes to its end',
+    what: 'an image whose snapshot a user deletes before it is ready comes to its end',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'a' },
@@ -190,7 +190,7 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
   },
   {
     invariant: 'S18',
-    what: 'a snapshot that is being deleted makes no image Succeeded, and its volume stays',
+    what: 'a snapshot that is being deleted makes no image Succeeded, and its volume is kept',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'c' },
@@ -276,7 +276,7 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
   },
   {
     invariant: 'L6',
-    what: 'a machine whose root disk somebody deletes says so',
+    what: 'a machine whose root disk a user deletes reports it',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'a' },

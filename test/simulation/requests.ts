@@ -26,7 +26,7 @@ export const isWrite = ({ verb }: Request) => verb !== 'get' && verb !== 'list';
 /** Brings a request to the API server and its answer back: at once, late or not at all. */
 export type Carry = <T>(request: Request, run: Run<T>) => Promise<T>;
 
-/** What the API server does; a read may show what was at an earlier resourceVersion. */
+/** Performs a request as the API server does; a read may return an earlier resourceVersion. */
 export type Run<T> = (asOf?: number) => Promise<T>;
 
 const newest = { resourceVersion: '', resourceVersionMatch: '' } as const;
@@ -61,7 +61,7 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
       const { namespace, labelSelector = '', fieldSelector = '' } = options;
       const query = { labelSelector, fieldSelector, limit: pageSize, continue: next };
       const list = await carry({ verb: 'list', resource, ref: { namespace }, page }, async (asOf) => {
-        // Whoever goes on with a list sees what its first page did.
+        // The next pages of a list show the same resourceVersion as the first.
         const at =
           asOf === undefined || next ? newest : { resourceVersion: String(asOf), resourceVersionMatch: 'Exact' };
         return listObjects(state, kindOf(resource), { ...query, ...at, namespace });

@@ -94,7 +94,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   const hasEnded = () => {
     const images = state.store.list(shelves.images);
     const uids = new Set(images.map(({ metadata }) => metadata.uid));
-    // What belongs to no image goes ten minutes after it was made.
+    // An object that belongs to no image is deleted ten minutes after its creation.
     const isOfNone = (uid: string | undefined) => uid !== undefined && !uids.has(uid);
     const children = [shelves.dataVolumes, shelves.snapshots].flatMap((shelf) => state.store.list(shelf));
     return (

@@ -53,7 +53,7 @@ describe('what the simulation once found', () => {
   );
 });
 
-describe('what real operators, people and backups do', () => {
+describe('what real operators, users and backups do', () => {
   const rows = (isMended: boolean) =>
     regressions
       .filter(({ unmended }) => (unmended === undefined) === isMended)

@@ -5,7 +5,7 @@ import type { SnapshotFault } from './plan.ts';
 
 const protection = 'snapshot.storage.kubernetes.io/volumesnapshot-bound-protection';
 
-/** Later than the policy's snapshotTimeout is late. */
+/** Later than the policy's snapshotTimeout. */
 const readyAfterMs: Partial<Record<SnapshotFault, number>> = { error: 10_000, late: 120_000 };
 
 /** Plays the snapshotter (cdi-kubevirt reference, §7.6): bound, then ready, and every way in which that goes wrong. */

@@ -48,10 +48,10 @@ export class User {
   readonly #hands: Hands;
   readonly #post: (event: DomainEvent) => void;
   #done = 0;
-  /** What the Lease said before each edit. */
+  /** The content of the Lease before each edit. */
   readonly #leases: string[] = ['[]'];
 
-  /** `hands` are for what no manifest asks for: how a deletion is carried out, and what another version writes. */
+  /** `hands` do what no manifest can: choose the propagation of a deletion, and write as another version. */
   constructor(kube: Kube, hands: Hands, post: (event: DomainEvent) => void) {
     this.#kube = kube;
     this.#hands = hands;
@@ -209,7 +209,7 @@ export class User {
     await this.#kube.patch(VMDiskImage, imageRef(image), { status: found.status }, { subresource: 'status' });
   }
 
-  /** When the old ones are gone: Velero skips what is still there. The data of a snapshot comes back under its content's name. */
+  /** After the old objects are deleted: Velero skips existing ones. The data of a snapshot is restored under its content's name. */
   #restoreChildren(dataVolumes: readonly DataVolume[], snapshots: readonly VolumeSnapshot[]) {
     const plain = ({ namespace, name, labels, annotations }: KubernetesObject['metadata']) => ({
       ...{ namespace, name },
@@ -246,7 +246,7 @@ export class User {
     return this.#kube.list(resource, { namespace: imageNamespace, labelSelector: `${imageUidLabel}=${metadata.uid}` });
   }
 
-  /** Its own function moves the image on where ours have left the phase alone. */
+  /** The other version changes the phase again if ours has left it alone. */
   #showUnknownPhase(image: string) {
     const before = this.#hands.get(shelves.images, imageRef(image));
     const phase = (before?.status as { phase?: string } | undefined)?.phase;
@@ -296,10 +296,10 @@ export class User {
   }
 }
 
-/** A phase that no version of ours has had yet, and for how long another shows it. */
+/** A phase that this version does not know, and how long the other version shows it. */
 const unknownPhase = 'Verifying';
 const unknownForMs = 20_000;
-/** A deletion takes two steps of others. */
+/** A deletion needs two steps of other controllers. */
 const restoredAfterMs = 5000;
 
 const imageChildren = { VolumeSnapshot, DataVolume, PersistentVolumeClaim, Pod } as const;

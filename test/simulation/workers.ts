@@ -143,7 +143,7 @@ class Instance {
     return promise;
   }
 
-  /** The resourceVersion that a read shows where it shows an earlier one; the pass knows no more than that. */
+  /** The resourceVersion of a stale read; the pass knows no later state. */
   #staleness(): number | undefined {
     const { faults, recorder } = this.#around;
     const stale = faults.at(faults.count('read'), 'staleRead');

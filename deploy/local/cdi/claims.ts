@@ -5,7 +5,7 @@ import { ownedBy } from './owner.ts';
 import { bytesOf } from './quantity.ts';
 import { withFilesystem } from './storage-profile.ts';
 
-/** CDI's marks on what it makes; it puts them over whatever the DataVolume says. */
+/** CDI's labels on the objects that it creates; they override those of the DataVolume. */
 export const cdiLabels = {
   app: 'containerized-data-importer',
   'app.kubernetes.io/component': 'storage',
@@ -42,7 +42,7 @@ export function ownClaim(dataVolume: DataVolume, spec: ClaimSpec, also: Record<s
       labels: {
         ...labels,
         ...cdiLabels,
-        // A disk image fills its file system: nobody wants an alert about that.
+        // A disk image fills its file system, which needs no alert.
         ...(spec.volumeMode === 'Block' ? {} : { 'alerts.k8s.io/KubePersistentVolumeFillingUp': 'disabled' }),
       },
       annotations: {
@@ -112,7 +112,7 @@ export function scratchClaimFor(filled: Claim, pod: Pod) {
   });
 }
 
-/** What the image may have on the claim, and a file system around it, in whole MiB. */
+/** The size of the image with the file system overhead, in whole MiB. */
 function scratchSize(filled: Claim): string {
   const asked = bytesOf(filled.spec.resources?.requests?.storage ?? '0');
   const needed = filled.spec.volumeMode === 'Block' ? withFilesystem(asked) : asked;

@@ -76,7 +76,7 @@ function copiedInto({ clock, copies, timings }: CdiContext, target: Claim, tempo
   return Math.min(100, ((clock.now() - sinceMs) / timings.hostCopyMs) * 100);
 }
 
-/** What cloning meets by a fault, and for how much longer. */
+/** The injected error of a clone, and its remaining time. */
 function failureOf({ faults, clock, cloneErrors, importNameOf }: CdiContext, target: Claim) {
   const { uid, annotations } = target.metadata;
   const name = importNameOf(target);

@@ -57,7 +57,7 @@ function firstSteps(observed: ObservedClone): Write[] {
     );
   if (isCrossNamespace(dataVolume) && !dataVolume.metadata.finalizers?.includes(crossNamespaceFinalizer)) {
     const { phase, event } = scheduled(dataVolume);
-    // CDI says the phase in Bound and Ready, too, as long as there is no claim.
+    // While no claim exists, CDI shows the phase in Bound and Ready, too.
     const next = hinderedStatus(dataVolume, phase, event?.reason ?? '', event?.message ?? '', nowMs);
     return [withFinalizer(DataVolume, dataVolume, crossNamespaceFinalizer), ...said(dataVolume, next, event)];
   }

@@ -1,7 +1,7 @@
 import { type Annotations, annotation } from './annotation.ts';
 import type { Claim, Condition } from './kinds.ts';
 
-/** What a condition says; what is empty is left out. */
+/** The fields of a condition, without empty ones. */
 export interface ConditionText {
   status: 'True' | 'False' | 'Unknown';
   reason?: string;

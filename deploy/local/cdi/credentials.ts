@@ -7,7 +7,7 @@ export interface Credentials {
   secretKey: string;
 }
 
-/** The key pair in a Secret, or what the kubelet says where there is none. */
+/** The key pair in a Secret, or the kubelet's message if it is missing. */
 export async function credentialsIn(kube: Kube, ref: ObjectReference): Promise<Credentials | string> {
   const secret = await kube.get(Secret, ref);
   if (!secret) return `secret "${ref.name}" not found`;

@@ -14,7 +14,7 @@ export type FaultMode =
   | { mode: 'drained'; at?: number }
   /** The container is killed for its memory at this share. */
   | { mode: 'oom'; at?: number }
-  /** Somebody kills the container (SIGKILL) at this share. */
+  /** The container is killed (SIGKILL) at this share. */
   | { mode: 'killed'; at?: number }
   /** The importer's own image cannot be pulled for this time. */
   | { mode: 'imagePull'; forMs: number }
@@ -22,7 +22,7 @@ export type FaultMode =
   | { mode: 'unschedulable'; forMs: number }
   /** The namespace's quota has no room for the claim. */
   | { mode: 'quota' }
-  /** It has no room for the scratch claim. */
+  /** The quota has no room for the scratch claim. */
   | { mode: 'scratchQuota' }
   /** The driver makes no volume; also for a claim of this name that no import fills. */
   | { mode: 'provisionError' }

@@ -35,12 +35,12 @@ export async function reconcileImport(context: CdiContext, ref: ObjectReference)
   return pod && context.flaps.has(pod.metadata.uid) ? { lookAgainMs: flapMs(timings) } : undefined;
 }
 
-/** Performs writes about a claim that is filled; its newest event is what the claim beside it shows. */
+/** Performs writes about a claim that is being filled. The claim beside it shows the newest Event. */
 async function performWithinQuota(context: CdiContext, filled: Claim, name: ImportName | undefined, writes: Write[]) {
   const { clock, faults, perform } = context;
   try {
     const makesScratch = writes.some((write) => write.do === 'create' && write.resource === Claim);
-    // Each try is an occasion of its own.
+    // Each try is counted by itself.
     if (makesScratch && name && faults.strike(`${clock.now()}`, name, 'scratchQuota'))
       throw quotaExceeded(scratchName(filled));
     await perform(writes);

@@ -65,7 +65,7 @@ function requestOf(run: Run, struck: AbortController): ImportRequest {
     conversionMs,
     signal: AbortSignal.any([run.signal, struck.signal]),
     onBytes: (received, total) => {
-      // What is read before scratch space is asked for is no progress.
+      // Reading before the request for scratch space is no progress.
       const isProbe = sourceType === 'http' && !scratch;
       if (total && !isProbe) progress((received / total) * 100);
       if (run.strike && received >= run.strike.at * (total ?? capacityBytes)) meet(run, struck);

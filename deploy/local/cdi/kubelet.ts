@@ -90,7 +90,7 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
     const claims = claimsOf(pod).map((name) => context.claims.find({ namespace, name }));
     if (!claims.every((claim) => claim?.status?.phase === 'Bound')) return undefined;
     const { secret, certConfigMap } = importOf(pod);
-    // A folder that cannot be mounted is said in an Event only.
+    // Only an Event reports a folder that cannot be mounted.
     if (certConfigMap && !(await kube.get(ConfigMap, { namespace, name: certConfigMap })))
       return { lookAgainMs: timings.secretPollMs };
     const wait = async (reason: string, message: string): Promise<Again> => {

@@ -80,7 +80,7 @@ export interface Termination {
   message: string;
 }
 
-/** A container that has ended; the phase of its pod the kubelet says later, if it ends at all. */
+/** An ended container. The kubelet reports the phase of its Pod later, if the Pod ends at all. */
 export const terminated = (pod: Pod, { exitCode, reason, message }: Termination, startedMs: number, nowMs: number) =>
   withContainer(
     pod,
@@ -108,7 +108,7 @@ export const over = (pod: Pod, nowMs: number): PodStatus => {
 const killed: Termination = {
   exitCode: 2,
   reason: 'Error',
-  // An importer that is killed writes no message: the kubelet takes the end of its log for one.
+  // An importer that is killed writes no message: the kubelet uses the end of its log instead.
   message:
     'I1124 07:43:53.315911       1 importer.go:108] Starting importer\nI1124 07:43:53.317961       1 importer.go:183] begin import process\n',
 };
@@ -119,7 +119,7 @@ const neverStarted: Termination = {
   message: 'The container could not be located when the pod was terminated',
 };
 
-/** The last status of a pod that is being deleted, whose container ended `by` itself or is ended now; undefined where it has said so. */
+/** The last status of a Pod that is being deleted, whose container ended `by` itself or ends now; undefined if it was written already. */
 export function ended(pod: Pod, by: Termination | undefined, nowMs: number): PodStatus | undefined {
   const { phase = 'Pending', containerStatuses = [] } = pod.status ?? {};
   const state = containerStatuses[0]?.state;
@@ -133,7 +133,7 @@ export function ended(pod: Pod, by: Termination | undefined, nowMs: number): Pod
   );
 }
 
-/** What a container has left that was killed from outside (SIGKILL). */
+/** The termination of a container that was killed from outside (SIGKILL). */
 export const killedHard: Termination = { ...killed, exitCode: 137 };
 
 /** A container that waits for its next start. */

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/runtime/errors.ts';
 
-/** What an API server answers whose quota has no room for a claim. */
+/** The answer of an API server whose quota has no room for a claim. */
 export const quotaExceeded = (claim: string) =>
   new ApiError(
     403,

@@ -6,7 +6,7 @@ export interface CdiTimings {
   bindMs: number;
   /** From a scheduled pod to its running container; also how long the end of a container stands before it starts again. */
   containerMs: number;
-  /** From the end of a pod's last container to the phase that says so. */
+  /** The time from the end of a Pod's last container to the phase that shows it. */
   podPhaseMs: number;
   /** From a finished import to the handing over of its volume. */
   rebindMs: number;

@@ -57,7 +57,7 @@ describe('a storage stanza', () => {
   });
 });
 
-describe('each claim that real CDI made for a DataVolume is as large as here', () => {
+describe('each claim of real CDI has the same size here', () => {
   test.each(scenarioNames())('%s', (scenario) => {
     const objects = readScenario(scenario)
       .filter(({ type }) => type === 'ADDED')

@@ -18,10 +18,10 @@ export const defaultStorageProfiles: StorageProfiles = {
   'ebs.csi.aws.com': { accessModes: ['ReadWriteOnce'], volumeMode: 'Block' },
 };
 
-/** What a Filesystem volume is larger by than the image it is for, as a share of the image (CDI pkg/util/util.go GetRequiredSpace). */
+/** The overhead of a Filesystem volume, as a share of the image (CDI pkg/util/util.go GetRequiredSpace). */
 const filesystemOverhead = 0.06;
 
-/** Bytes an image may have on a Filesystem volume of so many (GetUsableSpace there). */
+/** The bytes that an image may have on a Filesystem volume of `bytes` (GetUsableSpace there). */
 export const withoutOverhead = (bytes: number) =>
   Math.floor(Math.ceil(bytes / (1 + filesystemOverhead)) / mebibyte) * mebibyte;
 
@@ -37,7 +37,7 @@ export function classFor(name: string | undefined, classes: Iterable<StorageClas
 export const waitsForConsumer = (storageClass: StorageClass | undefined) =>
   storageClass?.volumeBindingMode === 'WaitForFirstConsumer';
 
-/** The spec of a claim, or why there can be none, and what the Event about it says where that is something else. */
+/** The spec of a claim, or why CDI creates none, and the message of the Event if that differs. */
 export type Rendered = { spec: ClaimSpec } | { refused: string; told?: string };
 
 /** The spec of a DataVolume's claim: `pvc` as it stands, `storage` completed from class and profile. */
@@ -69,7 +69,7 @@ export function renderClaimSpec(
   return { spec: { ...storage, accessModes, volumeMode, storageClassName: storageClass.metadata.name, resources } };
 }
 
-/** Bytes with what a file system around them takes. */
+/** The bytes with the overhead of a file system. */
 export const withFilesystem = (bytes: number) => Math.ceil(bytes * (1 + filesystemOverhead));
 
 const mebibyte = 1024 ** 2;

@@ -76,7 +76,7 @@ function volumeFor(
   };
 }
 
-/** A driver makes what is asked for, and says it its own way. */
+/** A driver creates the requested size, and reports it in its own format. */
 const capacityFor = (asked = '0') => quantityOf(bytesOf(asked));
 
 /** What the driver calls the volume of this name. */

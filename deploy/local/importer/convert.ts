@@ -41,7 +41,7 @@ async function conversion({ conversionMs = 0, onConversion, clock, signal }: Con
 const unconvertible = (what: string) =>
   new ImportFailure(`Unable to process data: Unable to convert source data to target format: ${what}: exit status 1`);
 
-/** The failure of an image whose disk is larger than the volume: no server is asked for that before the download. */
+/** The failure of an image whose disk is larger than the volume. It is not checked before the download. */
 const tooSmall = (virtualBytes: number, availableBytes: number) =>
   new ImportFailure(
     `Unable to process data: Unable to convert source data to target format: virtual image size ${virtualBytes} is larger than the reported available storage ${availableBytes}. A larger PVC is required`,

@@ -1,4 +1,4 @@
-/** Why an import failed, in the importer's words, and the reason that the condition Running gives for it. */
+/** The importer's message of a failed import, and the reason in the condition Running. */
 export class ImportFailure extends Error {
   readonly reason: FailureReason;
   constructor(message: string, reason: FailureReason = 'Error') {

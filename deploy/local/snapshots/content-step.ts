@@ -13,7 +13,7 @@ export interface ObservedContent {
   cutMs: number;
   /** Until the copy is complete; never when undefined. */
   readyMs: number | undefined;
-  /** What stops the cut this time. */
+  /** The injected error of this attempt. */
   refusedBy: Refusal | undefined;
   nowMs: number;
 }
@@ -96,7 +96,7 @@ function cut({ content, claim, nowMs, readyMs }: ObservedContent): ContentStep {
       }),
       statusOf(VolumeSnapshotContent, content, {
         snapshotHandle: `snap-${content.metadata.uid.replaceAll('-', '').slice(0, 17)}`,
-        // A driver that copies nothing says both at once.
+        // A driver that copies nothing reports both at once.
         readyToUse: readyMs === 0,
         creationTime: nowMs * 1e6,
         ...(size === undefined ? {} : { restoreSize: bytesOf(size) }),

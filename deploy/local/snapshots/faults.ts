@@ -4,7 +4,7 @@ export type SnapshotFault =
   | { mode: 'driverMismatch' }
   /** The driver refuses to cut so many times; the error stays in the status until the snapshot is ready. */
   | { mode: 'csiError' | 'errorLingers'; times?: number }
-  /** The class names a Secret that is not there: the driver is never asked. */
+  /** The class names a Secret that does not exist: the driver is never called. */
   | { mode: 'noCredentials' }
   /** Copying takes that long. */
   | { mode: 'slowReady'; readyMs: number }
