@@ -47,5 +47,5 @@ function hasUsableImage({ metadata, spec }: VirtualMachine, { images, policies }
 
 function saysWhy(status: VirtualMachine['status']): boolean {
   const ready = conditionOf(status?.conditions, 'Ready');
-  return status?.phase === 'Failed' || (ready?.status === 'False' && !onItsWay.includes(ready.reason));
+  return ready?.status === 'False' && !onItsWay.includes(ready.reason);
 }

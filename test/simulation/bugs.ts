@@ -463,6 +463,10 @@ export const bugs: readonly Bug[] = [
   {
     name: 'a machine is never given to KubeVirt',
     breaks: ['L6'],
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: true },
+    ]),
     sabotage: decides('provision-vm', (actions) =>
       actions.filter((action) => action.do !== 'create' || action.resource.apiVersion !== KubeVirtMachine.apiVersion),
     ),
