@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The commit whose functions and manifests an upgrade begins with. */
+const commit = '5366f2b4a42a8881bdf0b3c324ee7270f0d3b402';
+
+export interface Release {
+  /** A checkout of it. */
+  folder: string;
+  /** Its image, which the cluster has. */
+  image: string;
+}
+
+/** Builds the release before this one from the history of this checkout; undefined where that does not go back so far. */
+export async function buildReleaseBefore(): Promise<Release | undefined> {
+  const cluster = process.env.OT_CLUSTER_HARNESS;
+  const isKnown = await run('git', ['-C', root, 'cat-file', '-e', `${commit}^{commit}`]).then(
+    () => true,
+    () => false,
+  );
+  if (!cluster || !isKnown) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), 'ot-release-before-'));
+  await run('sh', ['-c', `git -C "$1" archive ${commit} | tar -x -C "$2"`, 'sh', root, folder]);
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  await run(process.execPath, ['deploy/bundle.ts'], { cwd: folder });
+  const image = 'localhost/ot-functions:before';
+  const base = ['--build-arg', 'BASE=localhost/node:24'];
+  await run(join(cluster, 'image'), [image, 'deploy/Dockerfile', '.', ...base], { cwd: folder });
+  return { folder, image };
+}

@@ -1,0 +1,147 @@
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { putImage } from '../journeys/images.ts';
+import { createImage, type Story, until, untilPhase, type World } from '../journeys/world.ts';
+import { runInstaller, runInstallerOf } from './commands.ts';
+import { imageUnderTest, prepare } from './installation.ts';
+import { kubectl, kubectlOrFail } from './kubectl.ts';
+import { buildReleaseBefore, type Release } from './release-before.ts';
+import { adminClient, onRealCluster } from './world.ts';
+
+const namesOf = (count: number) =>
+  Array.from({ length: count }, (_, index) => `image-${String(index).padStart(2, '0')}`);
+
+const succeeds = async (folder: string | undefined, ...args: string[]) => {
+  const ran = await (folder ? runInstallerOf(folder, ...args) : runInstaller(...args));
+  expect(ran).toMatchObject({ code: 0 });
+  return ran.out;
+};
+const refOf = ({ namespace }: Pick<World, 'namespace'>, name: string) => ({ namespace, name });
+const isDownloading = (image: VMDiskImage | undefined) =>
+  image?.status?.phase === 'Syncing' && image.status.importer !== undefined;
+
+const isTransferring = (image: VMDiskImage | undefined) =>
+  isDownloading(image) && image?.status?.importer?.scratch === true;
+
+/** Resolves with all images as they were at one moment at which each of these was transferring. */
+async function untilAllTransfer(world: World, names: readonly string[]): Promise<Map<string, VMDiskImage>> {
+  const { kube, namespace } = world;
+  for (;;) {
+    for (const name of names) await until(world, VMDiskImage, refOf(world, name), isTransferring);
+    const images = await kube.list(VMDiskImage, { namespace });
+    if (images.every(isTransferring)) return new Map(images.map((image) => [image.metadata.name, image]));
+  }
+}
+
+/** When the first container of this release's follow-sync started: what was written before, the release before wrote. */
+async function firstStartMs(): Promise<number> {
+  const ofFollowSync = ['-n', 'sync-operator', '-l', 'app.kubernetes.io/name=follow-sync'];
+  const { items } = JSON.parse(await kubectlOrFail('get', 'pods', ...ofFollowSync, '-o', 'json'));
+  const ours = (items as Running[]).filter(({ spec }) => spec.containers[0]?.image === imageUnderTest());
+  const states = ours.flatMap(({ status }) => status.containerStatuses ?? []);
+  const starts = states.map(({ state, lastState }) =>
+    Date.parse(lastState.terminated?.startedAt ?? state.running?.startedAt ?? ''),
+  );
+  expect(starts).toEqual([expect.any(Number)]);
+  return Math.min(...starts);
+}
+
+interface Running {
+  spec: { containers: { image: string }[] };
+  status: {
+    containerStatuses?: {
+      state: { running?: { startedAt: string } };
+      lastState: { terminated?: { startedAt: string } };
+    }[];
+  };
+}
+
+/** The release before takes some of CDI's rounds for scratch space for this, and ends the attempt. */
+const mistaken = 'The importer Pod was deleted by somebody';
+
+/** The images of which it did so between two moments, once for each time. */
+async function endedByMistake({ history }: World, fromMs: number, untilMs: number): Promise<string[]> {
+  const { changes } = await history.evidence();
+  const ends = changes.flatMap(({ object, atMs }) => {
+    const { metadata, status } = object as VMDiskImage;
+    const isEnd = object.kind === VMDiskImage.kind && status?.phase === 'Retrying';
+    const isMistake = status?.message?.startsWith(mistaken) && atMs >= fromMs && atMs < untilMs;
+    return isEnd && isMistake ? [`${metadata.name} ${status.attempts}`] : [];
+  });
+  return [...new Set(ends)].map((end) => end.split(' ')[0] ?? '');
+}
+
+const release: { before?: Release | undefined } = {};
+
+/** Twenty downloads begin under the release before and end while the functions are replaced, or after that. */
+const upgrade: Story = {
+  name: 'an upgrade while 20 images sync: none is downloaded again, none fails, and attempts are not forgotten',
+  policy: { concurrency: '20', retryBackoffDuration: '5s' },
+  run: async (world) => {
+    const { history, store } = world;
+    const [retried = '', ...others] = namesOf(20);
+    for (const [index, name] of others.entries()) await putImage(world, name, { dataBytes: (index + 4) * 128 * 1024 });
+    await putImage(world, retried);
+    // The first GET of an attempt only looks at the header, and counts.
+    store.faults.push({ match: retried, mode: 'cutAt', fraction: 0.5, times: 2 });
+    await createImage(world, retried);
+    await untilPhase(world, retried, 'Retrying');
+    store.limitTo(64 * 1024);
+    for (const name of others) await createImage(world, name);
+    const before = await untilAllTransfer(world, [retried, ...others]);
+    expect(before.get(retried)?.status?.attempts).toBeGreaterThan(1);
+    const startedBefore = history.starts().length;
+
+    const fromMs = Date.now();
+    const upgraded = runInstaller('upgrade', '--image', imageUnderTest());
+    // The smallest ends first, the largest minutes later.
+    store.limitTo(128 * 1024);
+    const ran = await upgraded;
+    const tookMs = Date.now() - fromMs;
+    const images = await world.kube.list(VMDiskImage, { namespace: world.namespace });
+    const during = images.filter(({ status }) => status?.phase === 'Succeeded').length;
+    store.limitTo(undefined);
+    expect(ran).toMatchObject({ code: 0 });
+    const newMs = await firstStartMs();
+
+    for (const name of [retried, ...others]) {
+      const { status } = await untilPhase(world, name, 'Succeeded', 120_000);
+      // Not ours to judge: the release before ended it before this one ran.
+      const mistakes = (await endedByMistake(world, fromMs, newMs)).filter((image) => image === name).length;
+      expect({ name, revision: status?.revision, attempts: status?.attempts }).toEqual({
+        name,
+        revision: 1,
+        attempts: (before.get(name)?.status?.attempts ?? 0) + mistakes,
+      });
+      expect(history.phasesOf(name)).not.toContain('Failed');
+    }
+    const again = history.starts().slice(startedBefore);
+    const mistakes = await endedByMistake(world, fromMs, newMs);
+    console.log(
+      `result: upgrade: ${again.length} downloads of 20 images began again, ${mistakes.length} of them because the release before ended one by its own mistake before this one ran; ${during} ended during the upgrade of ${(tookMs / 1000).toFixed(1)} s`,
+    );
+    expect(again.map(({ image }) => image).toSorted()).toEqual(mistakes.toSorted());
+  },
+};
+
+describe('another release', { timeout: 900_000 }, () => {
+  const removeEverything = () =>
+    succeeds(undefined, 'uninstall', '--delete-workspaces', '--delete-machines', '--delete-images');
+  beforeAll(async () => {
+    await prepare();
+    await removeEverything();
+    await kubectl('delete', 'namespace', 'sync-operator', '--ignore-not-found', '--wait=true');
+    release.before = await buildReleaseBefore();
+    const { folder, image = imageUnderTest() } = release.before ?? {};
+    if (!folder)
+      console.warn('skipped: the release before this one is not in the history of this checkout; it stands in for it');
+    await succeeds(folder, 'install', '--overlay', 'deployments', '--image', image);
+  }, 900_000);
+  afterAll(async () => {
+    await removeEverything();
+    if (release.before) await rm(release.before.folder, { recursive: true });
+  });
+  const world = () => ({ kube: adminClient(), broker: '', goneWithinMs: 120_000 });
+  test(upgrade.name, () => onRealCluster(upgrade, world()));
+});
