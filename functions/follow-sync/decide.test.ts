@@ -302,7 +302,7 @@ test('an object of somebody else with the name of the snapshot is no snapshot of
     { type: 'Ready', status: 'False' },
     { type: 'SnapshotLost', status: 'True' },
   ]);
-  expect(found?.message).toContain(`The snapshot ${held.name} is lost, and somebody else has one of its name;`);
+  expect(found?.message).toContain(`The snapshot ${held.name} is lost, and another snapshot has its name;`);
 });
 
 describe('the snapshot of an image that is being deleted', () => {

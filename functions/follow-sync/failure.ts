@@ -174,7 +174,7 @@ function judge(reason: string, words: string): Failure {
 const final = (reason: AttemptFailure, message: string): Failure => ({ reason, message, isFinal: true });
 const again = (reason: AttemptFailure, message: string): Failure => ({ reason, message, isFinal: false });
 const replaced = () =>
-  again('ImporterReplaced', 'The importer Pod was deleted by somebody; another would download from the first byte.');
+  again('ImporterReplaced', 'The importer Pod was deleted; a new one would download from the first byte.');
 
 /** If an importer wrote no termination message, the kubelet reports the end of its log instead. */
 const isLog = (message: string) => logLine.test(message);
@@ -213,7 +213,7 @@ export function waitingSince(attempt: Pick<Attempt, 'image' | 'dataVolume' | 'po
 /** CDI never reports a missing ConfigMap with certificates: only an Event of the Pod does. */
 export const sayCertificates = ({ image: { metadata, spec }, dataVolume }: Pick<Attempt, 'image' | 'dataVolume'>) =>
   spec.certConfigMap && conditionOf(dataVolume?.status?.conditions, 'Running')?.reason === 'ContainerCreating'
-    ? ` The importer needs ConfigMap ${metadata.namespace}/${spec.certConfigMap} (certConfigMap): check that it is there.`
+    ? ` The importer needs ConfigMap ${metadata.namespace}/${spec.certConfigMap} (certConfigMap): check that it exists.`
     : '';
 
 const elapsed = (nowMs: number, { status }: VMDiskImage) => nowMs - Date.parse(status?.startedAt ?? '');

@@ -186,9 +186,9 @@ describe('an image that Failed for want of its snapshot', () => {
     expect(pass(asked({})).verbs).toEqual([]);
   });
   test.each([
-    ['in whose status somebody took out since when', failed('SnapshotTimeout', { snapshottingAt: undefined })],
-    ['that was given up just as its download ended', failed('SyncTimeout', { snapshottingAt: undefined })],
-  ])('%s keeps its volume, and the snapshot is asked for', (_, image) => {
+    ['without snapshottingAt', failed('SnapshotTimeout', { snapshottingAt: undefined })],
+    ['that timed out just as its download ended', failed('SyncTimeout', { snapshottingAt: undefined })],
+  ])('%s keeps its volume, and its snapshot is created', (_, image) => {
     expect(pass(image, { dataVolumes: [volume] }).verbs).toEqual([]);
     expect(pass(image, { dataVolumes: [volume], isAudit: true }).verbs).toEqual(['create']);
     const { verbs, statuses } = pass(image, { dataVolumes: [volume], snapshots: [ready] });

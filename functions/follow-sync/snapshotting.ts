@@ -137,7 +137,7 @@ export function atRest(observed: Observed): Action[] {
   if ((isGone || isTaken) === isSaid || (!isGone && !isTaken && !snapshot?.status?.readyToUse)) return [];
   if (!isGone && !isTaken) return saysLost(observed, false, 'The snapshot is there.');
   const what = isTaken
-    ? 'is lost, and somebody else has one of its name'
+    ? 'is lost, and another snapshot has its name'
     : `is ${snapshot?.metadata.deletionTimestamp ? 'being deleted' : 'lost'}`;
   return saysLost(observed, true, `The snapshot ${held.name} ${what}; ${afterLoss(image)}.`);
 }

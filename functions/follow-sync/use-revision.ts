@@ -62,7 +62,7 @@ function notKept(observed: Observed, asked: string): Action[] {
   const { image, nowMs } = observed;
   const kept = usableRevisions(observed).map(({ revision }) => revision);
   const message = tellable(
-    `Expected annotation ${annotation} to name a revision that is kept (${kept.join(', ') || 'there is none'}), found ${JSON.stringify(asked.slice(0, 100))}. Nothing is changed.`,
+    `Expected annotation ${annotation} to name a revision that is kept (${kept.join(', ') || 'none'}), found ${JSON.stringify(asked.slice(0, 100))}. Nothing is changed.`,
   );
   const said = conditionOf(image.status?.conditions, 'RevisionPinned');
   if (said?.status === 'False' && said.message === message) return [];

@@ -10,7 +10,7 @@ import { imageNameOf, shortHash } from '../../shared/rules/names.ts';
 /** The kinds of objects made for an image, in the order of their deletion. */
 export const madeKinds = [DataVolume, PersistentVolumeClaim, VolumeSnapshot] as const;
 
-/** An object made for an image whose uid no longer exists, such as one from a restored backup, or one that lost its owner. */
+/** An object made for an image whose uid no longer exists, for example because it was restored from a backup or lost its owner. */
 export interface Stray {
   nowMs: number;
   /** Only an audit reads all images, and only then is it certain that the image does not exist. */

@@ -233,7 +233,7 @@ describe('the queue', () => {
   );
 });
 
-describe('an image that Failed for want of its snapshot, and whose sync is requested', () => {
+describe('an image that Failed because of its snapshot, and whose sync is requested', () => {
   const status = { phase: 'Failed', attempt: 1, attempts: 1, snapshottingAt: at(60) } as const;
   const before = known({ name: 'a', status });
   const asked = (more: ImageOptions = {}) =>
@@ -241,26 +241,21 @@ describe('an image that Failed for want of its snapshot, and whose sync is reque
   const volume = aDataVolume(before, { phase: 'Succeeded' });
   const failedVolume = aDataVolume(before, { phase: 'Failed' });
   test.each<[string, VMDiskImage, DataVolume[], string[]]>([
-    ['downloads nothing where its volume is kept', asked(), [volume], []],
-    ['is downloaded anew where its volume is lost', asked(), [], ['a Queued']],
-    ['is downloaded anew where its volume has Failed', asked(), [failedVolume], ['a Queued']],
-    ['is downloaded anew where its spec changed, too', asked({ spec: { diskSize: '30Gi' } }), [volume], ['a Queued']],
+    ['downloads nothing if its volume exists', asked(), [volume], []],
+    ['is downloaded again if its volume is lost', asked(), [], ['a Queued']],
+    ['is downloaded again if its volume has Failed', asked(), [failedVolume], ['a Queued']],
+    ['is downloaded again if its spec changed, too', asked({ spec: { diskSize: '30Gi' } }), [volume], ['a Queued']],
     [
-      'is downloaded anew where it was asked for before',
+      'is downloaded again if it was requested before',
       asked({ status: { ...before.status, syncRequested: 'x' } }),
       [volume],
       ['a Queued'],
     ],
-    [
-      'adopts the snapshot that is named',
-      asked({ annotations: { [adoptSnapshot]: 'golden' } }),
-      [volume],
-      ['a Snapshotting'],
-    ],
+    ['adopts the named snapshot', asked({ annotations: { [adoptSnapshot]: 'golden' } }), [volume], ['a Snapshotting']],
   ])('%s', (_, image, dataVolumes, phases) => {
     expect(pass([image], { dataVolumes, data: { concurrency: '0' } }).phases).toEqual(phases);
   });
-  test('says what the download serves once it is queued', () => {
+  test('records the requested content once it is queued', () => {
     const [write] = pass([asked()], { data: { concurrency: '0' } }).of('patchStatus');
     expect(write?.status).toMatchObject({ revision: 2, contentDigest: contentDigest(asked()), syncRequested: 'now' });
   });

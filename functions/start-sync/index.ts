@@ -108,7 +108,7 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
 
 type Reader = Context['kube'];
 
-/** The limit of finished images named by events that one pass reads. */
+/** The limit of finished images that a pass reads because events name them. */
 const namedPerPass = 100;
 
 /**
@@ -158,7 +158,7 @@ const mostUids = 100;
 /** The finalizer shows that the image had a status. */
 const hasLostItsStatus = ({ status, metadata }: Image) => !status?.phase && (metadata.finalizers?.length ?? 0) > 0;
 
-/** A DataVolume of the image may be downloading: of its attempt, or of an earlier one that is not deleted yet. */
+/** A DataVolume of the image may be downloading: that of its attempt, or an earlier DataVolume that is not deleted yet. */
 const mayHaveBegun = (image: Image) => {
   const { status } = image;
   if (!status?.phase) return hasLostItsStatus(image);

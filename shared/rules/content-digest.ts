@@ -14,7 +14,7 @@ export const contentDigest = ({ spec, metadata }: VMDiskImage, requested = reque
     metadata.annotations?.[publishedContent] ?? null,
   ]);
 
-/** What a status says of the content it speaks of. */
+/** The status fields that identify the content. */
 export const contentStatus = (image: VMDiskImage) => ({
   contentDigest: contentDigest(image),
   syncRequested: requestedSync(image),

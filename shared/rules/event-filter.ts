@@ -23,7 +23,7 @@ export function filtersOf(waker: Waker): EventFilter[] {
   return exacts.map((exact) => ({ all: [exact, waker.namespace === 'workspace' ? inside : { not: inside }] }));
 }
 
-/** True where a function with these wakers wants the event. */
+/** True if a function with these wakers needs the event. */
 export const isWanted = (on: readonly Waker[], event: EventAttributes) =>
   on.some((waker) => filtersOf(waker).some((filter) => passes(filter, event)));
 

@@ -4,8 +4,8 @@ import { contentDigest } from './content-digest.ts';
 import { dataVolumeName } from './names.ts';
 
 /**
- * The image Failed for want of its snapshot, the volume is kept, and nothing but annotation sync-requested changed since: the snapshot
- * is tried again, and nothing is downloaded.
+ * The image Failed because of its snapshot, the volume exists, and only the annotation sync-requested changed since: the snapshot is
+ * created again without a download.
  */
 export function isSnapshotAsked(image: VMDiskImage, dataVolumes: readonly DataVolume[]): boolean {
   const { phase, snapshottingAt, contentDigest: served, syncRequested, revision = 1, attempt = 1 } = image.status ?? {};

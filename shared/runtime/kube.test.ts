@@ -146,7 +146,7 @@ describe('the requests of a client', () => {
   const ref = { namespace: 'lab', name: 'ubuntu' };
   const found = JSON.stringify(aVMDiskImage());
 
-  test('are at most 32 at once, however many are made, and all are answered in their order', async () => {
+  test('are at most 32 at once, and all 1000 are answered in the order in which they came', async () => {
     const open: ServerResponse[] = [];
     const asked: string[] = [];
     let most = 0;

@@ -1,7 +1,7 @@
 import type { Unreadable } from '../function.ts';
 import { type ObjectReference, referenceOf } from '../resources/resource.ts';
 
-/** What is read of that object. Where that fails, the object alone is left out of the pass. */
+/** Reads an object. If that fails, only this object is skipped in the pass. */
 export const orUnreadable = <T>({ namespace, name }: ObjectReference, reading: Promise<T>): Promise<T | Unreadable> =>
   reading.catch((error: unknown) => ({ unreadable: referenceOf({ metadata: { namespace, name } }), error }));
 

@@ -2,7 +2,7 @@ import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-mac
 import type { Invariant, State } from './follow.ts';
 import { conditionOf, isTrue } from './plain-rules.ts';
 
-/** Reasons of a machine that say no more than that it takes its time. */
+/** The reasons of a machine that is still starting. */
 const onItsWay: readonly (string | undefined)[] = [
   undefined,
   'Provisioning',
@@ -18,8 +18,8 @@ const onItsWay: readonly (string | undefined)[] = [
 ];
 
 /**
- * L6, machines: at rest a machine whose image is usable, and that may use it, is Ready or says why not, by a reason that is more than
- * that it takes its time (DESIGN §10).
+ * L6, machines: at rest a machine that may use its image, and whose image is usable, is Ready or reports why not. The reason is
+ * not one of a machine that is still starting (DESIGN §10).
  */
 export const l6Machines: Invariant = {
   number: 'L6',

@@ -79,8 +79,8 @@ export function usesByPolicy({ metadata, spec, status }: VirtualMachine, policy:
 }
 
 /**
- * The machine retains the deleted image: its disk is an existing clone of this image (or one that was replaced while the machine
- * ran); or the image has a snapshot, and the disk is to be its clone or the machine was created before the deletion.
+ * The machine retains the deleted image: its disk is an existing clone of this image (or was replaced while the machine ran);
+ * or the image has a snapshot, and the disk is to be its clone or the machine was created before the deletion.
  */
 export function holds({ metadata, status }: VirtualMachine, image: VMDiskImage): boolean {
   const canBeCloned = image.status?.snapshot !== undefined && isTrue(image.status.conditions, 'Ready');

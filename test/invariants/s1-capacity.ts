@@ -19,7 +19,7 @@ import { isByHand } from './writers.ts';
  */
 export const s1Capacity: Invariant = {
   number: 'S1',
-  says: 'whoever gets a slot fits into the limit, and so do the downloads that run',
+  says: 'neither the slots nor the running downloads exceed the limit',
   judge: () => {
     const running = runningDownloads();
     return {

@@ -7,9 +7,9 @@ import { isTrue } from './plain-rules.ts';
 
 /**
  * S11, no orphan: at rest every DataVolume, claim, snapshot and importer with the label of an image has that very image, by
- * its uid, and an object made for a machine has that very machine. A Ready image has no more than it needs: the snapshots of keepRevisions
- * revisions beside the one in use, and a volume only if the policy retains it. `stillFromMs` means that the run waited for rest
- * (reliability §2).
+ * its uid, and an object made for a machine has that very machine. A Ready image has no more than it needs: the snapshots of
+ * keepRevisions revisions beside the one in use, and a volume only if the policy retains it. `stillFromMs` means that the run
+ * waited for rest (reliability §2).
  */
 export const s11NoOrphan: Invariant = {
   number: 'S11',

@@ -21,9 +21,9 @@ interface Asked {
 
 /**
  * S17, content: the snapshot of a Succeeded image was taken from a download of exactly the content that the image asks for, or asked
- * for while the deciding pass, or start-sync's last pass over it, read it; at rest, of the content that it asks for now. Not judged are an adopted snapshot, a snapshot
- * whose volume was not recorded, and a status that a user wrote. An image that uses an earlier revision has the content that
- * `status.revisions` lists for it (DESIGN §10).
+ * for while the deciding pass, or start-sync's last pass over it, read it; at rest, of the content that it asks for now.
+ * Not judged are an adopted snapshot, a snapshot whose volume was not recorded, and a status that a user wrote. An image that uses
+ * an earlier revision has the content that `status.revisions` lists for it (DESIGN §10).
  */
 export const s17Content: Invariant = {
   number: 'S17',

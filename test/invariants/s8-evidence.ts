@@ -14,9 +14,9 @@ import { isByHand } from './writers.ts';
 
 /**
  * S8, Ready has evidence: phase Succeeded of a revision comes after a DataVolume of that uid and revision was Succeeded and
- * a snapshot of them readyToUse; an adopted snapshot, or one that a restored status names, needs no DataVolume. Condition Ready becomes True only with a snapshot that
- * was once readyToUse. A snapshot that was being deleted when the pass began is no evidence. S17 judges its content. DataVolumes
- * are not required if changes were missed. And no evidence is destroyed before what it tells is
+ * a snapshot of them readyToUse; an adopted snapshot, or the snapshot of a restored status, needs no DataVolume.
+ * Condition Ready becomes True only with a snapshot that was once readyToUse. A snapshot that was being deleted when the pass
+ * began is no evidence. S17 judges its content. DataVolumes are not required if changes were missed. And no evidence is destroyed before its content is
  * written down: follow-sync deletes no DataVolume of the attempt that the status says goes on, but where a hand wiped the status
  * after the pass had read it: attempts have the same names from then on (reliability §2; DESIGN §4, §10).
  */

@@ -6,7 +6,7 @@ import type { Mutant } from './mutants.ts';
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface Tried {
-  /** A failed test, preferably one that failed by an assertion. */
+  /** A failed test; if any failed by an assertion, one of those. */
   failed: { name: string; isByAssertion: boolean } | undefined;
   /** Why the result does not count: a file does not load, or no test loads the mistake. */
   fault: string | undefined;

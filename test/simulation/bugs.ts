@@ -26,7 +26,7 @@ export interface Bug {
   sabotage: Sabotage;
   /** The journey in which it shows, where that takes two runs to compare. */
   beside?: Besides;
-  /** A plan in which it shows and that chance would take long to find: tried first. */
+  /** A plan that shows it and that random search would take long to find: tried first. */
   plan?: Plan;
 }
 
@@ -433,7 +433,7 @@ export const bugs: readonly Bug[] = [
     },
   },
   {
-    name: 'a url that is changed is not downloaded',
+    name: 'a changed url is not downloaded',
     breaks: ['S17'],
     sabotage: {
       through: (kube, name) => {
@@ -449,7 +449,7 @@ export const bugs: readonly Bug[] = [
     },
   },
   {
-    name: 'the source volume goes before its snapshot is ready',
+    name: 'the source volume is deleted before its snapshot is ready',
     breaks: ['S18'],
     sabotage: decides('follow-sync', (actions, observed) => {
       const { image, dataVolumes } = observed as { image: VMDiskImage; dataVolumes: readonly DataVolume[] };
@@ -484,7 +484,7 @@ export const bugs: readonly Bug[] = [
     })),
   },
   {
-    name: 'no attempt is waited for, whoever counts (backoffMs)',
+    name: 'the next attempt starts without a back-off (backoffMs)',
     breaks: ['S7'],
     sabotage: {
       through: (kube, name) => {
@@ -496,12 +496,12 @@ export const bugs: readonly Bug[] = [
     },
   },
   {
-    name: 'what nobody uses is pruned at once (pruneAfter)',
+    name: 'an unused image is pruned at once (pruneAfter)',
     breaks: ['S12'],
     sabotage: misreads('prune', ConfigMap, (map) => withPolicy(map, { pruneAfter: '0s' })),
   },
   {
-    name: 'a finalizer that somebody took off is not put back',
+    name: 'a finalizer that a user removed is not added again',
     breaks: ['S10'],
     sabotage: decides('start-sync', (actions, observed) => {
       const { images } = observed as { images?: readonly VMDiskImage[] };
@@ -510,7 +510,7 @@ export const bugs: readonly Bug[] = [
     }),
   },
   {
-    name: 'a snapshot belongs to its image, so that a deletion in the foreground takes it',
+    name: 'a snapshot has its image as owner, so that a foreground deletion deletes it',
     breaks: ['S10'],
     plan: plainly([
       { seconds: 0, do: 'createImage', image: 'a' },
@@ -538,7 +538,7 @@ export const bugs: readonly Bug[] = [
     })),
   },
   {
-    name: 'what belongs to no image stays',
+    name: 'volumes and snapshots that belong to no image are not deleted',
     breaks: ['S11', 'S15'],
     sabotage: decides('prune', (actions, observed) => ('stray' in (observed as object) ? [] : actions)),
   },

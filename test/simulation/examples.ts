@@ -108,7 +108,7 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
   },
   {
     invariant: 'S18',
-    what: 'who had read a DataVolume of long ago deleted the volume that is kept for its snapshot',
+    what: 'a pass with a stale read of a DataVolume deleted the volume that is kept for its snapshot',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'c' },
@@ -126,7 +126,7 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 export const misjudged: typeof examples = [
   {
     invariant: 'S17',
-    what: 'a sync that is requested while nobody can read is queued after the download under way is Ready',
+    what: 'a sync that is requested while no read succeeds is queued after the running download is Ready',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'c' },
@@ -178,7 +178,7 @@ export const misjudged: typeof examples = [
   },
   {
     invariant: 'S2',
-    what: 'a download that a backup brought back for an image that does not exist has no slot until prune deletes it',
+    what: 'a restored download of an image that does not exist has no slot until prune deletes it',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'd' },

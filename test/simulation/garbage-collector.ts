@@ -16,9 +16,9 @@ const owned: readonly Shelf[] = [
 type Metadata = ApiObject['metadata'];
 
 /**
- * Simulates the garbage collector as Kubernetes documents it. It deletes an object whose owners no longer exist, also one that is
- * created after its owner was deleted. An owner in foreground deletion counts as deleted, and is removed once no dependent blocks
- * it. An owner that is deleted with `orphan` is removed once no dependent names it.
+ * Simulates the garbage collector as Kubernetes documents it. It deletes an object whose owners no longer exist, also if
+ * the object is created after the deletion of its owner. An owner in foreground deletion counts as deleted, and is
+ * removed once no dependent blocks it. An owner that is deleted with `orphan` is removed once no dependent names it.
  */
 export function collectGarbage(hands: Hands) {
   const there = new Map<string, ApiObject>();

@@ -18,7 +18,7 @@ export interface ImageCheck {
 /** Whether a file begins like a qcow2 image. */
 export const isQcow2 = (head: Buffer) => head.subarray(0, 4).equals(magic);
 
-/** Checks a qcow2 image: its header, and that its tables are aligned. Like qemu-img it reads zeros where a file ends early. */
+/** Checks the header of a qcow2 image and the alignment of its tables. Like qemu-img it reads zeros after the end of a file. */
 export function qcow2Check(): ImageCheck {
   const ranges = rangeCatcher();
   const state: State = { ranges, virtualBytes: 0, problem: undefined };
