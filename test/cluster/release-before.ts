@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The commit whose functions and manifests an upgrade begins with. */
+/** The commit from whose functions and manifests an upgrade begins. */
 const commit = '5366f2b4a42a8881bdf0b3c324ee7270f0d3b402';
 
 export interface Release {
@@ -18,7 +18,7 @@ export interface Release {
   image: string;
 }
 
-/** Builds the release before this one from the history of this checkout; undefined where that does not go back so far. */
+/** Builds the previous release from the history of this checkout; undefined if the history does not contain it. */
 export async function buildReleaseBefore(): Promise<Release | undefined> {
   const cluster = process.env.OT_CLUSTER_HARNESS;
   const isKnown = await run('git', ['-C', root, 'cat-file', '-e', `${commit}^{commit}`]).then(

@@ -24,7 +24,7 @@ const isDownloading = (image: VMDiskImage | undefined) =>
 const isTransferring = (image: VMDiskImage | undefined) =>
   isDownloading(image) && image?.status?.importer?.scratch === true;
 
-/** Resolves with all images as they were at one moment at which each of these was transferring. */
+/** Resolves with all images at a moment at which each of these was transferring. */
 async function untilAllTransfer(world: World, names: readonly string[]): Promise<Map<string, VMDiskImage>> {
   const { kube, namespace } = world;
   for (;;) {
@@ -34,7 +34,7 @@ async function untilAllTransfer(world: World, names: readonly string[]): Promise
   }
 }
 
-/** When the first container of this release's follow-sync started: what was written before, the release before wrote. */
+/** The start of the first follow-sync container of this release. The previous release wrote everything before it. */
 async function firstStartMs(): Promise<number> {
   const ofFollowSync = ['-n', 'sync-operator', '-l', 'app.kubernetes.io/name=follow-sync'];
   const { items } = JSON.parse(await kubectlOrFail('get', 'pods', ...ofFollowSync, '-o', 'json'));
@@ -57,10 +57,10 @@ interface Running {
   };
 }
 
-/** The release before takes some of CDI's rounds for scratch space for this, and ends the attempt. */
+/** The message of the previous release, which mistakes some scratch space rounds of CDI for a deletion and ends the attempt. */
 const mistaken = 'The importer Pod was deleted by somebody';
 
-/** The images of which it did so between two moments, once for each time. */
+/** The images whose attempts it ended by mistake between two moments, once for each time. */
 async function endedByMistake({ history }: World, fromMs: number, untilMs: number): Promise<string[]> {
   const { changes } = await history.evidence();
   const ends = changes.flatMap(({ object, atMs }) => {
@@ -74,7 +74,7 @@ async function endedByMistake({ history }: World, fromMs: number, untilMs: numbe
 
 const release: { before?: Release | undefined } = {};
 
-/** Twenty downloads begin under the release before and end while the functions are replaced, or after that. */
+/** Twenty downloads begin under the previous release and end while the functions are replaced, or later. */
 const upgrade: Story = {
   name: 'an upgrade while 20 images sync: none is downloaded again, none fails, and attempts are not forgotten',
   policy: { concurrency: '20', retryBackoffDuration: '5s' },
@@ -107,7 +107,7 @@ const upgrade: Story = {
 
     for (const name of [retried, ...others]) {
       const { status } = await untilPhase(world, name, 'Succeeded', 120_000);
-      // Not ours to judge: the release before ended it before this one ran.
+      // Not judged: the previous release ended it before this one ran.
       const mistakes = (await endedByMistake(world, fromMs, newMs)).filter((image) => image === name).length;
       expect({ name, revision: status?.revision, attempts: status?.attempts }).toEqual({
         name,
