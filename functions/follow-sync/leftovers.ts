@@ -59,8 +59,10 @@ function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolu
     return isCopied && !policy.values.retainSourceVolume && isValid(policy, 'retainSourceVolume');
   }
   // A downloaded volume is kept even if the status does not report it: a user may have edited the status.
-  if (phase === 'Failed')
-    return image.status?.snapshottingAt ? dataVolume.status?.phase !== 'Succeeded' : !isDownloaded(dataVolume);
+  // CDI removes the phase while it cannot read its configuration.
+  if (phase === 'Failed' && image.status?.snapshottingAt)
+    return !['Succeeded', ''].includes(dataVolume.status?.phase ?? '');
+  if (phase === 'Failed') return !isDownloaded(dataVolume);
   return phase === 'Retrying' || phase === 'Queued';
 }
 

@@ -195,6 +195,11 @@ describe('an image that Failed for want of its snapshot', () => {
     expect(verbs).toEqual(['patchStatus']);
     expect(statuses).toMatchObject([{ phase: 'Snapshotting' }]);
   });
+  test('keeps its volume while CDI reports no phase, as it does when it cannot read its configuration', () => {
+    const { phase: _, ...status } = volume.status ?? {};
+    const dataVolumes = [DataVolume.parse({ ...volume, status })];
+    expect(pass(failed('SnapshotTimeout'), { dataVolumes, isAudit: true }).verbs).not.toContain('delete');
+  });
   test('keeps no volume that is not downloaded or not bound', () => {
     for (const state of [
       { ...bound, bound: { status: 'False' } },
