@@ -46,7 +46,10 @@ export const on = {
     },
   ): Waker => ({ on: 'changed', resource, ...only }),
   /** The end of an object of the kind. */
-  deleted: (resource: Resource, only: { source: SourceName; selector?: LabelSelector }): Waker => ({
+  deleted: (
+    resource: Resource,
+    only: { source: SourceName; selector?: LabelSelector; namespace?: 'workspace' | 'elsewhere' },
+  ): Waker => ({
     on: 'changed',
     resource,
     ...only,

@@ -33,7 +33,8 @@ export default defineFunction<Observed>({
   on: [
     on.changed(VMDiskImage, { source: 'pelotech' }),
     on.changed(DataVolume, { source: 'cdi', selector: { matchLabels: managedBy } }),
-    on.changed(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'elsewhere' }),
+    // Its end frees a slot; what it does before that shows in its DataVolume.
+    on.deleted(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'elsewhere' }),
     on.changed(Lease, { source: 'own', name: leaseName }),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.sweep(),
