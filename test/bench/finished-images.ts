@@ -8,18 +8,20 @@ import type { BenchCluster } from './bench-cluster.ts';
 
 export const finishedName = (index: number) => `finished-${String(index).padStart(5, '0')}`;
 
+type Maker = Pick<BenchCluster, 'kube' | 'createImage'>;
+
 const atOnce = 16;
 const asStatus = { subresource: 'status' } as const;
 
 /** Makes images number `from` to `to` as they are long after they finished: snapshot and status as the functions leave them. */
-export async function makeFinished(cluster: BenchCluster, from: number, to: number): Promise<void> {
+export async function makeFinished(cluster: Maker, from: number, to: number): Promise<void> {
   for (let first = from; first < to; first += atOnce) {
     const count = Math.min(atOnce, to - first);
     await Promise.all(Array.from({ length: count }, (_, offset) => makeOne(cluster, finishedName(first + offset))));
   }
 }
 
-async function makeOne({ kube, createImage }: BenchCluster, name: string) {
+async function makeOne({ kube, createImage }: Maker, name: string) {
   const image = await createImage(name, { finalizers: [diskImageFinalizer] });
   const snapshot = await kube.create(VolumeSnapshot, snapshotFor(image, 1, name));
   const ready = { status: { readyToUse: true, restoreSize: '64Mi' } };
@@ -39,6 +41,8 @@ function statusOf(image: VMDiskImage) {
     contentDigest: contentDigest(image),
     queuedAt: lastTransitionTime.replace('Z', '.000001Z'),
     snapshot: { name: snapshotName(image.metadata, 1), revision: 1 },
+    references: { count: 0, by: [] },
+    unreferencedSince: lastTransitionTime,
     conditions: [{ type: 'Ready', status: 'True', reason: 'SnapshotReady', message, lastTransitionTime }],
   };
 }

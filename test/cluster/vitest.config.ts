@@ -24,6 +24,7 @@ const order = [
   'deployments',
   'oidc',
   'openstack',
+  'mass-deletion',
   'upgrade',
   'install',
 ].flatMap((name) => [name, `${name}.slow`]);
