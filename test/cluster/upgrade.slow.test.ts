@@ -1,8 +1,15 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import {
+  diskImageFinalizer,
+  imageUidLabel,
+  syncRequested,
+  VMDiskImage,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { putImage } from '../journeys/images.ts';
-import { createImage, type Story, until, untilPhase, type World } from '../journeys/world.ts';
+import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from '../journeys/world.ts';
 import { runInstaller, runInstallerOf } from './commands.ts';
 import { imageUnderTest, prepare } from './installation.ts';
 import { kubectl, kubectlOrFail } from './kubectl.ts';
@@ -125,6 +132,61 @@ const upgrade: Story = {
   },
 };
 
+/** What the README of deploy promises of `uninstall`, and that the next installation goes on with what it finds. */
+const uninstall: Story = {
+  name: 'uninstall while 5 images sync: they stay, nothing holds them, and another installation goes on with them',
+  policy: { concurrency: '5' },
+  run: async (world) => {
+    const { kube, namespace, store, history } = world;
+    const names = namesOf(5);
+    const [deleted = '', ended = '', ...others] = names;
+    for (const name of names) await putImage(world, name);
+    store.limitTo(0);
+    for (const name of names) await createImage(world, name);
+    for (const name of names) await until(world, VMDiskImage, refOf(world, name), isDownloading);
+
+    const out = await succeeds(undefined, 'uninstall');
+    expect(out).toContain('5 downloads go on, and nobody ends one that fails');
+    const images = await kube.list(VMDiskImage, { namespace });
+    expect(images.map(({ metadata, status }) => [metadata.name, status?.phase])).toEqual(
+      names.map((name) => [name, 'Syncing']),
+    );
+    expect(images.filter(({ metadata }) => metadata.finalizers?.includes(diskImageFinalizer))).toEqual([]);
+    expect(await kube.list(DataVolume, { namespace })).toHaveLength(5);
+
+    // With nobody there an image is deleted at once, and its download ends with it.
+    const importersOf = (name: string) => {
+      const uid = images.find(({ metadata }) => metadata.name === name)?.metadata.uid;
+      return { uid, list: () => kube.list(Pod, { namespace, labelSelector: `${imageUidLabel}=${uid}` }) };
+    };
+    const importers = await importersOf(deleted).list();
+    expect(importers).toHaveLength(1);
+    expect(await kubectl('delete', `vmdi/${deleted}`, '-n', namespace, '--timeout=30s')).toMatchObject({ code: 0 });
+    for (const { metadata } of importers) await untilGone(world, Pod, metadata);
+    // As the installer says it.
+    const { uid, list } = importersOf(ended);
+    const pods = await list();
+    const selected = ['-n', namespace, '-l', `${imageUidLabel}=${uid}`];
+    expect(await kubectl('delete', 'datavolumes', ...selected)).toMatchObject({ code: 0 });
+    for (const { metadata } of pods) await untilGone(world, Pod, metadata);
+
+    store.limitTo(undefined);
+    const install = ['install', '--overlay', 'deployments', '--image', imageUnderTest()];
+    await succeeds(undefined, ...install);
+    await setPolicy(world, { concurrency: '5' });
+    await untilPhase(world, ended, 'Retrying', 120_000);
+    // Its next attempt is five minutes away: the policy of the installation is the production's.
+    const again = `${syncRequested}=now`;
+    expect(await kubectl('annotate', `vmdi/${ended}`, '-n', namespace, again)).toMatchObject({ code: 0 });
+    for (const name of [ended, ...others]) await untilPhase(world, name, 'Succeeded', 120_000);
+    const starts = history.starts().map(({ image }) => image);
+    console.log(
+      `result: uninstall in mid-sync: ${starts.length} downloads of 5 images, one of which was ended by hand`,
+    );
+    expect(starts.toSorted()).toEqual([...names, ended].toSorted());
+  },
+};
+
 describe('another release', { timeout: 900_000 }, () => {
   const removeEverything = () =>
     succeeds(undefined, 'uninstall', '--delete-workspaces', '--delete-machines', '--delete-images');
@@ -144,4 +206,5 @@ describe('another release', { timeout: 900_000 }, () => {
   });
   const world = () => ({ kube: adminClient(), broker: '', goneWithinMs: 120_000 });
   test(upgrade.name, () => onRealCluster(upgrade, world()));
+  test(uninstall.name, () => onRealCluster(uninstall, world()));
 });
