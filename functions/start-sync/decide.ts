@@ -63,7 +63,7 @@ export function decide(observed: Observed): Action[] {
     .map(({ metadata }) => places.get(metadata.uid) ?? '');
   const { holders, actions: given } = slots(observed, now, waitsUnseen.sort()[0]);
   const holding = new Set(holders.map(({ uid }) => uid));
-  const writes = moves.filter(({ actions }) => actions.some((action) => 'resource' in action));
+  const writes = moves.filter(isWrite);
   const ofHolders = writes.filter(({ image }) => holding.has(image.metadata.uid));
   const others = writes.filter(({ image }) => !holding.has(image.metadata.uid));
   const [inTurn, later] = [others.slice(0, movesPerPass), others.slice(movesPerPass)];
@@ -71,7 +71,7 @@ export function decide(observed: Observed): Action[] {
   const actionsOf = (some: readonly Moved[]) => some.flatMap(({ actions }) => actions);
   return [
     ...policyFaults(observed),
-    ...actionsOf(moves.filter((one) => !writes.includes(one))),
+    ...actionsOf(moves.filter((one) => !isWrite(one))),
     ...actionsOf(ofHolders),
     ...(isCrowd ? [] : actionsOf(inTurn)),
     ...given,
@@ -79,6 +79,8 @@ export function decide(observed: Observed): Action[] {
     ...lookLater(observed, later),
   ];
 }
+
+const isWrite = ({ actions }: Moved) => actions.some((action) => 'resource' in action);
 
 interface Moved {
   image: VMDiskImage;
