@@ -9,6 +9,7 @@ import {
   type Operation,
   type Plan,
   snapshotFaults,
+  takenNames,
 } from './plan.ts';
 
 /** How large runs are: how many operations and faults at most, and how many choices may be placed exactly. */
@@ -53,57 +54,74 @@ const policies = fc.constantFrom<readonly [string, string]>(
   ['retainSourceVolume', 'true'],
 );
 
-const operation: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ ...of('createImage'), image }) },
-  { weight: 4, arbitrary: fc.record({ ...of('deleteImage'), image }) },
-  { weight: 6, arbitrary: fc.record({ ...of('createMachine'), machine, image, hasTemplate: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ ...of('deleteMachine'), machine }) },
-  { weight: 1, arbitrary: fc.record({ ...of('changeMachine'), machine }) },
-  { weight: 2, arbitrary: fc.record({ ...of('requestSync'), image }) },
-  { weight: 2, arbitrary: fc.record({ ...of('changeUrl'), image }) },
-  { weight: 1, arbitrary: fc.record({ ...of('keep'), image }) },
-  { weight: 1, arbitrary: fc.record({ ...of('loseSnapshot'), image }) },
-  {
+/** Each operation, how often it is done, and what it looks like. */
+const operationOf: Record<Operation['do'], { weight: number; arbitrary: fc.Arbitrary<Operation> }> = {
+  createImage: { weight: 6, arbitrary: fc.record({ ...of('createImage'), image }) },
+  deleteImage: { weight: 4, arbitrary: fc.record({ ...of('deleteImage'), image }) },
+  createMachine: {
+    weight: 6,
+    arbitrary: fc.record({ ...of('createMachine'), machine, image, hasTemplate: fc.boolean() }),
+  },
+  deleteMachine: { weight: 3, arbitrary: fc.record({ ...of('deleteMachine'), machine }) },
+  changeMachine: { weight: 1, arbitrary: fc.record({ ...of('changeMachine'), machine }) },
+  requestSync: { weight: 2, arbitrary: fc.record({ ...of('requestSync'), image }) },
+  changeUrl: { weight: 2, arbitrary: fc.record({ ...of('changeUrl'), image }) },
+  keep: { weight: 1, arbitrary: fc.record({ ...of('keep'), image }) },
+  loseSnapshot: { weight: 1, arbitrary: fc.record({ ...of('loseSnapshot'), image }) },
+  policy: {
     weight: 3,
     arbitrary: fc
       .tuple(seconds, policies)
       .map(([wait, [key, value]]) => ({ seconds: wait, do: 'policy', key, value }) as const),
   },
-  { weight: 2, arbitrary: fc.record({ ...of('lease'), how: fc.constantFrom(...leaseEdits) }) },
-  { weight: 1, arbitrary: fc.record({ ...of('wipeStatus'), image }) },
-  { weight: 1, arbitrary: fc.record({ ...of('garbleStatus'), image }) },
-  { weight: 1, arbitrary: fc.record(of('deletePolicy')) },
-  { weight: 1, arbitrary: fc.record(of('deleteStorageClass')) },
-  { weight: 1, arbitrary: fc.record(of('deleteSnapshotClass')) },
-  {
+  lease: { weight: 2, arbitrary: fc.record({ ...of('lease'), how: fc.constantFrom(...leaseEdits) }) },
+  wipeStatus: { weight: 1, arbitrary: fc.record({ ...of('wipeStatus'), image }) },
+  garbleStatus: { weight: 1, arbitrary: fc.record({ ...of('garbleStatus'), image }) },
+  deletePolicy: { weight: 1, arbitrary: fc.record(of('deletePolicy')) },
+  deleteStorageClass: { weight: 1, arbitrary: fc.record(of('deleteStorageClass')) },
+  deleteSnapshotClass: { weight: 1, arbitrary: fc.record(of('deleteSnapshotClass')) },
+  takeName: {
     weight: 2,
     arbitrary: fc.record({
       ...of('takeName'),
       image,
-      of: fc.constantFrom('DataVolume' as const, 'VolumeSnapshot' as const),
+      of: fc.constantFrom(...takenNames),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ ...of('deleteForeground'), image }) },
-  { weight: 1, arbitrary: fc.record({ ...of('deleteOrphan'), image }) },
-  { weight: 1, arbitrary: fc.record({ ...of('unknownPhase'), image }) },
-  { weight: 1, arbitrary: fc.record({ ...of('dropFinalizers'), image }) },
-  { weight: 1, arbitrary: fc.record({ ...of('forceDelete'), image }) },
-  {
+  deleteForeground: { weight: 2, arbitrary: fc.record({ ...of('deleteForeground'), image }) },
+  deleteOrphan: { weight: 1, arbitrary: fc.record({ ...of('deleteOrphan'), image }) },
+  unknownPhase: { weight: 1, arbitrary: fc.record({ ...of('unknownPhase'), image }) },
+  dropFinalizers: { weight: 1, arbitrary: fc.record({ ...of('dropFinalizers'), image }) },
+  forceDelete: { weight: 1, arbitrary: fc.record({ ...of('forceDelete'), image }) },
+  restoreImage: {
     weight: 2,
     arbitrary: fc.record({ ...of('restoreImage'), image, hasStatus: fc.boolean(), hasChildren: fc.boolean() }),
   },
-  { weight: 2, arbitrary: fc.record({ ...of('adopt'), image }) },
-  { weight: 1, arbitrary: fc.record({ ...of('unadopt'), image }) },
-  { weight: 1, arbitrary: fc.record({ ...of('useRevision'), image, revision: fc.integer({ min: 1, max: 3 }) }) },
-  { weight: 3, arbitrary: fc.record({ ...of('deleteChild'), image, of: fc.constantFrom(...imageChildren) }) },
-  {
+  adopt: { weight: 2, arbitrary: fc.record({ ...of('adopt'), image }) },
+  unadopt: { weight: 1, arbitrary: fc.record({ ...of('unadopt'), image }) },
+  useRevision: {
+    weight: 1,
+    arbitrary: fc.record({ ...of('useRevision'), image, revision: fc.integer({ min: 1, max: 3 }) }),
+  },
+  deleteChild: {
+    weight: 3,
+    arbitrary: fc.record({ ...of('deleteChild'), image, of: fc.constantFrom(...imageChildren) }),
+  },
+  deleteMachineChild: {
     weight: 2,
     arbitrary: fc.record({ ...of('deleteMachineChild'), machine, of: fc.constantFrom(...machineChildren) }),
   },
-  { weight: 2, arbitrary: fc.record({ ...of('createWorkspace'), workspace, image }) },
-  { weight: 1, arbitrary: fc.record({ ...of('deleteWorkspace'), workspace }) },
-  { weight: 2, arbitrary: fc.record({ ...of('publish'), image, digest: fc.constantFrom('sha256:1', 'sha256:2') }) },
-);
+  createWorkspace: { weight: 2, arbitrary: fc.record({ ...of('createWorkspace'), workspace, image }) },
+  deleteWorkspace: { weight: 1, arbitrary: fc.record({ ...of('deleteWorkspace'), workspace }) },
+  publish: {
+    weight: 2,
+    arbitrary: fc.record({ ...of('publish'), image, digest: fc.constantFrom('sha256:1', 'sha256:2') }),
+  },
+};
+
+export const operationKinds = Object.keys(operationOf) as Operation['do'][];
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(...Object.values(operationOf));
 
 const write = fc.nat(80);
 const request = fc.nat(400);

@@ -5,8 +5,8 @@ import { type Enumeration, enumerate, sample } from './enumerate.ts';
 import { type Caught, findBug, mostRunsPerBug } from './find-bug.ts';
 import { journeys, largeJourneys } from './journeys.ts';
 import type { Plan } from './plan.ts';
+import { faultRows, operationRows, rowsOf } from './rows.ts';
 import { search } from './search.ts';
-import { allTroubles, troublesOf } from './troubles.ts';
 
 export interface CampaignOptions {
   minutes: number;
@@ -17,6 +17,8 @@ export interface CampaignOptions {
   signal: AbortSignal;
 }
 
+export type Rows = Record<string, { runs: number; violations: number }>;
+
 /** What a campaign came to. */
 export interface CampaignResult {
   ok: boolean;
@@ -26,8 +28,9 @@ export interface CampaignResult {
   cpuSeconds: number;
   runs: number;
   runsPerSecond: number;
-  /** In how many runs each thing that goes wrong did, and how many of those broke something. */
-  faults: Record<string, { runs: number; violations: number }>;
+  /** By operation and by fault: the runs that had it, and how many of those broke something. */
+  operations: Rows;
+  faults: Rows;
   enumerated: Record<string, Enumeration>;
   mistakes: { name: string; caught: Caught | undefined }[];
   violations: { says: string[]; plan: Plan; seed: number; path: string }[];
@@ -47,7 +50,7 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
   const mistakes = onlyRuns ? [] : await findAll(say, signal);
   const [fromMs, cpuBefore] = [performance.now(), process.cpuUsage()];
   const untilMs = fromMs + minutes * 60_000;
-  const faults = Object.fromEntries(allTroubles.map((name) => [name, { runs: 0, violations: 0 }]));
+  const [operations, faults] = [emptyRows(operationRows), emptyRows(faultRows)];
   const violations: CampaignResult['violations'] = [];
   let [runs, saidMs] = [0, fromMs];
   for (let turn = 0; performance.now() < untilMs && violations.length === 0 && !signal.aborted; turn++) {
@@ -59,8 +62,8 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
       untilMs,
       onRun: (plan, { run, violations: found }) => {
         runs++;
-        for (const name of troublesOf(plan, run)) {
-          const row = faults[name];
+        for (const name of rowsOf(plan, run)) {
+          const row = operations[name] ?? faults[name];
           if (row) row.runs++;
           if (row && found.length > 0) row.violations++;
         }
@@ -84,12 +87,16 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
     cpuSeconds: (user + system) / 1_000_000,
     runs,
     runsPerSecond: runs / seconds,
+    operations,
     faults,
     enumerated,
     mistakes,
     violations,
   };
 }
+
+const emptyRows = (names: readonly string[]): Rows =>
+  Object.fromEntries(names.map((name) => [name, { runs: 0, violations: 0 }]));
 
 async function enumerateAll(
   seed: number,

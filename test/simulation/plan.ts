@@ -83,7 +83,7 @@ export type Operation = { seconds: number } & (
   | { do: 'policy'; key: string; value: string }
   | { do: 'deletePolicy' | 'deleteStorageClass' | 'deleteSnapshotClass' }
   /** Somebody makes an object of the name that the image's next attempt or revision wants. */
-  | { do: 'takeName'; image: string; of: 'DataVolume' | 'VolumeSnapshot' }
+  | { do: 'takeName'; image: string; of: (typeof takenNames)[number] }
   | { do: 'lease'; how: (typeof leaseEdits)[number] }
   | { do: 'wipeStatus' | 'garbleStatus'; image: string }
   /** A newer version of the functions sets a phase that this one does not know, for some seconds. */
@@ -93,6 +93,8 @@ export type Operation = { seconds: number } & (
 
 /** `old` is its content some edits ago. */
 export const leaseEdits = ['delete', 'empty', 'garble', 'stranger', 'overfull', 'old'] as const;
+/** Whose name somebody takes. */
+export const takenNames = ['DataVolume', 'VolumeSnapshot'] as const;
 /** The children of an image, and of a machine, that a user deletes. */
 export const imageChildren = ['VolumeSnapshot', 'DataVolume', 'PersistentVolumeClaim', 'Pod'] as const;
 export const machineChildren = ['DataVolume', 'Secret', 'KubeVirtMachine'] as const;

@@ -1,8 +1,9 @@
-import type { CampaignResult } from './campaign.ts';
+import type { CampaignResult, Rows } from './campaign.ts';
 
-/** The result for people: what was struck, which mistakes were found by what, and how often each fault was met. */
+/** The result for people: what was struck, which mistakes were found by what, and how many runs had each operation and fault. */
 export function report(result: CampaignResult): string[] {
-  const { seed, seconds, cpuSeconds, runs, runsPerSecond, faults, enumerated, mistakes, violations } = result;
+  const { seed, seconds, cpuSeconds, runs, runsPerSecond, operations, faults, enumerated, mistakes, violations } =
+    result;
   return [
     ...titled('Every write of these journeys, struck before, after, and its answer lost:', [
       ...Object.entries(enumerated).map(
@@ -25,15 +26,21 @@ export function report(result: CampaignResult): string[] {
       `  ${JSON.stringify(plan)}`,
       '',
     ]),
-    `${'what went wrong'.padEnd(width)}    runs  violations`,
-    ...Object.entries(faults).map(
-      ([name, { runs: met, violations: found }]) => `${name.padEnd(width)} ${`${met}`.padStart(7)}  ${found}`,
-    ),
+    ...table('operation', operations),
+    ...table('fault', faults),
     `${runs} runs in ${Math.round(seconds)} s, ${Math.round(cpuSeconds)} s of CPU (${runsPerSecond.toFixed(1)} runs a second), seed ${seed}: ${violations.length} violations`,
   ];
 }
 
-/** Of the names of what went wrong. */
-const width = 26;
+/** Of the names in a table. */
+const width = 36;
+
+const table = (title: string, rows: Rows) => [
+  `${title.padEnd(width)}    runs  violations`,
+  ...Object.entries(rows).map(
+    ([name, { runs, violations }]) => `${name.padEnd(width)} ${`${runs}`.padStart(7)}  ${violations}`,
+  ),
+  '',
+];
 
 const titled = (title: string, lines: readonly string[]) => (lines.length > 0 ? [title, ...lines, ''] : []);
