@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { KubernetesObject, ObjectReference, Resource } from './resources/resource.ts';
-import type { Action } from './rules/actions.ts';
+import type { Action, Tell } from './rules/actions.ts';
 import type { LabelSelector } from './rules/selectors.ts';
 import type { Kube } from './runtime/kube.ts';
 import type { Clouds } from './runtime/openstack/clouds.ts';
@@ -156,10 +156,18 @@ export interface FunctionDeclaration<Observed = unknown> {
   may: readonly Permission[];
   /** `always`: one instance; `single`: one, and not a second even while it is replaced; `zero`: none while nothing happens. */
   scale: 'zero' | 'always' | 'single';
+  /** What it publishes about its objects, so that a process can publish what the process before it could not. */
+  facts?: Facts;
   /** Reads what the decisions need: one entry for each decision, each decided and performed on its own. */
   observe(context: Context, wake: Wake): Promise<readonly (Observed | Unreadable)[]>;
   /** Pure: no clock, no network, no chance. */
   decide(observed: Observed): readonly Action[];
+}
+
+/** The domain events about the objects of a kind, rebuilt from their status: with the same ids and the same `time` in `data`. */
+export interface Facts<T extends KubernetesObject = KubernetesObject> {
+  resource: Resource<T>;
+  of(object: T): readonly Tell[];
 }
 
 /** An object that could not be read in a pass, and why. The pass decides nothing about it, and only its events are redelivered. */

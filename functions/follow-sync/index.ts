@@ -24,6 +24,7 @@ import { type KubernetesObject, keyOf, type ObjectReference } from '../../shared
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { isAdopting } from '../../shared/rules/adoption.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
+import { imageFactsBy } from '../../shared/rules/image-status.ts';
 import { imageNameOf, isObjectName, snapshotName } from '../../shared/rules/names.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
@@ -56,6 +57,7 @@ export default defineFunction<Observed>({
     { resource: Event, verbs: ['create'] },
   ],
   scale: 'always',
+  facts: imageFactsBy('follow-sync'),
   observe,
   decide,
 });

@@ -50,7 +50,11 @@ test.each([
       teller: { tell: () => undefined, retell: () => undefined },
     };
     const wake = { subjects: [subjectOf('a'), subjectOf('b')], messages: [], sweep: false, audit: false };
-    const verdict = await runPass(declaration, ports, wake, [], new Set());
+    const verdict = await runPass(declaration, ports, wake, [], {
+      background: new Set(),
+      republish: async () => undefined,
+      lookLater: () => undefined,
+    });
     expect(verdict({ ...wake, subjects: [subjectOf('a')] })).toMatchObject({ message: 'out of order' });
     expect(verdict({ ...wake, subjects: [subjectOf('b')] })).toBeUndefined();
     const lost = (await memory.list(VMDiskImage)).filter(({ status }) => status?.conditions !== undefined);

@@ -69,7 +69,11 @@ function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
   const pass = async (wake: Partial<Wake>) => {
     next = [];
     const all = { ...nothing, ...wake };
-    const verdict = await runPass(declaration, ports, all, [], new Set(), (about) => next.push(about));
+    const verdict = await runPass(declaration, ports, all, [], {
+      background: new Set(),
+      republish: async () => undefined,
+      lookLater: (about) => void next.push(about),
+    });
     const error = verdict(all);
     if (error !== undefined) throw error;
     return [...new Map(next.map((subject) => [`${subject.kind} ${subject.name}`, subject])).values()];

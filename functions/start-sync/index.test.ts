@@ -125,3 +125,28 @@ test('a pass reads a hundred of a thousand finished images that events name, and
     .filter((action) => action.do === 'lookLater');
   expect(later).toHaveLength(900);
 });
+
+test('a process that ends between a status and its event leaves the event to the next one, which publishes it once', async () => {
+  const { apiVersion, kind, spec } = aVMDiskImage();
+  const ref = { name: 'crash', namespace: 'vmdi-farm' };
+  await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+  alone.told.length = 0;
+  const ending = alone.another((client) => ({
+    ...client,
+    patch: async (resource, ...rest) => {
+      const written = await client.patch(resource, ...rest);
+      if (JSON.stringify(rest).includes('"Queued"')) throw new Error('the process ended');
+      return written;
+    },
+  }));
+  expect(await ending.changed(VMDiskImage, ref)).toBe(503);
+  expect((await alone.kube.get(VMDiskImage, ref))?.status?.phase).toBe('Queued');
+  expect(alone.told).toEqual([]);
+  const next = alone.another((client) => client);
+  const published = () => alone.told.filter(({ subject }) => subject === 'vmdi-farm/crash').map(({ type }) => type);
+  expect(await next.sweep()).toBe(202);
+  expect(published()).toContain('ot.pelotech.disk-image.queued.v1');
+  const all = published();
+  expect(await next.sweep()).toBe(202);
+  expect(published()).toEqual(all);
+});

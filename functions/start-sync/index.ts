@@ -17,6 +17,7 @@ import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts'
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
+import { imageFactsBy } from '../../shared/rules/image-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { isIn, withLabel } from '../../shared/rules/selectors.ts';
@@ -56,6 +57,7 @@ export default defineFunction<Observed>({
     { resource: Workspace, verbs: ['list'] },
   ],
   scale: 'single',
+  facts: imageFactsBy('start-sync'),
   observe: async (context, wake) => turns(await observe(context, wake)),
   decide,
 });

@@ -109,8 +109,15 @@ export type Action = { trace?: TraceOf } & (
       message: string;
       once: string;
     }
-  /** A domain event for whoever listens; consumers drop a repeated id. */
-  | { do: 'tell'; type: string; id: string; subject: string; data: Readonly<Record<string, unknown>> }
+  /** A domain event for whoever listens; consumers drop a repeated id. Of an object in `about` it is repeated only while that exists. */
+  | {
+      do: 'tell';
+      type: string;
+      id: string;
+      subject: string;
+      data: Readonly<Record<string, unknown>>;
+      about?: { metadata: ObjectReference & { uid: string } };
+    }
   /** A point of a metric of shared/runtime/metrics.ts; of seconds that began at `since` a span of the trace, too. */
   | { do: 'measure'; metric: string; value: number; attributes?: Readonly<Record<string, string>>; since?: string }
   /**
@@ -139,3 +146,5 @@ export type Action = { trace?: TraceOf } & (
   /** Asks for the same event again a little later: something must end first that sends no event of its own. */
   | { do: 'again'; because: string }
 );
+
+export type Tell = Extract<Action, { do: 'tell' }>;

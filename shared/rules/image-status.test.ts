@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { aVMDiskImage, start } from '../../test/builders.ts';
-import { move, tellable } from './image-status.ts';
+import type { Action } from './actions.ts';
+import { imageFactsBy, move, tellable } from './image-status.ts';
 
 test('a message of any length fits the schema, in status, condition and history', () => {
   const snapshot = { name: 's', revision: 1 };
@@ -41,4 +42,27 @@ test('each transition is an event of its own, and a repeat of one is not', () =>
   expect(idAt(start)).toMatch(/./);
   expect(idAt(start)).toBe(idAt(start));
   expect(idAt(start + 60_000)).not.toBe(idAt(start));
+});
+
+test('the events of an image are rebuilt from its history, each by the function that published it', () => {
+  const steps = ['Queued', 'Syncing', 'Retrying', 'Queued', 'Syncing', 'Snapshotting', 'Succeeded'] as const;
+  let image = aVMDiskImage();
+  const published: Action[] = [];
+  for (const [index, to] of steps.entries()) {
+    const actions = move(image, { to, reason: `Reason${index}`, message: 'why', nowMs: start + index * 1000 });
+    const status = actions.flatMap((action) => (action.do === 'patchStatus' ? [action.status] : []));
+    image = { ...image, status: Object.assign({ ...image.status }, ...status) };
+    published.push(...actions.filter((action) => action.do === 'tell'));
+  }
+  const withoutObject = (actions: readonly Action[]) => actions.map((action) => ({ ...action, about: undefined }));
+  const by = (name: string) => withoutObject(imageFactsBy(name).of(image));
+  const isOfFollowSync = (action: Action) => action.do === 'tell' && /retrying|succeeded/.test(action.type);
+  expect(by('follow-sync')).toEqual(withoutObject(published.filter(isOfFollowSync)));
+  expect(by('start-sync')).toEqual(withoutObject(published.filter((action) => !isOfFollowSync(action))));
+  expect(published).toHaveLength(6);
+});
+
+test('an entry of a history without a revision, as earlier releases wrote it, is no event', () => {
+  const history = [{ time: '2026-01-01T00:00:00Z', fact: 'Queued', message: 'why' }];
+  expect(imageFactsBy('start-sync').of(aVMDiskImage({ status: { phase: 'Queued', history } }))).toEqual([]);
 });

@@ -1,11 +1,13 @@
+import type { Facts } from '../function.ts';
 import {
+  arrows,
   type Phase,
   type VMDiskImage,
   VMDiskImage as VMDiskImageKind,
   type VMDiskImageStatus,
 } from '../resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../resources/resource.ts';
-import type { Action, TraceOfImage } from './actions.ts';
+import type { Action, Tell, TraceOfImage } from './actions.ts';
 import { conditionOf, withCondition } from './conditions.ts';
 import { digestOf } from './names.ts';
 import { withoutQuery } from './sources.ts';
@@ -57,18 +59,40 @@ export function move(image: VMDiskImage, { to, reason, message: words, nowMs, fi
     message,
     conditions,
     observedGeneration,
-    history: [...(before.history ?? []), { time: now, fact: to, message }].slice(-10),
+    history: [...(before.history ?? []), { time: now, fact: to, revision, reason, message }].slice(-10),
   };
   const trace = traceOf(image, revision);
-  const fact = factOf[to];
   return [
     { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace },
     ...(to === 'Queued' || to === 'Snapshotting'
       ? []
       : [record(image, to === 'Failed' || to === 'Retrying', reason, message, `${revision}/${now}`)]),
-    ...(fact ? [tell(image, fact, revision, now, { phase: to, reason, message })] : []),
+    ...told(image, { time: now, fact: to, revision, reason, message }),
   ];
 }
+
+type Entry = NonNullable<VMDiskImageStatus['history']>[number];
+
+/** The domain event of an entry of the history, if its phase has one. An entry of an earlier release lacks some of the data. */
+const told = (image: VMDiskImage, { time, fact: phase, revision, reason, message }: Entry): Tell[] => {
+  const fact = factOf[phase as Phase];
+  if (fact === undefined || revision === undefined || reason === undefined) return [];
+  return [{ ...tell(image, fact, revision, time, { phase, reason, message }), about: image }];
+};
+
+/** The facts of an image that this function published, as the image's history has them. */
+export const imageFactsBy = (name: string): Facts<VMDiskImage> => ({
+  resource: VMDiskImageKind,
+  of: (image) => {
+    const history = image.status?.history ?? [];
+    return history
+      .filter(({ fact }, index) => isTransitionBy(name, history[index - 1]?.fact ?? '', fact))
+      .flatMap((entry) => told(image, entry));
+  },
+});
+
+const isTransitionBy = (name: string, before: string, after: string) =>
+  arrows.some(({ from, to, by }) => from === before && to === after && by === name);
 
 /** Reports why a phase lasts, in message, Ready and an Event. Does nothing if the status reports it already. */
 export function sayWhy(
@@ -150,7 +174,7 @@ export function tell(
   revision: number,
   time: string,
   data: Record<string, unknown>,
-): Action {
+): Tell {
   const { uid, namespace, name } = image.metadata;
   return {
     do: 'tell',

@@ -1,7 +1,7 @@
 import type { Subject } from '../function.ts';
 import { Event } from '../resources/core/event.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../resources/resource.ts';
-import type { Action } from '../rules/actions.ts';
+import type { Action, Tell } from '../rules/actions.ts';
 import { callKey } from '../rules/call-key.ts';
 import { hashedName } from '../rules/names.ts';
 import { refusalKey } from '../rules/refusal-key.ts';
@@ -12,7 +12,7 @@ import { type Clouds, isFault } from './openstack/clouds.ts';
 import { OpenStackError } from './openstack/open-stack-error.ts';
 import { Unreachable } from './openstack/session.ts';
 import { traceparentOf } from './telemetry.ts';
-import type { DomainEvent } from './tell.ts';
+import type { About, DomainEvent } from './tell.ts';
 
 export interface Effects {
   kube: Kube;
@@ -20,7 +20,7 @@ export interface Effects {
   name: string;
   now(): number;
   /** Posts a domain event; off the critical path, and never a reason to fail. */
-  tell(event: DomainEvent): Promise<void> | void;
+  tell(event: DomainEvent, about: About | undefined): Promise<void> | void;
   /** The OpenStacks that this pass observed; undefined where it observed none. */
   clouds(): Clouds | undefined;
   /** Wakes the function for the object after that time, unless the process ends before. */
@@ -103,20 +103,17 @@ export async function pay(effects: Effects, courtesies: readonly Courtesy[]): Pr
   const told: (Promise<void> | void)[] = [];
   for (const courtesy of courtesies) {
     if (courtesy.do === 'record') await record(effects, courtesy);
-    else if (courtesy.do === 'tell') told.push(effects.tell(domainEvent(courtesy)));
+    else if (courtesy.do === 'tell') told.push(effects.tell(...domainEvent(courtesy)));
   }
   // A process that is asked to end waits for this: no other process would publish these events.
   await Promise.all(told);
 }
 
 /** Only what goes over the wire; others may join the trace of the image by its `traceparent`. */
-const domainEvent = ({ type, id, subject, data, trace }: Action & { do: 'tell' }): DomainEvent => ({
-  type,
-  id,
-  subject,
-  data,
-  ...(trace ? { traceparent: traceparentOf(trace) } : {}),
-});
+export const domainEvent = ({ type, id, subject, data, trace, about }: Tell): [DomainEvent, About | undefined] => [
+  { type, id, subject, data, ...(trace ? { traceparent: traceparentOf(trace) } : {}) },
+  about && { ...ref(about), uid: about.metadata.uid },
+];
 
 async function performOne(
   effects: Effects,

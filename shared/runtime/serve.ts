@@ -14,6 +14,7 @@ import { observeReadable } from './observe.ts';
 import type { CloudDoor, Clouds } from './openstack/clouds.ts';
 import { sharedPasses } from './passes.ts';
 import { type Effects, type Outcome, pay, perform } from './perform.ts';
+import { republishing } from './republish.ts';
 import { imageOf, lifeIn, type Telemetry } from './telemetry.ts';
 import { traceOrigins } from './telemetry-origins.ts';
 import type { Teller } from './tell.ts';
@@ -48,8 +49,10 @@ export const longestUseMs = 30_000;
 export function serve<Observed>(declaration: FunctionDeclaration<Observed>, ports: Ports) {
   const background = new Set<Promise<unknown>>();
   const origins = traceOrigins();
+  const republish = republishing(declaration as FunctionDeclaration, ports);
   const later = laterLooks((about) => pass({ ...nothing, subjects: [about] }), ports.after, ports.now);
-  const run = (wake: Wake) => runPass(declaration, ports, wake, origins.take(), background, later.look);
+  const run = (wake: Wake) =>
+    runPass(declaration, ports, wake, origins.take(), { background, republish, lookLater: later.look });
   const pass = sharedPasses(run);
   const app = new Hono();
   app.get('/health/:probe', (c) => c.text('ok'));
@@ -69,17 +72,25 @@ const nothing: Wake = { subjects: [], messages: [], sweep: false, audit: false }
 /** The limit of decisions of a pass that are made and performed at once. The others are not computed before one of these is done. */
 const decisionsAtOnce = 32;
 
+/** What a process keeps from pass to pass. */
+export interface Process {
+  /** What goes on behind the answers. */
+  background: Set<Promise<unknown>>;
+  /** Publishes the domain events that are still to be published. */
+  republish(): Promise<void>;
+  lookLater(about: Subject, afterMs: number): void;
+}
+
 /** One pass of a function over the objects of its events. The verdict says which to redeliver. Throws if observing failed. */
 export async function runPass<Observed>(
   declaration: FunctionDeclaration<Observed>,
   ports: Ports,
   wake: Wake,
   origins: readonly string[],
-  background: Set<Promise<unknown>>,
-  lookLater: (about: Subject, afterMs: number) => void = () => undefined,
+  { background, republish, lookLater }: Process,
 ): Promise<Verdict> {
-  const { telemetry, teller } = ports;
-  if (wake.sweep || wake.audit) teller.retell();
+  const { telemetry } = ports;
+  if (wake.sweep || wake.audit) keep(background, republish());
   const effects = effectsOf(declaration.name, ports, lookLater);
   const tryUntilDone = async () => {
     const refusals = new Map<string, string>();

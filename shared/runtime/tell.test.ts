@@ -1,30 +1,70 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { teller } from './tell.ts';
 
-function listening() {
+afterEach(() => void vi.restoreAllMocks());
+
+/** A Broker that gives these answers, and then 202. */
+function listening(...answers: (number | Error)[]) {
   const heard: string[] = [];
   const send = (async (_url: string, request: RequestInit) => {
     heard.push((request.headers as Record<string, string>)['ce-id'] ?? '');
-    return new Response(null, { status: 202 });
+    const answer = answers.shift() ?? 202;
+    if (answer instanceof Error) throw answer;
+    return new Response(null, { status: answer });
   }) as unknown as typeof fetch;
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
   return { heard, ...teller(() => 'http://broker.test/', '/source', send) };
 }
 
-test('an event is told at once and on the next two sweeps under the same id, then no more', () => {
-  const { heard, tell, retell } = listening();
-  tell({ type: 'ot.pelotech.disk-image.succeeded.v1', id: 'a', subject: 's', data: {} });
-  retell();
-  tell({ type: 'ot.pelotech.disk-image.succeeded.v1', id: 'b', subject: 's', data: {} });
-  retell();
-  retell();
-  retell();
-  expect(heard).toEqual(['a', 'a', 'b', 'a', 'b', 'b']);
+const event = (id: string) => ({ type: 'ot.pelotech.disk-image.succeeded.v1', id, subject: 's', data: {} });
+const image = { namespace: 'vmdi-farm', name: 'demo', uid: '1' };
+const exists = async () => true;
+
+describe('an event', () => {
+  test('that the Broker acknowledged is not published again', async () => {
+    const { heard, tell, retell } = listening();
+    await tell(event('a'), image);
+    await retell(exists);
+    expect(heard).toEqual(['a']);
+  });
+  test.each([
+    ['an answer of 503', 503],
+    ['no answer', new Error('fetch failed')],
+  ])('with %s is published again under the same id until it is acknowledged', async (_, answer) => {
+    const { heard, tell, retell } = listening(answer, answer);
+    await tell(event('a'), image);
+    for (let sweep = 0; sweep < 4; sweep++) await retell(exists);
+    expect(heard).toEqual(['a', 'a', 'a']);
+  });
+  test('that is never acknowledged is published three times', async () => {
+    const { heard, tell, retell } = listening(...Array.from({ length: 9 }, () => 503));
+    await tell(event('a'), image);
+    for (let sweep = 0; sweep < 5; sweep++) await retell(exists);
+    expect(heard).toEqual(['a', 'a', 'a']);
+  });
+  test('about an object that no longer exists is not published again; the event of its end is', async () => {
+    const { heard, tell, retell } = listening(503, 503);
+    await tell(event('of-image'), image);
+    await tell(event('of-end'), undefined);
+    await retell(async () => false);
+    await retell(exists);
+    expect(heard).toEqual(['of-image', 'of-end', 'of-end']);
+  });
+  test('waits for the next sweep if its object cannot be read', async () => {
+    const { heard, tell, retell } = listening(503);
+    await tell(event('a'), image);
+    await retell(() => Promise.reject(new Error('no answer')));
+    expect(heard).toEqual(['a']);
+    await retell(exists);
+    expect(heard).toEqual(['a', 'a']);
+  });
 });
 
 test('an event carries the token that its file holds at that moment', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
   const folder = await mkdtemp(join(tmpdir(), 'tell-'));
   const file = join(folder, 'token');
   const heard = Promise.withResolvers<string | undefined>();
@@ -32,7 +72,7 @@ test('an event carries the token that its file holds at that moment', async () =
   const waiting = [heard, again];
   const send = (async (_url: string, request: RequestInit) => {
     waiting.shift()?.resolve((request.headers as Record<string, string>).authorization);
-    return new Response(null, { status: 202 });
+    return new Response(null, { status: 401 });
   }) as unknown as typeof fetch;
   const { tell, retell } = teller(
     () => 'http://broker.test/',
@@ -41,10 +81,11 @@ test('an event carries the token that its file holds at that moment', async () =
     () => file,
   );
   await writeFile(file, 'first\n');
-  tell({ type: 'ot.pelotech.disk-image.succeeded.v1', id: 'a', subject: 's', data: {} });
+  const told = tell(event('a'), image);
   expect(await heard.promise).toBe('Bearer first');
   await writeFile(file, 'renewed\n');
-  retell();
+  await told;
+  void retell(exists);
   expect(await again.promise).toBe('Bearer renewed');
   await rm(folder, { recursive: true });
 });

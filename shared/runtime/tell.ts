@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CloudEvent, HTTP } from 'cloudevents';
+import type { ObjectReference } from '../resources/resource.ts';
+import { inRows } from '../rules/rows.ts';
 
 export interface DomainEvent {
   type: string;
@@ -10,17 +12,29 @@ export interface DomainEvent {
   traceparent?: string;
 }
 
+/** The object that an event is about. */
+export type About = ObjectReference & { uid: string };
+
 /** Tells others what happened; a listener that is away or broken never holds up an image. */
 export interface Teller {
-  /** Resolves when the event was accepted or given up. */
-  tell(event: DomainEvent): Promise<void> | void;
-  /** Tells once more, under the same ids, what was told since the last two calls: a consumer drops the repeats. */
-  retell(): void;
+  /** Resolves when the event was accepted or given up. An event without `about` tells of an object that does not exist any more. */
+  tell(event: DomainEvent, about: About | undefined): Promise<void> | void;
+  /** Tells again, under the same ids, what no Broker has acknowledged, unless its object no longer exists. */
+  retell(exists: (about: About) => Promise<boolean>): Promise<void> | void;
 }
 
-/** How often each event is told again. */
+/** How often an event that was not acknowledged is told again. */
 const repeats = 2;
 const keptAtMost = 2000;
+/** So many repeats are posted at once. */
+const atOnce = 32;
+
+/** What could not be published, and how often it is still tried. */
+interface Unacknowledged {
+  event: DomainEvent;
+  about: About | undefined;
+  left: number;
+}
 
 /**
  * Posts domain events to the Broker that `sink` names, if there is one, as the ServiceAccount whose token is in `tokenFile`, if that is
@@ -32,13 +46,15 @@ export function teller(
   send: typeof fetch = fetch,
   tokenFile: () => string | undefined = () => undefined,
 ): Teller {
-  let told: { event: DomainEvent; left: number }[] = [];
-  const post = async (event: DomainEvent) => {
+  let kept: Unacknowledged[] = [];
+  const keep = (one: Unacknowledged) => {
+    if (one.left > 0) kept = [...kept, one].slice(-keptAtMost);
+  };
+  /** True if it was acknowledged, or if nothing listens. */
+  const post = async (event: DomainEvent): Promise<boolean> => {
     const to = sink();
-    if (to === undefined) return;
+    if (to === undefined) return true;
     const { headers, body } = HTTP.binary(new CloudEvent({ ...event, source, datacontenttype: 'application/json' }));
-    // A Broker that has gone meanwhile, at the end of everything, is nothing to complain of.
-    const complain = (what: string) => sink() !== undefined && notTaken(event.type, what);
     try {
       const file = tokenFile();
       const response = await send(to, {
@@ -47,19 +63,29 @@ export function teller(
         body: body as string,
         signal: AbortSignal.timeout(5000),
       });
-      if (!response.ok) complain(`answered ${response.status}`);
+      if (response.ok) return true;
+      notTaken(event.type, `answered ${response.status}`);
     } catch (error) {
-      complain(error instanceof Error ? error.message : String(error));
+      // A Broker that has gone meanwhile, at the end of everything, is nothing to complain of.
+      if (sink() === undefined) return true;
+      notTaken(event.type, error instanceof Error ? error.message : String(error));
     }
+    return false;
+  };
+  const again = async ({ event, about, left }: Unacknowledged, exists: (about: About) => Promise<boolean>) => {
+    // Without an answer about the object nothing is published now.
+    const isWanted = about === undefined ? true : await exists(about).catch(() => undefined);
+    if (isWanted === false || (isWanted && (await post(event)))) return;
+    keep({ event, about, left: left - 1 });
   };
   return {
-    tell(event) {
-      told = [...told, { event, left: repeats }].slice(-keptAtMost);
-      return post(event);
+    async tell(event, about) {
+      if (!(await post(event))) keep({ event, about, left: repeats });
     },
-    retell() {
-      for (const { event } of told) void post(event);
-      told = told.map(({ event, left }) => ({ event, left: left - 1 })).filter(({ left }) => left > 0);
+    async retell(exists) {
+      const all = kept;
+      kept = [];
+      for (const row of inRows(all, atOnce)) await Promise.all(row.map((one) => again(one, exists)));
     },
   };
 }

@@ -200,7 +200,7 @@ describe.skipIf(!hasKnative)('a Broker with OIDC and our EventPolicies', () => {
       '/start-sync',
       fetch,
       () => tokenFile,
-    ).tell({ type: succeeded, id, subject: 's', data: {} });
+    ).tell({ type: succeeded, id, subject: 's', data: {} }, undefined);
     await subscriber.hears('/all', 'id', id);
   });
 

@@ -5,6 +5,7 @@ import { ApiError } from '../../shared/runtime/errors.ts';
 import { type Kube, requestTimeoutMs } from '../../shared/runtime/kube.ts';
 import { laterLooks } from '../../shared/runtime/later-looks.ts';
 import { sharedPasses } from '../../shared/runtime/passes.ts';
+import { republishing } from '../../shared/runtime/republish.ts';
 import { type Ports, runPass } from '../../shared/runtime/serve.ts';
 import type { Telemetry } from '../../shared/runtime/telemetry.ts';
 import type { DomainEvent } from '../../shared/runtime/tell.ts';
@@ -49,12 +50,15 @@ class Instance {
     };
     const ports = this.#ports();
     const background = new Set<Promise<unknown>>();
+    const republish = republishing(declaration, ports);
     this.#later = laterLooks(
       (about) => this.#pass({ subjects: [about], messages: [], sweep: false, audit: false }),
       around.scheduler.after,
       around.scheduler.now,
     );
-    this.#pass = sharedPasses((wake) => runPass(this.#declaration, ports, wake, [], background, this.#later.look));
+    this.#pass = sharedPasses((wake) =>
+      runPass(this.#declaration, ports, wake, [], { background, republish, lookLater: this.#later.look }),
+    );
   }
 
   get isAlive() {

@@ -200,7 +200,15 @@ export const VMDiskImageStatus = z.object({
     .describe('Who uses the image.'),
   unreferencedSince: time('Since when nobody does.').optional(),
   history: z
-    .array(z.object({ time: time('When.'), fact: z.string().max(64), message: z.string().max(4096) }))
+    .array(
+      z.object({
+        time: time('When.'),
+        fact: z.string().max(64),
+        revision: int('Of which revision.').optional(),
+        reason: z.string().max(1024).optional(),
+        message: z.string().max(4096),
+      }),
+    )
     .max(10)
     .optional()
     .describe('The last ten facts: when, what, why.'),

@@ -1,0 +1,47 @@
+import type { FunctionDeclaration } from '../function.ts';
+import { inRows } from '../rules/rows.ts';
+import { domainEvent } from './perform.ts';
+import type { Ports } from './serve.ts';
+import type { About } from './tell.ts';
+
+/** An audit interval: a Pod is restarted within five minutes, and a function that only an audit starts within ten. */
+const windowMs = 600_000;
+
+/** So many events are posted at once. */
+const atOnce = 32;
+
+/**
+ * Publishes what was not published or not acknowledged, under the same ids; a timer event calls it. The first call also publishes
+ * the facts of the last minutes before this process: the process before it may have ended between a status and its event.
+ */
+export function republishing(
+  { facts }: Pick<FunctionDeclaration, 'facts'>,
+  { kube, teller, now }: Pick<Ports, 'kube' | 'teller' | 'now'>,
+): () => Promise<void> {
+  const startMs = now();
+  let isDone = facts === undefined;
+  const exists = async (about: About) =>
+    facts !== undefined && (await kube.get(facts.resource, about))?.metadata.uid === about.uid;
+  const publishEarlier = async () => {
+    if (isDone || facts === undefined) return;
+    isDone = true;
+    try {
+      for await (const { items } of kube.pages(facts.resource)) {
+        const earlier = items.flatMap(facts.of).filter(({ data }) => isBefore(startMs, String(data.time)));
+        for (const row of inRows(earlier, atOnce))
+          await Promise.all(row.map((one) => teller.tell(...domainEvent(one))));
+      }
+    } catch (error) {
+      isDone = false;
+      throw error;
+    }
+  };
+  return async () => {
+    await teller.retell(exists);
+    await publishEarlier();
+  };
+}
+
+/** Within the window; a time has whole seconds. */
+const isBefore = (startMs: number, time: string) =>
+  Date.parse(time) <= startMs && Date.parse(time) >= startMs - windowMs;
