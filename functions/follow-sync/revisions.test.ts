@@ -150,6 +150,15 @@ describe('an annotation that names a revision', () => {
     expect(actions[1]).toMatchObject({ type: 'Warning', reason: 'RevisionNotKept', message });
     expect(pass(at3(status as VMDiskImageStatus, asking(asked)), snapshots).actions).toEqual([]);
   });
+  test('that names a revision whose adopted snapshot does not exist changes nothing', () => {
+    const revisions = [entry(3), { revision: 2, snapshot: 'by-hand' }];
+    const { status } = pass(at3({ revisions }, asking('2')), cut(3));
+    expect(status?.conditions).toMatchObject([
+      { type: 'Ready', status: 'True' },
+      { type: 'RevisionPinned', status: 'False', reason: 'RevisionNotKept' },
+    ]);
+    expect(status).not.toHaveProperty('snapshot');
+  });
   test('stays in effect when a later revision is ready, which is used once the annotation is removed', () => {
     const more = { phase: 'Snapshotting', revision: 4, snapshot: held(2), conditions: pinned(2) };
     const waiting = at3(more, asking('2'));

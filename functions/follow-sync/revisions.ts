@@ -28,19 +28,34 @@ export function revisionsOf({ image, snapshots }: Observed): readonly Revision[]
   return [...used, ...others].sort((a, b) => b.revision - a.revision);
 }
 
-/** The revisions that a user can go back to. An adopted snapshot carries no label of ours, so no list has it. */
+/** The revisions that a user can go back to; while an annotation asks for one, every snapshot that the list names was read. */
 export const usableRevisions = (observed: Observed) =>
-  revisionsOf(observed).filter(({ revision, snapshot }) => {
-    const found = observed.snapshots.find(({ metadata }) => metadata.name === snapshot);
-    return found ? isUsable(found) : snapshot !== snapshotName(observed.image.metadata, revision);
+  revisionsOf(observed).filter((one) => {
+    const found = snapshotOf(observed, one);
+    return found !== undefined && isUsable(found);
   });
 
-/** The revisions whose snapshots are kept: the newest `keepRevisions` of the policy, and the revision in use. */
+/**
+ * The revisions whose snapshots are kept: the newest `keepRevisions` of the policy, and the revision in use. An adopted snapshot
+ * carries no label of ours, so no list has it: it counts without having been read.
+ */
 export function keptRevisions(observed: Observed): readonly Revision[] {
   const used = observed.image.status?.snapshot?.revision;
   const { keepRevisions } = observed.policy.values;
-  return usableRevisions(observed).filter(({ revision }, place) => place < keepRevisions || revision === used);
+  const isThere = (one: Revision) => {
+    const found = snapshotOf(observed, one);
+    return found ? isUsable(found) : isAdopted(observed, one);
+  };
+  return revisionsOf(observed)
+    .filter(isThere)
+    .filter(({ revision }, place) => place < keepRevisions || revision === used);
 }
+
+const snapshotOf = ({ snapshots }: Observed, { snapshot }: Revision) =>
+  snapshots.find(({ metadata }) => metadata.name === snapshot);
+
+const isAdopted = ({ image }: Observed, { revision, snapshot }: Revision) =>
+  snapshot !== snapshotName(image.metadata, revision);
 
 /** The snapshot that machines are cloned from, as `status.snapshot` names it. */
 export const heldBy = ({ metadata, status }: VolumeSnapshot, revision: number): Snapshot => ({
