@@ -81,6 +81,18 @@ describe('S18', () => {
     expect(only(s18LastCopy, deleted(100), { before: there })).toEqual([]);
   });
 
+  test('the volume of an attempt that had ended when the pass began is no copy', () => {
+    const failed = (since: number) => [
+      anImage(first, { phase: 'Failed' }),
+      by('follow-sync', volume, { isGone: true, since }),
+    ];
+    const ended = [anImage(first, { phase: 'Queued' }), volume, claimOf(volume)];
+    expectBroken(s18LastCopy, aHistory(failed(101), { before: ended }), '102', 'the last copy of ubuntu');
+    expect(only(s18LastCopy, failed(100), { before: ended })).toEqual([]);
+    const goesOn = [syncing, volume, claimOf(volume)];
+    expect(only(s18LastCopy, failed(100), { before: goesOn })).toHaveLength(1);
+  });
+
   test('a user may delete it, and so may a function if the image is being deleted', () => {
     const last = [succeeded(first), cut];
     expect(only(s18LastCopy, [by('user', cut, { isGone: true })], { before: last })).toEqual([]);

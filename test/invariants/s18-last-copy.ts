@@ -1,4 +1,4 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
 import {
   attemptLabel,
   imageUidLabel,
@@ -15,7 +15,7 @@ import { isFunction } from './writers.ts';
 /**
  * S18, the last copy: no function deletes the last usable copy of an image that exists and is not being deleted: a snapshot that is
  * ready and not being deleted, or the downloaded and bound volume of its present attempt. A copy counts if it existed when the
- * deciding pass began.
+ * deciding pass began; a volume does not if the status was Queued or Retrying then, because the volumes of ended attempts are deleted.
  */
 export const s18LastCopy: Invariant = {
   number: 'S18',
@@ -23,6 +23,8 @@ export const s18LastCopy: Invariant = {
   judge: () => {
     /** The lost copies of each image, and when they were lost. */
     const lost = new Map<string, { revision: number; ms: number }>();
+    /** Since when the status of each image uses the volume of an attempt that it had ended, or did not know. */
+    const used = new Map<string, { revision: number; ms: number }>();
     const judge = (step: Step<DataVolume> | Step<VolumeSnapshot>) => {
       const { object, before, isGone, change, state, revision } = step;
       if (!before || isLeaving(before) || !(isGone || isLeaving(object))) return noteUnusable(step, lost);
@@ -32,7 +34,8 @@ export const s18LastCopy: Invariant = {
         const hadAnother = lost.get(uid);
         lost.set(uid, { revision, ms: change.atMs });
         if (!isFunction(change.by) || deletionTimestamp || copiesOf(image, state).length > 0) continue;
-        if (hadAnother && beganBefore(step as Step, hadAnother)) continue;
+        const usedSince = object.kind === DataVolumeKind.kind ? used.get(uid) : undefined;
+        if ([hadAnother, usedSince].some((then) => then && beganBefore(step as Step, then))) continue;
         return `${change.by} deleted ${object.kind} ${object.metadata.name}, the last copy of ${name}`;
       }
       return undefined;
@@ -40,9 +43,18 @@ export const s18LastCopy: Invariant = {
     return {
       download: judge,
       snapshot: judge,
+      image: ({ object, before, revision, change }) => {
+        const isEnded = [undefined, 'Queued', 'Retrying'].includes(before?.status?.phase);
+        if (isEnded && usesItsVolume(object)) used.set(object.metadata.uid, { revision, ms: change.atMs });
+        return undefined;
+      },
     };
   },
 };
+
+/** An attempt that ended does not use its volume. */
+const usesItsVolume = ({ status }: VMDiskImage) =>
+  ['Snapshotting', 'Succeeded', 'Failed'].includes(status?.phase ?? '');
 
 const isLeaving = ({ metadata }: KubernetesObject) => metadata.deletionTimestamp !== undefined;
 
@@ -77,8 +89,7 @@ function isUsableFor(image: VMDiskImage, object: DataVolume | VolumeSnapshot, { 
   const isOfNow =
     labels?.[revisionLabel] === String(status?.revision) &&
     labels[attemptLabel] === String(status?.attempt) &&
-    // An attempt that ended does not use its volume.
-    ['Snapshotting', 'Succeeded', 'Failed'].includes(status?.phase ?? '');
+    usesItsVolume(image);
   if (!isItsOwn || !isOfNow || phase !== 'Succeeded' || !isTrue(conditions, 'Bound')) return false;
   const claim = [...claims.values()].find((one) => one.metadata.name === name && one.metadata.namespace === namespace);
   return claim !== undefined && !isLeaving(claim);

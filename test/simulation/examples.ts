@@ -277,4 +277,19 @@ export const misjudged: typeof examples = [
       { troubleSeconds: 0 },
     ),
   },
+  {
+    invariant: 'S18',
+    what: 'who had read an image as Queued deleted the volume of an attempt that the next write said was kept',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 0, do: 'deleteImage', image: 'a' },
+        { seconds: 1, do: 'createImage', image: 'a' },
+        { seconds: 1, do: 'wipeStatus', image: 'a' },
+        { seconds: 1, do: 'deleteSnapshotClass' },
+      ],
+      [],
+      { order: { seed: 499315066, share: 0.5 }, overtakings: [{ at: 108, by: 1 }], troubleSeconds: 10 },
+    ),
+  },
 ];
