@@ -287,4 +287,14 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
       { troubleSeconds: 200 },
     ),
   },
+  {
+    invariant: 'S8',
+    what: 'an image is not Ready with a restored snapshot that an annotation names and that does not exist',
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'c' },
+      { seconds: 40, do: 'restoreImage', image: 'c', hasStatus: true, hasChildren: false },
+      { seconds: 0, do: 'useRevision', image: 'c', revision: 1 },
+      { seconds: 1, do: 'requestSync', image: 'c' },
+    ]),
+  },
 ];
