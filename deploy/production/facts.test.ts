@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { stand as standWorkspace } from '../../functions/compose-workspace/standing.ts';
+import { stand as standWorkspace, workspaceFacts } from '../../functions/compose-workspace/standing.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
 import { facts } from '../../shared/events.ts';
 import { phases } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { move } from '../../shared/rules/image-status.ts';
-import { stand } from '../../shared/rules/machine-status.ts';
+import { machineFacts, stand } from '../../shared/rules/machine-status.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';
@@ -52,3 +52,23 @@ test('everything that is told has a schema, and every schema something that is t
 test.each(all)('$type fits its schema, field for field', ({ type, data }) => {
   expect(facts[type as keyof typeof facts].parse(JSON.parse(JSON.stringify(data)))).toEqual(data);
 });
+
+test.each(['Ready', 'Failed'] as const)(
+  'the event of a machine or workspace that is %s is rebuilt from its status',
+  (phase) => {
+    const standing = { phase, ...said, findings: [] };
+    const after = <T extends { status?: unknown }>(object: T, actions: readonly Action[]): T => {
+      const status = actions.flatMap((action) => (action.do === 'patchStatus' ? [action.status] : []));
+      return { ...object, status: Object.assign({}, ...status) };
+    };
+    const machine = stand(aVirtualMachine(), { ...standing, fields: noFields }, { nowMs });
+    const workspace = standWorkspace(aWorkspace(), { ...standing, fields: {} }, nowMs);
+    const rebuilt = [
+      ...machineFacts.of(after(aVirtualMachine(), machine)),
+      ...workspaceFacts.of(after(aWorkspace(), workspace)),
+    ];
+    const withoutTrace = (actions: readonly Action[]) =>
+      told(actions).map(({ type, id, data }) => ({ type, id, data }));
+    expect(withoutTrace(rebuilt)).toEqual(withoutTrace([...machine, ...workspace]));
+  },
+);

@@ -38,6 +38,7 @@ import { grantName } from './home.ts';
 import type { Observed } from './observed.ts';
 import { observeOne } from './read.ts';
 import { credentialsName, siteCredentials } from './roles/credentials.ts';
+import { workspaceFacts } from './standing.ts';
 
 /** The image that a domain event is about. */
 const ImageFact = z.object({ namespace: z.string(), name: z.string() });
@@ -104,6 +105,7 @@ export default defineFunction<Observed>({
     { resource: Event, verbs: ['create'] },
   ],
   scale: 'zero',
+  facts: workspaceFacts,
   observe,
   decide,
 });

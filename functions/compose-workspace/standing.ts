@@ -1,3 +1,4 @@
+import type { Facts } from '../../shared/function.ts';
 import type { Condition } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import {
   type Component,
@@ -7,7 +8,7 @@ import {
   type WorkspacePhase,
   type WorkspaceStatus,
 } from '../../shared/resources/pelotech/workspace.ts';
-import type { Action } from '../../shared/rules/actions.ts';
+import type { Action, Tell } from '../../shared/rules/actions.ts';
 import { conditionOf, withCondition } from '../../shared/rules/conditions.ts';
 import { record, tellable } from '../../shared/rules/image-status.ts';
 import { lasted } from '../../shared/rules/lasted.ts';
@@ -94,11 +95,19 @@ export function stand(workspace: Workspace, standing: WorkspaceStanding, nowMs: 
   );
   const readyAt = before.readyAt ?? (phase === 'Ready' ? now : undefined);
   const found = { ...before, conditions: [...(before.conditions ?? [])].sort((a, b) => a.type.localeCompare(b.type)) };
-  const changed = changesOf(found, { ...fields, phase, message, conditions, observedGeneration, readyAt });
+  const isNews = isSaidAnew(before, phase, reason);
+  const lastPhaseTransitionTime = before.phase !== phase || isNews ? now : before.lastPhaseTransitionTime;
+  const wanted = { ...fields, phase, message, conditions, observedGeneration, readyAt, lastPhaseTransitionTime };
+  const changed = changesOf(found, wanted);
   if (Object.keys(changed).length === 0) return [];
   return [
     { do: 'patchStatus', resource: WorkspaceKind, of: workspace, status: changed },
-    ...(isSaidAnew(before, phase, reason) ? told(workspace, { phase, reason, message, now }) : []),
+    ...(isNews
+      ? [
+          record(workspace, phase === 'Failed', reason, message, `${observedGeneration}/${now}`),
+          tell(workspace, { phase, reason, message, time: now }),
+        ]
+      : []),
     ...(phase === 'Ready' && before.readyAt === undefined ? measured(workspace, conditions) : []),
   ];
 }
@@ -107,26 +116,35 @@ const isSaidAnew = ({ phase: before, conditions }: WorkspaceStatus, phase: Works
   phase !== 'Provisioning' &&
   (before !== phase || (phase === 'Failed' && conditionOf(conditions, 'Ready')?.reason !== reason));
 
-interface Said {
+interface Fact {
   phase: WorkspacePhase;
   reason: string;
   message: string;
-  now: string;
+  time: string;
 }
 
-const told = (workspace: Workspace, { phase, reason, message, now }: Said): Action[] => {
+/** Its id is made of what the status keeps. */
+function tell(workspace: Workspace, { phase, reason, message, time }: Fact): Tell {
   const { uid, name, generation } = workspace.metadata;
   const fact = phase === 'Ready' ? 'ready' : 'failed';
-  return [
-    record(workspace, phase === 'Failed', reason, message, `${generation}/${now}`),
-    {
-      do: 'tell',
-      type: workspaceFact(fact),
-      id: digestOf([uid, generation, fact, reason, now]),
-      subject: name,
-      data: { name, uid, generation, time: now, phase, reason, message },
-    },
-  ];
+  return {
+    do: 'tell',
+    type: workspaceFact(fact),
+    id: digestOf([uid, fact, phase === 'Failed' ? reason : '', time]),
+    subject: name,
+    data: { name, uid, generation, time, phase, reason, message },
+    about: workspace,
+  };
+}
+
+/** The event of a workspace's present phase, rebuilt from its status. */
+export const workspaceFacts: Facts<Workspace> = {
+  resource: WorkspaceKind,
+  of: (workspace) => {
+    const { phase, message = '', conditions, lastPhaseTransitionTime: time } = workspace.status ?? {};
+    if ((phase !== 'Ready' && phase !== 'Failed') || time === undefined) return [];
+    return [tell(workspace, { phase, reason: conditionOf(conditions, 'Ready')?.reason ?? phase, message, time })];
+  },
 };
 
 /** Once for a workspace: until each of its stages was through, and until all of it was. */

@@ -9,6 +9,7 @@ import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machin
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
+import { machineFacts } from '../../shared/rules/machine-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
@@ -44,6 +45,7 @@ export default defineFunction<Observed>({
     { resource: Event, verbs: ['create'] },
   ],
   scale: 'zero',
+  facts: machineFacts,
   observe,
   decide,
 });

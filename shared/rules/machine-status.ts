@@ -1,3 +1,4 @@
+import type { Facts } from '../function.ts';
 import {
   type MachineCondition,
   type MachinePhase,
@@ -6,7 +7,7 @@ import {
   type VirtualMachineStatus,
 } from '../resources/pelotech/virtual-machine.ts';
 import type { Condition, VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
-import type { Action, TraceOfMachine } from './actions.ts';
+import type { Action, Tell } from './actions.ts';
 import { conditionOf, withCondition } from './conditions.ts';
 import { record, tellable } from './image-status.ts';
 import { lasted } from './lasted.ts';
@@ -54,6 +55,7 @@ export function stand(
   const now = toTime(nowMs);
   const message = tellable(words);
   const isReady = phase === 'Ready';
+  const isNews = isSaidAnew(before, phase, reason);
   const observedGeneration = machine.metadata.generation;
   const ready: Finding = { type: 'Ready', status: isReady ? 'True' : 'False', reason, message };
   const conditions = [...findings, ready].reduce<Condition[]>(
@@ -67,6 +69,7 @@ export function stand(
     conditions,
     observedGeneration,
     readyAt: before.readyAt ?? (isReady ? now : undefined),
+    lastPhaseTransitionTime: before.phase !== phase || isNews ? now : before.lastPhaseTransitionTime,
   };
   // Server-side apply of another's condition may leave ours in another order, which says nothing.
   const found = { ...before, conditions: [...(before.conditions ?? [])].sort((a, b) => a.type.localeCompare(b.type)) };
@@ -76,7 +79,12 @@ export function stand(
   const isFirst = isReady && before.readyAt === undefined;
   return [
     { do: 'patchStatus', resource: VirtualMachineKind, of: machine, status: changed, trace },
-    ...(isSaidAnew(before, phase, reason) ? told(machine, { phase, reason, message, now, trace }) : []),
+    ...(isNews
+      ? [
+          record(machine, phase === 'Failed', reason, message, `${observedGeneration}/${now}`),
+          { ...tell(machine, { phase, reason, message, time: now }), trace },
+        ]
+      : []),
     ...(isFirst
       ? [lasted({ metric: 'ot.machine.ready.duration', since: machine.metadata.creationTimestamp, nowMs, trace })]
       : []),
@@ -93,26 +101,34 @@ const isSaidAnew = ({ phase: before, conditions }: VirtualMachineStatus, phase: 
   phase !== 'Provisioning' &&
   (before !== phase || (phase === 'Failed' && conditionOf(conditions, 'Ready')?.reason !== reason));
 
-interface Said {
+interface Fact {
   phase: MachinePhase;
   reason: string;
   message: string;
-  now: string;
-  trace: TraceOfMachine;
+  time: string;
 }
 
-const told = (machine: VirtualMachine, { phase, reason, message, now, trace }: Said): Action[] => {
+/** Its id is made of what the status keeps. */
+function tell(machine: VirtualMachine, { phase, reason, message, time }: Fact): Tell {
   const { uid, namespace, name, generation } = machine.metadata;
   const fact = phase === 'Ready' ? 'ready' : 'failed';
-  return [
-    record(machine, phase === 'Failed', reason, message, `${generation}/${now}`),
-    {
-      do: 'tell',
-      type: machineFact(fact),
-      id: digestOf([uid, generation, fact, reason, now]),
-      subject: `${namespace}/${name}`,
-      data: { namespace, name, uid, generation, time: now, phase, reason, message },
-      trace,
-    },
-  ];
+  return {
+    do: 'tell',
+    type: machineFact(fact),
+    id: digestOf([uid, fact, phase === 'Failed' ? reason : '', time]),
+    subject: `${namespace}/${name}`,
+    data: { namespace, name, uid, generation, time, phase, reason, message },
+    trace: traceOfMachine(machine, undefined),
+    about: machine,
+  };
+}
+
+/** The event of a machine's present phase, rebuilt from its status. */
+export const machineFacts: Facts<VirtualMachine> = {
+  resource: VirtualMachineKind,
+  of: (machine) => {
+    const { phase, message = '', conditions, lastPhaseTransitionTime: time } = machine.status ?? {};
+    if (phase === undefined || phase === 'Provisioning' || time === undefined) return [];
+    return [tell(machine, { phase, reason: conditionOf(conditions, 'Ready')?.reason ?? phase, message, time })];
+  },
 };

@@ -332,6 +332,7 @@ export const VirtualMachineStatus = z.object({
     .optional()
     .describe('What keeps the machine from being Ready: an error, or a step. If it lasts, the machine is Failed.'),
   readyAt: time('When it was Ready for the first time.').optional(),
+  lastPhaseTransitionTime: time('When the phase, or the reason of Failed, last changed.').optional(),
 });
 export type VirtualMachineStatus = z.infer<typeof VirtualMachineStatus>;
 

@@ -286,6 +286,7 @@ export const WorkspaceStatus = z.object({
     .optional()
     .describe('The VMDiskImages it holds.'),
   readyAt: time('When it was Ready for the first time.').optional(),
+  lastPhaseTransitionTime: time('When the phase, or the reason of Failed, last changed.').optional(),
 });
 export type WorkspaceStatus = z.infer<typeof WorkspaceStatus>;
 
