@@ -11,7 +11,7 @@ const page = (between: string) => `# Metrics\n\n<!-- metrics -->${between}<!-- /
 async function driftOf(text: string) {
   const folder = await mkdtemp(join(tmpdir(), 'ot-metrics-'));
   try {
-    const file = pathToFileURL(join(folder, 'ARCHITECTURE.md'));
+    const file = pathToFileURL(join(folder, 'README.md'));
     await writeFile(file, text);
     return await metricsTableDrift(file);
   } finally {
@@ -19,7 +19,7 @@ async function driftOf(text: string) {
   }
 }
 
-test('ARCHITECTURE.md holds the table of shared/runtime/metrics.ts', async () => {
+test('deploy/dashboards/README.md holds the table of shared/runtime/metrics.ts', async () => {
   expect(await metricsTableDrift()).toBeUndefined();
 });
 
@@ -42,5 +42,5 @@ test('a page that differs or has lost its markers is told of; one that is right,
   expect(await driftOf(page(`\n${metricsTable()}\n`))).toBeUndefined();
   expect(await driftOf(page('\nold\n'))).toContain('Run "npm run generate"');
   expect(await driftOf('# Metrics\n')).toContain('expected the markers <!-- metrics --> and <!-- /metrics -->');
-  expect(await metricsTableDrift(pathToFileURL('/nowhere/ARCHITECTURE.md'))).toBeUndefined();
+  expect(await metricsTableDrift(pathToFileURL('/nowhere/README.md'))).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { countUsers } from './using.ts';
 
 /**
  * S13, counts: never negative; at rest an image counts exactly the machines that use it and the workspaces that wait for it, and says since when nobody does. An
- * image that nobody ever named and that has come to no end yet is not counted (reliability §2; ARCHITECTURE, Decisions).
+ * image that nobody ever named and that has come to no end yet is not counted (reliability §2; functions/count-refs/README.md).
  */
 export const s13Counts: Invariant = {
   number: 'S13',

@@ -16,7 +16,7 @@ interface Owned {
 
 type Kind = 'image' | 'machine' | 'machine of a workspace';
 
-/** Of the objects that users make; of what the functions made themselves, nobody touches anything but the status (ARCHITECTURE). */
+/** Of the objects that users make; of what the functions made themselves, nobody touches anything but the status (functions/README.md). */
 const owned: Record<Kind, Partial<Record<FunctionName, Owned>>> = {
   image: {
     preload: {

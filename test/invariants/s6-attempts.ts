@@ -23,7 +23,7 @@ interface Attempts {
  * pass, for each time is paid for. Not counted are attempts that the status counts back (they never started), a DataVolume
  * made again whose importer existed for less than a sweep, and what was before a hand wiped or reset the status. The download
  * of an image that is being deleted may go on until the next audit, which finds a deletion that nobody was told of. Of the bytes
- * no object tells (reliability §2; ARCHITECTURE, "Evidence that a DataVolume existed").
+ * no object tells (reliability §2; functions/follow-sync/README.md).
  */
 export const s6Attempts: Invariant = {
   number: 'S6',
