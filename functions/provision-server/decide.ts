@@ -21,7 +21,7 @@ import type { Found, Observed } from './observed.ts';
 import { failedBoot, inTrouble } from './recover.ts';
 import { toChange, toCreate } from './requests.ts';
 import { pendingStanding, refusedStanding, runningStanding } from './standing.ts';
-import { isBusy, neverRan } from './state.ts';
+import { isBusy, isHostUnreachable, neverRan } from './state.ts';
 
 /**
  * Makes a server with what it needs, keeps it as its spec says, and says how it stands. Order: finalizer → flavor, key pair, ports →
@@ -65,7 +65,7 @@ function begin(observed: Observed, found: Found): Action[] {
 
 function follow(observed: Observed, found: Found, server: Server): Action[] {
   const { machine, refusals } = observed;
-  if (neverRan(server)) return failedBoot(observed, found, server);
+  if (neverRan(server) && !isHostUnreachable(server)) return failedBoot(observed, found, server);
   const trouble = inTrouble(observed, found, server);
   if (trouble) return trouble;
   const next = toChange(observed, found, server);

@@ -105,17 +105,11 @@ describe('a boot that failed', () => {
 });
 
 describe('a server that ran and is in trouble', () => {
-  const hostDown = { host_status: 'DOWN' };
   test.each<[string, Seen, string[]]>([
     [
       'in ERROR is waited for',
       running({ server: inError }),
       ['patchStatus', 'record Warning ServerError', 'lookLater 30000'],
-    ],
-    [
-      'on a host that is down is waited for',
-      running({ server: hostDown }),
-      ['patchStatus', 'record Warning HostDown', 'lookLater 30000'],
     ],
     [
       'is looked at when its time is up',
@@ -156,7 +150,7 @@ describe('a server that ran and is in trouble', () => {
   });
   test('is asked nothing else meanwhile', () => {
     const machine = aKupenStackMachine({ spec: { running: false, vcpu: 2 } });
-    expect(pass(running({ machine, server: hostDown })).requests).toEqual([]);
+    expect(pass(running({ machine, server: { host_status: 'DOWN' } })).requests).toEqual([]);
   });
   test('that mends by itself is as before', () => {
     const found = pass(running({ machine: known({ failedSince: at(0) }) }));
@@ -171,6 +165,62 @@ describe('a server that ran and is in trouble', () => {
     expect(pass(running({ machine, server: { ...inError, 'OS-EXT-STS:task_state': 'deleting' } })).requests).toEqual(
       [],
     );
+  });
+});
+
+describe('a server on a host that is unreachable', () => {
+  const longAgo = { failedSince: at(-100_000) };
+  const fenced = { unreachableHostRecoverAfter: '10m' };
+  const since = (status: Partial<KupenStackMachineStatus>, reason = 'HostDown') =>
+    known({
+      ...status,
+      conditions: [{ type: 'ServerReady', status: 'False', reason, message: '', lastTransitionTime: moment(0) }],
+    });
+  test.each([
+    ['that is down', { host_status: 'DOWN' }, 'HostDown', 'Host host-1 is down.'],
+    ['that Nova cannot say anything of', { host_status: 'UNKNOWN' }, 'HostUnknown', 'Nova does not know'],
+    ['in ERROR', { ...inError, host_status: 'DOWN' }, 'HostDown', 'Host host-1 is down.'],
+    ['whose first boot failed', { ...failed, host_status: 'DOWN' }, 'HostDown', 'Host host-1 is down.'],
+  ])('%s is left alone, however long, and the condition says what to do', (_, server, reason, words) => {
+    const found = pass(running({ machine: since(longAgo, reason), server }));
+    expect(found.requests).toEqual([]);
+    expect(found.conditions).toMatchObject({ ServerReady: `False ${reason}`, Ready: `False ${reason}` });
+    expect(found.status).toMatchObject({
+      phase: 'Failed',
+      message: expect.stringMatching(
+        new RegExp(
+          `^${words}.* left alone.*[Ff]ence the host and set the policy's unreachableHostRecoverAfter, or delete`,
+        ),
+      ),
+    });
+  });
+  test('is given up after the time that the policy sets for fenced hosts', () => {
+    const down = { host_status: 'DOWN' };
+    const lasting = (seconds: number) =>
+      pass(
+        running({
+          machine: since({ phase: 'Failed', failedSince: moment(10 - seconds) }),
+          server: down,
+          policy: fenced,
+        }),
+      );
+    expect(lasting(599).requests).toEqual([]);
+    expect(lasting(599).status).toMatchObject({ message: expect.stringContaining('lasts for 10m') });
+    expect(lasting(600).done).toContain('deleteServer id-server');
+  });
+  test('that was in ERROR before is given that time from when its host is unreachable', () => {
+    const machine = since(longAgo, 'ServerError');
+    const found = pass(running({ machine, server: { ...inError, host_status: 'DOWN' }, policy: fenced }));
+    expect(found.requests).toEqual([]);
+    expect(found.status).toMatchObject({ failedSince: moment(10) });
+  });
+  test('is left alone if that time cannot be read', () => {
+    const policy = { unreachableHostRecoverAfter: 'soon' };
+    const found = pass(running({ machine: since(longAgo), server: { host_status: 'DOWN' }, policy }));
+    expect(found.requests).toEqual([]);
+    expect(found.status).toMatchObject({
+      message: expect.stringContaining('unreachableHostRecoverAfter cannot be read'),
+    });
   });
 });
 

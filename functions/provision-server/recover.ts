@@ -3,13 +3,14 @@ import { deleteServer, type Server } from '../../shared/resources/openstack/serv
 import type { Action } from '../../shared/rules/actions.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
 import { callsFor, cloudReady, isNotSo, standOnCloud } from '../../shared/rules/cloud-status.ts';
+import { conditionOf } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
-import { isValid } from '../../shared/rules/policy.ts';
+import { isValid, type Policy } from '../../shared/rules/policy.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import { factsOf } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
-import { phaseOf, troubleOf } from './state.ts';
+import { phaseOf, type Trouble, troubleOf } from './state.ts';
 
 /**
  * A boot that failed is written down first, then its server goes: until then its volumes stay reserved (nova 26). The next boot
@@ -51,21 +52,16 @@ export const sayFailedBoot = (failure: string, next: string | undefined) =>
 const toDelete = (server: Server) => (phaseOf(server) === 'Terminating' ? [] : [deleteServer(server.id)]);
 
 /**
- * A server in ERROR, or on a host that is down: for longer than the policy's serverRecoverAfter it is given up, and another is
- * made from the same volumes.
+ * A server that is in trouble for longer than the policy says is given up, and another is made from the same volumes. On a host that is
+ * unreachable it may still run and write to these volumes, so there it is given up only if the policy says that hosts are fenced.
  */
 export function inTrouble(observed: Observed, found: Found, server: Server): Action[] | undefined {
   const { machine, policy, nowMs, refusals } = observed;
   const trouble = troubleOf(server);
   if (!trouble) return undefined;
-  const since = machine.status?.failedSince ?? toTime(nowMs);
-  const lastsMs = policy.values.serverRecoverAfter;
-  const leftMs = Date.parse(since) + lastsMs - nowMs;
-  const isKnown = isValid(policy, 'serverRecoverAfter');
-  const outlook = isKnown
-    ? `If that lasts for ${sayDuration(lastsMs)}, a server is made anew from the same volumes.`
-    : `It is left alone, for the policy's serverRecoverAfter cannot be read.`;
-  const message = `${sentence(trouble.message)} ${outlook}`;
+  const since = sinceOf(machine, trouble) ?? toTime(nowMs);
+  const lastsMs = isValid(policy, trouble.limit) ? policy.values[trouble.limit] : undefined;
+  const message = `${sentence(trouble.message)} ${outlookOf(trouble, policy, lastsMs)}`;
   const standing = {
     phase: 'Failed',
     isReady: false,
@@ -75,11 +71,25 @@ export function inTrouble(observed: Observed, found: Found, server: Server): Act
     fields: { ...factsOf(observed, found, server), failedSince: since },
   };
   const written = standOnCloud(Machine, machine, standing, { nowMs });
-  if (!isKnown) return written;
+  if (lastsMs === undefined) return written;
+  const leftMs = Date.parse(since) + lastsMs - nowMs;
   if (leftMs > 0) return [...written, { do: 'lookLater', about: machine, afterMs: Math.min(leftMs, 30_000) }];
   return [
     ...written,
     ...callsFor(machine, toDelete(server), refusals),
     { do: 'lookLater', about: machine, afterMs: 2000 },
   ];
+}
+
+/** Since when it is in this trouble; another one that it was in before does not count. */
+const sinceOf = ({ status }: Machine, { reason }: Trouble) => {
+  const before = conditionOf(status?.conditions, 'ServerReady')?.reason;
+  return before === undefined || before === reason ? status?.failedSince : undefined;
+};
+
+function outlookOf({ limit }: Trouble, policy: Policy, lastsMs: number | undefined): string {
+  if (lastsMs !== undefined)
+    return `If that lasts for ${sayDuration(lastsMs)}, a server is made anew from the same volumes.`;
+  if (!isValid(policy, limit)) return `It is left alone, for the policy's ${limit} cannot be read.`;
+  return `The server is left alone, because it may still run there and write to its volumes. Fence the host and set the policy's ${limit}, or delete the server.`;
 }

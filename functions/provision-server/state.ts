@@ -47,12 +47,26 @@ export const isBusy = (server: Server) =>
 /** Its first boot went wrong: it never ran. */
 export const neverRan = (server: Server) => server.status === 'ERROR' && server['OS-SRV-USG:launched_at'] === null;
 
-/** Why it does not run although it should: it is in ERROR, or the host that it is on is down. */
-export function troubleOf(server: Server): { reason: string; message: string } | undefined {
-  if (server.status === 'ERROR') {
-    const words = server.fault?.message;
-    return { reason: 'ServerError', message: words ? `The server is in ERROR: ${words}` : 'The server is in ERROR' };
-  }
-  if (server.host_status !== 'DOWN') return undefined;
-  return { reason: 'HostDown', message: `Host ${server['OS-EXT-SRV-ATTR:host'] ?? 'of the server'} is down` };
+/** Why a server does not run although it should, and the policy key that says how long that may last. */
+export interface Trouble {
+  reason: string;
+  message: string;
+  limit: 'serverRecoverAfter' | 'unreachableHostRecoverAfter';
 }
+
+/** It is on a host that is down or unknown, or in ERROR. The host comes first: Nova cannot stop what may still run there. */
+export function troubleOf(server: Server): Trouble | undefined {
+  if (isHostUnreachable(server)) {
+    const host = server['OS-EXT-SRV-ATTR:host'] ?? 'of the server';
+    const limit = 'unreachableHostRecoverAfter';
+    return server.host_status === 'DOWN'
+      ? { reason: 'HostDown', message: `Host ${host} is down`, limit }
+      : { reason: 'HostUnknown', message: `Nova does not know whether host ${host} is up`, limit };
+  }
+  if (server.status !== 'ERROR') return undefined;
+  const words = server.fault?.message;
+  const message = words ? `The server is in ERROR: ${words}` : 'The server is in ERROR';
+  return { reason: 'ServerError', message, limit: 'serverRecoverAfter' };
+}
+
+export const isHostUnreachable = ({ host_status: status }: Server) => status === 'DOWN' || status === 'UNKNOWN';

@@ -78,6 +78,7 @@ const keys = {
   machineUnschedulableAfter: duration('15m'),
   openstackEndpoints: words(['*'], 'URL globs, one a line'),
   serverRecoverAfter: duration('5m'),
+  unreachableHostRecoverAfter: key<number | undefined>(undefined, 'a duration such as "10m"', parseDurationMs),
   ansible: oneOf('Run', ['Run', 'External']),
   ansibleRunnerImage: optional(
     'an image of ansible-runner such as registry.example/ansible-runner:1.0',

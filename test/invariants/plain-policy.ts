@@ -53,6 +53,7 @@ const keys: Readonly<Record<string, RegExp>> = {
   machineUnschedulableAfter: duration,
   openstackEndpoints: some,
   serverRecoverAfter: duration,
+  unreachableHostRecoverAfter: duration,
   ansible: /^(Run|External)$/,
   ansibleRunnerImage: /^[a-z0-9][\w.:@/-]{0,500}$/i,
   ansibleRolesConfigMap: name,

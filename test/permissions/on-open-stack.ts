@@ -10,7 +10,7 @@ export const onOpenStack = (story: OpenStackStory): Story => ({
   name: story.name,
   simulators: false,
   local: { openStack: true },
-  policy: { serverRecoverAfter: '1s', retryBackoffDuration: '1s' },
+  policy: { serverRecoverAfter: '1s', unreachableHostRecoverAfter: '1s', retryBackoffDuration: '1s' },
   async run({ kube }) {
     const [openStack, images] = await Promise.all([simulated({ speed: 30 }), serveImages()]);
     try {

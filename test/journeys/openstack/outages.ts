@@ -61,7 +61,7 @@ export const stories: OpenStackStory[] = [
     name: 'a host that is down for a moment: the server stays, and that is over as soon as the host is back',
     simulatedOnly: 'the one host of the real services is the process that answers for Nova, too',
     async run(world) {
-      await setPolicy(world, { serverRecoverAfter: '1h' });
+      await setPolicy(world, { unreachableHostRecoverAfter: '1h' });
       try {
         const before = await runningMachine(world);
         world.setHostUp(false);

@@ -68,6 +68,7 @@ export function runOnOpenStack(
  */
 export const quickPolicy = {
   serverRecoverAfter: '1s',
+  unreachableHostRecoverAfter: '1s',
   retryBackoffDuration: isReal ? '5s' : '1s',
   retryLimit: '2',
 };
