@@ -18,12 +18,12 @@ interface Attempts {
 }
 
 /**
- * S6, attempts: an image has at most retryLimit + 1 DataVolumes of a revision, over crashes and replays, by the highest
- * limit since the first of them; and once all is still no importer begins a third time longer after its second than a sweep and a
- * pass, for each time is paid for. Not counted are attempts that the status counts back (they never started), a DataVolume
- * made again whose importer existed for less than a sweep, and what was before a hand wiped or reset the status. The download
- * of an image that is being deleted may go on until the next audit, which finds a deletion that nobody was told of. Of the bytes
- * no object tells (reliability §2; functions/follow-sync/README.md).
+ * S6, attempts: an image has at most retryLimit + 1 DataVolumes of a revision, over crashes and replays, by the highest limit
+ * since the first of them; and once all is still no importer begins a third time longer after its second than a sweep and a pass,
+ * for each time is paid for. Not counted are attempts that the status counts back (they never started), a DataVolume made again
+ * whose importer existed for less than a sweep, a DataVolume that a hand made, as by a restore, and what was before a hand wiped
+ * or reset the status. The download of an image that is being deleted may go on until the next audit, which finds a deletion that
+ * nobody was told of. Of the bytes no object tells (reliability §2; functions/follow-sync/README.md).
  */
 export const s6Attempts: Invariant = {
   number: 'S6',
@@ -73,7 +73,7 @@ export const s6Attempts: Invariant = {
           importedFrom.delete(uid);
         }
         if (before) return countRestarts(metadata.uid, said?.restartCount ?? 0, change.atMs, image);
-        if (isGone || attempt === undefined) return undefined;
+        if (isGone || attempt === undefined || isByHand(change)) return undefined;
         const attempts = ofRevision(uid, of, revision);
         const status = image?.status;
         const isWanted = status?.phase === 'Syncing' && String(status.attempt) === attempt && !status.dataVolume;

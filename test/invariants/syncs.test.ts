@@ -81,6 +81,12 @@ describe('S6', () => {
     expectBroken(s6Attempts, aHistory(tries(4)), '114', 'is number 4 of its revision, allowed were 3');
   });
 
+  test('a DataVolume that a backup restored is no attempt', () => {
+    const restored = download(syncing(4));
+    expect(only(s6Attempts, [...tries(3), by('user', restored)])).toEqual([]);
+    expectBroken(s6Attempts, aHistory([...tries(3), by('start-sync', restored)]), '113', 'is number 4');
+  });
+
   test('the same DataVolume made anew after it was seen at work counts as another', () => {
     const seen = image({ ...syncing(3).status, dataVolume: download(syncing(3)).metadata.name });
     const again = [

@@ -292,4 +292,13 @@ export const misjudged: typeof examples = [
       { order: { seed: 499315066, share: 0.5 }, overtakings: [{ at: 108, by: 1 }], troubleSeconds: 10 },
     ),
   },
+  {
+    invariant: 'S6',
+    what: 'a download that a backup restored is no attempt of the functions',
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 0, do: 'policy', key: 'retryLimit', value: '0' },
+      { seconds: 1, do: 'restoreImage', image: 'a', hasStatus: false, hasChildren: true },
+    ]),
+  },
 ];
