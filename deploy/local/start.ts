@@ -34,7 +34,7 @@ export interface LocalOptions {
   /** Other schedules for the timers `sweep` and `audit`. */
   schedules?: EventingOptions['schedules'];
   faults?: EventingOptions['faults'];
-  cdi?: Omit<Partial<CdiOptions>, 'kube' | 'clock' | 'importImage'>;
+  cdi?: Omit<Partial<CdiOptions>, 'kube' | 'clock'>;
   snapshotter?: Omit<Partial<SnapshotterOptions>, 'kube' | 'clock'>;
   kubevirt?: Omit<Partial<KubevirtOptions>, 'kube' | 'clock'>;
   kubeOvn?: Omit<Partial<KubeOvnOptions>, 'kube' | 'clock'>;

@@ -9,6 +9,8 @@ import { inWords, type Rule } from '../permissions/granted.ts';
 /** One request of a ServiceAccount of the operator, as the API server's audit log has it. */
 export interface AuditedRequest {
   account: string;
+  /** The Pod that sent it, by its token. */
+  pod: string | undefined;
   verb: string;
   group: string;
   /** With its subresource: `vmdiskimages/status`; empty where the request is for no resource (discovery). */
@@ -171,7 +173,7 @@ export const added = (
 /** A line of the log (audit.k8s.io/v1 Event), as far as it is read here. */
 interface AuditEvent {
   auditID: string;
-  user: { username: string };
+  user: { username: string; extra?: Record<string, string[]> };
   verb: string;
   objectRef?: { apiGroup?: string; resource?: string; subresource?: string; namespace?: string; name?: string };
   responseStatus?: { code?: number; message?: string };
@@ -192,6 +194,7 @@ function requestOf({ user, verb, objectRef = {}, responseStatus = {}, ...event }
   const { code = 0, message = 'no reason given' } = responseStatus;
   return {
     account: user.username.slice(accounts.length),
+    pod: user.extra?.['authentication.kubernetes.io/pod-name']?.[0],
     verb,
     group: objectRef.apiGroup ?? '',
     resource: withSubresource(objectRef),

@@ -1,5 +1,9 @@
 import { rm } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { type AnyObject, Deployment } from '../../deploy/install/kinds.ts';
+import { type ImportRequest, importImage } from '../../deploy/local/importer/import-image.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
 import {
@@ -10,9 +14,10 @@ import {
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { putImage } from '../journeys/images.ts';
 import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from '../journeys/world.ts';
+import { readAudit } from './audit.ts';
 import { runInstaller, runInstallerOf } from './commands.ts';
 import { imageUnderTest, prepare } from './installation.ts';
-import { kubectl, kubectlOrFail } from './kubectl.ts';
+import { kubectl, kubectlOrFail, type Ran } from './kubectl.ts';
 import { buildReleaseBefore, type Release } from './release-before.ts';
 import { adminClient, onRealCluster } from './world.ts';
 
@@ -35,102 +40,202 @@ const isTransferring = (image: VMDiskImage | undefined) =>
 async function untilAllTransfer(world: World, names: readonly string[]): Promise<Map<string, VMDiskImage>> {
   const { kube, namespace } = world;
   for (;;) {
-    for (const name of names) await until(world, VMDiskImage, refOf(world, name), isTransferring);
+    for (const name of names) await until(world, VMDiskImage, refOf(world, name), isTransferring, patienceMs);
     const images = await kube.list(VMDiskImage, { namespace });
     if (images.every(isTransferring)) return new Map(images.map((image) => [image.metadata.name, image]));
   }
 }
 
-/** The start of the first follow-sync container of this release. The previous release wrote everything before it. */
-async function firstStartMs(): Promise<number> {
-  const ofFollowSync = ['-n', 'sync-operator', '-l', 'app.kubernetes.io/name=follow-sync'];
-  const { items } = JSON.parse(await kubectlOrFail('get', 'pods', ...ofFollowSync, '-o', 'json'));
-  const ours = (items as Running[]).filter(({ spec }) => spec.containers[0]?.image === imageUnderTest());
-  const states = ours.flatMap(({ status }) => status.containerStatuses ?? []);
-  const starts = states.map(({ state, lastState }) =>
-    Date.parse(lastState.terminated?.startedAt ?? state.running?.startedAt ?? ''),
-  );
-  expect(starts).toEqual([expect.any(Number)]);
-  return Math.min(...starts);
+const release: { before?: Release | undefined } = {};
+
+/** Shorter than what the installer waits for (commands.ts). */
+const patienceMs = 200_000;
+
+/** Downloads whose importers end only once `release` names their image. Each importer downloads first, and then waits. */
+function awaitedDownloads() {
+  const gates = new Map<string, PromiseWithResolvers<void>>();
+  const gateOf = (name: string) => {
+    const gate = gates.get(name) ?? Promise.withResolvers<void>();
+    gates.set(name, gate);
+    return gate;
+  };
+  return {
+    importImage: async (request: ImportRequest) => {
+      const result = await importImage(request);
+      if (result.outcome !== 'done') return result;
+      const { signal, url } = request;
+      const ended = new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      });
+      await Promise.race([gateOf(basename(url, '.qcow2')).promise, ended]);
+      return result;
+    },
+    release: (names: readonly string[]) => {
+      for (const name of names) gateOf(name).resolve();
+    },
+  };
 }
 
-interface Running {
-  spec: { containers: { image: string }[] };
-  status: {
-    containerStatuses?: {
-      state: { running?: { startedAt: string } };
-      lastState: { terminated?: { startedAt: string } };
-    }[];
-  };
+const followSync = { namespace: 'sync-operator', name: 'follow-sync' };
+const operator = ['-n', followSync.namespace];
+
+/** Keeps the Pod of the previous version beside a new one: no new Pod is available before its seconds are over (fewer than the deadline of 600). */
+const rollsOut = (minReadySeconds: number) =>
+  kubectlOrFail(
+    'patch',
+    'deployment',
+    followSync.name,
+    ...operator,
+    '-p',
+    JSON.stringify({ spec: { minReadySeconds } }),
+  );
+
+const Rollout = z.looseObject({ readyReplicas: z.number().default(0), updatedReplicas: z.number().default(0) });
+
+/** Both versions serve: one Pod of two is updated, and both are ready. */
+function runsBoth(deployment: AnyObject | undefined): boolean {
+  const { readyReplicas, updatedReplicas } = Rollout.parse(deployment?.status ?? {});
+  return readyReplicas === 2 && updatedReplicas === 1;
+}
+
+const ReplicaSets = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      metadata: z.looseObject({ name: z.string() }),
+      spec: z.looseObject({
+        template: z.looseObject({ spec: z.looseObject({ containers: z.array(z.looseObject({ image: z.string() })) }) }),
+      }),
+    }),
+  ),
+});
+
+/** The image of each follow-sync that wrote a status between two moments, by the API server's audit log, and how often. */
+async function writersOf(fromMs: number, untilMs: number, name?: string): Promise<Record<string, number>> {
+  const listed = await kubectlOrFail('get', 'replicasets', ...operator, '-o', 'json');
+  const sets = ReplicaSets.parse(JSON.parse(listed)).items;
+  const imageOf = (pod: string) =>
+    sets.find(({ metadata }) => pod.startsWith(`${metadata.name}-`))?.spec.template.spec.containers[0]?.image ?? pod;
+  const { requests } = await readAudit(process.env.OT_AUDIT_LOG ?? '');
+  const counts: Record<string, number> = {};
+  for (const request of requests) {
+    const isStatus = request.account === followSync.name && request.resource === 'vmdiskimages/status';
+    const isThen = request.atMs >= fromMs && request.atMs <= untilMs && request.code < 300;
+    if (!isStatus || !isThen || (name !== undefined && request.name !== name)) continue;
+    const image = imageOf(request.pod ?? 'no Pod');
+    counts[image] = (counts[image] ?? 0) + 1;
+  }
+  return counts;
 }
 
 /** The message of the previous release, which mistakes some scratch space rounds of CDI for a deletion and ends the attempt. */
 const mistaken = 'The importer Pod was deleted by somebody';
+/** How long after its request a watch may report a write. */
+const reportedWithinMs = 10_000;
 
-/** The images whose attempts it ended by mistake between two moments, once for each time. */
-async function endedByMistake({ history }: World, fromMs: number, untilMs: number): Promise<string[]> {
+/** The images whose attempts the previous release ended by that mistake, once for each time. The audit log has to confirm it. */
+async function endedByMistake({ history }: World, fromMs: number): Promise<string[]> {
   const { changes } = await history.evidence();
-  const ends = changes.flatMap(({ object, atMs }) => {
+  const ends = new Map<string, { name: string; atMs: number }>();
+  for (const { object, atMs } of changes) {
     const { metadata, status } = object as VMDiskImage;
-    const isEnd = object.kind === VMDiskImage.kind && status?.phase === 'Retrying';
-    const isMistake = status?.message?.startsWith(mistaken) && atMs >= fromMs && atMs < untilMs;
-    return isEnd && isMistake ? [`${metadata.name} ${status.attempts}`] : [];
-  });
-  return [...new Set(ends)].map((end) => end.split(' ')[0] ?? '');
+    if (object.kind !== VMDiskImage.kind || atMs < fromMs || !status?.message?.startsWith(mistaken)) continue;
+    const end = `${metadata.name} ${status.attempts}`;
+    if (!ends.has(end)) ends.set(end, { name: metadata.name, atMs });
+  }
+  for (const { name, atMs } of ends.values())
+    expect(await writersOf(atMs - reportedWithinMs, atMs, name)).toHaveProperty([release.before?.image ?? '']);
+  return [...ends.values()].map(({ name }) => name);
 }
 
-const release: { before?: Release | undefined } = {};
+const slots = 20;
+const counted = (counts: Record<string, number>) =>
+  Object.entries(counts)
+    .map(([image, count]) => `${image} ${count}`)
+    .join(', ');
 
-/** Twenty downloads begin under the previous release and end while the functions are replaced, or later. */
-const upgrade: Story = {
-  name: 'an upgrade while 20 images sync: none is downloaded again, none fails, and attempts are not forgotten',
-  policy: { concurrency: '20', retryBackoffDuration: '5s' },
-  run: async (world) => {
-    const { history, store } = world;
-    const [retried = '', ...others] = namesOf(20);
-    for (const [index, name] of others.entries()) await putImage(world, name, { dataBytes: (index + 4) * 128 * 1024 });
-    await putImage(world, retried);
-    // The first GET of an attempt only looks at the header, and counts.
-    store.faults.push({ match: retried, mode: 'cutAt', fraction: 0.5, times: 2 });
-    await createImage(world, retried);
-    await untilPhase(world, retried, 'Retrying');
-    store.limitTo(64 * 1024);
-    for (const name of others) await createImage(world, name);
-    const before = await untilAllTransfer(world, [retried, ...others]);
-    expect(before.get(retried)?.status?.attempts).toBeGreaterThan(1);
-    const startedBefore = history.starts().length;
+/** Twenty downloads run while one release replaces another; eight of them end while both versions of follow-sync run. */
+function replacement(what: string, replace: () => Promise<Ran>): Story {
+  const downloads = awaitedDownloads();
+  return {
+    name: `${what} while ${slots} images sync: none is downloaded again, none fails, and attempts are not forgotten`,
+    // The mistake of the previous release counts as an attempt.
+    policy: { concurrency: `${slots}`, retryLimit: '6', retryBackoffDuration: '5s' },
+    simulators: { cdi: { importImage: downloads.importImage } },
+    run: async (world) => {
+      const { history, store, kube, namespace } = world;
+      const names = namesOf(slots + 4);
+      const [retried = '', ...others] = names.slice(0, slots);
+      const queued = names.slice(slots);
+      for (const name of names) await putImage(world, name);
+      // The first GET of an attempt only looks at the header, and counts.
+      store.faults.push({ match: retried, mode: 'cutAt', fraction: 0.5, times: 2 });
+      await createImage(world, retried);
+      await untilPhase(world, retried, 'Retrying', patienceMs);
+      for (const name of others) await createImage(world, name);
+      const before = await untilAllTransfer(world, [retried, ...others]);
+      expect(before.get(retried)?.status?.attempts).toBeGreaterThan(1);
+      // They get the slots of those that end, from whichever version runs then.
+      for (const name of queued) await createImage(world, name);
+      for (const name of queued) await untilPhase(world, name, 'Queued', patienceMs);
+      const startedBefore = history.starts().length;
 
-    const fromMs = Date.now();
-    const upgraded = runInstaller('upgrade', '--image', imageUnderTest());
-    // The smallest ends first, the largest minutes later.
-    store.limitTo(128 * 1024);
-    const ran = await upgraded;
-    const tookMs = Date.now() - fromMs;
-    const images = await world.kube.list(VMDiskImage, { namespace: world.namespace });
-    const during = images.filter(({ status }) => status?.phase === 'Succeeded').length;
-    store.limitTo(undefined);
-    expect(ran).toMatchObject({ code: 0 });
-    const newMs = await firstStartMs();
+      await rollsOut(500);
+      const fromMs = Date.now();
+      const replaced = replace();
+      await until(world, Deployment, followSync, runsBoth, patienceMs);
+      const bothMs = Date.now();
+      const during = [retried, ...others.slice(0, 7)];
+      downloads.release(during);
+      for (const name of during) await untilPhase(world, name, 'Succeeded', patienceMs);
+      expect(runsBoth(await kube.get(Deployment, followSync))).toBe(true);
+      const writers = await writersOf(bothMs, Date.now());
+      await rollsOut(0);
+      expect(await replaced).toMatchObject({ code: 0 });
+      const tookMs = Date.now() - fromMs;
+      downloads.release(names);
 
-    for (const name of [retried, ...others]) {
-      const { status } = await untilPhase(world, name, 'Succeeded', 120_000);
-      // Not judged: the previous release ended it before this one ran.
-      const mistakes = (await endedByMistake(world, fromMs, newMs)).filter((image) => image === name).length;
-      expect({ name, revision: status?.revision, attempts: status?.attempts }).toEqual({
-        name,
-        revision: 1,
-        attempts: (before.get(name)?.status?.attempts ?? 0) + mistakes,
-      });
-      expect(history.phasesOf(name)).not.toContain('Failed');
-    }
-    const again = history.starts().slice(startedBefore);
-    const mistakes = await endedByMistake(world, fromMs, newMs);
-    console.log(
-      `result: upgrade: ${again.length} downloads of 20 images began again, ${mistakes.length} of them because the release before ended one by its own mistake before this one ran; ${during} ended during the upgrade of ${(tookMs / 1000).toFixed(1)} s`,
-    );
-    expect(again.map(({ image }) => image).toSorted()).toEqual(mistakes.toSorted());
-  },
-};
+      const mistakes = await readyOf(world, names, fromMs, (name) => before.get(name)?.status?.attempts ?? 1);
+      const again = history.starts().slice(startedBefore);
+      const most = history.mostAtOnce();
+      console.log(
+        `result: ${what}: ${again.length - queued.length} downloads of ${names.length} images began again, ${mistakes.length} of them because the previous release ended one by mistake (${mistakes.join(', ') || 'none'}); ${during.length} ended while both versions ran (statuses written by ${counted(writers)}), in a replacement of ${(tookMs / 1000).toFixed(1)} s; at most ${most} of ${slots} at once`,
+      );
+      expect(again.map(({ image }) => image).toSorted()).toEqual([...queued, ...mistakes].toSorted());
+      expect(most).toBeLessThanOrEqual(slots);
+      expect(await kube.list(VMDiskImage, { namespace })).toHaveLength(names.length);
+    },
+  };
+}
+
+/** Waits until all are ready with their first revision, and returns the mistakes of the previous release. */
+async function readyOf(world: World, names: readonly string[], fromMs: number, attemptsOf: (name: string) => number) {
+  const images: VMDiskImage[] = [];
+  for (const name of names) images.push(await untilPhase(world, name, 'Succeeded', patienceMs));
+  const mistakes = await endedByMistake(world, fromMs);
+  const found = images.map(({ metadata: { name }, status }) => ({
+    name,
+    revision: status?.revision,
+    attempts: status?.attempts,
+    ready: status?.conditions?.find(({ type }) => type === 'Ready')?.status,
+    failed: world.history.phasesOf(name).includes('Failed'),
+  }));
+  const expected = names.map((name) => ({
+    name,
+    revision: 1,
+    attempts: attemptsOf(name) + mistakes.filter((mistake) => mistake === name).length,
+    ready: 'True',
+    failed: false,
+  }));
+  expect(found).toEqual(expected);
+  return mistakes;
+}
+
+const upgrade = replacement('an upgrade', () => runInstaller('upgrade', '--image', imageUnderTest()));
+
+const rollback = replacement('a rollback', () => {
+  const { folder, image = imageUnderTest() } = release.before ?? {};
+  return folder ? runInstallerOf(folder, 'upgrade', '--image', image) : runInstaller('upgrade', '--image', image);
+});
 
 /** What the README of deploy promises of `uninstall`, and that the next installation goes on with what it finds. */
 const uninstall: Story = {
@@ -207,4 +312,5 @@ describe('another release', { timeout: 900_000 }, () => {
   const world = () => ({ kube: adminClient(), broker: '', goneWithinMs: 120_000 });
   test(upgrade.name, () => onRealCluster(upgrade, world()));
   test(uninstall.name, () => onRealCluster(uninstall, world()));
+  test(rollback.name, () => onRealCluster(rollback, world()));
 });
