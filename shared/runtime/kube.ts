@@ -116,7 +116,7 @@ export const requestTimeoutMs = 15_000;
  * The limit of concurrent requests of a client, watches not counted. The API server's priority and fairness gives one account a few
  * hundred seats, and a list may take ten: it would refuse most of a thousand concurrent requests.
  */
-const requestsInFlight = 32;
+export const requestsInFlight = 32;
 
 /** An overloaded API server answers with Retry-After. These limit the attempts and the waiting time of one request. */
 const maxTries = 5;

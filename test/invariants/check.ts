@@ -1,3 +1,4 @@
+import { b1Bounded } from './b1-bounded.ts';
 import { differences, replayed, violationsAtEnd } from './differential.ts';
 import { follow, type Invariant } from './follow.ts';
 import type { History, Violation } from './history.ts';
@@ -54,6 +55,7 @@ export const invariants: readonly Invariant[] = [
   l4Recovery,
   l5Differential,
   l6Machines,
+  b1Bounded,
 ];
 
 /** What a history breaks, in the order of its changes: Safety all along, what holds at rest only where it came to rest. */

@@ -15,6 +15,37 @@ export interface Change {
   deletion?: { uid?: string; resourceVersion?: string };
 }
 
+/** One request of a pass to the API server; of a list, one page. */
+export interface Asked {
+  verb: 'get' | 'list' | 'create' | 'replace' | 'patch' | 'apply' | 'delete';
+  kind: string;
+  /** `namespace/name`; of a list the namespace, if it has one. */
+  of: string;
+  /** A list of all objects of the kind has none. */
+  selector?: string;
+  /** 0 for the first of a list. */
+  page?: number;
+  /** How many objects the answer had; 0 while there is none. */
+  objects: number;
+}
+
+/** One look of a function at the cluster and what it made of it, as far as requests show; a conflict begins another. */
+export interface Pass {
+  /** The function. */
+  by: string;
+  /** The resourceVersion at which it began to read. */
+  since: number;
+  atMs: number;
+  /** What its events named: objects as `Kind namespace/name`, of facts their types. */
+  about: readonly string[];
+  /** A timer asked for it, which names nothing. */
+  isTimed: boolean;
+  asked: readonly Asked[];
+  /** The most requests of the process that the API server had at once, and the most writes without an answer, also those that waited. */
+  mostInFlight: number;
+  mostWritesBegun: number;
+}
+
 /** What happened to all objects of the kinds that were recorded: the evidence that invariants judge. */
 export interface History {
   /** What was there when the record began. */
@@ -25,6 +56,8 @@ export interface History {
   stillFromMs?: number;
   /** No fault was injected; only users acted. */
   isFaultless?: boolean;
+  /** What each pass of each function asked for; absent where nobody recorded it. */
+  passes?: readonly Pass[];
   /** When the record ended. */
   endMs: number;
   /** How often the functions sweep, 30 s where nobody says otherwise. */
@@ -45,7 +78,7 @@ export interface Gap {
 
 /** What broke an invariant, and at which resourceVersion. */
 export interface Violation {
-  /** `S1` … `L5`, of the reliability reference. */
+  /** `S1` … `S18`, `L1` … `L6`, `B1`. */
   invariant: string;
   revision: string;
   says: string;

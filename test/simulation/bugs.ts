@@ -14,7 +14,7 @@ import { holdersOf, slotsAnnotation } from '../../shared/rules/slots.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { Besides } from './enumerate.ts';
 import { plainly } from './examples.ts';
-import { journeys } from './journeys.ts';
+import { crowd, journeys } from './journeys.ts';
 import type { Plan } from './plan.ts';
 import type { Sabotage } from './simulate.ts';
 
@@ -572,5 +572,44 @@ export const bugs: readonly Bug[] = [
       },
     })),
     beside: { plan: journeys['an image comes and goes'], by: 'strikes' },
+  },
+  {
+    name: 'requests are sent without a limit',
+    breaks: ['B1'],
+    plan: crowd,
+    sabotage: { mostInFlight: Number.POSITIVE_INFINITY },
+  },
+  {
+    name: 'every event about an image has all images read, one after the other',
+    breaks: ['B1'],
+    plan: crowd,
+    sabotage: through('prune', (kube) => ({
+      get: async (resource, ref) => {
+        if (resource.kind !== VMDiskImage.kind) return kube.get(resource, ref);
+        const all = await kube.list(VMDiskImage);
+        for (const { metadata } of all) if (metadata.name !== ref.name) await kube.get(VMDiskImage, metadata);
+        return kube.get(resource, ref);
+      },
+    })),
+  },
+  {
+    name: 'what deleted images leave is listed for each of them',
+    breaks: ['B1'],
+    plan: crowd,
+    sabotage: through('prune', (kube) => ({
+      list: async (resource, options) => {
+        const { label, uids } = /^(?<label>\S+) in \((?<uids>.+)\)$/.exec(options?.labelSelector ?? '')?.groups ?? {};
+        if (!uids) return kube.list(resource, options);
+        const lists = uids.split(',').map((uid) => kube.list(resource, { labelSelector: `${label}=${uid}` }));
+        return (await Promise.all(lists)).flat();
+      },
+    })),
+  },
+  {
+    name: 'a status is written twice',
+    breaks: ['B1'],
+    sabotage: decides('follow-sync', (actions) =>
+      actions.flatMap((action): Action[] => (action.do === 'patchStatus' ? [action, action] : [action])),
+    ),
   },
 ];

@@ -61,6 +61,25 @@ const eachImage = (does: 'createImage' | 'deleteImage' | 'changeUrl', images: re
 const [three, six, twelve] = [names('image-', 3), names('image-', 6), names('image-', 12)] as const;
 const nine = names('machine-', 9);
 
+const forty = names('image-', 40);
+const fortyMachines = names('machine-', 40);
+
+/** More objects than a process may have requests in flight: one image with many machines, many that wait, and all deleted together. */
+export const crowd: Plan = plainly(
+  [
+    ...eachImage('createImage', forty.slice(0, 1)),
+    { seconds: 40, do: 'policy', key: 'concurrency', value: '0' },
+    ...eachImage('createImage', forty.slice(1)),
+    ...fortyMachines.map((machine): Operation => {
+      return { seconds: 0, do: 'createMachine', machine, image: 'image-1', hasTemplate: false };
+    }),
+    ...eachImage('deleteImage', forty, 30),
+    ...fortyMachines.map((machine): Operation => ({ seconds: 0, do: 'deleteMachine', machine })),
+  ],
+  [],
+  { troubleSeconds: 10 },
+);
+
 /** Large ones: too many writes to strike them all. */
 export const largeJourneys = {
   'a lab of nine machines on three images, and its end': plainly([

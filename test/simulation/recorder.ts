@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../deploy/local/api-server/objects.ts';
 import type { Store } from '../../deploy/local/api-server/store.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import type { Change, History } from '../invariants/history.ts';
+import type { Change, History, Pass } from '../invariants/history.ts';
 
 /** Who is writing at the moment, and on what grounds. */
 export type Author = Pick<Change, 'by' | 'since' | 'deletion'>;
@@ -14,6 +14,7 @@ export class Recorder {
   readonly #now: () => number;
   readonly #before: readonly KubernetesObject[];
   readonly #changes: Change[] = [];
+  readonly #passes: Pass[] = [];
   readonly #stop: () => void;
   #author: Author = {};
   #stillFromMs: number | undefined;
@@ -39,6 +40,9 @@ export class Recorder {
     }
   }
 
+  /** A function begins to read; what it asks for is noted in `pass` as it goes. */
+  pass = (pass: Pass) => void this.#passes.push(pass);
+
   get revision() {
     return this.#store.resourceVersion;
   }
@@ -59,6 +63,7 @@ export class Recorder {
       ...known,
       before: this.#before,
       changes: this.#changes,
+      passes: this.#passes,
       endMs: this.#now(),
       ...(this.#stillFromMs === undefined ? {} : { stillFromMs: this.#stillFromMs }),
     };

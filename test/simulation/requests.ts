@@ -17,8 +17,9 @@ export interface Request {
   ref: { namespace?: string | undefined; name?: string };
   /** What a deletion insists on. */
   preconditions?: Preconditions;
-  /** Which page of a list it is. */
+  /** Which page of a list it is, and what the list selects. */
   page?: number;
+  selector?: string;
 }
 
 export const isWrite = ({ verb }: Request) => verb !== 'get' && verb !== 'list';
@@ -60,7 +61,8 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
     for (let page = 0; ; page++) {
       const { namespace, labelSelector = '', fieldSelector = '' } = options;
       const query = { labelSelector, fieldSelector, limit: pageSize, continue: next };
-      const list = await carry({ verb: 'list', resource, ref: { namespace }, page }, async (asOf) => {
+      const selector = [labelSelector, fieldSelector].filter(Boolean).join(' ');
+      const list = await carry({ verb: 'list', resource, ref: { namespace }, page, selector }, async (asOf) => {
         // The next pages of a list show the same resourceVersion as the first.
         const at =
           asOf === undefined || next ? newest : { resourceVersion: String(asOf), resourceVersionMatch: 'Exact' };

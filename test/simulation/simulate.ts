@@ -35,6 +35,7 @@ const mostSteps = 200_000;
 export interface Sabotage {
   declarations?(declarations: readonly FunctionDeclaration[]): readonly FunctionDeclaration[];
   through?(kube: Kube, functionName: string): Kube;
+  mostInFlight?: number;
 }
 
 /** How a run went. */
@@ -69,6 +70,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
     random,
     tell: (event, from) => broker.posted(event, from),
     ...(sabotage.through ? { through: sabotage.through } : {}),
+    ...(sabotage.mostInFlight ? { mostInFlight: sabotage.mostInFlight } : {}),
   });
   const broker = new Broker(functions, { scheduler, faults, deliver: workers.deliver, isDeaf: plan.isDeaf });
   const listeners = [

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { sayViolation } from '../invariants/check.ts';
 import { enumerate } from './enumerate.ts';
 import { examples, misjudged } from './examples.ts';
-import { journeys } from './journeys.ts';
+import { crowd, journeys } from './journeys.ts';
 import { judge } from './judge.ts';
 import type { Plan } from './plan.ts';
 import { regressions } from './regressions.ts';
@@ -41,6 +41,14 @@ describe('a run', () => {
     );
     expect(Object.fromEntries(phases)).toEqual({ a: 'Succeeded', b: 'Succeeded' });
   });
+});
+
+test('forty images and forty machines are handled within the limits of a process, which they reach', async () => {
+  const { run, violations } = await judge(crowd);
+  expect(violations.map(sayViolation)).toEqual([]);
+  const passes = run.history.passes ?? [];
+  expect(Math.max(...passes.map(({ mostInFlight }) => mostInFlight))).toBe(32);
+  expect(Math.max(...passes.map(({ mostWritesBegun }) => mostWritesBegun))).toBe(32);
 });
 
 describe('what the simulation once found', () => {

@@ -1,8 +1,9 @@
 import type { ClusterState } from '../../deploy/local/api-server/cluster-state.ts';
 import type { FunctionDeclaration, Wake } from '../../shared/function.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { limitConcurrency } from '../../shared/runtime/concurrency.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
-import { type Kube, requestTimeoutMs } from '../../shared/runtime/kube.ts';
+import { type Kube, requestsInFlight, requestTimeoutMs } from '../../shared/runtime/kube.ts';
 import { laterLooks } from '../../shared/runtime/later-looks.ts';
 import { sharedPasses } from '../../shared/runtime/passes.ts';
 import { republishing } from '../../shared/runtime/republish.ts';
@@ -10,6 +11,7 @@ import { type Ports, runPass } from '../../shared/runtime/serve.ts';
 import type { Telemetry } from '../../shared/runtime/telemetry.ts';
 import type { DomainEvent } from '../../shared/runtime/tell.ts';
 import type { Faults } from './faults.ts';
+import { PassesOf } from './passes.ts';
 import type { Recorder } from './recorder.ts';
 import { asSeenByClient, isWrite, kubeOf, type Request, type Run } from './requests.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -24,6 +26,8 @@ export interface Surroundings {
   tell(event: DomainEvent, from: string): void;
   /** What a test puts between a function and its API server. */
   through?(kube: Kube, functionName: string): Kube;
+  /** How many requests of a process are with the API server at once, where a test says otherwise than the client does. */
+  mostInFlight?: number;
 }
 
 /** So long after the end of a process its events are brought again. */
@@ -36,21 +40,27 @@ class Instance {
   readonly #pass: (wake: Wake) => Promise<void>;
   readonly #later: ReturnType<typeof laterLooks>;
   readonly #unanswered = new Set<(error: Error) => void>();
+  readonly #passes: PassesOf;
+  readonly #inTurn: ReturnType<typeof limitConcurrency>;
   #isAlive = true;
   #passBegan = 0;
 
   constructor(declaration: FunctionDeclaration, around: Surroundings) {
     this.#around = around;
+    this.#passes = new PassesOf(around.recorder.pass);
+    this.#inTurn = limitConcurrency(around.mostInFlight ?? requestsInFlight);
     this.#declaration = {
       ...declaration,
       observe: (context, wake) => {
         this.#passBegan = around.recorder.revision;
+        const begins = { by: declaration.name, since: this.#passBegan, atMs: around.scheduler.now() };
+        this.#passes.begin(begins, wake);
         return declaration.observe(context, wake);
       },
     };
     const ports = this.#ports();
     const background = new Set<Promise<unknown>>();
-    const republish = republishing(declaration, ports);
+    const republish = republishing(declaration, { ...ports, kube: this.#kube('beside the passes') });
     this.#later = laterLooks(
       (about) => this.#pass({ subjects: [about], messages: [], sweep: false, audit: false }),
       around.scheduler.after,
@@ -85,17 +95,27 @@ class Instance {
   }
 
   #ports(): Ports {
-    const { state, scheduler, faults, random, tell, through } = this.#around;
+    const { scheduler, faults, random, tell } = this.#around;
     const { name } = this.#declaration;
-    const kube = kubeOf(state, name, (request, run) => this.#carry(request, run));
     return {
-      kube: through ? through(kube, name) : kube,
+      kube: this.#kube('of a pass'),
       telemetry: silent,
       now: () => scheduler.now() + faults.secondsOff(name) * 1000,
       pause: (milliseconds) => new Promise((resolve) => scheduler.after(Math.ceil(milliseconds), resolve)),
       random,
       teller: { tell: (event) => (this.#isAlive ? tell(event, name) : undefined), retell: () => undefined },
     };
+  }
+
+  /** Its requests wait for each other as those of kubeClient do. */
+  #kube(asks: 'of a pass' | 'beside the passes'): Kube {
+    const { state, through } = this.#around;
+    const { name } = this.#declaration;
+    const kube = kubeOf(state, name, (request, run) => {
+      const send = () => this.#inTurn(() => this.#passes.sent(() => this.#carry(request, run)));
+      return asks === 'of a pass' ? this.#passes.asked(request, send) : send();
+    });
+    return through ? through(kube, name) : kube;
   }
 
   /** A request arrives in one step and is answered in another, so that any two can overtake each other. */
