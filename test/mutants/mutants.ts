@@ -98,6 +98,20 @@ export const mutants: readonly Mutant[] = [
     'an answer of more than 768 bytes stops the dispatcher of the Knative Broker',
   ),
   of(
+    'shared/runtime/kube.ts',
+    'const requestsInFlight = 32;',
+    'const requestsInFlight = 3200;',
+    'shared/runtime/kube.test.ts',
+    'the API server refuses most of a thousand requests at once',
+  ),
+  of(
+    'shared/runtime/serve.ts',
+    'const decisionsAtOnce = 32;',
+    'const decisionsAtOnce = 32000;',
+    'shared/runtime/serve.test.ts',
+    'a pass over ten thousand images takes more memory than the function has',
+  ),
+  of(
     pruning,
     'const prunedPerPass = 50;',
     'const prunedPerPass = 5000;',
