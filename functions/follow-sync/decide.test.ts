@@ -339,6 +339,10 @@ describe('a DataVolume that is not the current attempt', () => {
     const second = image({ phase: 'Syncing', revision: 2 });
     expect(pass({ image: second, dataVolumes: [aDataVolume(second, { revision: 1 })] }).verbs).toEqual(['delete']);
   });
+  test('is deleted only as it was observed: it may have been downloaded since', () => {
+    const { actions } = pass({ image: queued, dataVolumes: [aDataVolume(queued)] });
+    expect(actions).toMatchObject([{ do: 'delete', unchanged: true }]);
+  });
   test('is left alone where it is newer than the image that was read', () => {
     expect(pass({ image: queued, dataVolumes: [aDataVolume(queued, { attempt: 2 })] }).verbs).toEqual([]);
   });
