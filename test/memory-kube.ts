@@ -68,11 +68,13 @@ export function memoryKube(): Kube {
   return some as Kube;
 }
 
-/** `status.phase!=Available` and `metadata.name=x`, `key`, `key=value` and `key in (a,b)` are all that anybody selects by. */
+/** `status.phase!=Available,metadata.name=x`, `key`, `key=value` and `key in (a,b)` are all that anybody selects by. */
 function isListed(object: Stored, { namespace, fieldSelector, labelSelector }: ListOptions): boolean {
-  const [, path = '', sign, value] = /^([\w.]+)(!?=)(.*)$/.exec(fieldSelector ?? '') ?? [];
-  const is = path.split('.').reduce<unknown>((inner, step) => (inner as Tree | undefined)?.[step], object) ?? '';
-  const isSelected = fieldSelector === undefined || (is === value) === (sign === '=');
+  const isSelected = (fieldSelector?.split(',') ?? []).every((one) => {
+    const [, path = '', sign, value] = /^([\w.]+)(!?=)(.*)$/.exec(one) ?? [];
+    const is = path.split('.').reduce<unknown>((inner, step) => (inner as Tree | undefined)?.[step], object) ?? '';
+    return (is === value) === (sign === '=');
+  });
   const [, label = '', values] = /^([\w./-]+)(?:(?:=| in \()([^)]*)\)?)?$/.exec(labelSelector ?? '') ?? [];
   const labelled = object.metadata.labels?.[label];
   const isLabelled =

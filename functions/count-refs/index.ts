@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Context, defineFunction, on, subjectsOf, type Wake } from '../../shared/function.ts';
+import { type Context, defineFunction, on, subjectsOf, type Unreadable, type Wake } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { type VirtualMachine as Machine, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
@@ -10,6 +10,7 @@ import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { type Policy, parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { imageNamesOf } from '../../shared/rules/workspace-images.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
+import { isUnreadable, orUnreadable, split, unreadable } from '../../shared/runtime/unreadable.ts';
 import { decide, type Observed } from './decide.ts';
 
 /** The image that a domain event is about. */
@@ -44,11 +45,12 @@ export default defineFunction<Observed>({
 type Reader = Context['kube'];
 type Counted = Pick<Observed, 'image' | 'machines' | 'workspaces'>;
 
-async function observe({ kube, nowMs, refusals }: Context, wake: Wake): Promise<Observed[]> {
+async function observe({ kube, nowMs, refusals }: Context, wake: Wake): Promise<(Observed | Unreadable)[]> {
   const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
   const isAboutAll = wake.audit || subjectsOf(wake, ConfigMap).length > 0;
-  const counted = isAboutAll ? await countAll(kube) : await countSome(kube, await namedImages(kube, wake, policy));
-  return counted.map((one) => ({ ...one, policy, nowMs, refusals }));
+  const { refs, unreadable } = isAboutAll ? { refs: [], unreadable: [] } : await namedImages(kube, wake, policy);
+  const counted = isAboutAll ? await countAll(kube) : await countSome(kube, refs);
+  return [...unreadable, ...counted.map((one) => (isUnreadable(one) ? one : { ...one, policy, nowMs, refusals }))];
 }
 
 /** Every image, every machine and every workspace. */
@@ -64,16 +66,16 @@ async function countAll(kube: Reader): Promise<Counted[]> {
 }
 
 /** Each image before its machines: a count is written only to the image as it was before they were counted. */
-async function countSome(kube: Reader, refs: readonly ObjectReference[]): Promise<Counted[]> {
-  const images = await Promise.all(refs.map((ref) => kube.get(VMDiskImage, ref)));
+async function countSome(kube: Reader, refs: readonly ObjectReference[]): Promise<(Counted | Unreadable)[]> {
+  const images = await Promise.all(refs.map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))));
   if (refs.length === 0) return [];
   const [machines, all] = await Promise.all([machinesNaming(kube, refs), kube.list(Workspace)]);
   const workspaces = byImageName(all);
-  return refs.map(({ name }, index) => ({
-    image: images[index],
-    machines: machines[index] ?? [],
-    workspaces: workspaces.get(name) ?? [],
-  }));
+  return refs.map(({ name }, index) => {
+    const [image, named = []] = [images[index], machines[index]];
+    if (isUnreadable(image)) return image;
+    return isUnreadable(named) ? named : { image, machines: named, workspaces: workspaces.get(name) ?? [] };
+  });
 }
 
 /** No field selector finds a name in a list: all are read at once, and sorted here. */
@@ -83,20 +85,27 @@ function byImageName(workspaces: readonly Lab[]): Map<string, Lab[]> {
   return new Map([...groups].map(([name, group]) => [name, group.map(({ workspace }) => workspace)]));
 }
 
-/** The images that events are about, or that the machines name which events are about. */
-async function namedImages(kube: Reader, wake: Wake, policy: Policy): Promise<ObjectReference[]> {
-  const [machines, workspaces] = await Promise.all([
+/** The images that events are about, or that the machines name which events are about; and what of it could not be read. */
+async function namedImages(
+  kube: Reader,
+  wake: Wake,
+  policy: Policy,
+): Promise<{ refs: ObjectReference[]; unreadable: Unreadable[] }> {
+  const [foundMachines, foundWorkspaces] = await Promise.all([
     machinesNamed(kube, subjectsOf(wake, VirtualMachine)),
-    Promise.all(subjectsOf(wake, Workspace).map((subject) => kube.get(Workspace, subject))),
+    Promise.all(subjectsOf(wake, Workspace).map((subject) => orUnreadable(subject, kube.get(Workspace, subject)))),
   ]);
+  const machines = split(foundMachines);
+  const workspaces = split(foundWorkspaces);
   const told = wake.messages.map(({ data }) => data as z.infer<typeof ImageFact>);
   const refs = [
     ...subjectsOf(wake, VMDiskImage),
     ...told,
-    ...machines.map(({ spec }) => spec.vmDiskImageRef),
-    ...workspaces.filter((workspace) => workspace !== undefined).flatMap((workspace) => refsOf(workspace, policy)),
+    ...machines.read.map(({ spec }) => spec.vmDiskImageRef),
+    ...workspaces.read.filter((workspace) => workspace !== undefined).flatMap((workspace) => refsOf(workspace, policy)),
   ];
-  return [...new Map(refs.map(({ namespace, name }) => [keyOf({ namespace, name }), { namespace, name }])).values()];
+  const distinct = new Map(refs.map(({ namespace, name }) => [keyOf({ namespace, name }), { namespace, name }]));
+  return { refs: [...distinct.values()], unreadable: [...machines.unreadable, ...workspaces.unreadable] };
 }
 
 /** What a workspace holds, be it in its spec any more or not, and what the bare names of its spec may stand for. */
@@ -108,12 +117,12 @@ const refsOf = (workspace: Lab, { values }: Policy): ObjectReference[] => [
 /** Of so many machines of one namespace each is looked up by its name; of more, all of the namespace in one list. */
 const mostLookUps = 10;
 
-async function machinesNamed(kube: Reader, refs: readonly ObjectReference[]): Promise<Machine[]> {
+async function machinesNamed(kube: Reader, refs: readonly ObjectReference[]): Promise<(Machine | Unreadable)[]> {
   const found = await Promise.all(
     [...Map.groupBy(refs, ({ namespace }) => namespace ?? '')].map(([namespace, ofOne]) =>
       ofOne.length > mostLookUps
-        ? kube.list(VirtualMachine, { namespace })
-        : Promise.all(ofOne.map((ref) => kube.get(VirtualMachine, ref))),
+        ? kube.list(VirtualMachine, { namespace }).catch((error: unknown) => ofOne.map((ref) => unreadable(ref, error)))
+        : Promise.all(ofOne.map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref)))),
     ),
   );
   return found.flat().filter((machine) => machine !== undefined);

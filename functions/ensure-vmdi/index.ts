@@ -1,4 +1,4 @@
-import { type Context, defineFunction, on, subjectsOf, type Wake } from '../../shared/function.ts';
+import { type Context, defineFunction, on, subjectsOf, type Unreadable, type Wake } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { Namespace } from '../../shared/resources/core/namespace.ts';
@@ -9,6 +9,7 @@ import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { machinesOf } from '../../shared/rules/references.ts';
 import { inRows } from '../../shared/rules/rows.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
+import { orUnreadable, split, unreadable } from '../../shared/runtime/unreadable.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 
@@ -38,18 +39,19 @@ export default defineFunction<Observed>({
 /** So many machines are told one after the other; more of one image are told at the same time. */
 const machinesInARow = 25;
 
-async function observe(context: Context, wake: Wake): Promise<Observed[]> {
+async function observe(context: Context, wake: Wake): Promise<(Observed | Unreadable)[]> {
   const { kube, nowMs, refusals } = context;
-  const machines = await machinesFor(kube, wake);
-  if (machines.length === 0) return [];
+  const { machines, unreadable: others } = await machinesFor(kube, wake);
+  if (machines.length === 0) return others;
   const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
   const refs = new Map(machines.map(({ spec }) => [machinesOf(spec.vmDiskImageRef), spec.vmDiskImageRef]));
   const groups = Map.groupBy(machines, ({ spec }) => machinesOf(spec.vmDiskImageRef));
   const observed = await Promise.all(
     [...refs].map(async ([key, ref]) => {
       const group = groups.get(key) ?? [];
-      const image = await kube.get(VMDiskImage, ref);
-      const namespace = image ? undefined : await kube.get(Namespace, { name: ref.namespace });
+      const found = await placeOf(kube, ref).catch((error: unknown) => ({ error }));
+      if ('error' in found) return group.map(({ metadata }) => unreadable(metadata, found.error));
+      const { image, namespace } = found;
       return inRows(group, machinesInARow).map((row) => ({
         nowMs,
         policy,
@@ -61,22 +63,34 @@ async function observe(context: Context, wake: Wake): Promise<Observed[]> {
       }));
     }),
   );
-  return observed.flat();
+  return [...others, ...observed.flat()];
+}
+
+/** The image of that name; if there is none, the Namespace that it would be in. */
+async function placeOf(kube: Context['kube'], ref: { namespace: string; name: string }) {
+  const image = await kube.get(VMDiskImage, ref);
+  return { image, namespace: image ? undefined : await kube.get(Namespace, { name: ref.namespace }) };
 }
 
 /** The machines that events are about, by name or by what they name; of an edited policy those that it may hold up. */
-async function machinesFor(kube: Context['kube'], wake: Wake): Promise<Machine[]> {
-  if (wake.audit) return kept(await kube.list(VirtualMachine));
-  const selectors = [
-    ...subjectsOf(wake, Namespace).map(({ name }) => `spec.vmDiskImageRef.namespace=${name}`),
-    ...(subjectsOf(wake, ConfigMap).length > 0 ? ['status.phase!=Ready'] : []),
+async function machinesFor(
+  kube: Context['kube'],
+  wake: Wake,
+): Promise<{ machines: Machine[]; unreadable: Unreadable[] }> {
+  if (wake.audit) return { machines: kept(await kube.list(VirtualMachine)), unreadable: [] };
+  const selecting = [
+    ...subjectsOf(wake, Namespace).map((of) => ({ of, fieldSelector: `spec.vmDiskImageRef.namespace=${of.name}` })),
+    ...subjectsOf(wake, ConfigMap).map((of) => ({ of, fieldSelector: 'status.phase!=Ready' })),
   ];
-  const [named, naming, ...selected] = await Promise.all([
-    Promise.all(subjectsOf(wake, VirtualMachine).map((subject) => kube.get(VirtualMachine, subject))),
+  const [named, naming, selected] = await Promise.all([
+    Promise.all(subjectsOf(wake, VirtualMachine).map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref)))),
     machinesNaming(kube, subjectsOf(wake, VMDiskImage)),
-    ...selectors.map((fieldSelector) => kube.list(VirtualMachine, { fieldSelector })),
+    Promise.all(
+      selecting.map(({ of, fieldSelector }) => orUnreadable(of, kube.list(VirtualMachine, { fieldSelector }))),
+    ),
   ]);
-  return kept([...named, ...naming.flat(), ...selected.flat()]);
+  const [one, some] = [split(named), split([...naming, ...selected])];
+  return { machines: kept([...one.read, ...some.read.flat()]), unreadable: [...one.unreadable, ...some.unreadable] };
 }
 
 /** Each once, and none that is being deleted. */

@@ -1,4 +1,12 @@
-import { type Context, defineFunction, on, type Subject, subjectsOf, type Wake } from '../../shared/function.ts';
+import {
+  type Context,
+  defineFunction,
+  on,
+  type Subject,
+  subjectsOf,
+  type Unreadable,
+  type Wake,
+} from '../../shared/function.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
@@ -13,6 +21,7 @@ import { machineFacts } from '../../shared/rules/machine-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
+import { isUnreadable, orUnreadable, split, unreadable } from '../../shared/runtime/unreadable.ts';
 import { machineNameOf } from './children.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
@@ -50,36 +59,52 @@ export default defineFunction<Observed>({
   decide,
 });
 
-async function observe(context: Context, wake: Wake): Promise<Observed[]> {
+async function observe(context: Context, wake: Wake): Promise<(Observed | Unreadable)[]> {
   const { kube } = context;
   const [policyMap, named] = await Promise.all([
     kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }),
     namedBy(kube, wake),
   ]);
   const policy = parsePolicy(policyMap);
-  const machines = await withWaiting(kube, wake, named);
-  const images = await imagesOf(kube, machines);
-  const found = machines
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .map((machine): Waiting => ({ machine, image: images.get(keyOf(machine.spec.vmDiskImageRef)) }));
-  const isNamed = new Set(named.map(({ metadata }) => metadata.uid));
-  const waiting = found.filter((one) => lagsBehind(one, policy));
-  const others = found.filter((one) => isNamed.has(one.machine.metadata.uid) && !waiting.includes(one));
-  return observeAll(context, policy, [...others, ...inTurn(waiting, policy)]);
+  const machines = await withWaiting(kube, wake, named.read);
+  const images = await imagesOf(kube, machines.read);
+  const found = split(
+    machines.read
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map((machine): Waiting | Unreadable => {
+        const image = images.get(keyOf(machine.spec.vmDiskImageRef));
+        return isUnreadable(image) ? unreadable(machine.metadata, image.error) : { machine, image };
+      }),
+  );
+  const isNamed = new Set(named.read.map(({ metadata }) => metadata.uid));
+  const waiting = found.read.filter((one) => lagsBehind(one, policy));
+  const others = found.read.filter((one) => isNamed.has(one.machine.metadata.uid) && !waiting.includes(one));
+  const observed = await observeAll(context, policy, [...others, ...inTurn(waiting, policy)]);
+  return [...named.unreadable, ...machines.unreadable, ...found.unreadable, ...observed];
 }
 
 type Reader = Context['kube'];
 
+/** Machines, and what of them could not be read. */
+interface Found {
+  read: VirtualMachine[];
+  unreadable: Unreadable[];
+}
+
 const isForAll = (wake: Wake) => wake.audit || subjectsOf(wake, ConfigMap).length > 0;
 
 /** The machines that events are about, by name or by the name of a child; at an audit, and under another policy, all. */
-async function namedBy(kube: Reader, wake: Wake): Promise<VirtualMachine[]> {
-  if (isForAll(wake)) return kube.list(VirtualMachine);
+async function namedBy(kube: Reader, wake: Wake): Promise<Found> {
+  if (isForAll(wake)) return { read: await kube.list(VirtualMachine), unreadable: [] };
   const refs = wake.subjects.map(machineOf).filter((ref) => ref !== undefined);
   const distinct = [...new Map(refs.map((ref) => [keyOf(ref), ref])).values()];
-  const found = await Promise.all(distinct.map((ref) => kube.get(VirtualMachine, ref)));
+  const found = await Promise.all(distinct.map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref))));
   const gone = distinct.filter((_, index) => found[index] === undefined);
-  return unique([...found.filter((machine) => machine !== undefined), ...(await rivalsOf(kube, gone))]);
+  const [single, rivals] = [split(found), await rivalsOf(kube, gone)];
+  return {
+    read: unique([...single.read.filter((machine) => machine !== undefined), ...rivals.read]),
+    unreadable: [...single.unreadable, ...rivals.unreadable],
+  };
 }
 
 /** A root disk has the name of its machine and a suffix, the KubeVirt objects have the very name. */
@@ -90,29 +115,39 @@ function machineOf({ kind, namespace, name }: Subject): ObjectReference | undefi
 }
 
 /** Who may have waited for the address of a machine that is gone. */
-async function rivalsOf(kube: Reader, gone: readonly ObjectReference[]): Promise<VirtualMachine[]> {
-  const namespaces = [...new Set(gone.map(({ namespace }) => namespace ?? ''))];
-  const failed = namespaces.map((namespace) =>
-    kube.list(VirtualMachine, { namespace, fieldSelector: 'status.phase=Failed' }),
+async function rivalsOf(kube: Reader, gone: readonly ObjectReference[]): Promise<Found> {
+  const byNamespace = Map.groupBy(gone, ({ namespace }) => namespace ?? '');
+  const failed = [...byNamespace].map(([namespace, refs]) =>
+    kube
+      .list(VirtualMachine, { namespace, fieldSelector: 'status.phase=Failed' })
+      .catch((error: unknown) => refs.map((ref) => unreadable(ref, error))),
   );
-  return (await Promise.all(failed)).flat();
+  return split((await Promise.all(failed)).flat());
 }
 
 /** With those that wait for an image that changed, or that an earlier pass on the same image left for this one. */
-async function withWaiting(kube: Reader, wake: Wake, named: readonly VirtualMachine[]): Promise<VirtualMachine[]> {
-  if (isForAll(wake)) return [...named];
-  const refs = [
-    ...subjectsOf(wake, VMDiskImage),
-    ...named.filter(({ status }) => status?.phase !== 'Ready').map(({ spec }) => spec.vmDiskImageRef),
-  ];
+async function withWaiting(kube: Reader, wake: Wake, named: readonly VirtualMachine[]): Promise<Found> {
+  if (isForAll(wake)) return { read: [...named], unreadable: [] };
+  const late = named.filter(({ status }) => status?.phase !== 'Ready');
+  const refs = [...subjectsOf(wake, VMDiskImage), ...late.map(({ spec }) => spec.vmDiskImageRef)];
   const distinct = [...new Map(refs.map((ref) => [keyOf(ref), ref])).values()];
-  const waiting = await machinesNaming(kube, distinct, 'status.phase!=Ready');
-  return unique([...named, ...waiting.flat()]);
+  const waiting = split(await machinesNaming(kube, distinct, 'status.phase!=Ready'));
+  // The events of machines are redelivered, too: no event may tell of the image whose machines still wait.
+  const askedBy = ({ unreadable: image, error }: Unreadable) =>
+    late
+      .filter(({ spec }) => keyOf(spec.vmDiskImageRef) === keyOf(image))
+      .map(({ metadata }) => unreadable(metadata, error));
+  return {
+    read: unique([...named, ...waiting.read.flat()]),
+    unreadable: [...waiting.unreadable, ...waiting.unreadable.flatMap(askedBy)],
+  };
 }
 
 async function imagesOf(kube: Reader, machines: readonly VirtualMachine[]) {
   const refs = new Map(machines.map(({ spec }) => [keyOf(spec.vmDiskImageRef), spec.vmDiskImageRef]));
-  const found = [...refs].map(async ([key, ref]) => [key, await kube.get(VMDiskImage, ref)] as const);
+  const found = [...refs].map(
+    async ([key, ref]) => [key, await orUnreadable(ref, kube.get(VMDiskImage, ref))] as const,
+  );
   return new Map(await Promise.all(found));
 }
 

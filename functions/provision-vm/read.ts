@@ -1,4 +1,4 @@
-import type { Context } from '../../shared/function.ts';
+import type { Context, Unreadable } from '../../shared/function.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
 import { Secret } from '../../shared/resources/core/secret.ts';
@@ -9,6 +9,7 @@ import { type KubernetesObject, keyOf, type Resource } from '../../shared/resour
 import type { Policy } from '../../shared/rules/policy.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { listServed } from '../../shared/runtime/list-served.ts';
+import { isUnreadable, orUnreadable, readable, unreadable } from '../../shared/runtime/unreadable.ts';
 import { cloudInitName, rootDiskName } from './children.ts';
 import { imageStanding } from './image-ready.ts';
 import { networksNeeded } from './missing-network.ts';
@@ -23,55 +24,63 @@ export async function observeAll(
   { kube, nowMs, refusals }: Context,
   policy: Policy,
   found: readonly Waiting[],
-): Promise<Observed[]> {
+): Promise<(Observed | Unreadable)[]> {
   const machines = found.filter((one) => mayHaveChildren(one, policy)).map(({ machine }) => machine);
   const [dataVolumes, kubeVirtMachines, instances, secrets, passwords, neighbours] = await Promise.all([
     childrenOf(kube, DataVolume, { machines, nameOf: rootDiskName }),
     childrenOf(kube, KubeVirtMachine, { machines, nameOf: sameName }),
     childrenOf(kube, KubeVirtInstance, { machines, nameOf: sameName }),
-    inTurns(machines, ({ metadata }) => kube.get(Secret, { ...metadata, name: cloudInitName(metadata.name) })),
-    inTurns(found, ({ machine }) => passwordsOf(kube, machine)),
+    inTurns(machines, ({ metadata }) =>
+      orUnreadable(metadata, kube.get(Secret, { ...metadata, name: cloudInitName(metadata.name) })),
+    ),
+    inTurns(found, ({ machine }) => orUnreadable(machine.metadata, passwordsOf(kube, machine))),
     neighboursOf(
       kube,
       found.map(({ machine }) => machine),
     ),
   ]);
-  const needed = machines.map((machine, index) =>
-    networksNeeded({ machine, kubeVirtMachine: kubeVirtMachines[index], policy }),
-  );
+  const needed = machines.map((machine, index) => {
+    const kubeVirtMachine = kubeVirtMachines[index];
+    return isUnreadable(kubeVirtMachine) ? [] : networksNeeded({ machine, kubeVirtMachine, policy });
+  });
   const definitions = await definitionsOf(kube, needed.flat());
   const places = new Map(machines.map(({ metadata }, index) => [metadata.uid, index]));
-  return found.map(({ machine, image }, place) => {
+  const observeOne = async ({ machine, image }: Waiting, place: number): Promise<Observed> => {
     const index = places.get(machine.metadata.uid) ?? -1;
+    const { namespace } = machine.metadata;
+    const networks = needed[index] ?? [];
+    const served = networks.map((key) => readable(definitions.get(namespaceOf(key))));
     return {
       nowMs,
       policy,
       refusals,
       machine,
       image,
-      dataVolume: dataVolumes[index],
-      secret: secrets[index],
-      kubeVirtMachine: kubeVirtMachines[index],
-      instance: instances[index],
-      passwords: passwords[place] ?? new Map(),
-      neighbours: comparesAddresses(machine) ? neighbours.get(machine.metadata.namespace) : undefined,
+      dataVolume: readable(dataVolumes[index]),
+      secret: readable(secrets[index]),
+      kubeVirtMachine: readable(kubeVirtMachines[index]),
+      instance: readable(instances[index]),
+      passwords: readable(passwords[place] ?? new Map()),
+      neighbours: comparesAddresses(machine) ? readable(neighbours.get(namespace ?? '')) : undefined,
       networks: {
-        isServed: definitions !== undefined,
-        missing: (needed[index] ?? []).filter((key) => !definitions?.has(key)),
+        isServed: served.every((keys) => keys !== undefined),
+        missing: networks.filter((key, at) => !served[at]?.has(key)),
       },
     };
-  });
+  };
+  return Promise.all(found.map((one, place) => orUnreadable(one.machine.metadata, observeOne(one, place))));
 }
 
-/** The NetworkAttachmentDefinitions in the namespaces of `needed`, as `namespace/name`; undefined if Multus is not installed. */
-async function definitionsOf(kube: Reader, needed: readonly string[]): Promise<ReadonlySet<string> | undefined> {
-  const namespaces = [...new Set(needed.map((key) => key.split('/')[0] ?? ''))];
-  const lists = await Promise.all(
-    namespaces.map((namespace) => listServed(kube, NetworkAttachmentDefinition, { namespace })),
-  );
-  return lists.includes(undefined)
-    ? undefined
-    : new Set(lists.flatMap((list) => (list ?? []).map(({ metadata }) => keyOf(metadata))));
+const namespaceOf = (key: string) => key.split('/')[0] ?? '';
+
+/** The NetworkAttachmentDefinitions in each namespace of `needed`, as `namespace/name`; undefined if Multus is not installed. */
+async function definitionsOf(kube: Reader, needed: readonly string[]) {
+  const lists = [...new Set(needed.map(namespaceOf))].map(async (namespace) => {
+    const listing = listServed(kube, NetworkAttachmentDefinition, { namespace });
+    const keys = listing.then((list) => list && new Set(list.map(({ metadata }) => keyOf(metadata))));
+    return [namespace, await orUnreadable({ name: namespace }, keys)] as const;
+  });
+  return new Map(await Promise.all(lists));
 }
 
 /** A machine that waits for its image has none; unless its status was wiped, which says nothing of that. */
@@ -90,17 +99,19 @@ async function childrenOf<T extends KubernetesObject>(
   kube: Reader,
   resource: Resource<T>,
   { machines, nameOf }: { machines: readonly VirtualMachine[]; nameOf(machine: string): string },
-): Promise<(T | undefined)[]> {
+): Promise<(T | Unreadable | undefined)[]> {
   const listed = new Map<string, T>();
   if (machines.length > singlyAtMost) {
     const uids = machines.map(({ metadata }) => metadata.uid);
-    const found = await listLabelled(kube, resource, machineUidLabel, uids);
+    const listing = listLabelled(kube, resource, machineUidLabel, uids);
+    const found = await orUnreadable({ name: resource.plural }, listing);
+    if (isUnreadable(found)) return machines.map(({ metadata }) => unreadable(metadata, found.error));
     for (const object of found) listed.set(keyOf(object.metadata), object);
   }
   return inTurns(machines, ({ metadata }) => {
     const ref = { namespace: metadata.namespace, name: nameOf(metadata.name) };
     const known = listed.get(keyOf(ref));
-    return known ? Promise.resolve(known) : kube.get(resource, ref);
+    return known ? Promise.resolve(known) : orUnreadable(metadata, kube.get(resource, ref));
   });
 }
 
@@ -135,9 +146,9 @@ const passwordIn = (base64: string | undefined) =>
 /** The machines of each namespace where addresses have to be compared. */
 async function neighboursOf(kube: Reader, machines: readonly VirtualMachine[]) {
   const namespaces = new Set(machines.filter(comparesAddresses).map(({ metadata }) => metadata.namespace));
-  const lists = [...namespaces].map(
-    async (namespace) => [namespace, await kube.list(VirtualMachine, { namespace: namespace ?? '' })] as const,
-  );
+  const lists = [...namespaces].map(async (namespace = '') => {
+    return [namespace, await orUnreadable({ name: namespace }, kube.list(VirtualMachine, { namespace }))] as const;
+  });
   return new Map(await Promise.all(lists));
 }
 

@@ -25,8 +25,8 @@ import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { isMadeForWorkspaces } from '../../shared/rules/workspace-images.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
-import { isUnreadable, orUnreadable } from '../../shared/runtime/unreadable.ts';
-import { decide, type Left, type Observed, type Postponed } from './decide.ts';
+import { isUnreadable, orUnreadable, readable, split } from '../../shared/runtime/unreadable.ts';
+import { decide, type Left, type Observed, type Postponed, type Seen } from './decide.ts';
 import { mayBeOrphan } from './orphan.ts';
 import { straysOf } from './strays-of.ts';
 import { mayBeUnused } from './unused.ts';
@@ -70,11 +70,11 @@ const finalizedPerPass = 100;
 /** Each image before the machines that name it: what is deleted as it was observed was found unused after that. */
 async function observe({ kube, nowMs }: Context, wake: Wake): Promise<(Observed | Unreadable)[]> {
   const { images, postponed, unreadable } = await candidates(kube, wake);
-  const strays = wake.audit ? await straysOf(kube, images, nowMs) : [];
+  const strays = wake.audit ? await orUnreadable({ name: 'strays' }, straysOf(kube, images, nowMs)) : [];
   const allDeleted = images.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
   const deleted = allDeleted.slice(0, finalizedPerPass);
   const others = [
-    ...strays,
+    ...(isUnreadable(strays) ? [strays] : strays),
     ...unreadable,
     ...[...postponed, ...allDeleted.slice(finalizedPerPass).map(refOf)].map(postpone),
   ];
@@ -95,25 +95,20 @@ async function observe({ kube, nowMs }: Context, wake: Wake): Promise<(Observed 
       concerned.map(({ metadata }) => metadata),
     ),
     // Of a deleted image workspaces have no say: those that have no machine yet wait for another.
-    staying.length > 0 ? kube.list(Workspace) : [],
+    staying.length > 0 ? orUnreadable({ name: Workspace.plural }, kube.list(Workspace)) : [],
   ]);
-  const left = await leftOf(kube, deleted);
-  // Only images that machines retain need to know whether their namespace is being deleted.
-  const kept = deleted.filter((_, index) => (machines[index]?.length ?? 0) > 0);
-  const leaving = await deletingNamespaces(kube, new Set(kept.map(({ metadata }) => metadata.namespace ?? '')));
-  const seen = concerned.map((image, index) => {
-    const own = left(image);
-    const isNamespaceDeleting = leaving.has(image.metadata.namespace ?? '');
-    return {
-      nowMs,
-      policy,
-      image,
-      machines: machines[index] ?? [],
-      workspaces,
-      ...(own && { left: { ...own, isNamespaceDeleting } }),
-    };
+  const left = await orUnreadable({ name: 'left' }, leftOf(kube, deleted));
+  const isDeleting = namespacesBeingDeleted(kube);
+  const seen = concerned.map(async (image, index): Promise<Seen> => {
+    const ofImage = readable(machines[index] ?? []);
+    const seenOfIt = { nowMs, policy, image, machines: ofImage };
+    if (image.metadata.deletionTimestamp === undefined) return { ...seenOfIt, workspaces: readable(workspaces) };
+    // Only an image that machines retain needs to know whether its namespace is being deleted.
+    const isNamespaceDeleting = ofImage.length > 0 && (await isDeleting(image.metadata.namespace ?? ''));
+    return { ...seenOfIt, workspaces: [], left: { ...readable(left)(image), isNamespaceDeleting } };
   });
-  return [...seen, ...others];
+  const reads = concerned.map(({ metadata }, index) => orUnreadable(metadata, seen[index] as Promise<Seen>));
+  return [...(await Promise.all(reads)), ...others];
 }
 
 type Reader = Context['kube'];
@@ -124,9 +119,11 @@ const byWait = (a: Image, b: Image) =>
 const refOf = ({ metadata: { namespace, name } }: Image): ObjectReference => ({ namespace, name });
 const postpone = (image: ObjectReference): Postponed => ({ postponed: image });
 
+const nothing: Left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
+
 /** The volumes, claims and snapshots that each deleted image still has. */
-async function leftOf(kube: Reader, images: readonly Image[]): Promise<(image: Image) => Left | undefined> {
-  if (images.length === 0) return () => undefined;
+async function leftOf(kube: Reader, images: readonly Image[]): Promise<(image: Image) => Left> {
+  if (images.length === 0) return () => nothing;
   const uids = images.map(({ metadata }) => metadata.uid);
   const [lease, ...lists] = await Promise.all([
     kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
@@ -138,9 +135,7 @@ async function leftOf(kube: Reader, images: readonly Image[]): Promise<(image: I
   const byUid = <T extends KubernetesObject>(found: readonly T[]) =>
     Map.groupBy(found, ({ metadata }) => metadata.labels?.[imageUidLabel] ?? '');
   const [dataVolumes, claims, snapshots] = [byUid(lists[0]), byUid(lists[1]), byUid(lists[2])];
-  const isDeleted = new Set(uids);
   return ({ metadata: { uid, namespace } }) => {
-    if (!isDeleted.has(uid)) return undefined;
     const isThere = ({ metadata }: KubernetesObject) => metadata.namespace === namespace;
     return {
       dataVolumes: dataVolumes.get(uid)?.filter(isThere) ?? [],
@@ -151,10 +146,15 @@ async function leftOf(kube: Reader, images: readonly Image[]): Promise<(image: I
   };
 }
 
-/** Those of the namespaces that are being deleted. */
-async function deletingNamespaces(kube: Reader, names: ReadonlySet<string>): Promise<ReadonlySet<string>> {
-  const found = await Promise.all([...names].map((name) => kube.get(Namespace, { name })));
-  return new Set(found.flatMap((one) => (one?.metadata.deletionTimestamp === undefined ? [] : [one.metadata.name])));
+/** Whether a namespace is being deleted; each is read once. */
+function namespacesBeingDeleted(kube: Reader): (name: string) => Promise<boolean> {
+  const found = new Map<string, Promise<boolean>>();
+  const read = async (name: string) => (await kube.get(Namespace, { name }))?.metadata.deletionTimestamp !== undefined;
+  return (name) => {
+    const reading = found.get(name) ?? read(name);
+    found.set(name, reading);
+    return reading;
+  };
 }
 
 interface Candidates {
@@ -175,17 +175,20 @@ async function candidates(kube: Reader, wake: Wake): Promise<Candidates> {
     if (image !== undefined) byKey.set(`${namespace}/${image}`, { namespace, name: image });
   }
   const named = [...byKey.values()];
-  const listed = (kind: Resource, fieldSelector: string) =>
-    subjectsOf(wake, kind).length > 0 ? kube.list(VMDiskImage, { fieldSelector }) : [];
+  const listing = async (kind: Resource, fieldSelector: string) => {
+    const [subject] = subjectsOf(wake, kind);
+    return subject ? orUnreadable(subject, kube.list(VMDiskImage, { fieldSelector })) : [];
+  };
   const [open, unused, ...found] = await Promise.all([
-    listed(Lease, underWay),
-    listed(ConfigMap, unreferenced),
+    listing(Lease, underWay),
+    listing(ConfigMap, unreferenced),
     ...named.slice(0, finalizedPerPass).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))),
   ]);
-  const images = [...found.flatMap((one) => (one && !isUnreadable(one) ? one : [])), ...open, ...unused];
+  const [single, listed] = [split(found), split([open, unused])];
+  const images = [...single.read.filter((image) => image !== undefined), ...listed.read.flat()];
   return {
     images: [...new Map(images.map((image) => [image.metadata.uid, image])).values()],
     postponed: named.slice(finalizedPerPass),
-    unreadable: found.filter(isUnreadable),
+    unreadable: [...single.unreadable, ...listed.unreadable],
   };
 }

@@ -1,9 +1,27 @@
 import type { Unreadable } from '../function.ts';
 import { type ObjectReference, referenceOf } from '../resources/resource.ts';
 
+/** An object that is skipped in the pass, because it or what its decision needs could not be read. */
+export const unreadable = ({ namespace, name }: ObjectReference, error: unknown): Unreadable => ({
+  unreadable: referenceOf({ metadata: { namespace, name } }),
+  error,
+});
+
 /** Reads an object. If that fails, only this object is skipped in the pass. */
-export const orUnreadable = <T>({ namespace, name }: ObjectReference, reading: Promise<T>): Promise<T | Unreadable> =>
-  reading.catch((error: unknown) => ({ unreadable: referenceOf({ metadata: { namespace, name } }), error }));
+export const orUnreadable = <T>(ref: ObjectReference, reading: Promise<T>): Promise<T | Unreadable> =>
+  reading.catch((error: unknown) => unreadable(ref, error));
 
 export const isUnreadable = (one: unknown): one is Unreadable =>
   typeof one === 'object' && one !== null && 'unreadable' in one;
+
+/** What was read. Throws why it could not be. */
+export function readable<T>(one: T | Unreadable): T {
+  if (isUnreadable(one)) throw one.error;
+  return one;
+}
+
+/** What was read, and what could not be. */
+export const split = <T>(all: readonly (T | Unreadable)[]): { read: T[]; unreadable: Unreadable[] } => ({
+  read: all.filter((one): one is T => !isUnreadable(one)),
+  unreadable: all.filter(isUnreadable),
+});
