@@ -66,10 +66,23 @@ export const chances: Chance[] = [
     states: /^(?:Bound being deleted|Lost)/,
   },
   {
-    what: 'which steps of a clone CDI observes (the real one: RebindInProgress in 1 of 3)',
+    what: 'whether CDI observes the short steps of a clone (the real one: RebindInProgress in 2 of 5); the others are compared',
     of: /^DataVolume/,
     states:
-      /^(?:RebindInProgress|CloneFromSnapshotSourceInProgress|PrepClaimInProgress .*Bound True|CloneScheduled N\/A .*Running False (?:- -|Pending|Error "claim )|PendingPopulation .*Running False - -|Succeeded .*(?:being deleted|Bound False Pending) .*"Clone Complete")/,
+      /^(?:RebindInProgress|PrepClaimInProgress .*Bound True|PendingPopulation .*Running False - -|Succeeded .*(?:being deleted|Bound False Pending) .*"Clone Complete")/,
+  },
+  {
+    what: 'what Running shows while a clone is scheduled',
+    of: /^DataVolume/,
+    masks: [
+      /^(CloneScheduled N\/A .*)Running False (?:- -|Pending "Clone Pending"|Error "claim (?:[^"\\]|\\.)*")/,
+      '$1Running False <not started>',
+    ],
+  },
+  {
+    what: 'whether the Pod that receives a copy is ready when CDI reconciles',
+    of: /^DataVolume/,
+    states: /^CloneInProgress .*Running False Pod is running/,
   },
   { what: 'the same before the first phase', of: /^DataVolume/, states: /^- N\/A .*Running False Unschedulable/ },
 ];
@@ -79,15 +92,14 @@ export const chanceEvents: { what: string; lines: RegExp }[] = [
   { what: 'each text of Bound is an Event, too', lines: /^DataVolume: Normal (?:Pending|NotFound) / },
   {
     what: 'a phase has an Event only if CDI reconciles in time',
-    lines:
-      /^DataVolume: Normal (?:ImportScheduled|ImportInProgress|RebindInProgress|CloneScheduled|CloneFromSnapshotSourceInProgress) /,
+    lines: /^DataVolume: Normal (?:ImportScheduled|ImportInProgress|RebindInProgress|CloneScheduled) /,
   },
   {
     what: 'CDI copies each Event about prime that it observes',
     lines: /^claim: \w+ \w+ "\[(?:prime|tmp-pvc|tmp-source-pvc)-<uid>\] : /,
   },
   {
-    what: 'which steps of a clone CDI observes',
+    what: 'what Running shows while a clone is scheduled',
     lines: /^DataVolume: (?:Warning Pending "Clone Pending"|Warning Error "claim )/,
   },
   {

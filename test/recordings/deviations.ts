@@ -26,25 +26,11 @@ export const deviations: Deviation[] = [
     lines: /^\+Pending/,
   },
   {
-    what: 'an importer that ends before the kubelet reports that it runs: its Pod is never Running, and its DataVolume skips that state',
+    what: 'an importer or prep Pod that ends before the kubelet reports that it runs is never Running, and the DataVolume skips that state',
     reason: 'the real kubelet polls about once a second; the local one reports each state of a container',
-    scenarios: /^(?:00|06|32|33)-/,
-    of: /^(?:DataVolume|importer Pod)(?: \d+)?$/,
+    scenarios: /^(?:00|06|32|33|50|52)-/,
+    of: /^(?:DataVolume|importer Pod|prep Pod)(?: \d+)?$/,
     lines:
       /^[-+](?:(?:Pending|Running) \| restarts 0 \| (?:running|terminated 0 )|Import(?:Scheduled|InProgress) .*Running (?:True|False (?:Scratch space required|ContainerCreating|Completed)))/,
   },
-  {
-    what: 'no prep Pod is created',
-    reason:
-      'the local driver needs none to bind a claim or to resize its volume; the Pod has no label that functions select',
-    scenarios: /^5[0124]-/,
-    of: /^prep Pod$/,
-    lines: /^-/,
-  },
 ];
-
-/** Scenarios that are not compared yet, and what is missing. */
-export const notHeld: Record<string, string> = {
-  '53-clone-filesystem-host-assisted':
-    'no local Pod uploads or serves: a copy from volume to volume only increases a percentage',
-};

@@ -3,17 +3,23 @@ import { cdiLabels, claim, claimProtection } from './claims.ts';
 import type { Claim, ClaimSpec } from './kinds.ts';
 
 export const temporaryName = (target: Claim) => `tmp-pvc-${target.metadata.uid}`;
+export const copiedName = (target: Claim) => `tmp-source-pvc-${target.metadata.uid}`;
 
 /**
  * The claim in the namespace of the snapshot that the driver restores into, of the snapshot's own size; its volume is handed
  * to the target in the end. A copy from volume to volume has the target's size, and no source that a driver knows.
  */
-export function temporaryClaimFor(target: Claim, snapshot: { namespace: string; name: string }, restoreSize?: string) {
+export function temporaryClaimFor(
+  target: Claim,
+  snapshot: { namespace: string; name: string },
+  restoreSize?: string,
+  called = temporaryName(target),
+) {
   const { namespace, name, uid, labels, annotations } = target.metadata;
   const { dataSource: _, dataSourceRef: __, volumeName: ___, ...spec } = target.spec;
   return claim({
     metadata: {
-      name: temporaryName(target),
+      name: called,
       namespace: snapshot.namespace,
       labels: {
         ...labels,

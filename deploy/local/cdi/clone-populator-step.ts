@@ -1,7 +1,10 @@
 import type { VolumeSnapshot } from '../snapshots/kinds.ts';
 import { annotation, annotationsPatch } from './annotation.ts';
-import { temporaryClaimFor } from './clone-claims.ts';
-import { Claim, type VolumeCloneSource } from './kinds.ts';
+import { keep } from './claims.ts';
+import { copiedName, temporaryClaimFor } from './clone-claims.ts';
+import { prepPodFor, uploadPodFor } from './clone-pods.ts';
+import { Claim, Pod, type VolumeCloneSource } from './kinds.ts';
+import { mirrorPod } from './pod-mirror.ts';
 import { bytesOf } from './quantity.ts';
 import { rebound } from './volume.ts';
 import { deletionOf, patchOf, type Write, withFinalizer, withoutFinalizer } from './write.ts';
@@ -12,8 +15,12 @@ export type CloneStrategy = { type: 'snapshot' } | { type: 'copy'; because: stri
 export interface ObservedCloneTarget {
   clusterBinds: boolean;
   target: Claim;
-  /** The claim that the driver restores into. */
+  /** The claim whose volume the target gets. */
   temporary: Claim | undefined;
+  /** The claim that a copy reads. */
+  copied: Claim | undefined;
+  /** The Pod that binds, resizes or fills the temporary claim. */
+  pod: Pod | undefined;
   cloneSource: VolumeCloneSource | undefined;
   snapshot: VolumeSnapshot | undefined;
   /** The class binds when a consumer comes, and none has. */
@@ -21,8 +28,6 @@ export interface ObservedCloneTarget {
   /** The class binds when a consumer comes. */
   isLate: boolean;
   strategy: CloneStrategy;
-  /** Percentage of a copy from volume to volume. */
-  copied: number;
   /** What cloning has just met. */
   error: string | undefined;
 }
@@ -37,8 +42,7 @@ const toldOn = ({ metadata }: Claim) => metadata.annotations?.[annotation.cloneP
 
 /**
  * The next writes about a claim that a clone populates (CDI pkg/controller/populators/clone-populator.go, pkg/controller/clone):
- * strategy, temporary claim, its size, its volume handed over, all of it gone. There is no prep Pod: the driver here neither
- * needs one to bind a claim nor to resize its volume.
+ * strategy, temporary claim, the Pod that prepares or fills it, its volume handed over, all of it gone.
  */
 export function nextForCloneTarget(observed: ObservedCloneTarget): Write[] {
   const { target, error } = observed;
@@ -66,41 +70,88 @@ function choose(target: Claim, strategy: CloneStrategy): Write[] {
     [annotation.cloneType]: strategy.type,
     ...(strategy.type === 'copy' ? { [annotation.cloneFallbackReason]: strategy.because } : {}),
   };
-  return [patchOf(Claim, target, { metadata: { annotations } })];
+  const { type } = strategy;
+  const told: Write[] = type === 'copy' ? [noted(target, 'Warning', 'NoVolumeExpansion', strategy.because)] : [];
+  return [patchOf(Claim, target, { metadata: { annotations } }), ...told];
 }
 
 function restore(observed: ObservedCloneTarget): Write[] {
-  const { target, temporary, snapshot, cloneSource, clusterBinds } = observed;
+  const { target, temporary, clusterBinds } = observed;
   const isCopy = target.metadata.annotations?.[annotation.cloneType] === 'copy';
-  if (!temporary) {
-    const waiting = say(target, isCopy ? 'HostClone' : 'SnapshotClone');
-    if (waiting.length > 0 || !snapshot?.status?.readyToUse) return waiting;
-    const source = { namespace: cloneSource?.metadata.namespace ?? '', name: snapshot.metadata.name };
-    const claim = temporaryClaimFor(target, source, isCopy ? undefined : (snapshot.status.restoreSize ?? '0'));
-    return [{ do: 'create', resource: Claim, object: claim }];
-  }
-  return underWay(observed, temporary, isCopy) ?? (rebinding(target) || rebound(target, temporary, clusterBinds));
+  if (!temporary) return createClaims(observed, isCopy);
+  const rest = isCopy ? copy(observed, temporary) : underWay(observed, temporary);
+  return rest ?? (rebinding(target, isCopy) || rebound(target, temporary, clusterBinds));
+}
+
+/** A copy needs two claims: the snapshot is restored into the first and copied to the second. */
+function createClaims(observed: ObservedCloneTarget, isCopy: boolean): Write[] {
+  const { target, copied, snapshot, cloneSource, isLate } = observed;
+  const waiting = say(target, 'SnapshotClone');
+  if (!snapshot?.status?.readyToUse) return waiting;
+  // A claim that waits for its consumer is not waited for: the next step is its Pod.
+  if (waiting.length > 0 && (isCopy || !isLate)) return waiting;
+  if (copied && copied.status?.phase !== 'Bound') return [];
+  const source = { namespace: cloneSource?.metadata.namespace ?? '', name: snapshot.metadata.name };
+  const { restoreSize = '0' } = snapshot.status;
+  const claim = copied
+    ? temporaryClaimFor(target, source)
+    : temporaryClaimFor(target, source, restoreSize, isCopy ? copiedName(target) : undefined);
+  return [{ do: 'create', resource: Claim, object: claim }];
 }
 
 /** What must still happen to the temporary claim; undefined when its volume can be handed over. */
-function underWay({ target, isLate, copied }: ObservedCloneTarget, temporary: Claim, isCopy: boolean) {
+function underWay({ target, isLate, pod }: ObservedCloneTarget, temporary: Claim): Write[] | undefined {
   // A cluster's own controller may call it Lost before it has bound the target.
   if (toldOn(target) === 'Rebind') return undefined;
-  const progress = { [annotation.populatorProgress]: `${copied.toFixed(2)}%` };
-  if (isCopy && copied < 100) return say(target, 'HostClone', progress);
+  const isBound = temporary.status?.phase === 'Bound';
+  const resized = isBound ? resize(target, temporary) : [];
+  if (pod) return resized.length > 0 || pod.status?.phase !== 'Succeeded' ? resized : removed(Pod, pod);
+  if (isBound && resized.length === 0) return undefined;
   // A class that waits for its consumer has to be made to bind.
-  if (temporary.status?.phase !== 'Bound') return say(target, isLate && !isCopy ? 'PrepClaim' : 'SnapshotClone');
-  const wanted = target.spec.resources?.requests?.storage ?? '0';
-  if (bytesOf(temporary.spec.resources?.requests?.storage ?? '0') < bytesOf(wanted))
-    return [
-      ...say(target, 'PrepClaim'),
-      patchOf(Claim, temporary, { spec: { resources: { requests: { storage: wanted } } } }),
-    ];
-  return bytesOf(temporary.status.capacity?.storage ?? '0') < bytesOf(wanted) ? say(target, 'PrepClaim') : undefined;
+  if (!isBound && !isLate) return say(target, 'SnapshotClone');
+  const prep: Write = { do: 'create', resource: Pod, object: prepPodFor(target, temporary) };
+  return [...say(target, 'PrepClaim'), ...resized, prep];
 }
 
-function rebinding(target: Claim): Write[] | undefined {
-  const writes = say(target, 'Rebind');
+function resize({ spec }: Claim, temporary: Claim): Write[] {
+  const storage = spec.resources?.requests?.storage ?? '0';
+  if (bytesOf(temporary.spec.resources?.requests?.storage ?? '0') >= bytesOf(storage)) return [];
+  return [patchOf(Claim, temporary, { spec: { resources: { requests: { storage } } } })];
+}
+
+/** What must still happen to a copy; undefined when it is complete. */
+function copy({ target, pod }: ObservedCloneTarget, temporary: Claim): Write[] | undefined {
+  const isCopied = target.metadata.annotations?.[annotation.populatorProgress] === copiedWhole;
+  if (!pod && isCopied) return undefined;
+  const told = say(target, 'HostClone', pod && runningOf(pod));
+  if (told.length > 0) return told;
+  if (!pod) return [{ do: 'create', resource: Pod, object: uploadPodFor(temporary) }];
+  if (pod.status?.phase !== 'Succeeded') return [];
+  if (isCopied) return removed(Pod, pod);
+  return [
+    patchOf(Claim, target, { metadata: { annotations: { [annotation.populatorProgress]: copiedWhole } } }),
+    noted(temporary, 'Normal', 'CloneSucceeded', 'Clone Complete', 'clone-controller'),
+  ];
+}
+
+const copiedWhole = '100.0%';
+
+const runningOf = (pod: Pod) =>
+  keep(mirrorPod({}, pod).annotations, [annotation.running, annotation.runningReason, annotation.runningMessage]);
+
+const removed = (resource: typeof Claim | typeof Pod, object: Claim | Pod): Write[] =>
+  object.metadata.deletionTimestamp ? [] : [deletionOf(resource, object)];
+
+const noted = (
+  about: Claim,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  message: string,
+  from = 'clone-populator',
+): Write => ({ do: 'event', about, from, type, reason, message });
+
+function rebinding(target: Claim, isCopy: boolean): Write[] | undefined {
+  const writes = say(target, 'Rebind', isCopy ? completed : {});
   return writes.length > 0 ? writes : undefined;
 }
 
@@ -108,28 +159,34 @@ function rebinding(target: Claim): Write[] | undefined {
 export const isRebinding = (target: Claim, writes: readonly Write[]) =>
   toldOn(target) === 'Rebind' && writes.some((write) => write.do === 'patch' && write.resource !== Claim);
 
-function finish({ target, temporary }: ObservedCloneTarget): Write[] {
-  if (temporary) return temporary.metadata.deletionTimestamp ? [] : [deletionOf(Claim, temporary)];
+function finish({ target, temporary, copied, pod }: ObservedCloneTarget): Write[] {
+  const claims = [temporary, copied].filter((claim) => claim !== undefined);
+  if (pod || claims.length > 0)
+    return [...(pod ? removed(Pod, pod) : []), ...claims.flatMap((claim) => removed(Claim, claim))];
   return target.metadata.finalizers?.includes(cloneFinalizer) ? [withoutFinalizer(Claim, target, cloneFinalizer)] : [];
 }
 
-/** The phase on the claim, with what the DataVolume's condition Running is made of. */
-function say(target: Claim, phase: string, also: Record<string, string> = {}, error?: string): Write[] {
-  const running: [status: string, reason: string, message: string] =
-    phase === 'Succeeded'
-      ? ['false', 'Completed', 'Clone Complete']
-      : phase === 'Pending'
-        ? ['false', 'Pending', 'Clone Pending']
-        : phase === 'Error'
-          ? ['false', 'Error', error ?? '']
-          : ['true', 'Populator is running', ''];
+const running = (status: string, reason: string, message: string) => ({
+  [annotation.running]: status,
+  [annotation.runningReason]: reason,
+  [annotation.runningMessage]: message,
+});
+
+const completed = running('false', 'Completed', 'Clone Complete');
+
+/** The phase on the claim, with what the DataVolume's condition Running is made of, unless `also` has it. */
+function say(target: Claim, phase: string, also: Record<string, string> = {}, error = ''): Write[] {
   const patch = annotationsPatch(target.metadata.annotations, {
     [annotation.cloneError]: undefined,
-    ...also,
     [annotation.clonePhase]: phase,
-    [annotation.running]: running[0],
-    [annotation.runningReason]: running[1],
-    [annotation.runningMessage]: running[2],
+    ...(runningIn(error)[phase] ?? running('true', 'Populator is running', '')),
+    ...also,
   });
   return patch ? [patchOf(Claim, target, patch)] : [];
 }
+
+const runningIn = (error: string): Record<string, Record<string, string>> => ({
+  Succeeded: completed,
+  Pending: running('false', 'Pending', 'Clone Pending'),
+  Error: running('false', 'Error', error),
+});

@@ -1,7 +1,8 @@
 import type { VolumeSnapshot } from '../snapshots/kinds.ts';
 import { annotation } from './annotation.ts';
 import { bindsAtOnce } from './claims.ts';
-import { temporaryName } from './clone-claims.ts';
+import { copiedName, temporaryName } from './clone-claims.ts';
+import { prepPodFor, uploadPodFor } from './clone-pods.ts';
 import {
   type CloneStrategy,
   isRebinding,
@@ -16,7 +17,7 @@ import type { Again } from './work-queue.ts';
 
 /** Brings the population of one claim from a snapshot one write further. */
 export async function reconcileCloneTarget(context: CdiContext, target: Claim): Promise<Again> {
-  const { timings, handOvers, copies } = context;
+  const { timings, handOvers } = context;
   const { uid, namespace, deletionTimestamp } = target.metadata;
   const downMs = deletionTimestamp ? 0 : context.downForMs(namespace, context.importNameOf(target));
   if (downMs > 0) return { lookAgainMs: downMs };
@@ -30,8 +31,7 @@ export async function reconcileCloneTarget(context: CdiContext, target: Claim): 
   handOvers.delete(uid);
   await context.perform(writes);
   if (writes.length > 0) return { holdMs: timings.tickMs };
-  if (failure) return { lookAgainMs: failure.leftMs };
-  return copies.has(uid) && observed.copied < 100 ? { lookAgainMs: timings.hostCopyMs / 2 } : undefined;
+  return failure && { lookAgainMs: failure.leftMs };
 }
 
 function observe(context: CdiContext, target: Claim, error: string | undefined): ObservedCloneTarget {
@@ -52,7 +52,8 @@ function observe(context: CdiContext, target: Claim, error: string | undefined):
     isLate,
     waitsForConsumer: isLate && !bindsAtOnce(target) && annotations[annotation.selectedNode] === undefined,
     strategy: strategyFor(target, snapshot, storageClass),
-    copied: copiedInto(context, target, temporary),
+    copied: claims.find({ namespace: from, name: copiedName(target) }),
+    pod: temporary && podOf(context, target, temporary),
     error,
   };
 }
@@ -68,13 +69,8 @@ function strategyFor(
   return { type: 'copy', because: 'No volume expansion is possible' };
 }
 
-function copiedInto({ clock, copies, timings }: CdiContext, target: Claim, temporary: Claim | undefined): number {
-  const { uid, annotations } = target.metadata;
-  if (annotations?.[annotation.cloneType] !== 'copy' || temporary?.status?.phase !== 'Bound') return 0;
-  const sinceMs = copies.get(uid) ?? clock.now();
-  copies.set(uid, sinceMs);
-  return Math.min(100, ((clock.now() - sinceMs) / timings.hostCopyMs) * 100);
-}
+const podOf = ({ pods }: CdiContext, target: Claim, temporary: Claim) =>
+  pods.find(prepPodFor(target, temporary).metadata) ?? pods.find(uploadPodFor(temporary).metadata);
 
 /** The injected error of a clone, and its remaining time. */
 function failureOf({ faults, clock, cloneErrors, importNameOf }: CdiContext, target: Claim) {

@@ -64,14 +64,7 @@ test('a clone goes through CDI’s phases, its volume becomes the claim’s, and
   await takeSnapshot();
   await cluster.kube.create(DataVolume, aClone());
   const clone = await dataVolumes.until(isDone);
-  expect(phases()).toEqual([
-    '',
-    'CloneScheduled',
-    'CloneFromSnapshotSourceInProgress',
-    'PrepClaimInProgress',
-    'RebindInProgress',
-    'Succeeded',
-  ]);
+  expect(phases()).toEqual(['', 'CloneScheduled', 'PrepClaimInProgress', 'RebindInProgress', 'Succeeded']);
   expect(clone.status).toMatchObject({ progress: '100.0%', claimName: 'disk' });
   expect(conditionOf(clone, 'Running')).toMatchObject({
     status: 'False',
@@ -136,8 +129,9 @@ test('a clone that asks for more on a class that cannot grow is copied', async (
   await takeSnapshot();
   await cluster.kube.create(DataVolume, aClone('3Gi'));
   await dataVolumes.until(isDone);
-  expect(phases()).toContain('CloneInProgress');
-  expect(phases()).not.toContain('CloneFromSnapshotSourceInProgress');
+  const steps = phases().filter((phase) => phase.endsWith('InProgress'));
+  expect(steps.slice(0, 2)).toEqual(['CloneFromSnapshotSourceInProgress', 'CloneInProgress']);
+  expect(steps).not.toContain('PrepClaimInProgress');
 });
 
 test('a clone that names no size gets its snapshot’s', async () => {

@@ -38,8 +38,6 @@ export interface CdiContext {
   provisioning: Map<string, number>;
   /** Claims that wait for the handing over of their volume, by uid. */
   handOvers: Set<string>;
-  /** Since when a claim has been copied into from volume to volume, by uid. */
-  copies: Map<string, number>;
   /** Since when cloning into a claim has met an error, by uid. */
   cloneErrors: Map<string, number>;
   /** Since when a pod's phase is to flap, and since when it looks to have gone back, by uid. */

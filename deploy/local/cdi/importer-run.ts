@@ -123,4 +123,4 @@ function terminationOf(result: ImportResult, oldScratch: boolean): Termination {
 /** Whether a run only asked for scratch space, so that it was no try at all. */
 export const isScratchRequest = (ended: End) =>
   'termination' in ended &&
-  (ended.termination.exitCode === 42 || ended.termination.message.includes('"scratchSpaceRequired":true'));
+  (ended.termination.exitCode === 42 || ended.termination.message?.includes('"scratchSpaceRequired":true') === true);

@@ -138,7 +138,7 @@ const Waiting = z.looseObject({ reason: z.string().default(''), message: z.strin
 const Terminated = z.looseObject({
   exitCode: z.number(),
   reason: z.string().default(''),
-  message: z.string().default(''),
+  message: z.string().optional(),
 });
 const ContainerState = z.looseObject({
   waiting: Waiting.optional(),

@@ -1,5 +1,7 @@
 import { type ObjectReference, referenceOf } from '../../../shared/resources/resource.ts';
+import { delay } from '../clock.ts';
 import { nextBackOff, type RestartHistory } from './back-off.ts';
+import { endOfClonePod } from './clone-pods.ts';
 import type { CdiContext } from './context.ts';
 import { type Credentials, credentialsIn } from './credentials.ts';
 import type { FaultRule, ImportName } from './faults.ts';
@@ -132,22 +134,25 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
       drained = true;
     };
     Object.assign(life, { startedMs: clock.now(), restartAtMs: undefined, end: undefined, progress: undefined });
-    const run = runImporter({
-      ...importOf(pod),
-      credentials,
-      capacityBytes: usableBytes(filled),
-      signal: life.abort.signal,
-      clock,
-      importImage: context.importImage,
-      conversionMs: timings.conversionMs,
-      otherSourceMs: timings.otherSourceMs,
-      strike: strike && { mode: strike.mode, at: shareOf(strike) },
-      oldScratch: name !== undefined && faults.strike(occasion, name, 'oldScratch') !== undefined,
-      onProgress: (progress) => {
-        life.progress = progress;
-      },
-      drain,
-    });
+    const ofClone = endOfClonePod(pod);
+    const run = ofClone
+      ? delay(clock, ofClone.message ? timings.hostCopyMs : 0, life.abort.signal).then(() => ({ termination: ofClone }))
+      : runImporter({
+          ...importOf(pod),
+          credentials,
+          capacityBytes: usableBytes(filled),
+          signal: life.abort.signal,
+          clock,
+          importImage: context.importImage,
+          conversionMs: timings.conversionMs,
+          otherSourceMs: timings.otherSourceMs,
+          strike: strike && { mode: strike.mode, at: shareOf(strike) },
+          oldScratch: name !== undefined && faults.strike(occasion, name, 'oldScratch') !== undefined,
+          onProgress: (progress) => {
+            life.progress = progress;
+          },
+          drain,
+        });
     life.run = run.then(
       (ended) => {
         if (!isScratchRequest(ended)) runs.set(filled.metadata.uid, (runs.get(filled.metadata.uid) ?? 0) + 1);
@@ -215,6 +220,7 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
   const say = (pod: Pod, status: object) => context.perform([statusOf(Pod, pod, status)]);
 
   function nameOf(pod: Pod): ImportName | undefined {
+    if (endOfClonePod(pod)) return undefined;
     const { namespace } = referenceOf(pod);
     const filled = context.claims.find({ namespace, name: claimsOf(pod)[0] ?? '' });
     return filled && context.importNameOf(filled);

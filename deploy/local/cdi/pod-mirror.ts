@@ -69,7 +69,7 @@ function containerAnnotations(
     const reason = said ? 'Scratch space required' : 'Error';
     return { ...restarts, [annotation.requiresScratch]: 'true', ...running('false', reason, scratchRequired) };
   }
-  const message = said ? (said.message ?? '') : simplify(state.terminated.message);
+  const message = said ? (said.message ?? '') : simplify(state.terminated.message ?? '');
   const reason = message.includes('failed to pull image') ? 'ImagePullFailed' : state.terminated.reason;
   return { ...restarts, ...running('false', reason, message) };
 }
@@ -86,7 +86,7 @@ function terminationOf(status: ContainerStatus | undefined): TerminationMessage 
   const terminated = status?.state?.terminated;
   if (terminated?.exitCode !== 0) return undefined;
   try {
-    return JSON.parse(terminated.message) as TerminationMessage;
+    return JSON.parse(terminated.message ?? '') as TerminationMessage;
   } catch {
     return undefined;
   }

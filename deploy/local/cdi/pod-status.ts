@@ -40,7 +40,7 @@ const withContainer = (
   const before = pod.status?.containerStatuses[0];
   const ready = change.state.running !== undefined;
   const status: ContainerStatus = {
-    name: 'importer',
+    name: pod.spec.containers[0]?.name ?? 'importer',
     image: pod.spec.containers[0]?.image ?? '',
     imageID: '',
     restartCount: before?.restartCount ?? 0,
@@ -77,7 +77,7 @@ export function running(pod: Pod, nowMs: number): PodStatus {
 export interface Termination {
   exitCode: number;
   reason: string;
-  message: string;
+  message?: string | undefined;
 }
 
 /** An ended container. The kubelet reports the phase of its Pod later, if the Pod ends at all. */
@@ -87,7 +87,13 @@ export const terminated = (pod: Pod, { exitCode, reason, message }: Termination,
     pod.status?.phase ?? 'Pending',
     {
       state: {
-        terminated: { exitCode, reason, message, startedAt: timestamp(startedMs), finishedAt: timestamp(nowMs) },
+        terminated: {
+          exitCode,
+          reason,
+          ...(message ? { message } : {}),
+          startedAt: timestamp(startedMs),
+          finishedAt: timestamp(nowMs),
+        },
       },
     },
     nowMs,

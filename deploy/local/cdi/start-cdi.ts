@@ -67,7 +67,6 @@ export function startCdi(options: CdiOptions): Running {
     volumes: new Map(),
     provisioning: new Map(),
     handOvers: new Set(),
-    copies: new Map(),
     cloneErrors: new Map(),
     flaps: new Map(),
     importNameOf: (claim) => importNameOfClaim(seen.dataVolumes, claim),

@@ -29,12 +29,16 @@ export function wakers(context: CdiContext, queues: Queues): { owner(object: Kub
     queues.targets.add(ref);
     queues.imports.add(ref);
   };
+  /** The claim that a clone fills by way of this one. */
+  const target = (claim: Claim | undefined) => {
+    const ref = claim?.metadata.annotations?.[annotation.eventSource];
+    if (ref !== undefined) queues.targets.add(referenceIn(ref));
+  };
   const claimChanged = (claim: Claim) => {
     const { metadata } = claim;
     for (const queue of [queues.volumes, queues.targets, queues.imports]) queue.add(metadata);
     owner(claim);
-    const target = metadata.annotations?.[annotation.eventSource];
-    if (target !== undefined) queues.targets.add(referenceIn(target));
+    target(claim);
     for (const pod of podsOn(context, claim)) queues.pods.add(pod.metadata);
     // A scratch claim that goes makes room for the next pod of the claim beside it.
     const isGone = !claims.objects.has(keyOf(metadata));
@@ -78,7 +82,11 @@ export function wakers(context: CdiContext, queues: Queues): { owner(object: Kub
   pods.onChange((pod) => {
     queues.pods.add(pod.metadata);
     owner(pod);
-    for (const name of claimsOf(pod)) queues.volumes.add({ namespace: pod.metadata.namespace, name });
+    for (const name of claimsOf(pod)) {
+      const ref = { namespace: pod.metadata.namespace, name };
+      queues.volumes.add(ref);
+      target(claims.find(ref));
+    }
   });
   return { owner };
 }
