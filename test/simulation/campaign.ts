@@ -60,6 +60,7 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
       runs: runsPerSeed,
       size: sizes[from % sizes.length] ?? usual,
       untilMs,
+      signal,
       onRun: (plan, { run, violations: found }) => {
         runs++;
         for (const name of rowsOf(plan, run)) {

@@ -11,8 +11,9 @@ export interface Search {
   runs: number;
   size?: Size;
   sabotage?: Sabotage;
-  /** No plan is begun after that time. */
+  /** No plan is begun after that time, or when the signal has come. */
   untilMs?: number;
+  signal?: AbortSignal;
   /** Hears of each run. */
   onRun?(plan: Plan, verdict: Verdict): void;
 }
@@ -25,10 +26,11 @@ export interface Found {
 }
 
 /** Runs plans by chance until one breaks an invariant, and then makes that one smaller for as long as it does. */
-export async function search({ seed, runs, size = usual, sabotage, untilMs, onRun }: Search): Promise<Found> {
+export async function search({ seed, runs, size = usual, sabotage, untilMs, signal, onRun }: Search): Promise<Found> {
   let ran = 0;
   let broken: { plan: Plan; violations: readonly Violation[] } | undefined;
   const property = fc.asyncProperty(plans(size), async (plan) => {
+    if (signal?.aborted) return true;
     const verdict = await judge(plan, sabotage);
     if (!broken) {
       ran++;

@@ -104,3 +104,9 @@ test(
   },
   patience,
 );
+
+test('a search that is stopped begins no other run', async () => {
+  const stop = new AbortController();
+  const { runs } = await search({ seed: 1, runs: 100, signal: stop.signal, onRun: () => stop.abort() });
+  expect(runs).toBe(1);
+});
