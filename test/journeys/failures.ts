@@ -200,7 +200,8 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'the round for scratch space of an old CDI costs no attempt',
-    simulators: { cdi: { faults: [{ match: 'old', mode: 'oldScratch' }] } },
+    // CDI deletes the Pod before the kubelet starts its container again.
+    simulators: { cdi: { faults: [{ match: 'old', mode: 'oldScratch' }], timings: { containerMs: 800 } } },
     run: async (world) => {
       await putImage(world, 'old');
       await createImage(world, 'old');

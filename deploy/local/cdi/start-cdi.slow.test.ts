@@ -362,7 +362,9 @@ describe('by a rule', () => {
   });
 
   test('oom shows once as OOMKilled, in a pod that is replaced', async () => {
-    await withFault({ mode: 'oom', times: 1 });
+    const faults: FaultRule[] = [{ match: 'images/lab', mode: 'oom', times: 1 }];
+    // CDI deletes the Pod before the kubelet starts its container again.
+    await importing({ importImage: ends(done), faults, timings: { containerMs: 800 } });
     await dataVolumes.until(isRunning('False', 'OOMKilled'));
     await dataVolumes.until(isDone);
     expect(new Set(pods.events.map(({ object }) => object.metadata.uid)).size).toBe(2);
