@@ -44,6 +44,11 @@ export function memoryKube(): Kube {
       const { apiVersion, kind } = resource;
       return resource.parse(structuredClone(keep(resource, { ...rest, apiVersion, kind, metadata: made })));
     },
+    replace: async (resource, object) => {
+      if (found(resource, object.metadata).metadata.resourceVersion !== object.metadata.resourceVersion)
+        throw new ApiError(409, 'Conflict', 'the object has been modified');
+      return resource.parse(structuredClone(keep(resource, object as unknown as Stored)));
+    },
     patch: async (resource, ref, patch, { subresource } = {}) => {
       const before = found(resource, ref);
       const { resourceVersion, uid, ...metadata } = ((patch as Tree).metadata ?? {}) as Tree;

@@ -31,7 +31,7 @@ export interface Classes {
 export interface World {
   nowMs: number;
   policy: Policy;
-  classes: Classes;
+  classes?: Classes | undefined;
   dataVolumes: readonly DataVolume[];
   snapshots: readonly VolumeSnapshot[];
   refusals: ReadonlyMap<string, string>;
@@ -142,7 +142,7 @@ const isHealed: Check = (image, world) => {
   if (image.status.snapshottingAt !== undefined) return undefined;
   // No event reports that a quota, a permission or a name became available.
   if ((reason === 'Forbidden' || reason === 'Rejected') && !world.isAudit) return undefined;
-  if (!isValid(world.policy, 'allowedSources') || refusalOf(image, world)) return undefined;
+  if (!world.classes || !isValid(world.policy, 'allowedSources') || refusalOf(image, world)) return undefined;
   return queued('Queued', 'What was in the way is gone. Waiting for a free slot.', {
     queuedAt: lastPlace(world.nowMs),
   });
@@ -197,6 +197,7 @@ function refusalOf({ spec }: VMDiskImage, { policy, classes }: World): { reason:
     const refused = refusedBy(policy.values.allowedSources, spec);
     if (refused) return { reason: 'SourceNotAllowed', message: `Source not allowed: ${refused}.` };
   }
+  if (!classes) return undefined;
   const provisioner = classes.storage.get(spec.storageClass);
   const driver = classes.snapshot.get(spec.snapshotClass);
   if (provisioner === undefined)

@@ -12,6 +12,7 @@ import { type Move, move, record } from '../../shared/rules/image-status.ts';
 import { digestOf } from '../../shared/rules/names.ts';
 import { sayFault } from '../../shared/rules/policy.ts';
 import { byPlace, isQueued } from '../../shared/rules/queue.ts';
+import { holdersOf } from '../../shared/rules/slots.ts';
 import { advance } from './advance.ts';
 import type { Observed, Seen } from './observed.ts';
 import { placesOf } from './queue.ts';
@@ -28,6 +29,7 @@ export function turns(seen: Seen): Observed[] {
   const fresh = seen.images.filter(isFresh);
   const places = placesOf(fresh, seen.images);
   const inTurn = fresh
+    .filter(({ metadata }) => !seen.unread?.has(metadata.uid))
     .map((image) => ({ image, uid: image.metadata.uid, queuedAt: places.get(image.metadata.uid) ?? '' }))
     .sort(byPlace)
     .slice(0, freshPerPass);
@@ -52,8 +54,10 @@ const movesPerPass = 50;
  * Order: slot (the claim) → status → DataVolume (the effect); a crash in between is taken up where it happened.
  */
 export function decide(observed: Observed): Action[] {
-  const { images, places, takenIn } = observed;
-  const inOrder = [...images].sort((a, b) => orderOf(a, places).localeCompare(orderOf(b, places)));
+  const { images, places, takenIn, unread = new Set() } = observed;
+  const inOrder = images
+    .filter(({ metadata }) => !unread.has(metadata.uid))
+    .sort((a, b) => orderOf(a, places).localeCompare(orderOf(b, places)));
   const moves = inOrder.map((image) => moveOf(image, observed));
   if (!observed.givesSlots) return moves.flatMap(({ actions }) => actions);
   const moved = new Map(moves.map(({ image, next }) => [image.metadata.uid, next]));
@@ -61,7 +65,8 @@ export function decide(observed: Observed): Action[] {
   const waitsUnseen = images
     .filter((image) => isFresh(image) && !takenIn.has(image.metadata.uid))
     .map(({ metadata }) => places.get(metadata.uid) ?? '');
-  const { holders, actions: given } = slots(observed, now, waitsUnseen.sort()[0]);
+  const { holders, actions: given } =
+    observed.gap === undefined ? slots(observed, now, waitsUnseen.sort()[0]) : noSlots(observed.lease, observed.gap);
   const holding = new Set(holders.map(({ uid }) => uid));
   const writes = moves.filter(isWrite);
   const ofHolders = writes.filter(({ image }) => holding.has(image.metadata.uid));
@@ -79,6 +84,12 @@ export function decide(observed: Observed): Action[] {
     ...lookLater(observed, later),
   ];
 }
+
+/** An attempt that a failed read hides may be downloading, so that no slot may be given or freed. The events come again. */
+const noSlots = (lease: Observed['lease'], gap: string): ReturnType<typeof slots> => ({
+  holders: holdersOf(lease) ?? [],
+  actions: [{ do: 'again', because: gap }],
+});
 
 const isWrite = ({ actions }: Moved) => actions.some((action) => 'resource' in action);
 

@@ -1,4 +1,4 @@
-import { type Context, defineFunction, on, subjectsOf, type Wake } from '../../shared/function.ts';
+import { type Context, defineFunction, on, subjectsOf, type Unreadable, type Wake } from '../../shared/function.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
@@ -23,6 +23,7 @@ import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { isIn, withLabel } from '../../shared/rules/selectors.ts';
 import { type Holder, holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
+import { orUnreadable, split, unreadable } from '../../shared/runtime/unreadable.ts';
 import type { Classes } from './advance.ts';
 import { decide, lacksFinalizer, turns } from './decide.ts';
 import type { Observed, Seen } from './observed.ts';
@@ -58,11 +59,21 @@ export default defineFunction<Observed>({
   ],
   scale: 'single',
   facts: imageFactsBy('start-sync'),
-  observe: async (context, wake) => turns(await observe(context, wake)),
+  observe: async (context, wake) => {
+    const { seen, unreadable } = await observe(context, wake);
+    return [...unreadable, ...turns(seen)];
+  },
   decide,
 });
 
-async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake): Promise<Seen> {
+/**
+ * What could not be read puts off the images that it is about. Only the whole says which slots are free, so that one gap is enough for
+ * no slot to be given or freed.
+ */
+async function observe(
+  { kube, nowMs, refusals, holdOffMs }: Context,
+  wake: Wake,
+): Promise<{ seen: Seen; unreadable: Unreadable[] }> {
   const own = { namespace: operatorNamespace };
   // The Lease before the images: an image older than the Lease could make a slot look free that was just granted.
   const [policyMap, lease] = await Promise.all([
@@ -77,22 +88,37 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
     atWork(kube, held),
   ]);
   const known = new Set(held);
+  const isHolder = ({ metadata }: Image) => known.has(metadata.uid);
   // Without a Lease that can be read all there is was listed just now.
   const unlisted = (images: readonly Image[]) =>
-    held ? images.filter((image) => mayHaveBegun(image) && !known.has(image.metadata.uid)) : [];
-  const [{ rest, postponed }, snapshots, busyOthers, classesOfOpen] = await Promise.all([
+    held ? images.filter((image) => mayHaveBegun(image) && !isHolder(image)) : [];
+  const lost = open.filter(hasLostItsStatus);
+  const [{ rest, postponed, unread }, snapshots, busyOthers, classesOfOpen] = await Promise.all([
     atRest(kube, wake, open, holders ?? []),
-    listLabelled(kube, VolumeSnapshot, imageUidLabel, uidsOf(open.filter(hasLostItsStatus))),
+    reading(listLabelled(kube, VolumeSnapshot, imageUidLabel, uidsOf(lost))),
     atWork(kube, uidsOf(unlisted(open))),
-    open.length > 0 ? classesOf(kube) : undefined,
+    open.length > 0 ? reading(classesOf(kube)) : undefined,
   ]);
+  // One that leaves its rest is in the queue by the end of this pass: what was asked for long ago may download for it still.
+  const leaving = unlisted(rest.filter(mayMove));
   const [busyLeaving, classes] = await Promise.all([
-    // One that leaves its rest is in the queue by the end of this pass: what was asked for long ago may download for it still.
-    atWork(kube, uidsOf(unlisted(rest.filter(mayMove)))),
+    atWork(kube, uidsOf(leaving)),
     // With no image to judge there is nothing to judge it by.
-    classesOfOpen ?? (rest.length > 0 ? classesOf(kube) : noClasses),
+    classesOfOpen ?? (rest.length > 0 ? reading(classesOf(kube)) : noClasses),
   ]);
-  return {
+  const all = [...open, ...rest];
+  const failed = new Map([
+    ...unreadBy(busyHolders, held ? all.filter(isHolder) : all.filter(mayHaveBegun)),
+    ...unreadBy(snapshots, lost),
+    ...unreadBy(busyOthers, unlisted(open)),
+    ...unreadBy(busyLeaving, leaving),
+  ]);
+  const holding = new Set(holders?.map(({ image }) => image));
+  const unreadHolders = unread.filter(({ unreadable: { namespace, name } }) => holding.has(`${namespace}/${name}`));
+  const gaps = [busyHolders, busyOthers, busyLeaving, snapshots, classes, ...unreadHolders];
+  const gap = gaps.find(isFailed);
+  const listed = [busyHolders, busyOthers, busyLeaving].map((one) => (isFailed(one) ? nobody : one));
+  const seen: Seen = {
     nowMs,
     refusals,
     holdOffMs,
@@ -100,14 +126,32 @@ async function observe({ kube, nowMs, refusals, holdOffMs }: Context, wake: Wake
     policy: parsePolicy(policyMap),
     policyMap,
     lease,
-    images: [...open, ...rest],
-    classes,
-    dataVolumes: [busyHolders, busyOthers, busyLeaving].flatMap(({ dataVolumes }) => dataVolumes),
-    pods: [busyHolders, busyOthers, busyLeaving].flatMap(({ pods }) => pods),
-    snapshots,
+    images: all,
+    unread: new Set(failed.keys()),
+    classes: isFailed(classes) ? undefined : classes,
+    dataVolumes: listed.flatMap(({ dataVolumes }) => dataVolumes),
+    pods: listed.flatMap(({ pods }) => pods),
+    snapshots: isFailed(snapshots) ? [] : snapshots,
     postponed,
+    ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
   };
+  return { seen, unreadable: [...unread, ...failed.values()] };
 }
+
+/** What a read that failed leaves. */
+interface Failed {
+  error: unknown;
+}
+
+const reading = <T>(read: Promise<T>): Promise<T | Failed> => read.catch((error: unknown): Failed => ({ error }));
+
+const isFailed = (one: unknown): one is Failed => typeof one === 'object' && one !== null && 'error' in one;
+
+/** The images whose decisions need what was read, by uid, if it was not. */
+const unreadBy = (read: unknown, images: readonly Image[]) =>
+  isFailed(read)
+    ? images.map(({ metadata }): [string, Unreadable] => [metadata.uid, unreadable(metadata, read.error)])
+    : [];
 
 type Reader = Context['kube'];
 
@@ -122,26 +166,32 @@ async function atRest(
   wake: Wake,
   open: readonly Image[],
   holders: readonly Holder[],
-): Promise<{ rest: Image[]; postponed: ObjectReference[] }> {
+): Promise<{ rest: Image[]; postponed: ObjectReference[]; unread: Unreadable[] }> {
   const known = new Set(open.map(({ metadata }) => metadata.uid));
   if (wake.audit) {
     const found: Image[] = [];
     const holding = new Set(holders.map(({ uid }) => uid));
     const isWanted = (image: Image) => mayMove(image) || holding.has(image.metadata.uid);
     for await (const { items } of kube.pages(VMDiskImage)) found.push(...items.filter(isWanted));
-    return { rest: found.filter(({ metadata }) => !known.has(metadata.uid)), postponed: [] };
+    return { rest: found.filter(({ metadata }) => !known.has(metadata.uid)), postponed: [], unread: [] };
   }
   const isOpen = new Set(open.map(({ metadata }) => keyOf(metadata)));
   const wanted = [...holders.map(({ image }) => refOf(image)), ...subjectsOf(wake, VMDiskImage)];
   const byKey = new Map(wanted.map((ref) => [keyOf(ref), ref]));
   const named = [...byKey].filter(([key]) => !isOpen.has(key)).map(([, ref]) => ref);
+  const [policyEvent] = subjectsOf(wake, ConfigMap);
   const [failed, ...others] = await Promise.all([
-    subjectsOf(wake, ConfigMap).length > 0 ? kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' }) : [],
-    ...named.slice(0, namedPerPass).map((subject) => kube.get(VMDiskImage, subject)),
+    policyEvent ? orUnreadable(policyEvent, kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' })) : [],
+    ...named.slice(0, namedPerPass).map((subject) => orUnreadable(subject, kube.get(VMDiskImage, subject))),
   ]);
-  const found = [...failed, ...others].filter((image) => image !== undefined);
+  const [single, listed] = [split(others), split([failed])];
+  const found = [...listed.read.flat(), ...single.read].filter((image) => image !== undefined);
   const rest = [...new Map(found.map((image) => [image.metadata.uid, image])).values()];
-  return { rest: rest.filter(({ metadata }) => !known.has(metadata.uid)), postponed: named.slice(namedPerPass) };
+  return {
+    rest: rest.filter(({ metadata }) => !known.has(metadata.uid)),
+    postponed: named.slice(namedPerPass),
+    unread: [...single.unreadable, ...listed.unreadable],
+  };
 }
 
 const refOf = (image: string): ObjectReference => {
@@ -171,7 +221,9 @@ const mayHaveBegun = (image: Image) => {
 const nobody = { dataVolumes: [], pods: [] };
 
 /** What was made for these images; without uids for all there are. */
-async function atWork(kube: Reader, uids: readonly string[] | undefined) {
+const atWork = (kube: Reader, uids: readonly string[] | undefined) => reading(madeFor(kube, uids));
+
+async function madeFor(kube: Reader, uids: readonly string[] | undefined) {
   if (uids?.length === 0) return nobody;
   const ofThem = uids && uids.length <= mostUids ? isIn(imageUidLabel, uids) : imageUidLabel;
   const [dataVolumes, pods] = await Promise.all([

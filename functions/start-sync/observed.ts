@@ -21,11 +21,16 @@ export interface Seen {
   pods: readonly Pod[];
   /** The snapshots of images that may have lost their status. They show which revisions were downloaded. */
   snapshots: readonly VolumeSnapshot[];
-  classes: Classes;
+  /** Absent if they could not be read. */
+  classes?: Classes | undefined;
   refusals: ReadonlyMap<string, string>;
   /** An audit tries again what the API server forbade: nothing tells when a permission or quota changes. */
   isAudit: boolean;
   holdOffMs: number;
+  /** Why the slots are not known in full: this pass gives and frees none. */
+  gap?: string;
+  /** The images, by uid, that this pass decides nothing about, because what that needs could not be read. */
+  unread?: ReadonlySet<string>;
   /** Images that events name and that this pass did not read, because it reached its limit. */
   postponed?: readonly ObjectReference[];
 }

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import type { Subject, Wake } from '../../shared/function.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { Lease } from '../../shared/resources/coordination/lease.ts';
+import { Pod } from '../../shared/resources/core/pod.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
+import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
+import { contentStatus } from '../../shared/rules/content-digest.ts';
+import { type Holder, holdersOf, leaseName, sayHolders, slotsAnnotation } from '../../shared/rules/slots.ts';
+import { ApiError } from '../../shared/runtime/errors.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import { runPass } from '../../shared/runtime/serve.ts';
+import { telemetryOf } from '../../shared/runtime/telemetry.ts';
+import { at, aVMDiskImage, start } from '../../test/builders.ts';
+import { memoryKube } from '../../test/memory-kube.ts';
+import declaration from './index.ts';
+
+const namespace = 'vmdi-farm';
+const lease = { namespace: 'sync-operator', name: leaseName };
+
+/** Image `ended` is at rest with a slot that is to be freed, `waits` is Queued, `new` has no status yet. */
+async function cluster(): Promise<Kube> {
+  const kube = memoryKube();
+  const { spec } = aVMDiskImage();
+  await kube.create(StorageClass, { metadata: { name: spec.storageClass }, provisioner: 'csi' });
+  await kube.create(VolumeSnapshotClass, { metadata: { name: spec.snapshotClass }, driver: 'csi' });
+  const create = (name: string, status?: object) =>
+    kube.create(VMDiskImage, {
+      ...aVMDiskImage({ name }),
+      metadata: { namespace, name, creationTimestamp: at(0) },
+      status,
+    });
+  const ended = await create('ended', {
+    phase: 'Succeeded',
+    revision: 1,
+    attempt: 1,
+    ...contentStatus(aVMDiskImage({ name: 'ended' })),
+  });
+  await create('waits', {
+    ...{ phase: 'Queued', revision: 1, queuedAt: '2025-01-01T00:00:00.000000Z' },
+    ...contentStatus(aVMDiskImage({ name: 'waits' })),
+  });
+  await create('new');
+  const holder: Holder = {
+    uid: ended.metadata.uid,
+    image: `${namespace}/ended`,
+    revision: 1,
+    attempt: 1,
+    since: at(0),
+  };
+  const annotations = { [slotsAnnotation]: sayHolders([holder]) };
+  await kube.create(Lease, {
+    metadata: { ...lease, annotations },
+    spec: { acquireTime: '2020-01-01T00:00:00.000000Z' },
+  });
+  return kube;
+}
+
+const subjectOf = (name: string): Subject => {
+  const { apiVersion, kind } = VMDiskImage;
+  return { apiVersion, kind, namespace, name };
+};
+
+async function pass(kube: Kube, refused?: { verb: 'get' | 'list'; kind: string; name?: string }) {
+  const check = (verb: string, kind: string, name?: string) => {
+    if (refused?.verb === verb && refused.kind === kind && refused.name === name)
+      throw new ApiError(500, 'InternalError', 'out of order');
+  };
+  const refusing: Kube = {
+    ...kube,
+    get: async (resource, ref) => {
+      check('get', resource.kind, resource.kind === VMDiskImage.kind ? ref.name : undefined);
+      return kube.get(resource, ref);
+    },
+    list: async (resource, options) => {
+      check('list', resource.kind);
+      return kube.list(resource, options);
+    },
+  };
+  const ports = {
+    kube: refusing,
+    telemetry: telemetryOf('start-sync'),
+    now: () => start,
+    pause: async () => undefined,
+    random: () => 0,
+    teller: { tell: () => undefined, retell: () => undefined },
+  };
+  const wake: Wake = { subjects: [subjectOf('new'), subjectOf('ended')], messages: [], sweep: false, audit: false };
+  const process = {
+    background: new Set<Promise<unknown>>(),
+    republish: async () => undefined,
+    lookLater: () => undefined,
+  };
+  const verdict = await runPass(declaration, ports, wake, [], process);
+  const images = await kube.list(VMDiskImage);
+  return {
+    phases: Object.fromEntries(images.map(({ metadata, status }) => [metadata.name, status?.phase])),
+    holders: holdersOf(await kube.get(Lease, lease))?.map(({ image }) => image),
+    isRedelivered: verdict({ ...wake, subjects: [subjectOf('new')] }) !== undefined,
+  };
+}
+
+test('with everything read, slots are freed and given', async () => {
+  expect(await pass(await cluster())).toEqual({
+    phases: { ended: 'Succeeded', waits: 'Syncing', new: 'Syncing' },
+    holders: [`${namespace}/waits`, `${namespace}/new`],
+    isRedelivered: false,
+  });
+});
+
+test.each([
+  { verb: 'list', kind: DataVolume.kind },
+  { verb: 'list', kind: Pod.kind },
+  { verb: 'list', kind: StorageClass.kind },
+  { verb: 'get', kind: VMDiskImage.kind, name: 'ended' },
+] as const)(
+  'while $verb $kind $name fails, an image is still queued, no slot is given or freed, and the events come again',
+  async (refused) => {
+    const kube = await cluster();
+    expect(await pass(kube, refused)).toEqual({
+      phases: { ended: 'Succeeded', waits: 'Queued', new: 'Queued' },
+      holders: [`${namespace}/ended`],
+      isRedelivered: true,
+    });
+    expect((await pass(kube)).phases).toMatchObject({ waits: 'Syncing', new: 'Syncing' });
+  },
+);
