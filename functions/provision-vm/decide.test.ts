@@ -423,13 +423,14 @@ describe('a machine of KubeVirt', () => {
     expect(found.conditions).toMatchObject({ MachineReady: 'False Starting', Ready: 'False Cloning' });
   });
   test.each([
-    [1, undefined],
-    [2, undefined],
-    [3, 'Failed'],
-  ])('that ended %d times in a row', (fails, phase) => {
+    [1, undefined, 'The machine ended as soon as it had started.'],
+    [2, undefined, 'The machine ended 2 times in a row as soon as it had started.'],
+    [3, 'Failed', 'The machine ended 3 times in a row as soon as it had started.'],
+  ])('that ended %d times in a row', (fails, phase, message) => {
     const found = pass(aMadeMachine({}, { machine: { printableStatus: 'Starting', fails } }));
     expect(found.status?.phase).toBe(phase);
     expect(found.conditions.Ready).toBe('False CrashLoopBackOff');
+    expect(found.status?.message).toContain(message);
   });
 });
 

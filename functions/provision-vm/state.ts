@@ -52,8 +52,7 @@ export function stateOf(seen: Seen): KubeVirtState {
   const unsynchronized = unsynchronizedOf(seen);
   const fails = startFailure?.consecutiveFailCount ?? 0;
   if (fails > 0 || printableStatus === 'CrashLoopBackOff') {
-    const message = `The machine ended ${fails} times in a row as soon as it had started`;
-    return notYet(trouble('CrashLoopBackOff', `${message}${wordsOf(unsynchronized)}`));
+    return notYet(trouble('CrashLoopBackOff', `${ended(fails)}${wordsOf(unsynchronized)}`));
   }
   if (printableStatus === 'ErrorPvcNotFound' && isClaimToCome) return notYet(starting(machine));
   const known = troubles[printableStatus];
@@ -63,6 +62,9 @@ export function stateOf(seen: Seen): KubeVirtState {
   const cause = settlesInMs > 0 ? undefined : (failed ?? unsynchronized);
   return notYet(onTheWay(machine, { wasReady, cause }), settlesInMs || undefined);
 }
+
+const ended = (times: number) =>
+  `The machine ended${times > 1 ? ` ${times} times in a row` : ''} as soon as it had started`;
 
 const notYet = (obstacle: Obstacle, settlesInMs?: number): KubeVirtState => ({
   is: 'not there yet',
