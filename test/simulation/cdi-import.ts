@@ -97,8 +97,9 @@ const claimLost: Stage = (work) => {
   return undefined;
 };
 
-/** CDI lets the importer begin again for ever, from the first byte. */
+/** CDI lets the importer begin again for ever, from the first byte. In place of one that a user deleted it makes another. */
 const again: Stage = (work) => {
+  if (!work.hasPod()) return { next: withPod };
   work.restarts++;
   work.podSays({
     containerStatuses: [
@@ -114,6 +115,7 @@ const again: Stage = (work) => {
 };
 
 const restarted: Stage = (work) => {
+  if (!work.hasPod()) return { next: withPod };
   if (work.how === 'restartOnly') work.restarts++;
   work.say({ restartCount: work.restarts });
   return { next: halfway, inMs: 5000 };

@@ -84,6 +84,11 @@ export class Work {
     });
   }
 
+  /** Not if a user deleted it. */
+  hasPod() {
+    return this.hands.get(shelves.pods, this.#pod) !== undefined;
+  }
+
   podSays(status: object) {
     this.hands.status(shelves.pods, this.#pod, status);
   }

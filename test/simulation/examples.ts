@@ -301,4 +301,17 @@ export const misjudged: typeof examples = [
       { seconds: 1, do: 'restoreImage', image: 'a', hasStatus: false, hasChildren: true },
     ]),
   },
+  {
+    invariant: 'S6',
+    what: 'an importer that a user deleted before it was seen began again for ever, without a Pod',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'c' },
+        { seconds: 1, do: 'policy', key: 'concurrency', value: '0' },
+        { seconds: 0, do: 'deleteChild', image: 'c', of: 'Pod' },
+      ],
+      [{ kind: 'download', at: 0, count: 1, how: 'restartOnly' }],
+      { order: { seed: 1323759806, share: 0.1 }, troubleSeconds: 0 },
+    ),
+  },
 ];
