@@ -34,6 +34,11 @@ const at3 = (status: VMDiskImageStatus = {}, more: ImageOptions = {}) =>
   });
 const asking = (revision: string) => ({ annotations: { [useRevision]: revision } });
 const cut = (...revisions: number[]) => revisions.map((revision) => aSnapshot(plain, { revision, ready: true }));
+/** A snapshot that somebody else made, with the name of that revision's. */
+const ofAnother = (revision: number) => {
+  const [snapshot = aSnapshot(plain)] = cut(revision);
+  return { ...snapshot, metadata: { ...snapshot.metadata, labels: {} } };
+};
 const pinned = (revision: number): NonNullable<VMDiskImageStatus['conditions']> => [
   { type: 'Ready', status: 'True', reason: 'SnapshotReady', message: '', lastTransitionTime: at(0) },
   {
@@ -76,6 +81,7 @@ describe('the revisions of an image', () => {
     ['the revision in use is kept, however old', at3({ snapshot: held(1) }), cut(1, 2, 3), { keepRevisions: '1' }, [2]],
     ['all are kept while keepRevisions does not parse', at3(), cut(1, 2, 3), { keepRevisions: '0' }, []],
     ['another is kept in place of a lost one', at3(), cut(1, 3), {}, []],
+    ['another is kept in place of one whose name another snapshot has', at3(), [...cut(1, 3), ofAnother(2)], {}, []],
     ['an unfinished one is not kept, even if its number is higher', at3(), cut(2, 3, 7), {}, [7]],
     [
       'all are kept unless the one in use is observed to be usable',
@@ -159,6 +165,19 @@ describe('an annotation that names a revision', () => {
     ]);
     expect(status).not.toHaveProperty('snapshot');
   });
+  test('that names a revision whose snapshot is lost, and whose name another snapshot has, changes nothing', () => {
+    const { status } = pass(at3({}, asking('2')), [...cut(3), ofAnother(2)]);
+    expect(status?.conditions).toMatchObject([{ status: 'True' }, { reason: 'RevisionNotKept' }]);
+    expect(status).not.toHaveProperty('snapshot');
+  });
+  test('that names an earlier revision which was adopted makes machines clone from it', () => {
+    const revisions = [entry(3), { revision: 2, snapshot: 'by-hand' }];
+    const snapshots = [...cut(3), { ...ofAnother(2), metadata: { ...ofAnother(2).metadata, name: 'by-hand' } }];
+    const { status } = pass(at3({ revisions }, asking('2')), snapshots);
+    expect(status).toMatchObject({ snapshot: { name: 'by-hand', revision: 2 } });
+    const then = at3({ revisions, ...(status as VMDiskImageStatus) }, asking('2'));
+    expect(pass(then, snapshots).actions).toEqual([]);
+  });
   test('stays in effect when a later revision is ready, which is used once the annotation is removed', () => {
     const more = { phase: 'Snapshotting', revision: 4, snapshot: held(2), conditions: pinned(2) };
     const waiting = at3(more, asking('2'));
@@ -182,6 +201,11 @@ describe('an annotation that names a revision', () => {
       { type: 'Ready', status: 'False' },
       { type: 'SnapshotLost', status: 'True' },
     ]);
+  });
+  test('that is removed while another snapshot has the name of the newest reports SnapshotLost', () => {
+    const { status } = pass(at3({ snapshot: held(2), conditions: pinned(2) }), [...cut(2), ofAnother(3)]);
+    expect(status?.snapshot).toEqual(held(3));
+    expect(status?.conditions).toMatchObject([{ status: 'False' }, { type: 'SnapshotLost', status: 'True' }]);
   });
   test('is ignored on an image without a phase, and on an image that is being deleted', () => {
     expect(pass(aVMDiskImage(asking('2')), []).actions).toEqual([]);

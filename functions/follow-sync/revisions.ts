@@ -11,7 +11,7 @@ import { snapshotName } from '../../shared/rules/names.ts';
 import { withoutQuery } from '../../shared/rules/sources.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import type { Observed } from './observed.ts';
-import { isUsable } from './snapshot.ts';
+import { isOf, isUsable } from './snapshot.ts';
 
 export type Revision = NonNullable<VMDiskImageStatus['revisions']>[number];
 type Snapshot = NonNullable<VMDiskImageStatus['snapshot']>;
@@ -51,8 +51,9 @@ export function keptRevisions(observed: Observed): readonly Revision[] {
     .filter(({ revision }, place) => place < keepRevisions || revision === used);
 }
 
-const snapshotOf = ({ snapshots }: Observed, { snapshot }: Revision) =>
-  snapshots.find(({ metadata }) => metadata.name === snapshot);
+/** The snapshot of the revision; one that another made under its name is none. */
+export const snapshotOf = ({ image, snapshots }: Observed, { snapshot }: Revision) =>
+  snapshots.find((found) => found.metadata.name === snapshot && isOf(image, found));
 
 const isAdopted = ({ image }: Observed, { revision, snapshot }: Revision) =>
   snapshot !== snapshotName(image.metadata, revision);

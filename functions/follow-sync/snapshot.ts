@@ -1,10 +1,10 @@
 import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { childMetadata } from '../../shared/rules/child.ts';
 import { traceOf } from '../../shared/rules/image-status.ts';
-import { snapshotName } from '../../shared/rules/names.ts';
+import { imageNameOf, shortHash, snapshotName } from '../../shared/rules/names.ts';
 
 /** The snapshot of a revision, cut from the claim of the attempt that downloaded it (a DataVolume's claim has its name). */
 export const snapshotFor = (image: VMDiskImage, revision: number, claim: string) => ({
@@ -21,6 +21,18 @@ export const snapshotFor = (image: VMDiskImage, revision: number, claim: string)
 export const isCutFrom = ({ metadata, spec }: VolumeSnapshot, volume: DataVolume | undefined, attempt: string) =>
   spec?.source?.persistentVolumeClaimName === (volume?.status?.claimName ?? attempt) &&
   metadata.creationTimestamp >= (volume?.metadata.creationTimestamp ?? '');
+
+/**
+ * The snapshot of one of its downloads, one that it adopts or once adopted, or one of an earlier image of its name, which a backup
+ * restored with another uid. Of a name that became free anybody may make one.
+ */
+export function isOf({ metadata, status }: VMDiskImage, { metadata: { name, labels } }: VolumeSnapshot) {
+  const uid = labels?.[imageUidLabel];
+  const isRestored = uid !== undefined && name.startsWith(`${metadata.name}-${shortHash(uid)}-r`);
+  const wasAdopted =
+    imageNameOf(name) !== metadata.name && status?.revisions?.some(({ snapshot }) => snapshot === name);
+  return uid === metadata.uid || status?.adoption?.snapshot === name || isRestored || wasAdopted === true;
+}
 
 /** The snapshot is being deleted, or its content was: nothing can be cloned from it, whatever readyToUse says. */
 export const isLost = ({ metadata, status }: VolumeSnapshot) =>

@@ -14,14 +14,14 @@ import { conditionOf, takenDown, withCondition } from '../../shared/rules/condit
 import { sayDuration } from '../../shared/rules/duration.ts';
 import { move, record, sayWhy, traceOf } from '../../shared/rules/image-status.ts';
 import { lasted } from '../../shared/rules/lasted.ts';
-import { shortHash, snapshotName } from '../../shared/rules/names.ts';
+import { snapshotName } from '../../shared/rules/names.ts';
 import { isValid } from '../../shared/rules/policy.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import { currentName, currentVolume, type Observed } from './observed.ts';
 import { completed } from './revisions.ts';
-import { isCutFrom, isLost, isUsable, removeSnapshot, snapshotFor } from './snapshot.ts';
+import { isCutFrom, isLost, isOf, isUsable, removeSnapshot, snapshotFor } from './snapshot.ts';
 
 /** Waits for the snapshot of a downloaded image: makes it, and says what became of it. */
 export function snapshotting(observed: Observed): Action[] {
@@ -113,13 +113,6 @@ export function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action
   return [{ do: 'create', resource: VolumeSnapshotKind, object, owner: image.metadata.uid, trace: traceOf(image) }];
 }
 
-/** The snapshot of its download, the adopted one, or one of an earlier image of its name, which a backup restored with another uid. */
-const isOf = ({ metadata, status }: VMDiskImage, { metadata: { name, labels } }: VolumeSnapshot) => {
-  const uid = labels?.[imageUidLabel];
-  const isRestored = uid !== undefined && name.startsWith(`${metadata.name}-${shortHash(uid)}-r`);
-  return uid === metadata.uid || status?.adoption?.snapshot === name || isRestored;
-};
-
 /** Reports a lost snapshot at once, and takes it again if its volume exists. A list is never evidence of a loss. */
 export function atRest(observed: Observed): Action[] {
   const { image, snapshots, isSnapshotGone } = observed;
@@ -129,7 +122,6 @@ export function atRest(observed: Observed): Action[] {
   // prune deletes it, which is no loss.
   if (conditionOf(image.status?.conditions, 'Ready')?.reason === takenDown) return [];
   const snapshot = snapshots.find(({ metadata }) => metadata.name === held.name);
-  // Of a name that became free anybody may make one.
   const isTaken = snapshot !== undefined && !isOf(image, snapshot);
   const isGone = isSnapshotGone || (snapshot !== undefined && isLost(snapshot));
   if (isGone && !isTaken && !isLeaving && hasKeptItsVolume(observed)) return cutAnew(observed, held.name);

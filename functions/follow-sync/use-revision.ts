@@ -7,7 +7,7 @@ import { conditionOf, withCondition } from '../../shared/rules/conditions.ts';
 import { record, tell, tellable, traceOf } from '../../shared/rules/image-status.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import type { Observed } from './observed.ts';
-import { heldBy, isPinned, type Revision, revisionsOf, usableRevisions } from './revisions.ts';
+import { heldBy, isPinned, type Revision, revisionsOf, snapshotOf, usableRevisions } from './revisions.ts';
 import { isLost } from './snapshot.ts';
 import { withLost } from './snapshotting.ts';
 
@@ -32,9 +32,10 @@ function released(observed: Observed): Action[] {
   return newest ? use(observed, newest, false) : [];
 }
 
-function use(observed: Observed, { revision, snapshot: name }: Revision, isPin: boolean): Action[] {
-  const { image, snapshots, nowMs } = observed;
-  const found = snapshots.find(({ metadata }) => metadata.name === name);
+function use(observed: Observed, of: Revision, isPin: boolean): Action[] {
+  const { image, nowMs } = observed;
+  const { revision, snapshot: name } = of;
+  const found = snapshotOf(observed, of);
   const now = toTime(nowMs);
   const message = isPin
     ? `Revision ${revision} is used, as annotation ${annotation} says: machines are cloned from snapshot ${name}.`

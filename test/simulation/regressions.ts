@@ -297,4 +297,14 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
       { seconds: 1, do: 'requestSync', image: 'c' },
     ]),
   },
+  {
+    invariant: 'S8',
+    what: "an image is not Ready with another's snapshot that has the name of the lost one that an annotation names",
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'c' },
+      { seconds: 130, do: 'deleteChild', image: 'c', of: 'VolumeSnapshot' },
+      { seconds: 0, do: 'useRevision', image: 'c', revision: 1 },
+      { seconds: 1, do: 'takeName', image: 'c', of: 'VolumeSnapshot' },
+    ]),
+  },
 ];
