@@ -1,5 +1,6 @@
 import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import type { Condition, VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { ObjectMeta } from '../../shared/resources/resource.ts';
 import type { Invariant, Step } from './follow.ts';
 import { arrows, conditionOf, takenDown } from './plain-rules.ts';
 import { usualSkewMs } from './s7-backoff.ts';
@@ -31,7 +32,8 @@ export const s9Phases: Invariant = {
         const says =
           contradictionAfter(before, status) ??
           strayed(before?.phase ?? '', status.phase, change.by) ??
-          (grown && (fallen(grown, status) ?? goneBack(grown.conditions, status.conditions, skewMs)));
+          (grown &&
+            (fallen(believable(grown, metadata), status) ?? goneBack(grown.conditions, status.conditions, skewMs)));
         return says && `${name}: ${says}`;
       },
       machine: ({ object: { metadata, status }, before, isGone, change, revision }: Step<VirtualMachine>) => {
@@ -45,12 +47,19 @@ export const s9Phases: Invariant = {
         }
         if (!status?.phase || !before?.status?.phase) return undefined;
         const says =
-          falls('observedGeneration', before.status, status) ?? goneBack(before.status.conditions, seen, skewMs);
+          falls('observedGeneration', believable(before.status, metadata), status) ??
+          goneBack(before.status.conditions, seen, skewMs);
         return says && `${metadata.name}: ${says}`;
       },
     };
   },
 };
+
+/** An observedGeneration above the object's own was never true: a restored status brings that of the object it was taken from. */
+const believable = <S extends { observedGeneration?: number | undefined }>(
+  status: S,
+  { generation = 0 }: ObjectMeta,
+): S => ((status.observedGeneration ?? 0) > generation ? { ...status, observedGeneration: generation } : status);
 
 function strayed(from: string, to: string, by: string | undefined): string | undefined {
   if (from === to) return undefined;

@@ -281,15 +281,20 @@ describe('S9', () => {
     expect(only(s9Phases, [queued(2), aVMDiskImage(), queued(0)])).toEqual([]);
   });
 
-  test('observedGeneration, revision, attempt and attempts never fall', () => {
-    const falls = (before: VMDiskImageStatus, after: VMDiskImageStatus) =>
-      aHistory([image({ phase: 'Queued', ...before }), image({ phase: 'Queued', ...after })]);
+  test('observedGeneration (but one above the generation), revision, attempt and attempts never fall', () => {
+    const falls = (before: VMDiskImageStatus, after: VMDiskImageStatus, generation = 2) =>
+      aHistory(
+        [before, after].map((status) =>
+          aVMDiskImage({ generation, status: { phase: 'Queued', revision: 1, ...status } }),
+        ),
+      );
     expectBroken(
       s9Phases,
       falls({ observedGeneration: 2 }, { observedGeneration: 1 }),
       '102',
       'observedGeneration fell',
     );
+    expect(check(falls({ observedGeneration: 2 }, { observedGeneration: 1 }, 1), [s9Phases])).toEqual([]);
     expectBroken(s9Phases, falls({ revision: 2 }, { revision: 1 }), '102', 'revision fell from 2 to 1');
     expectBroken(s9Phases, falls({ attempt: 2 }, { attempt: 1 }), '102', 'attempt fell');
     expectBroken(s9Phases, falls({ attempts: 2 }, { attempts: 1 }), '102', 'attempts fell from 2 to 1');

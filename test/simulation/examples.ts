@@ -125,6 +125,16 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 /** What an invariant, or the simulation itself, once took for a violation and was none; each stays told apart. */
 export const misjudged: typeof examples = [
   {
+    invariant: 'S9',
+    what: 'a restored status has the observedGeneration of the object it was taken from, and the next write that of the new one',
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'b' },
+      { seconds: 0, do: 'changeUrl', image: 'b' },
+      { seconds: 0, do: 'createMachine', machine: 'm', image: 'b', hasTemplate: false },
+      { seconds: 40, do: 'restoreImage', image: 'b', hasStatus: true, hasChildren: false },
+    ]),
+  },
+  {
     invariant: 'S17',
     what: 'a sync that is requested while no read succeeds is queued after the running download is Ready',
     plan: plainly(
