@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
-import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { adoptSnapshot, diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { holdersOf, leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
@@ -76,6 +76,23 @@ test('an image that leaves its rest has its slot while an old DataVolume of it s
   const holders = holdersOf(await alone.kube.get(Lease, slots)) ?? [];
   const its = holders.filter(({ uid }) => uid === image.metadata.uid);
   expect(its).toMatchObject([{ revision: 1, attempt: 1 }]);
+});
+
+test('an image that adopts a snapshot while its DataVolume still downloads has a slot, even if a user removed it from the Lease', async () => {
+  const { apiVersion, kind, spec } = aVMDiskImage();
+  const ref = { name: 'adopting', namespace: 'vmdi-farm' };
+  const slots = { namespace: 'sync-operator', name: leaseName };
+  await alone.kube.patch(Lease, slots, { metadata: { annotations: { [slotsAnnotation]: '[]' } } });
+  const image = await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+  expect(await alone.changed(VMDiskImage, ref)).toBe(202);
+  const annotations = { [adoptSnapshot]: 'by-hand' };
+  await alone.kube.patch(VMDiskImage, ref, { metadata: { annotations } });
+  expect(await alone.changed(VMDiskImage, ref)).toBe(202);
+  expect(await alone.kube.get(VMDiskImage, ref)).toMatchObject({ status: { phase: 'Snapshotting', revision: 2 } });
+  await alone.kube.patch(Lease, slots, { metadata: { annotations: { [slotsAnnotation]: '[]' } } });
+  expect(await alone.sweep()).toBe(202);
+  const holders = holdersOf(await alone.kube.get(Lease, slots)) ?? [];
+  expect(holders.filter(({ uid }) => uid === image.metadata.uid)).toMatchObject([{ revision: 1, attempt: 1 }]);
 });
 
 test('of five hundred images that failed no request names each, for a URL is not that long', async () => {

@@ -17,6 +17,7 @@ import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts'
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
+import { isAdopting } from '../../shared/rules/adoption.ts';
 import { imageFactsBy } from '../../shared/rules/image-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
@@ -215,7 +216,8 @@ const hasLostItsStatus = ({ status, metadata }: Image) => !status?.phase && (met
 const mayHaveBegun = (image: Image) => {
   const { status } = image;
   if (!status?.phase) return hasLostItsStatus(image);
-  return status.phase !== 'Snapshotting' && ((status.attempt ?? 0) > 0 || (status.revision ?? 1) > 1);
+  if (status.phase === 'Snapshotting' && !isAdopting(image)) return false;
+  return (status.attempt ?? 0) > 0 || (status.revision ?? 1) > 1;
 };
 
 const nobody = { dataVolumes: [], pods: [] };

@@ -307,4 +307,20 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
       { seconds: 1, do: 'takeName', image: 'c', of: 'VolumeSnapshot' },
     ]),
   },
+  {
+    invariant: 'S2',
+    what: 'the download of an image that adopts a snapshot has its slot again, after a user removed it from the Lease',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'd' },
+        { seconds: 5, do: 'deleteChild', image: 'a', of: 'VolumeSnapshot' },
+        { seconds: 0, do: 'policy', key: 'pruneAfter', value: '1s' },
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 40, do: 'lease', how: 'overfull' },
+        { seconds: 0, do: 'adopt', image: 'a' },
+      ],
+      [],
+      { order: { seed: 1002061962, share: 1 }, overtakings: [{ at: 76, by: 1 }], troubleSeconds: 0 },
+    ),
+  },
 ];
