@@ -280,12 +280,27 @@ describe('a snapshot', () => {
     ]);
     expect(pass({ image: done }).actions).toEqual([]);
   });
-  test('whose content is missing is lost', () => {
-    const snapshots = [aSnapshot(done, { error: 'VolumeSnapshotContent is missing' })];
-    expect(pass({ image: done, snapshots }).status?.conditions).toMatchObject([
-      { type: 'Ready' },
+  test.each([
+    ['whose content is missing', 'VolumeSnapshotContent is missing'],
+    ['whose content belongs to another', 'VolumeSnapshotContent is not bound to the VolumeSnapshot correctly'],
+    // The external-snapshotter writes this over the first at its next resync, and of a snapshot that a backup brought back.
+    [
+      'whose claim is missing too',
+      'Failed to create snapshot content with error snapshot controller failed to update ready-10af0f2d-r1 on API server: cannot get claim from snapshot',
+    ],
+  ])('%s is lost', (_, error) => {
+    expect(pass({ image: done, snapshots: [aSnapshot(done, { error })] }).status?.conditions).toMatchObject([
+      { type: 'Ready', status: 'False' },
       { type: 'SnapshotLost', status: 'True' },
     ]);
+  });
+  const unready = aSnapshot(done);
+  test.each([
+    ['that is ready, with an old error', { readyToUse: true, error: { message: 'rate limited' } }],
+    ['that is not ready, without an error', { readyToUse: false }],
+    ['whose class is missing', { error: { message: 'Failed to get snapshot class with error "x" not found' } }],
+  ])('%s is not lost', (_, status) => {
+    expect(pass({ image: done, snapshots: [{ ...unready, status }] }).actions).toEqual([]);
   });
 });
 

@@ -38,6 +38,13 @@ export function isOf({ metadata, status }: VMDiskImage, { metadata: { name, labe
 export const isLost = ({ metadata, status }: VolumeSnapshot) =>
   metadata.deletionTimestamp !== undefined || /VolumeSnapshotContent is missing/.test(status?.error?.message ?? '');
 
+/**
+ * A snapshot that machines were cloned from is lost. Of such a snapshot the external-snapshotter makes readyToUse false, with an error,
+ * only if its content is missing or another's; afterwards it tries to take the snapshot again, and the error is about its claim.
+ */
+export const isLostInUse = (snapshot: VolumeSnapshot) =>
+  isLost(snapshot) || (snapshot.status?.readyToUse === false && snapshot.status.error !== undefined);
+
 /** Machines can be cloned from the snapshot. */
 export const isUsable = (snapshot: VolumeSnapshot) => snapshot.status?.readyToUse === true && !isLost(snapshot);
 

@@ -21,7 +21,7 @@ import { sentence } from '../../shared/rules/sentence.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import { currentName, currentVolume, type Observed } from './observed.ts';
 import { completed } from './revisions.ts';
-import { isCutFrom, isLost, isOf, isUsable, removeSnapshot, snapshotFor } from './snapshot.ts';
+import { isCutFrom, isLost, isLostInUse, isOf, isUsable, removeSnapshot, snapshotFor } from './snapshot.ts';
 
 /** Waits for the snapshot of a downloaded image: makes it, and says what became of it. */
 export function snapshotting(observed: Observed): Action[] {
@@ -123,7 +123,7 @@ export function atRest(observed: Observed): Action[] {
   if (conditionOf(image.status?.conditions, 'Ready')?.reason === takenDown) return [];
   const snapshot = snapshots.find(({ metadata }) => metadata.name === held.name);
   const isTaken = snapshot !== undefined && !isOf(image, snapshot);
-  const isGone = isSnapshotGone || (snapshot !== undefined && isLost(snapshot));
+  const isGone = isSnapshotGone || (snapshot !== undefined && isLostInUse(snapshot));
   if (isGone && !isTaken && !isLeaving && hasKeptItsVolume(observed)) return cutAnew(observed, held.name);
   const isSaid = conditionOf(image.status?.conditions, 'SnapshotLost')?.status === 'True';
   if ((isGone || isTaken) === isSaid || (!isGone && !isTaken && !snapshot?.status?.readyToUse)) return [];

@@ -8,7 +8,7 @@ import { record, tell, tellable, traceOf } from '../../shared/rules/image-status
 import { toTime } from '../../shared/rules/time.ts';
 import type { Observed } from './observed.ts';
 import { heldBy, isPinned, type Revision, revisionsOf, snapshotOf, usableRevisions } from './revisions.ts';
-import { isLost } from './snapshot.ts';
+import { isLostInUse } from './snapshot.ts';
 import { withLost } from './snapshotting.ts';
 
 /**
@@ -41,7 +41,7 @@ function use(observed: Observed, of: Revision, isPin: boolean): Action[] {
     ? `Revision ${revision} is used, as annotation ${annotation} says: machines are cloned from snapshot ${name}.`
     : `Revision ${revision}, the newest, is used again: machines are cloned from snapshot ${name}.`;
   const reason = isPin ? 'RevisionPinned' : 'NewestUsed';
-  const others = withLost(image, !found || isLost(found), message, nowMs).filter(
+  const others = withLost(image, !found || isLostInUse(found), message, nowMs).filter(
     ({ type }) => type !== 'RevisionPinned',
   );
   const observedGeneration = image.metadata.generation;
