@@ -54,15 +54,14 @@ export function startInformer<T extends KubernetesObject>(
     else learn(object);
     tell(object);
   };
-  const replaceAll = (items: T[]) => {
-    const lost = new Map(objects);
+  /** What was learned of writes after the list was read stays: a controller would repeat such a write, or undo it. */
+  const replaceAll = (items: T[], readAt: number) => {
+    const before = [...objects.values()];
     objects.clear();
     gone.clear();
-    for (const item of items) {
-      objects.set(keyOf(item.metadata), item);
-      lost.delete(keyOf(item.metadata));
-    }
-    for (const object of [...items, ...lost.values()]) tell(object);
+    for (const object of [...items, ...before.filter((object) => versionOf(object) > readAt)]) learn(object);
+    const lost = before.filter(({ metadata }) => !objects.has(keyOf(metadata)));
+    for (const object of [...objects.values(), ...lost]) tell(object);
   };
 
   async function listAndWatch() {
@@ -73,7 +72,7 @@ export function startInformer<T extends KubernetesObject>(
       resourceVersion = page.resourceVersion;
     }
     if (signal.aborted) return;
-    replaceAll(items);
+    replaceAll(items, Number(resourceVersion));
     sync();
     await kube.watch(resource, { resourceVersion, signal }, apply);
   }
