@@ -37,7 +37,7 @@ export interface Audit {
 
 const accounts = `system:serviceaccount:${operatorNamespace}:`;
 
-/** What to log: each request of the operator's ServiceAccounts without its body, and what Knative asks about their rights. */
+/** What to log: each request of the operator's ServiceAccounts without its body, what Knative asks about their rights, and who deletes Pods. */
 export const auditPolicy = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -51,6 +51,7 @@ export const auditPolicy = {
       verbs: ['create'],
       resources: [{ group: 'authorization.k8s.io', resources: ['subjectaccessreviews'] }],
     },
+    { level: 'Metadata', verbs: ['delete', 'deletecollection'], resources: [{ group: '', resources: ['pods'] }] },
     { level: 'None' },
   ],
 };
@@ -74,15 +75,41 @@ export const readAudit = async (logFile: string): Promise<Audit> => auditOf(awai
 
 /** What the lines of an audit log say; a last line that is not whole yet is left out. */
 export function auditOf(text: string): Audit {
+  const events = eventsIn(text);
+  return {
+    requests: events.filter(({ user }) => user.username.startsWith(accounts)).map(requestOf),
+    reviewed: events.flatMap(reviewedBy),
+  };
+}
+
+function eventsIn(text: string): AuditEvent[] {
   const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
   const events = lines.filter(Boolean).map((line) => JSON.parse(line) as AuditEvent);
   // A watch is in there twice: when it begins, and when it ends.
-  const once = [...new Map(events.reverse().map((event) => [event.auditID, event])).values()].reverse();
-  return {
-    requests: once.filter(({ user }) => user.username.startsWith(accounts)).map(requestOf),
-    reviewed: once.flatMap(reviewedBy),
-  };
+  return [...new Map(events.reverse().map((event) => [event.auditID, event])).values()].reverse();
 }
+
+/** A request to delete Pods. */
+export interface PodDeletion {
+  time: string;
+  /** Undefined if it was to delete all. */
+  pod: string | undefined;
+  /** The user and the client that sent it, and the answer. */
+  by: string;
+}
+
+/** The requests to delete Pods of a namespace since then, whoever sent them. */
+export const podDeletionsIn = (text: string, namespace: string, fromMs: number): PodDeletion[] =>
+  eventsIn(text)
+    .filter(({ verb, objectRef: { resource, subresource, namespace: place } = {}, ...event }) => {
+      const isThere = resource === 'pods' && !subresource && place === namespace;
+      return isThere && verb.startsWith('delete') && Date.parse(event.requestReceivedTimestamp) >= fromMs;
+    })
+    .map(({ requestReceivedTimestamp: time, user, userAgent, objectRef, responseStatus }) => ({
+      time,
+      pod: objectRef?.name,
+      by: `${user.username} (${userAgent ?? 'unknown client'}), answer ${responseStatus?.code ?? 'unknown'}`,
+    }));
 
 /** What a request shows to be needed: its verb, and `create` where another verb made the object. */
 export function usedBy({ account, verb, group, resource, namespace, code }: AuditedRequest): Rule[] {
@@ -174,6 +201,7 @@ export const added = (
 interface AuditEvent {
   auditID: string;
   user: { username: string; extra?: Record<string, string[]> };
+  userAgent?: string;
   verb: string;
   objectRef?: { apiGroup?: string; resource?: string; subresource?: string; namespace?: string; name?: string };
   responseStatus?: { code?: number; message?: string };

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
@@ -22,17 +22,18 @@ import { Event } from '../../shared/resources/core/event.ts';
 import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
 import { VirtualMachine as Machine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import { defineResource } from '../../shared/resources/resource.ts';
+import { defineResource, type Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { policyName } from '../../shared/rules/policy.ts';
 import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
 import { andClearUp } from '../and-clear-up.ts';
-import { recordHistory } from '../journeys/history.ts';
+import { type History, recordHistory } from '../journeys/history.ts';
 import { expectUnbroken } from '../journeys/unbroken.ts';
 import { type Story, setPolicy, untilGone, type World } from '../journeys/world.ts';
+import { podDeletionsIn } from './audit.ts';
 import { kubectl } from './kubectl.ts';
 import { findVersitygw } from './versitygw.ts';
 import { startVersitygwStore } from './versitygw-store.ts';
@@ -65,6 +66,7 @@ interface Real {
 export async function onRealCluster(story: Story, { kube, broker, goneWithinMs }: Real): Promise<void> {
   const store = await startStore();
   await startAnew(kube);
+  const fromMs = Date.now();
   const history = await recordHistory(kube);
   const world: World = { kube, broker, store, namespace, history, kubectl };
   const foldersBelow = await mkdtemp(join(tmpdir(), 'ot-volumes-'));
@@ -75,7 +77,10 @@ export async function onRealCluster(story: Story, { kube, broker, goneWithinMs }
       await story.run(world);
       await expectUnbroken(story, history);
     } catch (error) {
-      if (error instanceof Error) error.message += `\n\nWhat happened to the images:\n${await toldBy(kube)}`;
+      if (error instanceof Error) {
+        error.message += `\n\nWhat happened to the images:\n${await toldBy(kube)}`;
+        error.message += `\n\nWho deleted Pods:\n${await podDeletions(history, fromMs)}`;
+      }
       throw error;
     }
   };
@@ -101,6 +106,28 @@ async function toldBy(kube: Kube): Promise<string> {
     (status?.history ?? []).map(({ time, fact, message }) => `${metadata.name} ${time} ${fact}: ${message}`),
   );
   return lines.join('\n') || 'nothing';
+}
+
+/** Only the audit log reports who deleted an importer Pod. */
+async function podDeletions(history: History, fromMs: number): Promise<string> {
+  const logFile = process.env.OT_AUDIT_LOG;
+  if (!logFile) return 'unknown: OT_AUDIT_LOG names no audit log';
+  const read = async () => {
+    const { changes } = await history.evidence();
+    const objectsOf = ({ kind }: Resource) => changes.map(({ object }) => object).filter((one) => one.kind === kind);
+    const images = new Map(objectsOf(VMDiskImage).map(({ metadata: { uid, name } }) => [uid, name]));
+    const imageOf = new Map(
+      objectsOf(Pod).map(({ metadata: { name, labels } }) => [name, images.get(labels?.[imageUidLabel] ?? '')]),
+    );
+    return podDeletionsIn(await readFile(logFile, 'utf8'), namespace, fromMs)
+      .map(({ time, pod = 'all', by }) => `${imageOf.get(pod) ?? 'no image'} ${time} ${pod}: ${by}`)
+      .toSorted()
+      .join('\n');
+  };
+  return read().then(
+    (lines) => lines || 'nobody',
+    (error: Error) => `unknown: ${error.message}`,
+  );
 }
 
 /** A lab goes step by step, and its Namespace last; Kubernetes takes its time for that. */

@@ -8,6 +8,7 @@ import {
   auditOf,
   countsOf,
   laxlyWritten,
+  podDeletionsIn,
   readAudit,
   refusedIn,
   unusedOf,
@@ -152,14 +153,30 @@ test('writes are counted where they were carried out', () => {
   expect(Object.fromEntries(writesByAccount(auditOf(text).requests))).toEqual({ 'start-sync': 2 });
 });
 
-test('the policy logs the operator and what is asked about it, and nothing else', async () => {
+test('whoever deletes a Pod is named, with the client and the answer', () => {
+  const pods = { resource: 'pods', namespace: 'lab', name: 'importer-a', apiVersion: 'v1' };
+  const deleted = { user: { username: 'kubernetes-admin' }, userAgent: 'node', verb: 'delete', objectRef: pods };
+  const text =
+    line({ ...deleted, requestReceivedTimestamp: '2025-12-31T23:59:59.000000Z' }) +
+    line(deleted) +
+    line({ ...deleted, verb: 'get' }) +
+    line({ ...deleted, objectRef: { ...pods, namespace: 'another' } }) +
+    line({ ...deleted, verb: 'deletecollection', objectRef: { resource: 'pods', namespace: 'lab' } });
+  expect(podDeletionsIn(text, 'lab', Date.parse('2026-01-01T00:00:00Z'))).toEqual([
+    { time: '2026-01-01T00:00:00.500000Z', pod: 'importer-a', by: 'kubernetes-admin (node), answer 200' },
+    { time: '2026-01-01T00:00:00.500000Z', pod: undefined, by: 'kubernetes-admin (node), answer 200' },
+  ]);
+  expect(auditOf(text).requests).toEqual([]);
+});
+
+test('the policy logs the operator, what is asked about it and who deletes Pods, and nothing else', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'audit-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const [policyFile, logFile] = [join(folder, 'policy.yaml'), join(folder, 'audit.log')];
   const args = await auditArguments(policyFile, logFile);
   expect(args).toEqual(expect.arrayContaining([`--audit-policy-file=${policyFile}`, `--audit-log-path=${logFile}`]));
   const { rules } = parse(await readFile(policyFile, 'utf8'));
-  expect(rules.map(({ level }: { level: string }) => level)).toEqual(['Metadata', 'Request', 'None']);
+  expect(rules.map(({ level }: { level: string }) => level)).toEqual(['Metadata', 'Request', 'Metadata', 'None']);
   await expect(readAudit(logFile)).rejects.toThrow('ENOENT');
 });
 
