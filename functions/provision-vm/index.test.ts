@@ -93,6 +93,30 @@ test('a machine gets what it needs once its image is ready, and is Ready once Ku
   expect(await alone.kube.get(VirtualMachine, ref)).toEqual(before);
 });
 
+test('a machine that a user deletes and creates again during a pass is written once', async () => {
+  const ref = await aMachine('anew', 'missing');
+  const written: string[] = [];
+  let isAnew = false;
+  const during = alone.another((kube) => ({
+    ...kube,
+    list: async (resource, options) => {
+      if (resource.kind === VirtualMachine.kind && !isAnew) {
+        isAnew = true;
+        await alone.kube.delete(VirtualMachine, ref);
+        await aMachine('anew', 'missing');
+      }
+      return kube.list(resource, options);
+    },
+    patch: (resource, of, ...rest) => {
+      written.push(of.name);
+      return kube.patch(resource, of, ...rest);
+    },
+  }));
+  expect(await during.changed(VirtualMachine, ref)).toBe(202);
+  expect(written).toEqual(['anew']);
+  expect(await reasonOf(ref)).toBe('ImageMissing');
+});
+
 test('children that are deleted come back, by the word of their end or by the audit', async () => {
   await anImage('again');
   const ref = await aMachine('again', 'again');

@@ -76,9 +76,9 @@ async function observe(context: Context, wake: Wake): Promise<(Observed | Unread
         return isUnreadable(image) ? unreadable(machine.metadata, image.error) : { machine, image };
       }),
   );
-  const isNamed = new Set(named.read.map(({ metadata }) => metadata.uid));
+  const isNamed = new Set(named.read.map(({ metadata }) => keyOf(metadata)));
   const waiting = found.read.filter((one) => lagsBehind(one, policy));
-  const others = found.read.filter((one) => isNamed.has(one.machine.metadata.uid) && !waiting.includes(one));
+  const others = found.read.filter((one) => isNamed.has(keyOf(one.machine.metadata)) && !waiting.includes(one));
   const observed = await observeAll(context, policy, [...others, ...inTurn(waiting, policy)]);
   return [...named.unreadable, ...machines.unreadable, ...found.unreadable, ...observed];
 }
@@ -151,6 +151,7 @@ async function imagesOf(kube: Reader, machines: readonly VirtualMachine[]) {
   return new Map(await Promise.all(found));
 }
 
+/** Each machine as it was read last: a user may have deleted it and created it again between two reads. */
 const unique = (machines: readonly VirtualMachine[]) => [
-  ...new Map(machines.map((machine) => [machine.metadata.uid, machine])).values(),
+  ...new Map(machines.map((machine) => [keyOf(machine.metadata), machine])).values(),
 ];

@@ -323,4 +323,21 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
       { order: { seed: 1002061962, share: 1 }, overtakings: [{ at: 76, by: 1 }], troubleSeconds: 0 },
     ),
   },
+  {
+    invariant: 'B1',
+    what: 'a machine that a user deletes and creates again during a pass is written once',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'c' },
+        { seconds: 0, do: 'deleteMachine', machine: 'm' },
+        { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
+        { seconds: 0, do: 'publish', image: 'a', digest: 'sha256:1' },
+        { seconds: 0, do: 'changeUrl', image: 'c' },
+        { seconds: 0, do: 'deleteMachine', machine: 'm' },
+        { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
+      ],
+      [],
+      { order: { seed: 16, share: 1 }, troubleSeconds: 0 },
+    ),
+  },
 ];
