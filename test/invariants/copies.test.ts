@@ -55,6 +55,23 @@ describe('S17', () => {
     expect(only(s17Content, [...changed, unseen], still)).toHaveLength(1);
   });
 
+  test('a restored image may become Ready with its content until start-sync has read the next', () => {
+    const anew = (image: VMDiskImage) => ({ ...image, metadata: { ...image.metadata, uid: 'restored' } });
+    const restored = by('user', anew(succeeded(first)));
+    const lost = by(
+      'follow-sync',
+      anew({ ...succeeded(first), status: { ...succeeded(first).status, ...condition('False') } }),
+    );
+    const changed = by('user', anew({ ...lost.object, spec: succeeded(second).spec } as VMDiskImage));
+    const ready = by('follow-sync', anew(succeeded(second)), { since: 106 });
+    const before = [syncing, done(syncing), cut];
+    expect(only(s17Content, [...before, restored, lost, changed, ready])).toEqual([]);
+    expect(only(s17Content, [...before, restored, lost, changed, ready], still)).toHaveLength(1);
+    const taken = by('start-sync', changed.object, { since: 106 });
+    const later = by('follow-sync', anew(succeeded(second)), { since: 107 });
+    expectBroken(s17Content, aHistory([...before, restored, lost, changed, taken, later]), '108', 'first.qcow2 s3');
+  });
+
   test('a snapshot that was adopted, or whose volume was not recorded, is not judged', () => {
     const adopted = anImage(second, {
       ...succeeded(second).status,

@@ -2,7 +2,7 @@ import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/resources/resource.ts';
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import type { Invariant } from './follow.ts';
+import type { Invariant, Step } from './follow.ts';
 import { beganAt, longestPassMs } from './pass.ts';
 import { contentOf, isTrue } from './plain-rules.ts';
 
@@ -35,7 +35,7 @@ export const s17Content: Invariant = {
     const asked = new Map<string, Asked[]>();
     /** Image and revision: the existing download serves a sync requested of an image that Failed because of its snapshot. */
     const triedAgain = new Set<string>();
-    /** The start of the newest pass in which start-sync wrote each image: start-sync queues a new content. */
+    /** When start-sync, which queues a new content, last read each image. */
     const taken = new Map<string, number>();
     const snapshotOf = ({ metadata, status }: VMDiskImage) =>
       [...state.snapshots.values()].find(
@@ -79,7 +79,8 @@ export const s17Content: Invariant = {
         const { object, before, isGone, revision, change } = step;
         const { uid } = object.metadata;
         if (isGone) return void asked.delete(uid);
-        if (change.by === 'start-sync') taken.set(uid, Math.max(taken.get(uid) ?? 0, change.since ?? 0));
+        const read = readByStartSync(step);
+        if (read !== undefined) taken.set(uid, Math.max(taken.get(uid) ?? 0, read));
         if (before && contentOf(before) !== contentOf(object)) {
           const since = { content: contentOf(before), untilRevision: revision, untilMs: change.atMs };
           asked.set(uid, [...(asked.get(uid) ?? []), since]);
@@ -113,6 +114,12 @@ export const s17Content: Invariant = {
 };
 
 const isHolding = ({ status }: VMDiskImage) => status?.phase === 'Succeeded' && isTrue(status.conditions, 'Ready');
+
+/** The start of its pass, if it wrote the image; a status that a backup restored counts as written by such a pass. */
+function readByStartSync({ change, object, before, revision }: Step<VMDiskImage>): number | undefined {
+  if (change.by === 'start-sync') return change.since ?? 0;
+  return change.by === 'user' && isHolding(object) && !before?.status?.phase ? revision : undefined;
+}
 
 const isAdopted = ({ status }: VMDiskImage) =>
   status?.adoption !== undefined && status.adoption.snapshot === status.snapshot?.name;

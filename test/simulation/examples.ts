@@ -324,4 +324,20 @@ export const misjudged: typeof examples = [
       { order: { seed: 1323759806, share: 0.1 }, troubleSeconds: 0 },
     ),
   },
+  {
+    invariant: 'S17',
+    what: 'a restored snapshot of a restored image was there again before start-sync read that a sync was requested',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'b' },
+        { seconds: 130, do: 'lease', how: 'delete' },
+        { seconds: 0, do: 'createMachine', machine: 'm', image: 'b', hasTemplate: false },
+        { seconds: 0, do: 'changeMachine', machine: 'm' },
+        { seconds: 1, do: 'restoreImage', image: 'b', hasStatus: true, hasChildren: true },
+        { seconds: 1, do: 'requestSync', image: 'b' },
+      ],
+      [{ kind: 'eventDropped', at: 47, count: 1000 }],
+      { order: { seed: 0, share: 0.1 } },
+    ),
+  },
 ];
