@@ -4,7 +4,13 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { defineFunction, type FunctionDeclaration, on, type Permission, type Waker } from '../shared/function.ts';
+import {
+  defineFunction,
+  type FunctionDeclaration,
+  on,
+  type Permission,
+  type Subscription,
+} from '../shared/function.ts';
 import { defineResource } from '../shared/resources/resource.ts';
 import { loadAllFunctions } from './functions.ts';
 import { drift, write } from './generate.ts';
@@ -27,8 +33,12 @@ const Lease = defineResource({ apiVersion: 'coordination.k8s.io/v1', kind: 'Leas
 const Foreign = defineResource({ apiVersion: 'foreign.example.com/v1', kind: 'Thing', plural: 'things' }, {});
 const ours = { app: 'ours' };
 
-const aFunction = (name: string, wakers: readonly Waker[], may: readonly Permission[] = []): FunctionDeclaration =>
-  defineFunction({ name, on: wakers, may, scale: 'zero', observe: async () => [], decide: () => [] });
+const aFunction = (
+  name: string,
+  subscriptions: readonly Subscription[],
+  may: readonly Permission[] = [],
+): FunctionDeclaration =>
+  defineFunction({ name, on: subscriptions, may, scale: 'zero', observe: async () => [], decide: () => [] });
 
 const paint = aFunction(
   'paint',

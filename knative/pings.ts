@@ -2,7 +2,7 @@ import { operatorNamespace } from '../shared/rules/operator.ts';
 import { brokerName } from './broker.ts';
 import { type Manifest, partOf } from './manifest.ts';
 
-/** The timers that wake functions, by the waker's word. */
+/** The timers that wake functions, by the subscription's kind. */
 const schedules = { sweep: '*/30 * * * * *', audit: '0 */10 * * * *' } as const;
 
 /** One PingSource for each timer. */

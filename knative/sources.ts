@@ -1,26 +1,28 @@
-import type { FunctionDeclaration, SourceName, Waker } from '../shared/function.ts';
+import type { FunctionDeclaration, SourceName, Subscription } from '../shared/function.ts';
 import type { Resource } from '../shared/resources/resource.ts';
 import { operatorNamespace } from '../shared/rules/operator.ts';
 import { brokerName } from './broker.ts';
 import { groupOf, type Manifest, partOf } from './manifest.ts';
 import { guessedPlural } from './plural.ts';
 
-type Changed = Extract<Waker, { on: 'changed' }>;
+type Changed = Extract<Subscription, { on: 'changed' }>;
 
 /**
  * The manifests of each ApiServerSource that functions ask for, by its name. Throws for a kind that its source would
  * never watch, and for one that two sources would bring twice.
  */
 export function sourceManifests(functions: readonly FunctionDeclaration[]): Map<SourceName, Manifest[]> {
-  const wakers = functions.flatMap(({ on }) => on).filter((waker): waker is Changed => waker.on === 'changed');
-  const names = [...new Set(wakers.map(({ source }) => source))].sort();
-  for (const group of Map.groupBy(wakers, kindOf).values()) checkKind(group);
+  const subscriptions = functions
+    .flatMap(({ on }) => on)
+    .filter((subscription): subscription is Changed => subscription.on === 'changed');
+  const names = [...new Set(subscriptions.map(({ source }) => source))].sort();
+  for (const group of Map.groupBy(subscriptions, kindOf).values()) checkKind(group);
   return new Map(
     names.map((name) => [
       name,
       manifestsOf(
         name,
-        wakers.filter(({ source }) => source === name),
+        subscriptions.filter(({ source }) => source === name),
       ),
     ]),
   );
@@ -28,9 +30,9 @@ export function sourceManifests(functions: readonly FunctionDeclaration[]): Map<
 
 const kindOf = ({ resource }: Changed) => `${resource.apiVersion} ${resource.kind}`;
 
-function checkKind(wakers: readonly Changed[]) {
-  const sources = new Set(wakers.map(({ source }) => source));
-  for (const { resource } of wakers) {
+function checkKind(subscriptions: readonly Changed[]) {
+  const sources = new Set(subscriptions.map(({ source }) => source));
+  for (const { resource } of subscriptions) {
     if (sources.size > 1) {
       throw new Error(`${resource.kind}: expected one source for all functions, found ${[...sources].join(' and ')}`);
     }
@@ -42,9 +44,9 @@ function checkKind(wakers: readonly Changed[]) {
   }
 }
 
-function manifestsOf(source: SourceName, wakers: readonly Changed[]): Manifest[] {
+function manifestsOf(source: SourceName, subscriptions: readonly Changed[]): Manifest[] {
   const isOwn = source === 'own';
-  const kinds = [...Map.groupBy(wakers, kindOf).values()].sort(byKind);
+  const kinds = [...Map.groupBy(subscriptions, kindOf).values()].sort(byKind);
   const name = `source-${source}`;
   const account = { name, namespace: operatorNamespace };
   const metadata = { ...(isOwn ? account : { name: `${operatorNamespace}-${name}` }), labels: partOf };
@@ -55,7 +57,7 @@ function manifestsOf(source: SourceName, wakers: readonly Changed[]): Manifest[]
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: role,
       metadata,
-      rules: rulesOf(kinds.map(([first]) => first).filter((waker) => waker !== undefined)),
+      rules: rulesOf(kinds.map(([first]) => first).filter((subscription) => subscription !== undefined)),
     } as Manifest,
     {
       apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -86,10 +88,10 @@ const byKind = ([a]: Changed[], [b]: Changed[]) => (a && b ? kindOf(a).localeCom
  * One watch of a kind for each selector that functions declare, or one without a selector if a function needs all objects. An
  * object that two selectors match sends each event twice.
  */
-function watchesOf(wakers: readonly Changed[]) {
-  const selectors = new Map(wakers.map(({ selector }) => [JSON.stringify(selector), selector]));
+function watchesOf(subscriptions: readonly Changed[]) {
+  const selectors = new Map(subscriptions.map(({ selector }) => [JSON.stringify(selector), selector]));
   const wanted = [...selectors.values()].filter((selector) => selector !== undefined);
-  return wakers
+  return subscriptions
     .slice(0, 1)
     .flatMap(({ resource: { apiVersion, kind } }) =>
       wanted.length < selectors.size
@@ -98,8 +100,8 @@ function watchesOf(wakers: readonly Changed[]) {
     );
 }
 
-const rulesOf = (wakers: readonly Changed[]) =>
-  [...Map.groupBy(wakers, ({ resource }) => groupOf(resource.apiVersion))].map(([group, ofGroup]) => ({
+const rulesOf = (subscriptions: readonly Changed[]) =>
+  [...Map.groupBy(subscriptions, ({ resource }) => groupOf(resource.apiVersion))].map(([group, ofGroup]) => ({
     apiGroups: [group],
     resources: ofGroup.map(({ resource }: { resource: Resource }) => resource.plural),
     verbs: ['get', 'list', 'watch'],

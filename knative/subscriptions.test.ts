@@ -5,7 +5,7 @@ import { readEvent } from '../deploy/local/eventing/event.ts';
 import { matches } from '../deploy/local/eventing/filters.ts';
 import { recorded } from '../deploy/local/eventing/recorded.ts';
 import { ApiServerSource, type LabelSelector, Trigger } from '../deploy/local/eventing/resources.ts';
-import type { FunctionDeclaration, Wake, Waker } from '../shared/function.ts';
+import type { Batch, FunctionDeclaration, Subscription } from '../shared/function.ts';
 import type { Kube } from '../shared/runtime/kube.ts';
 import { serve } from '../shared/runtime/serve.ts';
 import { telemetryOf } from '../shared/runtime/telemetry.ts';
@@ -33,9 +33,9 @@ const noKube = new Proxy({} as Kube, {
 
 /** The path of one event: whether the generated Trigger delivers it, the answer of the function, and what the function observes. */
 async function fate(declaration: FunctionDeclaration, request: Posted) {
-  const wakes: Wake[] = [];
-  const observe = async (_: unknown, wake: Wake) => {
-    wakes.push(wake);
+  const batches: Batch[] = [];
+  const observe = async (_: unknown, batch: Batch) => {
+    batches.push(batch);
     return [];
   };
   const { app } = serve(
@@ -54,7 +54,7 @@ async function fate(declaration: FunctionDeclaration, request: Posted) {
   return {
     brought: spec !== undefined && matches(spec, await readEvent(posted())),
     status: (await app.fetch(posted())).status,
-    wakes,
+    batches,
   };
 }
 
@@ -63,7 +63,7 @@ interface Posted {
   body: string;
 }
 
-type Changed = Extract<Waker, { on: 'changed' }>;
+type Changed = Extract<Subscription, { on: 'changed' }>;
 type Verb = 'add' | 'update' | 'delete';
 
 const change = await Promise.all(
@@ -104,54 +104,65 @@ const placeOf = ({ resource, namespace, name = 'one' }: Changed, isInside = name
   return { apiVersion, kind, name: isInside ? 'ws-lab' : name };
 };
 
-function wantedBy(waker: Waker): Posted[] {
-  if (waker.on === 'sweep' || waker.on === 'audit') return [tickOf(waker.on)];
-  if (waker.on === 'event') return [messageOf(waker.type)];
-  if (waker.on !== 'changed') return [];
-  return (waker.verbs ?? (['add', 'update', 'delete'] as const)).map((verb) => changeOf(verb, placeOf(waker)));
+function wantedBy(subscription: Subscription): Posted[] {
+  if (subscription.on === 'sweep' || subscription.on === 'audit') return [tickOf(subscription.on)];
+  if (subscription.on === 'event') return [messageOf(subscription.type)];
+  if (subscription.on !== 'changed') return [];
+  return (subscription.verbs ?? (['add', 'update', 'delete'] as const)).map((verb) =>
+    changeOf(verb, placeOf(subscription)),
+  );
 }
 
 /** Events that differ from an accepted one in one attribute. */
-function unwantedBy(waker: Waker): Posted[] {
-  if (waker.on === 'sweep' || waker.on === 'audit') return [tickOf(waker.on, 'elsewhere'), tickOf('lunch')];
-  if (waker.on === 'event') return [messageOf(waker.type.replace(/v1$/, 'v2'))];
-  if (waker.on !== 'changed') return [];
-  const { verbs, namespace, name } = waker;
+function unwantedBy(subscription: Subscription): Posted[] {
+  if (subscription.on === 'sweep' || subscription.on === 'audit')
+    return [tickOf(subscription.on, 'elsewhere'), tickOf('lunch')];
+  if (subscription.on === 'event') return [messageOf(subscription.type.replace(/v1$/, 'v2'))];
+  if (subscription.on !== 'changed') return [];
+  const { verbs, namespace, name } = subscription;
   const verb = verbs?.[0] ?? 'update';
-  const wanted = placeOf(waker);
+  const wanted = placeOf(subscription);
   return [
     changeOf(verb, { ...wanted, kind: 'Gadget' }),
     changeOf(verb, { ...wanted, apiVersion: 'other.example.com/v1' }),
     ...(name === undefined ? [] : [changeOf(verb, { ...wanted, name: 'another' })]),
-    ...(namespace === undefined ? [] : [changeOf(verb, placeOf(waker, namespace !== 'workspace'))]),
+    ...(namespace === undefined ? [] : [changeOf(verb, placeOf(subscription, namespace !== 'workspace'))]),
     ...(verbs === undefined ? [] : [changeOf('update', wanted)]),
   ];
 }
 
-const nameOf = (waker: Waker) =>
-  [waker.on, waker.on === 'changed' ? waker.resource.kind : '', waker.on === 'event' ? waker.type : '']
+const nameOf = (subscription: Subscription) =>
+  [
+    subscription.on,
+    subscription.on === 'changed' ? subscription.resource.kind : '',
+    subscription.on === 'event' ? subscription.type : '',
+  ]
     .filter(Boolean)
     .join(' ');
 
 const functions = await loadAllFunctions();
 const subscriptions = functions.flatMap((declaration) =>
   declaration.on
-    .filter((waker) => waker.on !== 'deadLetter')
-    .map((waker) => ({ name: declaration.name, what: nameOf(waker), declaration, waker })),
+    .filter((subscription) => subscription.on !== 'deadLetter')
+    .map((subscription) => ({ name: declaration.name, what: nameOf(subscription), declaration, subscription })),
 );
 
-describe.each(subscriptions)('$name subscribes to $what', ({ declaration, waker }) => {
-  test.each(wantedBy(waker))('and its Trigger delivers event %#, which it accepts', async (event) => {
-    const { brought, status, wakes } = await fate(declaration, event);
-    expect({ brought, status, wakes: wakes.length }).toEqual({ brought: true, status: 202, wakes: 1 });
+describe.each(subscriptions)('$name subscribes to $what', ({ declaration, subscription }) => {
+  test.each(wantedBy(subscription))('and its Trigger delivers event %#, which it accepts', async (event) => {
+    const { brought, status, batches } = await fate(declaration, event);
+    expect({ brought, status, batches: batches.length }).toEqual({ brought: true, status: 202, batches: 1 });
     const { 'ce-name': name = '' } = event.headers;
-    if (waker.on === 'changed') expect(wakes[0]?.subjects).toMatchObject([{ kind: waker.resource.kind, name }]);
-    else expect(waker.on === 'event' ? wakes[0]?.messages.length : wakes[0]?.[waker.on as 'sweep']).toBeTruthy();
+    if (subscription.on === 'changed')
+      expect(batches[0]?.subjects).toMatchObject([{ kind: subscription.resource.kind, name }]);
+    else
+      expect(
+        subscription.on === 'event' ? batches[0]?.messages.length : batches[0]?.[subscription.on as 'sweep'],
+      ).toBeTruthy();
   });
 
-  test.each(unwantedBy(waker))('and it ignores event %#, which its Trigger does not deliver', async (event) => {
-    const { brought, status, wakes } = await fate(declaration, event);
-    expect({ brought, status, wakes: wakes.length }).toEqual({ brought: false, status: 204, wakes: 0 });
+  test.each(unwantedBy(subscription))('and it ignores event %#, which its Trigger does not deliver', async (event) => {
+    const { brought, status, batches } = await fate(declaration, event);
+    expect({ brought, status, batches: batches.length }).toEqual({ brought: false, status: 204, batches: 0 });
   });
 });
 

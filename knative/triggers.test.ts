@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { type FunctionDeclaration, on, type Waker } from '../shared/function.ts';
+import { type FunctionDeclaration, on, type Subscription } from '../shared/function.ts';
 import { defineResource } from '../shared/resources/resource.ts';
 import { brokerManifests } from './broker.ts';
 import { triggerManifests } from './triggers.ts';
 
-const aFunction = (name: string, wakers: readonly Waker[]): FunctionDeclaration => ({
+const aFunction = (name: string, subscriptions: readonly Subscription[]): FunctionDeclaration => ({
   name,
-  on: wakers,
+  on: subscriptions,
   may: [],
   scale: 'zero',
   observe: async () => [],

@@ -1,4 +1,4 @@
-import type { FunctionDeclaration, Waker } from '../shared/function.ts';
+import type { FunctionDeclaration, Subscription } from '../shared/function.ts';
 import { filtersOf } from '../shared/rules/event-filter.ts';
 import { operatorNamespace } from '../shared/rules/operator.ts';
 import { brokerName, deliveryTo, subscriberOf } from './broker.ts';
@@ -10,15 +10,15 @@ export const triggerManifests = (
   all: readonly FunctionDeclaration[] = functions,
 ): Manifest[] =>
   functions
-    .map((declaration) => ({ name: declaration.name, wakers: broughtTo(declaration) }))
-    .filter(({ wakers }) => wakers.length > 0)
-    .map(({ name, wakers }) => triggerOf(name, wakers, deliveryTo(all, name)));
+    .map((declaration) => ({ name: declaration.name, subscriptions: broughtTo(declaration) }))
+    .filter(({ subscriptions }) => subscriptions.length > 0)
+    .map(({ name, subscriptions }) => triggerOf(name, subscriptions, deliveryTo(all, name)));
 
-type Brought = Exclude<Waker, { on: 'deadLetter' }>;
+type Brought = Exclude<Subscription, { on: 'deadLetter' }>;
 
 /** What a Trigger has to bring. Dead letters come by none, so that those their own function fails with never come back. */
 function broughtTo({ name, on }: FunctionDeclaration): Brought[] {
-  const brought = on.filter((waker) => waker.on !== 'deadLetter');
+  const brought = on.filter((subscription) => subscription.on !== 'deadLetter');
   if (brought.length > 0 && brought.length < on.length) {
     throw new Error(
       `${name}: expected on.deadLetter() alone, found ${brought.length} more; give those to another function`,

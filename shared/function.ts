@@ -11,8 +11,8 @@ import type { Clouds } from './runtime/openstack/clouds.ts';
  */
 export type SourceName = 'pelotech' | 'kupenstack' | 'cdi' | 'snapshotter' | 'kubevirt' | 'kube-ovn' | 'own';
 
-/** What wakes a function: a change of an object, an event somebody posts, what no other function took, or time. */
-export type Waker =
+/** What a function subscribes to: a change of an object, an event somebody posts, what no other function took, or time. */
+export type Subscription =
   | {
       on: 'changed';
       resource: Resource;
@@ -44,32 +44,32 @@ export const on = {
       name?: string;
       namespace?: 'workspace' | 'elsewhere';
     },
-  ): Waker => ({ on: 'changed', resource, ...only }),
+  ): Subscription => ({ on: 'changed', resource, ...only }),
   /** The end of an object of the kind. */
   deleted: (
     resource: Resource,
     only: { source: SourceName; selector?: LabelSelector; namespace?: 'workspace' | 'elsewhere' },
-  ): Waker => ({
+  ): Subscription => ({
     on: 'changed',
     resource,
     ...only,
     verbs: ['delete'],
   }),
   /** The beginning or the end of an object of the kind, and nothing between. */
-  cameOrWent: (resource: Resource, only: { source: SourceName; selector?: LabelSelector }): Waker => ({
+  cameOrWent: (resource: Resource, only: { source: SourceName; selector?: LabelSelector }): Subscription => ({
     on: 'changed',
     resource,
     ...only,
     verbs: ['add', 'delete'],
   }),
   /** A CloudEvent of this type; data that does not fit `schema` is refused with the list of faults. */
-  event: (type: string, schema: z.ZodType): Waker => ({ on: 'event', type, schema }),
-  /** An event of any type that another function did not take; whoever has this waker has no other. */
-  deadLetter: (): Waker => ({ on: 'deadLetter' }),
+  event: (type: string, schema: z.ZodType): Subscription => ({ on: 'event', type, schema }),
+  /** An event of any type that another function did not take; a function with this subscription has no other. */
+  deadLetter: (): Subscription => ({ on: 'deadLetter' }),
   /** The short timer: look at all that is under way. */
-  sweep: (): Waker => ({ on: 'sweep' }),
+  sweep: (): Subscription => ({ on: 'sweep' }),
   /** The long timer: walk through everything there is, page by page. */
-  audit: (): Waker => ({ on: 'audit' }),
+  audit: (): Subscription => ({ on: 'audit' }),
 };
 
 export type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'bind';
@@ -125,7 +125,7 @@ export interface DeadLetter {
 }
 
 /** All events that one pass serves. */
-export interface Wake {
+export interface Batch {
   subjects: readonly Subject[];
   messages: readonly Message[];
   sweep: boolean;
@@ -147,19 +147,19 @@ export interface Context {
 /** What is installed only where it is asked for: the functions that work with OpenStack. */
 export type Part = 'openstack';
 
-/** A function: what wakes it, what it may do, what it reads, what it decides. */
+/** A function: what it subscribes to, what it may do, what it reads, what it decides. */
 export interface FunctionDeclaration<Observed = unknown> {
   name: string;
   /** Absent for what every installation has. */
   part?: Part;
-  on: readonly Waker[];
+  on: readonly Subscription[];
   may: readonly Permission[];
   /** `always`: one instance; `single`: one, and not a second even while it is replaced; `zero`: none while nothing happens. */
   scale: 'zero' | 'always' | 'single';
   /** What it publishes about its objects, so that a process can publish what the process before it could not. */
   facts?: Facts;
   /** Reads what the decisions need: one entry for each decision, each decided and performed on its own. */
-  observe(context: Context, wake: Wake): Promise<readonly (Observed | Unreadable)[]>;
+  observe(context: Context, batch: Batch): Promise<readonly (Observed | Unreadable)[]>;
   /** Pure: no clock, no network, no chance. */
   decide(observed: Observed): readonly Action[];
 }
@@ -181,5 +181,5 @@ export const defineFunction = <Observed>(declaration: FunctionDeclaration<Observ
   declaration;
 
 /** The subjects of a kind. */
-export const subjectsOf = (wake: Wake, resource: Resource<KubernetesObject>) =>
-  wake.subjects.filter(({ apiVersion, kind }) => apiVersion === resource.apiVersion && kind === resource.kind);
+export const subjectsOf = (batch: Batch, resource: Resource<KubernetesObject>) =>
+  batch.subjects.filter(({ apiVersion, kind }) => apiVersion === resource.apiVersion && kind === resource.kind);

@@ -3,7 +3,7 @@ import countRefs from '../functions/count-refs/index.ts';
 import ensureVmdi from '../functions/ensure-vmdi/index.ts';
 import provisionVm from '../functions/provision-vm/index.ts';
 import prune from '../functions/prune/index.ts';
-import type { FunctionDeclaration, Subject, Wake } from '../shared/function.ts';
+import type { Batch, FunctionDeclaration, Subject } from '../shared/function.ts';
 import { DataVolume } from '../shared/resources/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../shared/resources/cni/network-attachment-definition.ts';
 import { Lease } from '../shared/resources/coordination/lease.ts';
@@ -75,15 +75,15 @@ async function redelivered(declaration: FunctionDeclaration, subjects: readonly 
     random: () => 0,
     teller: { tell: () => undefined, retell: () => undefined },
   };
-  const wake: Wake = { subjects, messages: [], sweep: false, audit: false };
+  const batch: Batch = { subjects, messages: [], sweep: false, audit: false };
   const process = {
     background: new Set<Promise<unknown>>(),
     republish: async () => undefined,
     lookLater: () => undefined,
   };
-  const verdict = await runPass({ ...declaration, decide: () => [] }, ports, wake, [], process);
+  const verdict = await runPass({ ...declaration, decide: () => [] }, ports, batch, [], process);
   return subjects
-    .filter((subject) => verdict({ ...wake, subjects: [subject] }) !== undefined)
+    .filter((subject) => verdict({ ...batch, subjects: [subject] }) !== undefined)
     .map(({ kind, name }) => `${kind} ${name}`);
 }
 

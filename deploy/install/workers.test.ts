@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { Manifest } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
-import { type FunctionDeclaration, on, type Permission, type Waker } from '../../shared/function.ts';
+import { type FunctionDeclaration, on, type Permission, type Subscription } from '../../shared/function.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
 import { type Touch, workersOn } from './workers.ts';
 
@@ -10,9 +10,9 @@ const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget
 const Lease = defineResource({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' }, {});
 const Foreign = defineResource({ apiVersion: 'foreign.example.com/v1', kind: 'Thing', plural: 'things' }, {});
 
-const aFunction = (name: string, wakers: Waker[], may: Permission[]): FunctionDeclaration => ({
+const aFunction = (name: string, subscriptions: Subscription[], may: Permission[]): FunctionDeclaration => ({
   name,
-  on: wakers,
+  on: subscriptions,
   may,
   scale: 'zero',
   observe: async () => [],

@@ -259,11 +259,11 @@ test('of very many under way a sweep looks at some, and the next at the others',
       yield { items: labs as never[], resourceVersion: '1' };
     },
   };
-  const wake = { subjects: [], messages: [], sweep: true, audit: false };
+  const batch = { subjects: [], messages: [], sweep: true, audit: false };
   const seen = async (nowMs: number) => {
     const rows = await declaration.observe(
       { kube: many, nowMs, refusals: new Map(), openClouds: noClouds, holdOffMs: 0 },
-      wake,
+      batch,
     );
     return rows.map((row) => (isUnreadable(row) ? 'unreadable' : row.workspace.metadata.name));
   };

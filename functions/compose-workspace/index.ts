@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import {
+  type Batch,
   type Context,
   defineFunction,
   on,
   type Subject,
   subjectsOf,
   type Unreadable,
-  type Wake,
 } from '../../shared/function.ts';
 import { Deployment } from '../../shared/resources/apps/deployment.ts';
 import { Job } from '../../shared/resources/batch/job.ts';
@@ -113,9 +113,9 @@ export default defineFunction<Observed>({
 /** So many workspaces are looked at at once. */
 const atOnce = 10;
 
-async function observe(context: Context, wake: Wake): Promise<(Observed | Unreadable)[]> {
+async function observe(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { kube } = context;
-  const workspaces = await workspacesFor(context, wake);
+  const workspaces = await workspacesFor(context, batch);
   if (workspaces.length === 0) return [];
   const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
   const seen: (Observed | Unreadable)[] = [];
@@ -129,15 +129,15 @@ async function observe(context: Context, wake: Wake): Promise<(Observed | Unread
 type Reader = Context['kube'];
 
 /** The workspaces that events are about, by name or by the name of what is theirs; all at an audit and under another policy, at a sweep those under way. */
-async function workspacesFor({ kube, nowMs }: Context, wake: Wake): Promise<Lab[]> {
-  if (wake.audit || subjectsOf(wake, ConfigMap).some(({ namespace }) => namespace === operatorNamespace)) {
+async function workspacesFor({ kube, nowMs }: Context, batch: Batch): Promise<Lab[]> {
+  if (batch.audit || subjectsOf(batch, ConfigMap).some(({ namespace }) => namespace === operatorNamespace)) {
     return kube.list(Workspace);
   }
-  const names = new Set(wake.subjects.map(workspaceOf).filter((name) => name !== undefined));
+  const names = new Set(batch.subjects.map(workspaceOf).filter((name) => name !== undefined));
   const [named, waiting, open] = await Promise.all([
     Promise.all([...names].map((name) => kube.get(Workspace, { name }))),
-    withImages(kube, wake),
-    wake.sweep ? underWay(kube, nowMs) : [],
+    withImages(kube, batch),
+    batch.sweep ? underWay(kube, nowMs) : [],
   ]);
   const found = [...named.filter((workspace) => workspace !== undefined), ...waiting, ...open];
   return [...new Map(found.map((workspace) => [workspace.metadata.uid, workspace])).values()];
@@ -167,9 +167,9 @@ function workspaceOf({ kind, namespace, name }: Subject): string | undefined {
 }
 
 /** Those that want one of the images that events are about. One list, of those that are not Ready: the others have theirs. */
-async function withImages(kube: Reader, wake: Wake): Promise<Lab[]> {
-  const told = wake.messages.map(({ data }) => (data as z.infer<typeof ImageFact>).name);
-  const images = new Set([...told, ...subjectsOf(wake, VMDiskImage).map(({ name }) => name)]);
+async function withImages(kube: Reader, batch: Batch): Promise<Lab[]> {
+  const told = batch.messages.map(({ data }) => (data as z.infer<typeof ImageFact>).name);
+  const images = new Set([...told, ...subjectsOf(batch, VMDiskImage).map(({ name }) => name)]);
   if (images.size === 0) return [];
   const open = await kube.list(Workspace, { fieldSelector: 'status.phase!=Ready' });
   return open.filter((workspace) => imageNamesOf(workspace).some((name) => images.has(name)));

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Context, defineFunction, on, subjectsOf, type Unreadable, type Wake } from '../../shared/function.ts';
+import { type Batch, type Context, defineFunction, on, subjectsOf, type Unreadable } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { type VirtualMachine as Machine, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
@@ -45,10 +45,10 @@ export default defineFunction<Observed>({
 type Reader = Context['kube'];
 type Counted = Pick<Observed, 'image' | 'machines' | 'workspaces'>;
 
-async function observe({ kube, nowMs, refusals }: Context, wake: Wake): Promise<(Observed | Unreadable)[]> {
+async function observe({ kube, nowMs, refusals }: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
-  const isAboutAll = wake.audit || subjectsOf(wake, ConfigMap).length > 0;
-  const { refs, unreadable } = isAboutAll ? { refs: [], unreadable: [] } : await namedImages(kube, wake, policy);
+  const isAboutAll = batch.audit || subjectsOf(batch, ConfigMap).length > 0;
+  const { refs, unreadable } = isAboutAll ? { refs: [], unreadable: [] } : await namedImages(kube, batch, policy);
   const counted = isAboutAll ? await countAll(kube) : await countSome(kube, refs);
   return [...unreadable, ...counted.map((one) => (isUnreadable(one) ? one : { ...one, policy, nowMs, refusals }))];
 }
@@ -88,18 +88,18 @@ function byImageName(workspaces: readonly Lab[]): Map<string, Lab[]> {
 /** The images that events are about, or that the machines name which events are about; and what of it could not be read. */
 async function namedImages(
   kube: Reader,
-  wake: Wake,
+  batch: Batch,
   policy: Policy,
 ): Promise<{ refs: ObjectReference[]; unreadable: Unreadable[] }> {
   const [foundMachines, foundWorkspaces] = await Promise.all([
-    machinesNamed(kube, subjectsOf(wake, VirtualMachine)),
-    Promise.all(subjectsOf(wake, Workspace).map((subject) => orUnreadable(subject, kube.get(Workspace, subject)))),
+    machinesNamed(kube, subjectsOf(batch, VirtualMachine)),
+    Promise.all(subjectsOf(batch, Workspace).map((subject) => orUnreadable(subject, kube.get(Workspace, subject)))),
   ]);
   const machines = split(foundMachines);
   const workspaces = split(foundWorkspaces);
-  const told = wake.messages.map(({ data }) => data as z.infer<typeof ImageFact>);
+  const told = batch.messages.map(({ data }) => data as z.infer<typeof ImageFact>);
   const refs = [
-    ...subjectsOf(wake, VMDiskImage),
+    ...subjectsOf(batch, VMDiskImage),
     ...told,
     ...machines.read.map(({ spec }) => spec.vmDiskImageRef),
     ...workspaces.read.filter((workspace) => workspace !== undefined).flatMap((workspace) => refsOf(workspace, policy)),

@@ -1,4 +1,4 @@
-import { type Context, type DeadLetter, defineFunction, on, type Wake } from '../../shared/function.ts';
+import { type Batch, type Context, type DeadLetter, defineFunction, on } from '../../shared/function.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { Broker } from '../../shared/resources/eventing/broker.ts';
 import { Trigger } from '../../shared/resources/eventing/trigger.ts';
@@ -25,7 +25,7 @@ const shownAtMost = 10;
 /** So many names are looked up by one pass: anybody inside the cluster can post to a path of their making. */
 const askedAtMost = 20;
 
-async function observe({ kube, nowMs, refusals }: Context, { messages }: Wake): Promise<Observed[]> {
+async function observe({ kube, nowMs, refusals }: Context, { messages }: Batch): Promise<Observed[]> {
   const letters = messages.map(({ data }) => data as DeadLetter);
   const triggers = await triggersOf(kube, letters);
   const groups = groupsOf(letters, new Set(triggers.keys()));

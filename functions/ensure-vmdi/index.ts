@@ -1,4 +1,4 @@
-import { type Context, defineFunction, on, subjectsOf, type Unreadable, type Wake } from '../../shared/function.ts';
+import { type Batch, type Context, defineFunction, on, subjectsOf, type Unreadable } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { Namespace } from '../../shared/resources/core/namespace.ts';
@@ -39,9 +39,9 @@ export default defineFunction<Observed>({
 /** So many machines are told one after the other; more of one image are told at the same time. */
 const machinesInARow = 25;
 
-async function observe(context: Context, wake: Wake): Promise<(Observed | Unreadable)[]> {
+async function observe(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { kube, nowMs, refusals } = context;
-  const { machines, unreadable: others } = await machinesFor(kube, wake);
+  const { machines, unreadable: others } = await machinesFor(kube, batch);
   if (machines.length === 0) return others;
   const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
   const refs = new Map(machines.map(({ spec }) => [machinesOf(spec.vmDiskImageRef), spec.vmDiskImageRef]));
@@ -75,16 +75,16 @@ async function placeOf(kube: Context['kube'], ref: { namespace: string; name: st
 /** The machines that events are about, by name or by what they name; of an edited policy those that it may hold up. */
 async function machinesFor(
   kube: Context['kube'],
-  wake: Wake,
+  batch: Batch,
 ): Promise<{ machines: Machine[]; unreadable: Unreadable[] }> {
-  if (wake.audit) return { machines: kept(await kube.list(VirtualMachine)), unreadable: [] };
+  if (batch.audit) return { machines: kept(await kube.list(VirtualMachine)), unreadable: [] };
   const selecting = [
-    ...subjectsOf(wake, Namespace).map((of) => ({ of, fieldSelector: `spec.vmDiskImageRef.namespace=${of.name}` })),
-    ...subjectsOf(wake, ConfigMap).map((of) => ({ of, fieldSelector: 'status.phase!=Ready' })),
+    ...subjectsOf(batch, Namespace).map((of) => ({ of, fieldSelector: `spec.vmDiskImageRef.namespace=${of.name}` })),
+    ...subjectsOf(batch, ConfigMap).map((of) => ({ of, fieldSelector: 'status.phase!=Ready' })),
   ];
   const [named, naming, selected] = await Promise.all([
-    Promise.all(subjectsOf(wake, VirtualMachine).map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref)))),
-    machinesNaming(kube, subjectsOf(wake, VMDiskImage)),
+    Promise.all(subjectsOf(batch, VirtualMachine).map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref)))),
+    machinesNaming(kube, subjectsOf(batch, VMDiskImage)),
     Promise.all(
       selecting.map(({ of, fieldSelector }) => orUnreadable(of, kube.list(VirtualMachine, { fieldSelector }))),
     ),

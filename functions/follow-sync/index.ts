@@ -1,11 +1,11 @@
 import {
+  type Batch,
   type Context,
   defineFunction,
   on,
   type Subject,
   subjectsOf,
   type Unreadable,
-  type Wake,
 } from '../../shared/function.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
@@ -62,9 +62,9 @@ export default defineFunction<Observed>({
   decide,
 });
 
-async function observe(context: Context, wake: Wake): Promise<(Observed | Unreadable)[]> {
+async function observe(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { kube, nowMs, refusals } = context;
-  const found = await imagesOf(context, wake);
+  const found = await imagesOf(context, batch);
   const unreadable = found.filter(isUnreadable);
   const images = found.filter((image): image is Image => !isUnreadable(image));
   if (images.length === 0) return unreadable;
@@ -90,7 +90,7 @@ async function observe(context: Context, wake: Wake): Promise<(Observed | Unread
       nowMs,
       policy,
       refusals,
-      isAudit: wake.audit,
+      isAudit: batch.audit,
       image,
       dataVolumes: dataVolumes.filter(isOurs),
       pods: pods.filter(isOurs),
@@ -105,15 +105,15 @@ async function observe(context: Context, wake: Wake): Promise<(Observed | Unread
 type Reader = Context['kube'];
 
 /** The images under way, those that still hold a slot, and those an event is about; at an audit all of them. */
-async function imagesOf({ kube }: Context, wake: Wake): Promise<(Image | Unreadable)[]> {
-  if (wake.audit) return kube.list(VMDiskImage);
+async function imagesOf({ kube }: Context, batch: Batch): Promise<(Image | Unreadable)[]> {
+  if (batch.audit) return kube.list(VMDiskImage);
   const [open, lease] = await Promise.all([
     kube.list(VMDiskImage, { fieldSelector: underWay }),
     kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
   ]);
   const known = new Set(open.map(({ metadata }) => keyOf(metadata)));
   const wanted = [
-    ...[...subjectsOf(wake, VMDiskImage), ...wake.subjects.map(ownerOf)].filter((ref) => ref !== undefined),
+    ...[...subjectsOf(batch, VMDiskImage), ...batch.subjects.map(ownerOf)].filter((ref) => ref !== undefined),
     ...(holdersOf(lease) ?? []).map(({ image }) => {
       const [namespace, name = ''] = image.split('/');
       return { namespace, name };

@@ -49,14 +49,14 @@ test.each([
       random: () => 0,
       teller: { tell: () => undefined, retell: () => undefined },
     };
-    const wake = { subjects: [subjectOf('a'), subjectOf('b')], messages: [], sweep: false, audit: false };
-    const verdict = await runPass(declaration, ports, wake, [], {
+    const batch = { subjects: [subjectOf('a'), subjectOf('b')], messages: [], sweep: false, audit: false };
+    const verdict = await runPass(declaration, ports, batch, [], {
       background: new Set(),
       republish: async () => undefined,
       lookLater: () => undefined,
     });
-    expect(verdict({ ...wake, subjects: [subjectOf('a')] })).toMatchObject({ message: 'out of order' });
-    expect(verdict({ ...wake, subjects: [subjectOf('b')] })).toBeUndefined();
+    expect(verdict({ ...batch, subjects: [subjectOf('a')] })).toMatchObject({ message: 'out of order' });
+    expect(verdict({ ...batch, subjects: [subjectOf('b')] })).toBeUndefined();
     const lost = (await memory.list(VMDiskImage)).filter(({ status }) => status?.conditions !== undefined);
     expect(lost.map(({ metadata }) => metadata.name)).toEqual(['b']);
   },

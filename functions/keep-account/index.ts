@@ -1,4 +1,4 @@
-import { type Context, defineFunction, on, type Wake } from '../../shared/function.ts';
+import { type Batch, type Context, defineFunction, on } from '../../shared/function.ts';
 import { Secret } from '../../shared/resources/core/secret.ts';
 import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
@@ -27,19 +27,19 @@ export default defineFunction<Observed>({
 });
 
 /** The credentials of the namespaces that events are about; at an audit of all. */
-async function observe({ kube }: Context, wake: Wake): Promise<Observed[]> {
-  const secrets = wake.audit
+async function observe({ kube }: Context, batch: Batch): Promise<Observed[]> {
+  const secrets = batch.audit
     ? await kube.list(Secret, { fieldSelector: `metadata.name=${credentialsName}` })
     : await secretsIn(
         kube,
-        wake.subjects.map(({ namespace }) => namespace ?? ''),
+        batch.subjects.map(({ namespace }) => namespace ?? ''),
       );
   // That of the operator is for all; whoever takes the operator down takes machines down before.
   const own = secrets.filter(({ metadata }) => metadata.namespace !== operatorNamespace);
   return Promise.all(
     own.map(async (secret) => {
       const { namespace = '' } = secret.metadata;
-      return { secret, isNeeded: (await isAnyThere(kube, namespace, wake)) || (await isAnyIn(kube, namespace)) };
+      return { secret, isNeeded: (await isAnyThere(kube, namespace, batch)) || (await isAnyIn(kube, namespace)) };
     }),
   );
 }
@@ -51,7 +51,7 @@ async function secretsIn(kube: Context['kube'], namespaces: readonly string[]): 
 }
 
 /** One of those that events are about is there: that is enough, and costs no list. */
-async function isAnyThere(kube: Context['kube'], namespace: string, { subjects }: Wake): Promise<boolean> {
+async function isAnyThere(kube: Context['kube'], namespace: string, { subjects }: Batch): Promise<boolean> {
   const own = subjects.filter((subject) => subject.namespace === namespace);
   const found = own.map((subject) => {
     const kind = kinds.find((one) => one.kind === subject.kind);

@@ -1,5 +1,5 @@
 import { ImagePublished, imagePublished } from '../../shared/events.ts';
-import { type Context, defineFunction, type Message, on, type Wake } from '../../shared/function.ts';
+import { type Batch, type Context, defineFunction, type Message, on } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
@@ -22,11 +22,11 @@ export default defineFunction<Observed>({
   decide,
 });
 
-async function observe({ kube, refusals }: Context, wake: Wake): Promise<Observed[]> {
+async function observe({ kube, refusals }: Context, batch: Batch): Promise<Observed[]> {
   const policyMap = await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName });
   const policy = parsePolicy(policyMap);
   return Promise.all(
-    newestOfEach(wake.messages).map(async (message) => {
+    newestOfEach(batch.messages).map(async (message) => {
       const published = message.data as ImagePublished;
       const namespace = namespaceFor(published, policy);
       const image = await kube.get(VMDiskImage, { namespace, name: published.name });

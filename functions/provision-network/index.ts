@@ -1,4 +1,4 @@
-import { type Context, defineFunction, on, subjectsOf, type Wake } from '../../shared/function.ts';
+import { type Batch, type Context, defineFunction, on, subjectsOf } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { Namespace } from '../../shared/resources/core/namespace.ts';
@@ -29,9 +29,9 @@ export default defineFunction<Observed>({
   decide,
 });
 
-async function observe(context: Context, wake: Wake): Promise<Observed[]> {
+async function observe(context: Context, batch: Batch): Promise<Observed[]> {
   const { nowMs, refusals } = context;
-  const networks = await concerned(context, wake);
+  const networks = await concerned(context, batch);
   return onClouds(
     context,
     networks,
@@ -47,10 +47,10 @@ async function observe(context: Context, wake: Wake): Promise<Observed[]> {
 }
 
 /** Those that events name; at a sweep all that are not as they should be, at an audit all. */
-async function concerned({ kube }: Context, wake: Wake): Promise<VirtualNetwork[]> {
-  if (wake.audit) return kube.list(VirtualNetwork);
-  const open = wake.sweep ? (await kube.list(VirtualNetwork)).filter((one) => !isReady(one)) : [];
-  const named = await Promise.all(subjectsOf(wake, VirtualNetwork).map((ref) => kube.get(VirtualNetwork, ref)));
+async function concerned({ kube }: Context, batch: Batch): Promise<VirtualNetwork[]> {
+  if (batch.audit) return kube.list(VirtualNetwork);
+  const open = batch.sweep ? (await kube.list(VirtualNetwork)).filter((one) => !isReady(one)) : [];
+  const named = await Promise.all(subjectsOf(batch, VirtualNetwork).map((ref) => kube.get(VirtualNetwork, ref)));
   const all = [...open, ...named.filter((network) => network !== undefined)];
   return [...new Map(all.map((network) => [network.metadata.uid, network])).values()];
 }

@@ -1,4 +1,4 @@
-import { type Context, defineFunction, on, subjectsOf, type Wake } from '../../shared/function.ts';
+import { type Batch, type Context, defineFunction, on, subjectsOf } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { Namespace } from '../../shared/resources/core/namespace.ts';
@@ -38,9 +38,9 @@ export default defineFunction<Observed>({
   decide,
 });
 
-async function observe(context: Context, wake: Wake): Promise<Observed[]> {
+async function observe(context: Context, batch: Batch): Promise<Observed[]> {
   const { kube, nowMs, refusals } = context;
-  const machines = await concerned(context, wake);
+  const machines = await concerned(context, batch);
   const siblings = new Map(
     await Promise.all(
       [...new Set(machines.map(({ metadata }) => metadata.namespace ?? ''))].map(async (namespace) => {
@@ -76,10 +76,10 @@ async function observe(context: Context, wake: Wake): Promise<Observed[]> {
  * Those that events name, and those on a network or a volume that changed; all at a sweep: OpenStack tells of nothing that happens
  * behind our back.
  */
-async function concerned({ kube }: Context, wake: Wake): Promise<KupenStackMachine[]> {
-  if (wake.sweep || wake.audit) return kube.list(KupenStackMachine);
-  const networks = subjectsOf(wake, VirtualNetwork);
-  const volumes = subjectsOf(wake, Volume);
+async function concerned({ kube }: Context, batch: Batch): Promise<KupenStackMachine[]> {
+  if (batch.sweep || batch.audit) return kube.list(KupenStackMachine);
+  const networks = subjectsOf(batch, VirtualNetwork);
+  const volumes = subjectsOf(batch, Volume);
   const namespaces = [...new Set([...networks, ...volumes].map(({ namespace }) => namespace ?? ''))];
   const listed = await Promise.all(namespaces.map((namespace) => kube.list(KupenStackMachine, { namespace })));
   const using = listed
@@ -91,7 +91,7 @@ async function concerned({ kube }: Context, wake: Wake): Promise<KupenStackMachi
           (one) => one.namespace === namespace && spec.diskAttachments.some(({ name }) => name === one.name),
         ),
     );
-  const named = await Promise.all(subjectsOf(wake, KupenStackMachine).map((ref) => kube.get(KupenStackMachine, ref)));
+  const named = await Promise.all(subjectsOf(batch, KupenStackMachine).map((ref) => kube.get(KupenStackMachine, ref)));
   const all = [...using, ...named.filter((machine) => machine !== undefined)];
   return [...new Map(all.map((machine) => [machine.metadata.uid, machine])).values()];
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Wake } from '../../shared/function.ts';
+import type { Batch } from '../../shared/function.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
@@ -32,7 +32,7 @@ test('one list finds the machines that wait for many images changed at once', as
     ...{ apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind },
     ...{ namespace, name: `image-${index}` },
   }));
-  const wake: Wake = { subjects, messages: [], sweep: false, audit: false };
+  const batch: Batch = { subjects, messages: [], sweep: false, audit: false };
   const context = {
     kube: counted,
     nowMs: Date.now(),
@@ -40,7 +40,7 @@ test('one list finds the machines that wait for many images changed at once', as
     holdOffMs: 0,
     openClouds: () => [] as never,
   };
-  const observed = await declaration.observe(context, wake);
+  const observed = await declaration.observe(context, batch);
   expect(lists).toEqual(['status.phase!=Ready']);
   expect(observed.map((one) => 'machine' in one && one.machine.metadata.name)).toEqual(['waits']);
 });

@@ -1,11 +1,11 @@
 import {
+  type Batch,
   type Context,
   defineFunction,
   on,
   type Subject,
   subjectsOf,
   type Unreadable,
-  type Wake,
 } from '../../shared/function.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
@@ -59,14 +59,14 @@ export default defineFunction<Observed>({
   decide,
 });
 
-async function observe(context: Context, wake: Wake): Promise<(Observed | Unreadable)[]> {
+async function observe(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { kube } = context;
   const [policyMap, named] = await Promise.all([
     kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }),
-    namedBy(kube, wake),
+    namedBy(kube, batch),
   ]);
   const policy = parsePolicy(policyMap);
-  const machines = await withWaiting(kube, wake, named.read);
+  const machines = await withWaiting(kube, batch, named.read);
   const images = await imagesOf(kube, machines.read);
   const found = split(
     machines.read
@@ -91,12 +91,12 @@ interface Found {
   unreadable: Unreadable[];
 }
 
-const isForAll = (wake: Wake) => wake.audit || subjectsOf(wake, ConfigMap).length > 0;
+const isForAll = (batch: Batch) => batch.audit || subjectsOf(batch, ConfigMap).length > 0;
 
 /** The machines that events are about, by name or by the name of a child; at an audit, and under another policy, all. */
-async function namedBy(kube: Reader, wake: Wake): Promise<Found> {
-  if (isForAll(wake)) return { read: await kube.list(VirtualMachine), unreadable: [] };
-  const refs = wake.subjects.map(machineOf).filter((ref) => ref !== undefined);
+async function namedBy(kube: Reader, batch: Batch): Promise<Found> {
+  if (isForAll(batch)) return { read: await kube.list(VirtualMachine), unreadable: [] };
+  const refs = batch.subjects.map(machineOf).filter((ref) => ref !== undefined);
   const distinct = [...new Map(refs.map((ref) => [keyOf(ref), ref])).values()];
   const found = await Promise.all(distinct.map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref))));
   const gone = distinct.filter((_, index) => found[index] === undefined);
@@ -126,10 +126,10 @@ async function rivalsOf(kube: Reader, gone: readonly ObjectReference[]): Promise
 }
 
 /** With those that wait for an image that changed, or that an earlier pass on the same image left for this one. */
-async function withWaiting(kube: Reader, wake: Wake, named: readonly VirtualMachine[]): Promise<Found> {
-  if (isForAll(wake)) return { read: [...named], unreadable: [] };
+async function withWaiting(kube: Reader, batch: Batch, named: readonly VirtualMachine[]): Promise<Found> {
+  if (isForAll(batch)) return { read: [...named], unreadable: [] };
   const late = named.filter(({ status }) => status?.phase !== 'Ready');
-  const refs = [...subjectsOf(wake, VMDiskImage), ...late.map(({ spec }) => spec.vmDiskImageRef)];
+  const refs = [...subjectsOf(batch, VMDiskImage), ...late.map(({ spec }) => spec.vmDiskImageRef)];
   const distinct = [...new Map(refs.map((ref) => [keyOf(ref), ref])).values()];
   const waiting = split(await machinesNaming(kube, distinct, 'status.phase!=Ready'));
   // The events of machines are redelivered, too: no event may tell of the image whose machines still wait.

@@ -1,4 +1,4 @@
-import { type Context, defineFunction, on, subjectsOf, type Wake } from '../../shared/function.ts';
+import { type Batch, type Context, defineFunction, on, subjectsOf } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { Namespace } from '../../shared/resources/core/namespace.ts';
@@ -37,11 +37,11 @@ export default defineFunction<Observed>({
   decide,
 });
 
-async function observe(context: Context, wake: Wake): Promise<Observed[]> {
+async function observe(context: Context, batch: Batch): Promise<Observed[]> {
   const { nowMs, refusals } = context;
   const seen = await onClouds(
     context,
-    await concerned(context, wake),
+    await concerned(context, batch),
     async (cloud, volumes) => {
       const found = await cloud.list(listVolumes(), 'volumes', CinderVolume);
       const images = volumes.map(
@@ -83,12 +83,12 @@ async function imagesOf(cloud: Cloud, volume: Volume, found: readonly CinderVolu
  * Those that events name, and those beside a machine that changed: it may have one now, or have let one go. At a sweep all that are
  * not as they should be, at an audit all.
  */
-async function concerned({ kube }: Context, wake: Wake): Promise<Volume[]> {
-  if (wake.audit) return kube.list(Volume);
-  const open = wake.sweep ? (await kube.list(Volume)).filter((one) => !isReady(one)) : [];
-  const namespaces = [...new Set(subjectsOf(wake, KupenStackMachine).map(({ namespace }) => namespace ?? ''))];
+async function concerned({ kube }: Context, batch: Batch): Promise<Volume[]> {
+  if (batch.audit) return kube.list(Volume);
+  const open = batch.sweep ? (await kube.list(Volume)).filter((one) => !isReady(one)) : [];
+  const namespaces = [...new Set(subjectsOf(batch, KupenStackMachine).map(({ namespace }) => namespace ?? ''))];
   const beside = await Promise.all(namespaces.map((namespace) => kube.list(Volume, { namespace })));
-  const named = await Promise.all(subjectsOf(wake, Volume).map((ref) => kube.get(Volume, ref)));
+  const named = await Promise.all(subjectsOf(batch, Volume).map((ref) => kube.get(Volume, ref)));
   const all = [...open, ...beside.flat(), ...named.filter((volume) => volume !== undefined)];
   return [...new Map(all.map((volume) => [volume.metadata.uid, volume])).values()];
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Subject, Wake } from '../../shared/function.ts';
+import type { Batch, Subject } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import {
   diskImageFinalizer,
@@ -21,7 +21,7 @@ import { memoryKube } from '../../test/memory-kube.ts';
 import declaration from './index.ts';
 
 const namespace = 'vmdi-farm';
-const nothing: Wake = { subjects: [], messages: [], sweep: false, audit: false };
+const nothing: Batch = { subjects: [], messages: [], sweep: false, audit: false };
 const subjectOf = ({ apiVersion, kind }: Resource, { name }: ObjectReference): Subject => ({
   apiVersion,
   kind,
@@ -66,9 +66,9 @@ function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
     random: () => 0,
     teller: { tell: () => undefined, retell: () => undefined },
   };
-  const pass = async (wake: Partial<Wake>) => {
+  const pass = async (batch: Partial<Batch>) => {
     next = [];
-    const all = { ...nothing, ...wake };
+    const all = { ...nothing, ...batch };
     const verdict = await runPass(declaration, ports, all, [], {
       background: new Set(),
       republish: async () => undefined,

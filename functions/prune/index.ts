@@ -1,4 +1,4 @@
-import { type Context, defineFunction, on, subjectsOf, type Unreadable, type Wake } from '../../shared/function.ts';
+import { type Batch, type Context, defineFunction, on, subjectsOf, type Unreadable } from '../../shared/function.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
@@ -68,9 +68,9 @@ const prunedPerPass = 50;
 const finalizedPerPass = 100;
 
 /** Each image before the machines that name it: what is deleted as it was observed was found unused after that. */
-async function observe({ kube, nowMs }: Context, wake: Wake): Promise<(Observed | Unreadable)[]> {
-  const { images, postponed, unreadable } = await candidates(kube, wake);
-  const strays = wake.audit ? await orUnreadable({ name: 'strays' }, straysOf(kube, images, nowMs)) : [];
+async function observe({ kube, nowMs }: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
+  const { images, postponed, unreadable } = await candidates(kube, batch);
+  const strays = batch.audit ? await orUnreadable({ name: 'strays' }, straysOf(kube, images, nowMs)) : [];
   const allDeleted = images.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
   const deleted = allDeleted.slice(0, finalizedPerPass);
   const others = [
@@ -78,7 +78,7 @@ async function observe({ kube, nowMs }: Context, wake: Wake): Promise<(Observed 
     ...unreadable,
     ...[...postponed, ...allDeleted.slice(finalizedPerPass).map(refOf)].map(postpone),
   ];
-  const looksForUnused = wake.audit || subjectsOf(wake, ConfigMap).length > 0;
+  const looksForUnused = batch.audit || subjectsOf(batch, ConfigMap).length > 0;
   // Most events are about images that stay: they cost no more than the look at the image.
   if (deleted.length === 0 && !looksForUnused && !images.some(isMadeForWorkspaces)) return others;
   const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
@@ -167,16 +167,16 @@ interface Candidates {
  * The images events are about, by name or by the name of a child; where a slot changed hands those under way, where the
  * policy changed those that nobody uses; at an audit all.
  */
-async function candidates(kube: Reader, wake: Wake): Promise<Candidates> {
-  if (wake.audit) return { images: await kube.list(VMDiskImage), postponed: [], unreadable: [] };
+async function candidates(kube: Reader, batch: Batch): Promise<Candidates> {
+  if (batch.audit) return { images: await kube.list(VMDiskImage), postponed: [], unreadable: [] };
   const byKey = new Map<string, ObjectReference>();
-  for (const { kind, namespace, name } of wake.subjects) {
+  for (const { kind, namespace, name } of batch.subjects) {
     const image = kind === VMDiskImage.kind ? name : imageNameOf(name);
     if (image !== undefined) byKey.set(`${namespace}/${image}`, { namespace, name: image });
   }
   const named = [...byKey.values()];
   const listing = async (kind: Resource, fieldSelector: string) => {
-    const [subject] = subjectsOf(wake, kind);
+    const [subject] = subjectsOf(batch, kind);
     return subject ? orUnreadable(subject, kube.list(VMDiskImage, { fieldSelector })) : [];
   };
   const [open, unused, ...found] = await Promise.all([

@@ -133,9 +133,9 @@ test('a pass reads a hundred of a thousand finished images that events name, and
     namespace: 'x',
     name: `i${index}`,
   }));
-  const wake = { subjects, messages: [], sweep: false, audit: false };
+  const batch = { subjects, messages: [], sweep: false, audit: false };
   const context = { kube, nowMs: 0, refusals: new Map(), openClouds: noClouds, holdOffMs: 0 };
-  const decisions = await declaration.observe(context, wake);
+  const decisions = await declaration.observe(context, batch);
   expect(gets).toBe(100);
   const later = decisions
     .flatMap((one) => (isUnreadable(one) ? [] : declaration.decide(one)))

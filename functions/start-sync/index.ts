@@ -1,4 +1,4 @@
-import { type Context, defineFunction, on, subjectsOf, type Unreadable, type Wake } from '../../shared/function.ts';
+import { type Batch, type Context, defineFunction, on, subjectsOf, type Unreadable } from '../../shared/function.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
@@ -60,8 +60,8 @@ export default defineFunction<Observed>({
   ],
   scale: 'single',
   facts: imageFactsBy('start-sync'),
-  observe: async (context, wake) => {
-    const { seen, unreadable } = await observe(context, wake);
+  observe: async (context, batch) => {
+    const { seen, unreadable } = await observe(context, batch);
     return [...unreadable, ...turns(seen)];
   },
   decide,
@@ -73,7 +73,7 @@ export default defineFunction<Observed>({
  */
 async function observe(
   { kube, nowMs, refusals, holdOffMs }: Context,
-  wake: Wake,
+  batch: Batch,
 ): Promise<{ seen: Seen; unreadable: Unreadable[] }> {
   const own = { namespace: operatorNamespace };
   // The Lease before the images: an image older than the Lease could make a slot look free that was just granted.
@@ -95,7 +95,7 @@ async function observe(
     held ? images.filter((image) => mayHaveBegun(image) && !isHolder(image)) : [];
   const lost = open.filter(hasLostItsStatus);
   const [{ rest, postponed, unread }, snapshots, busyOthers, classesOfOpen] = await Promise.all([
-    atRest(kube, wake, open, holders ?? []),
+    atRest(kube, batch, open, holders ?? []),
     reading(listLabelled(kube, VolumeSnapshot, imageUidLabel, uidsOf(lost))),
     atWork(kube, uidsOf(unlisted(open))),
     open.length > 0 ? reading(classesOf(kube)) : undefined,
@@ -123,7 +123,7 @@ async function observe(
     nowMs,
     refusals,
     holdOffMs,
-    isAudit: wake.audit,
+    isAudit: batch.audit,
     policy: parsePolicy(policyMap),
     policyMap,
     lease,
@@ -164,12 +164,12 @@ const namedPerPass = 100;
  */
 async function atRest(
   kube: Reader,
-  wake: Wake,
+  batch: Batch,
   open: readonly Image[],
   holders: readonly Holder[],
 ): Promise<{ rest: Image[]; postponed: ObjectReference[]; unread: Unreadable[] }> {
   const known = new Set(open.map(({ metadata }) => metadata.uid));
-  if (wake.audit) {
+  if (batch.audit) {
     const found: Image[] = [];
     const holding = new Set(holders.map(({ uid }) => uid));
     const isWanted = (image: Image) => mayMove(image) || holding.has(image.metadata.uid);
@@ -177,10 +177,10 @@ async function atRest(
     return { rest: found.filter(({ metadata }) => !known.has(metadata.uid)), postponed: [], unread: [] };
   }
   const isOpen = new Set(open.map(({ metadata }) => keyOf(metadata)));
-  const wanted = [...holders.map(({ image }) => refOf(image)), ...subjectsOf(wake, VMDiskImage)];
+  const wanted = [...holders.map(({ image }) => refOf(image)), ...subjectsOf(batch, VMDiskImage)];
   const byKey = new Map(wanted.map((ref) => [keyOf(ref), ref]));
   const named = [...byKey].filter(([key]) => !isOpen.has(key)).map(([, ref]) => ref);
-  const [policyEvent] = subjectsOf(wake, ConfigMap);
+  const [policyEvent] = subjectsOf(batch, ConfigMap);
   const [failed, ...others] = await Promise.all([
     policyEvent ? orUnreadable(policyEvent, kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' })) : [],
     ...named.slice(0, namedPerPass).map((subject) => orUnreadable(subject, kube.get(VMDiskImage, subject))),

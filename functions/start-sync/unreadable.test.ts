@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Subject, Wake } from '../../shared/function.ts';
+import type { Batch, Subject } from '../../shared/function.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
@@ -86,18 +86,18 @@ async function pass(kube: Kube, refused?: { verb: 'get' | 'list'; kind: string; 
     random: () => 0,
     teller: { tell: () => undefined, retell: () => undefined },
   };
-  const wake: Wake = { subjects: [subjectOf('new'), subjectOf('ended')], messages: [], sweep: false, audit: false };
+  const batch: Batch = { subjects: [subjectOf('new'), subjectOf('ended')], messages: [], sweep: false, audit: false };
   const process = {
     background: new Set<Promise<unknown>>(),
     republish: async () => undefined,
     lookLater: () => undefined,
   };
-  const verdict = await runPass(declaration, ports, wake, [], process);
+  const verdict = await runPass(declaration, ports, batch, [], process);
   const images = await kube.list(VMDiskImage);
   return {
     phases: Object.fromEntries(images.map(({ metadata, status }) => [metadata.name, status?.phase])),
     holders: holdersOf(await kube.get(Lease, lease))?.map(({ image }) => image),
-    isRedelivered: verdict({ ...wake, subjects: [subjectOf('new')] }) !== undefined,
+    isRedelivered: verdict({ ...batch, subjects: [subjectOf('new')] }) !== undefined,
   };
 }
 

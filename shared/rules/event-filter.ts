@@ -1,4 +1,4 @@
-import type { Waker } from '../function.ts';
+import type { Subscription } from '../function.ts';
 import { operatorNamespace } from './operator.ts';
 import { workspacePrefix } from './workspace.ts';
 
@@ -16,16 +16,16 @@ export type EventFilter =
  * The filters of a waker: an event passes if any of them matches. The Trigger is generated from them and the function evaluates
  * them, so that both accept the same events. They contain no labels: an event carries none.
  */
-export function filtersOf(waker: Waker): EventFilter[] {
-  const exacts = attributesOf(waker).map((exact) => ({ exact }));
-  if (waker.on !== 'changed' || waker.namespace === undefined) return exacts;
-  const inside = { prefix: { [waker.resource.namespaced ? 'namespace' : 'name']: workspacePrefix } };
-  return exacts.map((exact) => ({ all: [exact, waker.namespace === 'workspace' ? inside : { not: inside }] }));
+export function filtersOf(subscription: Subscription): EventFilter[] {
+  const exacts = attributesOf(subscription).map((exact) => ({ exact }));
+  if (subscription.on !== 'changed' || subscription.namespace === undefined) return exacts;
+  const inside = { prefix: { [subscription.resource.namespaced ? 'namespace' : 'name']: workspacePrefix } };
+  return exacts.map((exact) => ({ all: [exact, subscription.namespace === 'workspace' ? inside : { not: inside }] }));
 }
 
 /** True if a function with these wakers needs the event. */
-export const isWanted = (on: readonly Waker[], event: EventAttributes) =>
-  on.some((waker) => filtersOf(waker).some((filter) => passes(filter, event)));
+export const isWanted = (on: readonly Subscription[], event: EventAttributes) =>
+  on.some((subscription) => filtersOf(subscription).some((filter) => passes(filter, event)));
 
 /** The attributes that identify the events of a timer. */
 export const pingAttributes = (timer: 'sweep' | 'audit') => ({
@@ -33,14 +33,14 @@ export const pingAttributes = (timer: 'sweep' | 'audit') => ({
   source: `/apis/v1/namespaces/${operatorNamespace}/pingsources/${timer}`,
 });
 
-function attributesOf(waker: Waker): Record<string, string>[] {
+function attributesOf(subscription: Subscription): Record<string, string>[] {
   // No Trigger delivers dead letters.
-  if (waker.on === 'deadLetter') return [];
-  if (waker.on === 'event') return [{ type: waker.type }];
-  if (waker.on !== 'changed') return [pingAttributes(waker.on)];
-  const { apiVersion, kind } = waker.resource;
-  const changed = { apiversion: apiVersion, kind, ...(waker.name ? { name: waker.name } : {}) };
-  return waker.verbs?.map((verb) => ({ ...changed, type: `dev.knative.apiserver.ref.${verb}` })) ?? [changed];
+  if (subscription.on === 'deadLetter') return [];
+  if (subscription.on === 'event') return [{ type: subscription.type }];
+  if (subscription.on !== 'changed') return [pingAttributes(subscription.on)];
+  const { apiVersion, kind } = subscription.resource;
+  const changed = { apiversion: apiVersion, kind, ...(subscription.name ? { name: subscription.name } : {}) };
+  return subscription.verbs?.map((verb) => ({ ...changed, type: `dev.knative.apiserver.ref.${verb}` })) ?? [changed];
 }
 
 function passes(filter: EventFilter, event: EventAttributes): boolean {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { defineFunction, on, type Wake } from '../function.ts';
+import { type Batch, defineFunction, on } from '../function.ts';
 import { readDeadLetter } from './dead-letter.ts';
 import type { Kube } from './kube.ts';
 import { serve } from './serve.ts';
@@ -98,15 +98,15 @@ function aSink(fail: () => Promise<void> = async () => undefined) {
   const lines = vi.spyOn(console, 'error').mockClear();
   lines.mockImplementation(() => undefined);
   onTestFinished(() => lines.mockRestore());
-  const wakes: Wake[] = [];
+  const batches: Batch[] = [];
   const pauses: number[] = [];
   const declaration = defineFunction<unknown>({
     name: 'dead-letters',
     on: [on.deadLetter()],
     may: [],
     scale: 'zero',
-    observe: async (_, wake) => {
-      wakes.push(wake);
+    observe: async (_, batch) => {
+      batches.push(batch);
       await fail();
       return [];
     },
@@ -124,15 +124,15 @@ function aSink(fail: () => Promise<void> = async () => undefined) {
     const response = await app.fetch(request);
     return [response.status, await response.text()];
   };
-  return { answer, drained, wakes, pauses, logged: () => lines.mock.calls.map(([line]) => String(line)) };
+  return { answer, drained, batches, pauses, logged: () => lines.mock.calls.map(([line]) => String(line)) };
 }
 
 describe('a function for dead letters', () => {
   test('is woken by any event, at any path, and answers 202 with an empty body', async () => {
-    const { answer, drained, wakes } = aSink();
+    const { answer, drained, batches } = aSink();
     for (const path of ['/', '/prune']) expect(await answer(post(path))).toEqual([202, '']);
     await drained();
-    expect(wakes.flatMap(({ messages }) => messages)).toMatchObject([
+    expect(batches.flatMap(({ messages }) => messages)).toMatchObject([
       { id: 'e-1', type: 'made.v1', data: { failed: undefined } },
       { id: 'e-1', type: 'made.v1', data: { failed: 'prune' } },
     ]);
@@ -149,17 +149,17 @@ describe('a function for dead letters', () => {
   });
   test('takes all letters that come during a pass, and for a second after it, in the next one', async () => {
     const gate = Promise.withResolvers<void>();
-    const { answer, drained, wakes, pauses } = aSink(() => gate.promise);
+    const { answer, drained, batches, pauses } = aSink(() => gate.promise);
     for (let i = 0; i < 500; i++) await answer(post('/prune', { 'ce-id': `e-${i}` }));
     gate.resolve();
     await drained();
-    expect(wakes.map(({ messages }) => messages.length)).toEqual([1, 499]);
+    expect(batches.map(({ messages }) => messages.length)).toEqual([1, 499]);
     expect(pauses).toEqual([1000, 1000]);
   });
   test('answers 400 with an empty body to what is no event', async () => {
-    const { answer, wakes } = aSink();
+    const { answer, batches } = aSink();
     expect(await answer(new Request(`${sink}/prune`, { method: 'POST', body: '{}' }))).toEqual([400, '']);
-    expect(wakes).toEqual([]);
+    expect(batches).toEqual([]);
   });
   test('answers whatever it is sent with one of 202 and 400, which nobody repeats', async () => {
     const { answer, drained } = aSink();

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import type { DeadLetter, FunctionDeclaration, Message, Wake } from '../function.ts';
+import type { Batch, DeadLetter, FunctionDeclaration, Message } from '../function.ts';
 import { readDeadLetter } from './dead-letter.ts';
 import { Again, ApiError, Conflict } from './errors.ts';
 import { readIncoming } from './incoming.ts';
@@ -14,14 +14,14 @@ export interface Door {
   app: Hono;
   background: Set<Promise<unknown>>;
   origins: ReturnType<typeof traceOrigins>;
-  /** One pass over what a wake names, shared with all that wait. */
+  /** One pass over what a batch names, shared with all that wait. */
   pass: Pass;
   telemetry: Telemetry;
   now(): number;
   pause(milliseconds: number): Promise<void>;
 }
 
-type Pass = (wake: Wake) => Promise<void>;
+type Pass = (batch: Batch) => Promise<void>;
 
 /** The Broker tries again on 409 and 5xx only (knative.dev/eventing, pkg/kncloudevents/retries.go). */
 const answers = { done: 202, ignored: 204, malformed: 400, tooLarge: 413, conflict: 409, later: 503 } as const;
@@ -42,7 +42,7 @@ export function takeEvents(declaration: FunctionDeclaration, door: Door): void {
       return c.json({ faults: shortened(incoming.faults) }, answered('malformed'));
     }
     origins.note(headers);
-    const passed = pass(incoming.wake);
+    const passed = pass(incoming.batch);
     keep(
       background,
       passed.catch(() => undefined),
@@ -74,7 +74,7 @@ function shortened(faults: readonly string[]): string[] {
 const ascii = (text: string) => text.replace(/[^\x20-\x7e]/g, '?');
 
 /** What no other function took: written to the log and answered at once, and never is the sender asked to try again. */
-export function takeDeadLetters(name: string, door: Door, run: (wake: Wake) => Promise<Verdict>): void {
+export function takeDeadLetters(name: string, door: Door, run: (batch: Batch) => Promise<Verdict>): void {
   const { app, background, origins, pause } = door;
   const waiting: Message[] = [];
   // Wakes of thousands of events, merged one by one, take seconds: a pass takes all letters that wait.
@@ -100,7 +100,7 @@ export function takeDeadLetters(name: string, door: Door, run: (wake: Wake) => P
 /** So long after a pass over dead letters the next one begins: of a storm, all that come meanwhile share it. */
 const betweenPassesMs = 1000;
 
-const none: Wake = { subjects: [], messages: [], sweep: false, audit: false };
+const none: Batch = { subjects: [], messages: [], sweep: false, audit: false };
 
 const logLetter = (name: string, { about, ...letter }: DeadLetter) => {
   const object = about && [about.kind, about.namespace, about.name].filter(Boolean).join(' ');

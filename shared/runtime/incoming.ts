@@ -1,12 +1,12 @@
 import { HTTP } from 'cloudevents';
 import * as z from 'zod';
-import type { FunctionDeclaration, Message, Subject, Wake } from '../function.ts';
+import type { Batch, FunctionDeclaration, Message, Subject } from '../function.ts';
 import { isWanted } from '../rules/event-filter.ts';
 
 /** What an HTTP request asks of a function: a pass, nothing at all, or it is no event (with the faults to name). */
-export type Incoming = { wake: Wake } | { ignored: true } | { faults: string[] };
+export type Incoming = { batch: Batch } | { ignored: true } | { faults: string[] };
 
-const none: Wake = { subjects: [], messages: [], sweep: false, audit: false };
+const none: Batch = { subjects: [], messages: [], sweep: false, audit: false };
 
 /** Reads a request as the CloudEvent it carries and finds what it means to this function. */
 export function readIncoming(
@@ -62,7 +62,7 @@ const faultsOf = (of: string, { issues }: z.ZodError) =>
   issues.map(({ path, message }) => `${[of, ...path.map(String)].filter(Boolean).join('.')}: ${message}`);
 
 const timer = (source: string): Incoming => ({
-  wake: { ...none, [source.endsWith('/audit') ? 'audit' : 'sweep']: true },
+  batch: { ...none, [source.endsWith('/audit') ? 'audit' : 'sweep']: true },
 });
 
 function change(event: Received): Incoming {
@@ -73,7 +73,7 @@ function change(event: Received): Incoming {
     namespace: attribute('namespace') || undefined,
     name: attribute('name'),
   };
-  return subject.name === '' ? { ignored: true } : { wake: { ...none, subjects: [subject] } };
+  return subject.name === '' ? { ignored: true } : { batch: { ...none, subjects: [subject] } };
 }
 
 /**
@@ -90,13 +90,13 @@ function dataOf({ data, datacontenttype }: Received): unknown {
 }
 
 function message({ on }: FunctionDeclaration, event: Received): Incoming {
-  const waker = on.find((candidate) => candidate.on === 'event' && candidate.type === event.type);
-  if (waker?.on !== 'event') return { ignored: true };
-  const parsed = waker.schema.safeParse(dataOf(event));
+  const subscription = on.find((candidate) => candidate.on === 'event' && candidate.type === event.type);
+  if (subscription?.on !== 'event') return { ignored: true };
+  const parsed = subscription.schema.safeParse(dataOf(event));
   if (!parsed.success) return { faults: faultsOf('data', parsed.error) };
   const arrival = event.knativearrivaltime;
   const time = event.time ?? (typeof arrival === 'string' ? arrival : undefined);
   const { id, type, source } = event;
   const found: Message = { id, type, source, time, data: parsed.data };
-  return { wake: { ...none, messages: [found] } };
+  return { batch: { ...none, messages: [found] } };
 }

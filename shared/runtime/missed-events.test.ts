@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Wake } from '../function.ts';
+import type { Batch } from '../function.ts';
 import { defineResource } from '../resources/resource.ts';
 import type { Action } from '../rules/actions.ts';
 import { isMissedEvent, timerAlone } from './missed-events.ts';
@@ -9,16 +9,16 @@ const writes: Action[] = [{ do: 'create', resource: Widget, object: { metadata: 
 const tells: Action[] = [{ do: 'tell', type: 'a', id: '1', subject: 'w', data: {} }];
 const subject = { apiVersion: 'v1', kind: 'Pod', namespace: 'a', name: 'b' };
 const message = { id: '1', type: 'a', source: 'b', time: undefined, data: {} };
-const wake = (more: Partial<Wake>): Wake => ({ subjects: [], messages: [], sweep: false, audit: false, ...more });
+const batch = (more: Partial<Batch>): Batch => ({ subjects: [], messages: [], sweep: false, audit: false, ...more });
 
-test.each<[string, Partial<Wake>, string | undefined]>([
+test.each<[string, Partial<Batch>, string | undefined]>([
   ['by nobody', {}, undefined],
   ['by the sweep', { sweep: true }, 'sweep'],
   ['by both timers', { sweep: true, audit: true }, 'audit'],
   ['by a change as well', { audit: true, subjects: [subject] }, undefined],
   ['by a message as well', { sweep: true, messages: [message] }, undefined],
 ])('a pass %s is of that timer alone', (_, more, timer) => {
-  expect(timerAlone(wake(more))).toBe(timer);
+  expect(timerAlone(batch(more))).toBe(timer);
 });
 
 describe('what a timer finds', () => {

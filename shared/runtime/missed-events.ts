@@ -1,4 +1,4 @@
-import type { Wake } from '../function.ts';
+import type { Batch } from '../function.ts';
 import type { Action } from '../rules/actions.ts';
 
 export type Timer = 'sweep' | 'audit';
@@ -7,7 +7,7 @@ export type Timer = 'sweep' | 'audit';
 const longAgoMs: Readonly<Record<Timer, number>> = { sweep: 60_000, audit: 1_200_000 };
 
 /** The timer that alone brought a pass about; undefined where an event had part in it. */
-export function timerAlone({ subjects, messages, audit, sweep }: Wake): Timer | undefined {
+export function timerAlone({ subjects, messages, audit, sweep }: Batch): Timer | undefined {
   if (subjects.length + messages.length > 0) return undefined;
   return audit ? 'audit' : sweep ? 'sweep' : undefined;
 }

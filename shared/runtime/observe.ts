@@ -1,4 +1,4 @@
-import type { Context, FunctionDeclaration, Unreadable, Wake } from '../function.ts';
+import type { Batch, Context, FunctionDeclaration, Unreadable } from '../function.ts';
 import { keyOf, type ObjectReference } from '../resources/resource.ts';
 import { ApiError } from './errors.ts';
 import type { Kube } from './kube.ts';
@@ -13,17 +13,17 @@ const maxUnreadable = 5;
 export async function observeReadable<Observed>(
   { observe }: FunctionDeclaration<Observed>,
   context: Context,
-  wake: Wake,
+  batch: Batch,
 ): Promise<readonly (Observed | Unreadable)[]> {
   const unreadable: Unreadable[] = [];
   const refusals = new Map<unknown, ObjectReference>();
   const recording = { ...context, kube: recordingErrors(context.kube, refusals) };
-  for (let { subjects } = wake; ; ) {
+  for (let { subjects } = batch; ; ) {
     // No readable subject is left, so there is nothing to observe.
-    if (unreadable.length > 0 && subjects.length + wake.messages.length === 0 && !wake.sweep && !wake.audit)
+    if (unreadable.length > 0 && subjects.length + batch.messages.length === 0 && !batch.sweep && !batch.audit)
       return unreadable;
     try {
-      return [...unreadable, ...(await observe(recording, { ...wake, subjects }))];
+      return [...unreadable, ...(await observe(recording, { ...batch, subjects }))];
     } catch (error) {
       const refused = refusals.get(error);
       if (refused === undefined || unreadable.length === maxUnreadable) throw error;

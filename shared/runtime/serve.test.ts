@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { defineFunction, type FunctionDeclaration, on, type Wake } from '../function.ts';
+import { type Batch, defineFunction, type FunctionDeclaration, on } from '../function.ts';
 import { defineResource, type KubernetesObject } from '../resources/resource.ts';
 import type { Action } from '../rules/actions.ts';
 import { ApiError } from './errors.ts';
@@ -61,7 +61,7 @@ const startMs = Date.parse('2026-01-01T00:00:00Z');
 /** A function on a fake API server, the passes it made, and what it wrote. */
 function served({ observe, decide = () => [], refuse, tell, now = () => startMs }: Options = {}) {
   const { kube, writes } = fakeKube(refuse);
-  const wakes: Wake[] = [];
+  const batches: Batch[] = [];
   const pauses: number[] = [];
   const told: string[] = [];
   let retold = 0;
@@ -77,9 +77,9 @@ function served({ observe, decide = () => [], refuse, tell, now = () => startMs 
     ],
     may: [],
     scale: 'zero',
-    observe: async (context, wake) => {
-      wakes.push(wake);
-      return observe ? observe(context, wake) : [wake];
+    observe: async (context, batch) => {
+      batches.push(batch);
+      return observe ? observe(context, batch) : [batch];
     },
     decide,
   });
@@ -93,7 +93,7 @@ function served({ observe, decide = () => [], refuse, tell, now = () => startMs 
   });
   const post = (headers: Record<string, string>, body: string | Uint8Array<ArrayBuffer> = '{}', path = '/') =>
     app.request(path, { method: 'POST', headers, body });
-  return { app, post, drained, writes, wakes, pauses, told, retold: () => retold };
+  return { app, post, drained, writes, batches, pauses, told, retold: () => retold };
 }
 
 const event = (type: string, more: Record<string, string> = {}) => ({
@@ -135,26 +135,26 @@ describe('an event', () => {
       event(ordered, { 'content-type': 'application/json; charset=utf-8' }),
       { messages: [{ data: { name: 'w' } }] },
     ],
-  ])('that is %s makes one pass and is answered 202 with an empty body', async (_, headers, wake) => {
-    const { post, wakes } = served();
+  ])('that is %s makes one pass and is answered 202 with an empty body', async (_, headers, batch) => {
+    const { post, batches } = served();
     expect(await answerOf(post(headers, '{"name":"w"}'))).toEqual([202, '']);
-    expect(wakes).toMatchObject([wake]);
+    expect(batches).toMatchObject([batch]);
   });
   test('whose Content-Type the Broker lost, for a structured event named none, has JSON for data', async () => {
-    const { post, wakes } = served();
+    const { post, batches } = served();
     const headers = { 'ce-specversion': '1.0', 'ce-id': '9', 'ce-source': '/ci', 'ce-type': ordered };
     // Bytes: of a text, Request would say that it is text/plain.
     expect(await answerOf(post(headers, new TextEncoder().encode('{"name":"w"}')))).toEqual([202, '']);
-    expect(wakes).toMatchObject([{ messages: [{ data: { name: 'w' } }] }]);
+    expect(batches).toMatchObject([{ messages: [{ data: { name: 'w' } }] }]);
   });
   test('in structured mode is the same', async () => {
-    const { post, wakes } = served();
+    const { post, batches } = served();
     const body = { specversion: '1.0', id: '9', source: '/ci', type: ordered, data: { name: 'w' } };
     expect(await answerOf(post({ 'content-type': 'application/cloudevents+json' }, JSON.stringify(body)))).toEqual([
       202,
       '',
     ]);
-    expect(wakes).toMatchObject([{ messages: [{ id: '9', source: '/ci', data: { name: 'w' } }] }]);
+    expect(batches).toMatchObject([{ messages: [{ id: '9', source: '/ci', data: { name: 'w' } }] }]);
   });
   test.each([
     [
@@ -165,7 +165,7 @@ describe('an event', () => {
     ['else when the Broker got it', { 'ce-knativearrivaltime': '2026-01-01T00:00:01Z' }, '2026-01-01T00:00:01Z'],
     ['else unknown', {}, undefined],
   ])('happened when %s', async (_, sent, time) => {
-    const { post, wakes } = served();
+    const { post, batches } = served();
     await post(event(ordered, sent as Record<string, string>), '{"name":"w"}');
     const structured = { specversion: '1.0', id: '9', source: '/ci', type: ordered, data: { name: 'w' } };
     const extensions = Object.entries(sent).map(([name, value]) => [name.slice(3), value]);
@@ -173,7 +173,7 @@ describe('an event', () => {
       { 'content-type': 'application/cloudevents+json' },
       JSON.stringify({ ...structured, ...Object.fromEntries(extensions) }),
     );
-    expect(wakes.map(({ messages }) => messages[0]?.time)).toEqual([time, time]);
+    expect(batches.map(({ messages }) => messages[0]?.time)).toEqual([time, time]);
   });
   test.each([
     ['of an unknown type', event('who.knows.v1')],
@@ -182,9 +182,9 @@ describe('an event', () => {
     ['from a timer it did not ask for', ping('audit')],
     ['from a timer of somebody else', ping('lunch')],
   ])('%s is answered 204 with an empty body and makes no pass', async (_, headers) => {
-    const { post, wakes } = served();
+    const { post, batches } = served();
     expect(await answerOf(post(headers))).toEqual([204, '']);
-    expect(wakes).toEqual([]);
+    expect(batches).toEqual([]);
   });
   test('about an object that is gone makes a pass that writes nothing, and is done', async () => {
     const { post, writes } = served({ observe: async () => [] });
@@ -222,11 +222,11 @@ describe('a request that is no event', () => {
       'expected one CloudEvent, found a batch',
     ],
   ])('because of %s is answered 400 with the faults, and makes no pass', async (_, sent, body, words) => {
-    const { post, wakes } = served();
+    const { post, batches } = served();
     const [answer, text] = await answerOf(post(sent as Record<string, string>, body));
     expect(answer).toBe(400);
     expect(JSON.parse(text)).toEqual({ faults: expect.arrayContaining([expect.stringContaining(words)]) });
-    expect(wakes).toEqual([]);
+    expect(batches).toEqual([]);
   });
   test('names every fault of the data', async () => {
     const [, text] = await answerOf(served().post(headers, '{"name":7,"size":"large"}'));
@@ -305,13 +305,13 @@ describe('a request that is no event', () => {
 describe('a body', () => {
   const body = (bytes: number) => JSON.stringify({ name: 'x'.repeat(bytes - '{"name":""}'.length) });
   test('of 1 MiB is taken, one byte more is answered 413 with an empty body', async () => {
-    const { post, wakes } = served();
+    const { post, batches } = served();
     expect(await answerOf(post(event(ordered), body(1024 * 1024)))).toEqual([202, '']);
     expect(await answerOf(post(event(ordered), body(1024 * 1024 + 1)))).toEqual([413, '']);
-    expect(wakes).toHaveLength(1);
+    expect(batches).toHaveLength(1);
   });
   test('that never says how long it is is cut off at 1 MiB', async () => {
-    const { app, wakes } = served();
+    const { app, batches } = served();
     let sent = 0;
     const stream = new ReadableStream({
       pull(controller) {
@@ -327,15 +327,15 @@ describe('a body', () => {
     } as RequestInit);
     expect((await app.fetch(request)).status).toBe(413);
     expect(sent).toBeLessThan(2 * 1024 * 1024);
-    expect(wakes).toEqual([]);
+    expect(batches).toEqual([]);
   });
 });
 
 describe('a write', () => {
   test('that somebody else forestalled is decided anew, up to five times, then answered 409', async () => {
-    const { post, wakes, writes, pauses } = served({ decide: () => [status], refuse: () => conflict });
+    const { post, batches, writes, pauses } = served({ decide: () => [status], refuse: () => conflict });
     expect(await answerOf(post(changed))).toEqual([409, '']);
-    expect(wakes).toHaveLength(5);
+    expect(batches).toHaveLength(5);
     expect(writes).toHaveLength(5);
     expect(pauses).toEqual([20, 40, 80, 160]);
   });
@@ -363,13 +363,13 @@ describe('a write', () => {
   });
   test('to an object that is gone by now is decided anew and never answered 404', async () => {
     const gone = new ApiError(404, 'NotFound', 'widgets "w" not found');
-    const { post, wakes } = served({
-      observe: async () => (wakes.length > 1 ? [] : ['there']),
+    const { post, batches } = served({
+      observe: async () => (batches.length > 1 ? [] : ['there']),
       decide: () => [status],
       refuse: () => gone,
     });
     expect(await answerOf(post(changed))).toEqual([202, '']);
-    expect(wakes).toHaveLength(2);
+    expect(batches).toHaveLength(2);
   });
   test.each([
     ['the API server is away', new TypeError('fetch failed')],
@@ -377,9 +377,9 @@ describe('a write', () => {
     ['the API server is busy', new ApiError(429, 'TooManyRequests', 'later')],
   ])('while %s is answered 503 with an empty body at once, and the cause goes to the log', async (_, error) => {
     const logged = quietly();
-    const { post, wakes } = served({ decide: () => [status], refuse: () => error });
+    const { post, batches } = served({ decide: () => [status], refuse: () => error });
     expect(await answerOf(post(changed))).toEqual([503, '']);
-    expect(wakes).toHaveLength(1);
+    expect(batches).toHaveLength(1);
     expect(logged()).toContain(error.message);
   });
   test('that fails keeps what follows it in the same decision from happening, and nothing of another decision', async () => {
@@ -501,9 +501,9 @@ describe('an object the API server refuses for what it is', () => {
   });
   test('after five other refusals ends the pass', async () => {
     let count = 0;
-    const { post, wakes } = served({ decide: () => [makes(`w-${count++}`)], refuse: () => invalid });
+    const { post, batches } = served({ decide: () => [makes(`w-${count++}`)], refuse: () => invalid });
     expect((await post(changed)).status).toBe(202);
-    expect(wakes).toHaveLength(5);
+    expect(batches).toHaveLength(5);
   });
 });
 
@@ -517,39 +517,39 @@ describe('a pass', () => {
   test('that is to look again does so at once, and at what it names beside what its event told of', async () => {
     const other = { ...widget, metadata: { ...widget.metadata, name: 'other' } };
     const looks: Action[][] = [[status, { do: 'lookAgain', about: other }], [status]];
-    const { post, wakes, writes } = served({ decide: () => looks.shift() ?? [] });
+    const { post, batches, writes } = served({ decide: () => looks.shift() ?? [] });
     expect(await answerOf(post(changed))).toEqual([202, '']);
-    expect(wakes.map(({ subjects }) => subjects.map(({ name }) => name))).toEqual([['w'], ['w', 'other']]);
+    expect(batches.map(({ subjects }) => subjects.map(({ name }) => name))).toEqual([['w'], ['w', 'other']]);
     expect(writes).toHaveLength(2);
   });
   test('that is to look again does so after a conflict, too', async () => {
     const looks: Action[][] = [[{ do: 'lookAgain', about: widget }, status], []];
-    const { post, wakes } = served({ decide: () => looks.shift() ?? [], refuse: () => conflict });
+    const { post, batches } = served({ decide: () => looks.shift() ?? [], refuse: () => conflict });
     expect(await answerOf(post(ping('sweep')))).toEqual([202, '']);
-    expect(wakes.map(({ subjects }) => subjects.length)).toEqual([0, 1]);
+    expect(batches.map(({ subjects }) => subjects.length)).toEqual([0, 1]);
   });
   test('that finds something to look at again five times asks for the same event again', async () => {
     quietly();
-    const { post, wakes } = served({ decide: () => [{ do: 'lookAgain', about: widget }] });
+    const { post, batches } = served({ decide: () => [{ do: 'lookAgain', about: widget }] });
     expect(await answerOf(post(changed))).toEqual([503, '']);
-    expect(wakes).toHaveLength(5);
+    expect(batches).toHaveLength(5);
   });
   test('is shared by all events that come while another runs', async () => {
     const gate = Promise.withResolvers<void>();
-    const { post, wakes } = served({
+    const { post, batches } = served({
       observe: async () => {
         await gate.promise;
         return [];
       },
     });
     const first = post(changed);
-    await vi.waitFor(() => expect(wakes).toHaveLength(1));
+    await vi.waitFor(() => expect(batches).toHaveLength(1));
     const others = ['a', 'b', 'a'].map((name) => post({ ...changed, 'ce-name': name }));
     const sweep = post(ping('sweep'));
     gate.resolve();
     const statuses = (await Promise.all([first, ...others, sweep])).map((response) => response.status);
     expect(statuses).toEqual([202, 202, 202, 202, 202]);
-    expect(wakes).toMatchObject([
+    expect(batches).toMatchObject([
       { subjects: [{ name: 'w' }], sweep: false },
       { subjects: [{ name: 'a' }, { name: 'b' }], sweep: true },
     ]);
@@ -561,38 +561,38 @@ describe('a pass', () => {
     async function answersTo(posts: readonly Record<string, string>[], { observe, refuse }: Options = {}) {
       quietly();
       const gate = Promise.withResolvers<void>();
-      const { post, wakes, writes } = served({
-        observe: async (context, wake) => {
-          if (wakes.length === 1) await gate.promise;
-          if (wakes.length === 1) return [];
-          return observe ? observe(context, wake) : wake.subjects.map(({ name }) => an(name));
+      const { post, batches, writes } = served({
+        observe: async (context, batch) => {
+          if (batches.length === 1) await gate.promise;
+          if (batches.length === 1) return [];
+          return observe ? observe(context, batch) : batch.subjects.map(({ name }) => an(name));
         },
         decide: (observed) => [makes((observed as ReturnType<typeof an>).image.metadata.name)],
         refuse: refuse ?? ((request) => (request === 'create Widget b' ? fails : undefined)),
       });
       const first = post(of('first'));
-      await vi.waitFor(() => expect(wakes).toHaveLength(1));
+      await vi.waitFor(() => expect(batches).toHaveLength(1));
       const others = posts.map((headers) => post(headers, '{"name":"b"}'));
       await new Promise((resolve) => setImmediate(resolve));
       gate.resolve();
       await first;
-      return { answers: (await Promise.all(others)).map(({ status }) => status), wakes, writes };
+      return { answers: (await Promise.all(others)).map(({ status }) => status), batches, writes };
     }
     const an = (name: string) => ({
       image: Widget.parse({ metadata: { name, namespace: 'lab', uid: `uid-${name}` } }),
     });
 
     test('redelivers only the event of that object', async () => {
-      const { answers, wakes, writes } = await answersTo([of('a'), of('b'), of('c')]);
+      const { answers, batches, writes } = await answersTo([of('a'), of('b'), of('c')]);
       expect(answers).toEqual([202, 503, 202]);
-      expect(wakes).toHaveLength(2);
+      expect(batches).toHaveLength(2);
       expect(writes).toEqual(['create Widget a', 'create Widget b', 'create Widget c']);
     });
     test('redelivers only that event if another writer changed the object in each of five tries', async () => {
       const refuse = (write: string) => (write.endsWith(' b') ? conflict : undefined);
-      const { answers, wakes } = await answersTo([of('a'), of('b')], { refuse });
+      const { answers, batches } = await answersTo([of('a'), of('b')], { refuse });
       expect(answers).toEqual([202, 409]);
-      expect(wakes).toHaveLength(1 + 5);
+      expect(batches).toHaveLength(1 + 5);
     });
     test('redelivers a timer event that led to it, and a message that names it', async () => {
       const observe = async () => [an('a'), an('b')];
@@ -632,16 +632,16 @@ describe('a pass', () => {
   test('that fails fails its own events only', async () => {
     quietly();
     const gate = Promise.withResolvers<void>();
-    const { post, wakes } = served({
+    const { post, batches } = served({
       observe: async () => {
-        const isFirst = wakes.length === 1;
+        const isFirst = batches.length === 1;
         await gate.promise;
         if (isFirst) throw new Error('the first one');
         return [];
       },
     });
     const first = post(changed);
-    await vi.waitFor(() => expect(wakes).toHaveLength(1));
+    await vi.waitFor(() => expect(batches).toHaveLength(1));
     const second = post(changed);
     gate.resolve();
     expect([(await first).status, (await second).status]).toEqual([503, 202]);

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import type { Context, FunctionDeclaration, Subject, Wake } from '../function.ts';
+import type { Batch, Context, FunctionDeclaration, Subject } from '../function.ts';
 import { Lease } from '../resources/coordination/lease.ts';
 import type { Action, TraceOf } from '../rules/actions.ts';
 import { defaultHoldOffMs } from '../rules/slots.ts';
@@ -51,13 +51,14 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
   const origins = traceOrigins();
   const republish = republishing(declaration as FunctionDeclaration, ports);
   const later = laterLooks((about) => pass({ ...nothing, subjects: [about] }), ports.after, ports.now);
-  const run = (wake: Wake) =>
-    runPass(declaration, ports, wake, origins.take(), { background, republish, lookLater: later.look });
+  const run = (batch: Batch) =>
+    runPass(declaration, ports, batch, origins.take(), { background, republish, lookLater: later.look });
   const pass = sharedPasses(run);
   const app = new Hono();
   app.get('/health/:probe', (c) => c.text('ok'));
   const door: Door = { app, background, origins, pass, ...ports };
-  if (declaration.on.some((waker) => waker.on === 'deadLetter')) takeDeadLetters(declaration.name, door, run);
+  if (declaration.on.some((subscription) => subscription.on === 'deadLetter'))
+    takeDeadLetters(declaration.name, door, run);
   else takeEvents(declaration as FunctionDeclaration, door);
   /** Resolves when all that was begun is done: for SIGTERM. */
   const drained = async () => {
@@ -67,7 +68,7 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
   return { app, drained };
 }
 
-const nothing: Wake = { subjects: [], messages: [], sweep: false, audit: false };
+const nothing: Batch = { subjects: [], messages: [], sweep: false, audit: false };
 
 /** The limit of decisions of a pass that are made and performed at once. The others are not computed before one of these is done. */
 const decisionsAtOnce = 32;
@@ -85,12 +86,12 @@ export interface Process {
 export async function runPass<Observed>(
   declaration: FunctionDeclaration<Observed>,
   ports: Ports,
-  wake: Wake,
+  batch: Batch,
   origins: readonly string[],
   { background, republish, lookLater }: Process,
 ): Promise<Verdict> {
   const { telemetry } = ports;
-  if (wake.sweep || wake.audit) keep(background, republish());
+  if (batch.sweep || batch.audit) keep(background, republish());
   const effects = effectsOf(declaration.name, ports, lookLater);
   const tryUntilDone = async () => {
     const refusals = new Map<string, string>();
@@ -98,8 +99,8 @@ export async function runPass<Observed>(
     for (let tries = 1; ; tries++) {
       const outcome: Outcome = { refusals, courtesies: [], looksAgain: [] };
       const known = refusals.size;
-      const subjects = [...wake.subjects, ...looks];
-      const decisions = await decideAll(declaration, ports, effects, { ...wake, subjects }, outcome);
+      const subjects = [...batch.subjects, ...looks];
+      const decisions = await decideAll(declaration, ports, effects, { ...batch, subjects }, outcome);
       // Kept for all tries: the object that led there may be gone by the next.
       looks.push(...outcome.looksAgain);
       keep(background, pay(effects, outcome.courtesies));
@@ -108,7 +109,7 @@ export async function runPass<Observed>(
       if (hasConflict) await ports.pause(ports.random() * 10 * 2 ** tries);
     }
   };
-  const attributes = { 'ot.wake': wakeWord(wake) };
+  const attributes = { 'ot.batch': batchKind(batch) };
   return telemetry.span(`${declaration.name} pass`, undefined, attributes, tryUntilDone, origins);
 }
 
@@ -121,14 +122,14 @@ const whyAgain = ({ again, looksAgain }: Outcome) => {
   return why === undefined ? undefined : new Again(why);
 };
 
-const wakeWord = ({ audit, sweep }: Wake) => (audit ? 'audit' : sweep ? 'sweep' : 'event');
+const batchKind = ({ audit, sweep }: Batch) => (audit ? 'audit' : sweep ? 'sweep' : 'event');
 
 /** Each decision is performed on its own: a failed decision blocks neither the others nor their events. */
 async function decideAll<Observed>(
   declaration: FunctionDeclaration<Observed>,
   { kube, now, clouds: door, holdOffMs = defaultHoldOffMs }: Ports,
   effects: Effects,
-  wake: Wake,
+  batch: Batch,
   outcome: Outcome,
 ): Promise<Decision[]> {
   const { decide, part } = declaration;
@@ -149,8 +150,8 @@ async function decideAll<Observed>(
     },
   };
   const context = { kube, nowMs: readMs, refusals: new Map(outcome.refusals), openClouds, holdOffMs };
-  const observed = await observeReadable(declaration, context, wake);
-  const timer = timerAlone(wake);
+  const observed = await observeReadable(declaration, context, batch);
+  const timer = timerAlone(batch);
   const inTurn = limitConcurrency(decisionsAtOnce);
   const made = observed.map((one) =>
     inTurn(async (): Promise<Decision> => {

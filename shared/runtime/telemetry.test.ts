@@ -1,6 +1,6 @@
 import { SpanStatusCode } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { defineFunction, on, type Waker } from '../function.ts';
+import { defineFunction, on, type Subscription } from '../function.ts';
 import { defineResource } from '../resources/resource.ts';
 import type { Action } from '../rules/actions.ts';
 import { ApiError, Conflict } from './errors.ts';
@@ -183,10 +183,10 @@ const widget = Widget.parse({ metadata: { name: 'w', namespace: 'lab', uid: '8f3
 /** A function that makes one write a pass, and how it is called. */
 function served(options: { action?: Action; write?: () => Promise<unknown> } = {}) {
   const status: Action = { do: 'patchStatus', resource: Widget, of: widget, status: { phase: 'Done' }, trace: image };
-  const wakers: Waker[] = [on.changed(Widget, { source: 'pelotech' }), on.sweep()];
+  const subscriptions: Subscription[] = [on.changed(Widget, { source: 'pelotech' }), on.sweep()];
   const declaration = defineFunction({
     name: 'turn-widget',
-    on: wakers,
+    on: subscriptions,
     may: [],
     scale: 'zero',
     observe: async () => [1],
@@ -232,7 +232,7 @@ describe('a function that is served', () => {
       'k8s.object.name': 'w',
       'k8s.namespace.name': 'lab',
     });
-    expect(named('turn-widget pass')[0]?.attributes).toEqual({ 'ot.function': 'turn-widget', 'ot.wake': 'event' });
+    expect(named('turn-widget pass')[0]?.attributes).toEqual({ 'ot.function': 'turn-widget', 'ot.batch': 'event' });
   });
   test('says of a write for a machine which machine, where that moves it, and on which image', async () => {
     const trace = {

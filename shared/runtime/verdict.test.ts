@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Message, Subject, Wake } from '../function.ts';
+import type { Batch, Message, Subject } from '../function.ts';
 import { Conflict } from './errors.ts';
 import { verdictOf } from './verdict.ts';
 
@@ -17,11 +17,11 @@ const verdict = verdictOf([
   { observed: { ref: { namespace: 'lab', name: 'missing' } }, error: conflict },
 ]);
 
-const wake = (more: Partial<Wake>): Wake => ({ subjects: [], messages: [], sweep: false, audit: false, ...more });
-const about = (name: string): Partial<Wake> => ({
+const batch = (more: Partial<Batch>): Batch => ({ subjects: [], messages: [], sweep: false, audit: false, ...more });
+const about = (name: string): Partial<Batch> => ({
   subjects: [{ apiVersion: 'v1', kind: 'Pod', namespace: 'lab', name } satisfies Subject],
 });
-const telling = (data: unknown): Partial<Wake> => ({ messages: [{ data } as Message] });
+const telling = (data: unknown): Partial<Batch> => ({ messages: [{ data } as Message] });
 
 test.each([
   ['about an object that succeeded', about('a'), undefined],
@@ -37,14 +37,14 @@ test.each([
   ['of a sweep', { sweep: true }, failed],
   ['of an audit', { audit: true }, failed],
 ] as const)('an event %s gets its verdict', (_, event, error) => {
-  expect(verdict(wake(event))).toBe(error);
+  expect(verdict(batch(event))).toBe(error);
 });
 
 test('no event is redelivered if every decision succeeded', () => {
-  expect(verdictOf([{ observed: { machine: a } }])(wake(about('gone')))).toBeUndefined();
+  expect(verdictOf([{ observed: { machine: a } }])(batch(about('gone')))).toBeUndefined();
 });
 
 test('two decisions about one object answer together', () => {
   const twice = verdictOf([{ observed: { machine: a } }, { observed: { machine: a }, error: failed }]);
-  expect(twice(wake(about('a')))).toBe(failed);
+  expect(twice(batch(about('a')))).toBe(failed);
 });

@@ -1,4 +1,4 @@
-import type { Message, Subject, Wake } from '../function.ts';
+import type { Batch, Message, Subject } from '../function.ts';
 import { keyOf } from '../resources/resource.ts';
 import { Conflict } from './errors.ts';
 
@@ -9,8 +9,8 @@ export interface Decision {
   error?: unknown;
 }
 
-/** Why the events of a wake have to be redelivered; undefined if they are done. */
-export type Verdict = (wake: Wake) => unknown;
+/** Why the events of a batch have to be redelivered; undefined if they are done. */
+export type Verdict = (batch: Batch) => unknown;
 
 /**
  * The verdict on each event of a pass. It is that of the decisions about the event's object; without any, that of the

@@ -11,7 +11,7 @@ const run = {
   progressWrites: 0,
   tookMs: 1,
 };
-const pass = { wake: nothingToDo, function: 'start-sync', finished: 0, reads: 3, writes: 0 };
+const pass = { batch: nothingToDo, function: 'start-sync', finished: 0, reads: 3, writes: 0 };
 const whole = { what: 'whole', retryLimit: 2, attempts: 1, needed: 100, sent: 102, flowBytes: 0 };
 
 const start = { what: 'prune', firstAnswerMs: [90, 300, 400, 500], residentBytes: 90e6, ownBytes: 40e6 };
@@ -52,7 +52,7 @@ test('a sweep of four calls breaks its bound, whether they read or write', () =>
 test('reads that grow with finished images break their bound, in the audit alone they may', () => {
   const idle = { ...pass, reads: 2 };
   expect(broken({ passes: [idle, { ...idle, finished: 100, reads: 3 }] })).toHaveLength(1);
-  const audits = [1, 3].map((reads) => ({ ...pass, wake: 'audit, nothing to do', reads }));
+  const audits = [1, 3].map((reads) => ({ ...pass, batch: 'audit, nothing to do', reads }));
   expect(broken({ passes: [pass, ...audits] })).toEqual([]);
 });
 

@@ -75,7 +75,7 @@ const writeBound = (run: SyncRun): Bound =>
   bound(`writes to Succeeded, ${run.images} queued`, writesPerImage(writeCosts(run), 'to Succeeded'), 9, 'an image');
 
 function sweepBounds(passes: readonly PassCost[]): Bound[] {
-  const sweeps = passes.filter(({ wake, reads, writes }) => wake === nothingToDo && reads + writes > 0);
+  const sweeps = passes.filter(({ batch, reads, writes }) => batch === nothingToDo && reads + writes > 0);
   return namesIn(sweeps).map((name) => {
     const calls = sweeps.filter((cost) => cost.function === name).map(({ reads, writes }) => reads + writes);
     return bound(`sweep with nothing to do, ${name}`, Math.max(...calls), 3, 'calls');
@@ -85,10 +85,10 @@ function sweepBounds(passes: readonly PassCost[]): Bound[] {
 /** The audit apart, which pages through everything there is. */
 function growthBounds(passes: readonly PassCost[]): Bound[] {
   return namesIn(passes).map((name) => {
-    const own = passes.filter((cost) => cost.function === name && cost.wake !== audit);
-    const wakes = new Set(own.map(({ wake }) => wake));
-    const grown = [...wakes].map((wake) => {
-      const reads = own.filter((cost) => cost.wake === wake).map((cost) => cost.reads);
+    const own = passes.filter((cost) => cost.function === name && cost.batch !== audit);
+    const batches = new Set(own.map(({ batch }) => batch));
+    const grown = [...batches].map((batch) => {
+      const reads = own.filter((cost) => cost.batch === batch).map((cost) => cost.reads);
       return (reads.at(-1) ?? Number.NaN) - (reads[0] ?? Number.NaN);
     });
     return bound(`reads a pass that finished images add, ${name}`, Math.max(...grown), 0, 'reads');

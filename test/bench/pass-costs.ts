@@ -8,7 +8,7 @@ import { finishedName, makeFinished } from './finished-images.ts';
 /** What one pass cost one function while so many finished images lay about. */
 export interface PassCost {
   /** What woke it. */
-  wake: string;
+  batch: string;
   function: string;
   finished: number;
   reads: number;
@@ -44,7 +44,7 @@ async function busyPasses(finishedCounts: readonly number[]): Promise<PassCost[]
   return withFinished(finishedCounts, measure, begin);
 }
 
-type Measure = (wake: string, run: () => Promise<void>) => Promise<PassCost[]>;
+type Measure = (batch: string, run: () => Promise<void>) => Promise<PassCost[]>;
 
 async function withFinished(
   finishedCounts: readonly number[],
@@ -68,13 +68,13 @@ async function withFinished(
     for (const finished of finishedCounts) {
       await makeFinished(cluster, made, finished);
       made = Math.max(made, finished);
-      const costs: Measure = async (wake, run) => {
+      const costs: Measure = async (batch, run) => {
         asked = [];
         await run();
         return functions.map((name) => {
           const own = asked.filter(({ user }) => user === accountOf(name));
           const reads = own.filter(({ method }) => method === 'GET').length;
-          return { wake, function: name, finished, reads, writes: own.length - reads };
+          return { batch, function: name, finished, reads, writes: own.length - reads };
         });
       };
       found.push(...(await measure(cluster, costs, finished)));

@@ -98,12 +98,14 @@ function writes(runs: readonly SyncRun[], look: Look) {
 
 function reads(passes: readonly PassCost[], look: Look) {
   const finished = [...new Set(passes.map((cost) => cost.finished))].sort((a, b) => a - b);
-  const kinds = new Map(passes.filter((cost) => cost.reads > 0).map((cost) => [`${cost.wake} ${cost.function}`, cost]));
-  const rows = [...kinds.values()].map(({ wake, function: name }): Span[] => [
-    wake,
+  const kinds = new Map(
+    passes.filter((cost) => cost.reads > 0).map((cost) => [`${cost.batch} ${cost.function}`, cost]),
+  );
+  const rows = [...kinds.values()].map(({ batch, function: name }): Span[] => [
+    batch,
     name,
     ...finished.map((count) => {
-      const found = passes.find((cost) => cost.wake === wake && cost.function === name && cost.finished === count);
+      const found = passes.find((cost) => cost.batch === batch && cost.function === name && cost.finished === count);
       return found ? String(found.reads) : '-';
     }),
   ]);

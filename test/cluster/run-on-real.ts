@@ -27,7 +27,7 @@ import { stories as revisions } from '../journeys/revisions.ts';
 import type { KubectlStory } from '../journeys/run-locally.ts';
 import { stories as scale } from '../journeys/scale.ts';
 import { stories as takenNames } from '../journeys/taken-names.ts';
-import { stories as wakers } from '../journeys/wakers.ts';
+import { stories as subscriptions } from '../journeys/wakers.ts';
 import { stories as workspaces } from '../journeys/workspace.ts';
 import {
   stories as workspaceBadInput,
@@ -91,7 +91,7 @@ const all = {
   'a restored backup': restored,
   'what was proposed and asked': proposal,
   scale,
-  wakers,
+  subscriptions,
 } satisfies Record<string, readonly Story[]>;
 
 export const allStories = { ...all, ...allLabs } satisfies Record<string, readonly Story[]>;

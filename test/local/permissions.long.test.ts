@@ -13,7 +13,7 @@ import { stories as pruning } from '../journeys/pruning.ts';
 import { stories as references } from '../journeys/references.ts';
 import { stories as revisions } from '../journeys/revisions.ts';
 import { stories as takenNames } from '../journeys/taken-names.ts';
-import { stories as wakers } from '../journeys/wakers.ts';
+import { stories as subscriptions } from '../journeys/wakers.ts';
 import { grantedRules, inWords } from '../permissions/granted.ts';
 import { named } from '../permissions/named.ts';
 import { isOfWorkspaces } from '../permissions/of-workspaces.ts';
@@ -29,11 +29,11 @@ const stories = [
     named(deletion, /while Queued/),
     named(takenNames, /DataVolume/),
     named(storiesWith('fetch', postWithFetch), /outside imageNamespaces/),
-    named(wakers, /a raised limit/),
+    named(subscriptions, /a raised limit/),
     named(revisions, /somebody deleted is said to be lost/),
     named(badInput, /a source the policy does not allow/),
   ].map(withoutTimers),
-  named(wakers, /the audit alone/),
+  named(subscriptions, /the audit alone/),
   named(references, /the audit alone counts/),
   named(machineImages, /the audit alone makes the image/),
   ...[

@@ -133,7 +133,7 @@ function passes(recording: Recording, data: Readonly<Record<string, string>>) {
     ];
     const asOf: AsOf = ({ kind }) => counts.get(kind) ?? 0;
     const at = nowMs ?? recording.msAt(pods);
-    const actions = await decided(followSync, recording, { asOf, given, nowMs: at, wake: { sweep: true } });
+    const actions = await decided(followSync, recording, { asOf, given, nowMs: at, batch: { sweep: true } });
     return performed(image, actions);
   };
 }

@@ -1,4 +1,4 @@
-import type { FunctionDeclaration, Wake } from '../../shared/function.ts';
+import type { Batch, FunctionDeclaration } from '../../shared/function.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
 import { noClouds } from '../builders.ts';
@@ -9,18 +9,18 @@ export interface Reads {
   asOf: AsOf;
   given: Given;
   nowMs: number;
-  wake?: Partial<Wake>;
+  batch?: Partial<Batch>;
 }
 
 /** What a function decides over a recording. */
 export async function decided<Observed>(
   { observe, decide }: FunctionDeclaration<Observed>,
   recording: Recording,
-  { asOf, given, nowMs, wake }: Reads,
+  { asOf, given, nowMs, batch }: Reads,
 ): Promise<Action[]> {
   const kube = recording.reader(asOf, given);
   const context = { kube, nowMs, refusals: new Map(), openClouds: noClouds, holdOffMs: 0 };
-  const seen = await observe(context, { subjects: [], messages: [], sweep: false, audit: false, ...wake });
+  const seen = await observe(context, { subjects: [], messages: [], sweep: false, audit: false, ...batch });
   return seen.flatMap((one) => {
     if (isUnreadable(one)) throw one.error;
     return decide(one);

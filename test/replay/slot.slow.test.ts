@@ -76,7 +76,7 @@ describe('the slot of an attempt is freed when its importer has ended, and not b
           asOf: ({ kind }) => counts[kind] ?? 0,
           given: [{ resource: Lease, object: lease }],
           nowMs: recording.msAt(Math.max(dataVolumes, pods)),
-          wake: { sweep: true },
+          batch: { sweep: true },
         });
         const written = actions.find((action) => action.do === 'replace' && action.resource.kind === Lease.kind);
         return (
@@ -118,7 +118,7 @@ describe('a deleted image is retained until all its objects are deleted', () => 
         asOf: ({ kind }) => (kind === VMDiskImage.kind ? first : second),
         given: [],
         nowMs: recording.msAt(second),
-        wake: { subjects: [subject] },
+        batch: { subjects: [subject] },
       });
       const write = actions.find((action) => action.do === 'patchMetadata');
       const finalizers = write?.do === 'patchMetadata' ? (write.metadata.finalizers as string[]) : undefined;

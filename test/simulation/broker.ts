@@ -1,5 +1,5 @@
 import type { StoreEvent } from '../../deploy/local/api-server/watch-log.ts';
-import type { FunctionDeclaration, Message, Subject, Wake, Waker } from '../../shared/function.ts';
+import type { Batch, FunctionDeclaration, Message, Subject, Subscription } from '../../shared/function.ts';
 import { type EventAttributes, isWanted } from '../../shared/rules/event-filter.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import type { LabelSelector } from '../../shared/rules/selectors.ts';
@@ -8,9 +8,9 @@ import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** Takes an event to a function; rejects where it is to be brought again. */
-export type Deliver = (functionName: string, wake: Wake) => Promise<void>;
+export type Deliver = (functionName: string, batch: Batch) => Promise<void>;
 
-const none: Wake = { subjects: [], messages: [], sweep: false, audit: false };
+const none: Batch = { subjects: [], messages: [], sweep: false, audit: false };
 
 /** As our Triggers say (knative/broker.ts): each retry after twice as long as the one before, also where no answer comes in time. */
 const retries = 8;
@@ -26,7 +26,7 @@ export const auditMs = 60_000;
  * gives up on is lost, as after a dead letter.
  */
 export class Broker {
-  readonly #wakers: readonly { name: string; waker: Waker }[];
+  readonly #wakers: readonly { name: string; subscription: Subscription }[];
   readonly #scheduler: Scheduler;
   readonly #faults: Faults;
   readonly #deliver: Deliver;
@@ -38,7 +38,7 @@ export class Broker {
     declarations: readonly FunctionDeclaration[],
     { scheduler, faults, deliver, isDeaf }: { scheduler: Scheduler; faults: Faults; deliver: Deliver; isDeaf: boolean },
   ) {
-    this.#wakers = declarations.flatMap(({ name, on }) => on.map((waker) => ({ name, waker })));
+    this.#wakers = declarations.flatMap(({ name, on }) => on.map((subscription) => ({ name, subscription })));
     this.#scheduler = scheduler;
     this.#faults = faults;
     this.#deliver = deliver;
@@ -53,14 +53,17 @@ export class Broker {
     const { apiVersion, kind, metadata } = object;
     const subject: Subject = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
     const event = { ...subject, apiversion: apiVersion, type: `dev.knative.apiserver.ref.${verb}` };
-    this.#tell((waker) => isWokenBy(waker, event, metadata.labels), { ...none, subjects: [subject] });
+    this.#tell((subscription) => isWokenBy(subscription, event, metadata.labels), { ...none, subjects: [subject] });
   }
 
   /** Somebody posted an event: a function its domain event, a pipeline its own. */
   posted(event: DomainEvent, from: string) {
     const { type, id, data } = event;
     const message: Message = { id, type, source: from, time: new Date(this.#scheduler.now()).toISOString(), data };
-    this.#tell((waker) => waker.on === 'event' && waker.type === type, { ...none, messages: [message] });
+    this.#tell((subscription) => subscription.on === 'event' && subscription.type === type, {
+      ...none,
+      messages: [message],
+    });
   }
 
   heal() {
@@ -70,22 +73,22 @@ export class Broker {
 
   #time(timer: 'sweep' | 'audit') {
     this.#bring(
-      this.#whoseWaker((waker) => waker.on === timer),
+      this.#whoseWaker((subscription) => subscription.on === timer),
       { ...none, [timer]: true },
     );
   }
 
   /** A change or a fact, to whoever waits for it; a plan that is deaf has it told to nobody. */
-  #tell(wakes: (waker: Waker) => boolean, wake: Wake) {
-    const names = this.#whoseWaker(wakes);
-    if (names.length > 0 && !this.#isDeaf) this.#bring(names, wake);
+  #tell(batches: (subscription: Subscription) => boolean, batch: Batch) {
+    const names = this.#whoseWaker(batches);
+    if (names.length > 0 && !this.#isDeaf) this.#bring(names, batch);
   }
 
-  #whoseWaker(wakes: (waker: Waker) => boolean): string[] {
-    return [...new Set(this.#wakers.filter(({ waker }) => wakes(waker)).map(({ name }) => name))];
+  #whoseWaker(batches: (subscription: Subscription) => boolean): string[] {
+    return [...new Set(this.#wakers.filter(({ subscription }) => batches(subscription)).map(({ name }) => name))];
   }
 
-  #bring(names: readonly string[], wake: Wake) {
+  #bring(names: readonly string[], batch: Batch) {
     const number = this.#faults.count('event');
     const now = this.#scheduler.now();
     const outage = this.#faults.at(number, 'brokerOutage');
@@ -95,25 +98,25 @@ export class Broker {
     const late = this.#faults.at(number, 'eventDelayed');
     const twice = this.#faults.at(number, 'eventDoubled');
     for (const name of names) {
-      this.#in(late ? late.seconds * 1000 : 0, () => this.#attempt(name, wake, 0));
-      if (twice) this.#in(twice.seconds * 1000, () => this.#attempt(name, wake, 0));
+      this.#in(late ? late.seconds * 1000 : 0, () => this.#attempt(name, batch, 0));
+      if (twice) this.#in(twice.seconds * 1000, () => this.#attempt(name, batch, 0));
     }
   }
 
-  #attempt(name: string, wake: Wake, failed: number): void {
+  #attempt(name: string, batch: Batch, failed: number): void {
     const leftMs = this.#heldUntilMs - this.#scheduler.now();
-    if (leftMs > 0) return void this.#scheduler.heldUp(leftMs, () => this.#attempt(name, wake, failed));
+    if (leftMs > 0) return void this.#scheduler.heldUp(leftMs, () => this.#attempt(name, batch, failed));
     let isOver = false;
     const end = (isTaken: boolean) => {
       if (isOver) return;
       isOver = true;
       giveUp();
       if (!isTaken && failed < retries)
-        this.#scheduler.after(firstRetryMs * 2 ** failed, () => this.#attempt(name, wake, failed + 1));
+        this.#scheduler.after(firstRetryMs * 2 ** failed, () => this.#attempt(name, batch, failed + 1));
     };
     const giveUp = this.#scheduler.after(timeoutMs, () => end(false));
     // The pass takes many steps: this one is over when it has begun.
-    this.#deliver(name, wake).then(
+    this.#deliver(name, batch).then(
       () => end(true),
       () => end(false),
     );
@@ -126,10 +129,14 @@ export class Broker {
 }
 
 /** The source sends the change, and the Trigger accepts it. */
-function isWokenBy(waker: Waker, event: EventAttributes, labels: Readonly<Record<string, string>> = {}): boolean {
-  if (waker.on !== 'changed') return false;
-  if (waker.source === 'own' && event.namespace !== operatorNamespace) return false;
-  return isSelected(waker.selector, labels) && isWanted([waker], event);
+function isWokenBy(
+  subscription: Subscription,
+  event: EventAttributes,
+  labels: Readonly<Record<string, string>> = {},
+): boolean {
+  if (subscription.on !== 'changed') return false;
+  if (subscription.source === 'own' && event.namespace !== operatorNamespace) return false;
+  return isSelected(subscription.selector, labels) && isWanted([subscription], event);
 }
 
 const isSelected = (

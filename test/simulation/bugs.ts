@@ -76,8 +76,8 @@ const observes = (name: Name, changed: (observed: Record<string, unknown>) => ob
       declaration.name === name
         ? {
             ...declaration,
-            observe: async (context, wake) =>
-              (await declaration.observe(context, wake)).map((one) => changed(one as Record<string, unknown>)),
+            observe: async (context, batch) =>
+              (await declaration.observe(context, batch)).map((one) => changed(one as Record<string, unknown>)),
           }
         : declaration,
     ),
@@ -96,7 +96,7 @@ const notWokenBy =
   (...timers: readonly string[]) =>
   (declaration: FunctionDeclaration): FunctionDeclaration => ({
     ...declaration,
-    on: declaration.on.filter((waker) => !timers.includes(waker.on)),
+    on: declaration.on.filter((subscription) => !timers.includes(subscription.on)),
   });
 
 interface Counted {
@@ -116,9 +116,9 @@ function countingByEvents(declaration: FunctionDeclaration): FunctionDeclaration
   };
   return {
     ...declaration,
-    observe: async (context, wake) => {
-      const named = new Set(subjectsOf(wake, VirtualMachine).map(keyOf));
-      return (await declaration.observe(context, wake)).map((one) => ({ ...(one as object), named }));
+    observe: async (context, batch) => {
+      const named = new Set(subjectsOf(batch, VirtualMachine).map(keyOf));
+      return (await declaration.observe(context, batch)).map((one) => ({ ...(one as object), named }));
     },
     decide: (observed) =>
       declaration.decide(observed).map((action) => {

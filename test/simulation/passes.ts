@@ -1,4 +1,4 @@
-import type { Wake } from '../../shared/function.ts';
+import type { Batch } from '../../shared/function.ts';
 import { keyOf, type Resource } from '../../shared/resources/resource.ts';
 import type { Asked, Pass } from '../invariants/history.ts';
 import { isWrite, type Request } from './requests.ts';
@@ -17,7 +17,7 @@ export class PassesOf {
   }
 
   /** It begins to read: what it asks for from now on belongs to a pass of its own. */
-  begin({ by, since, atMs }: Pick<Pass, 'by' | 'since' | 'atMs'>, { subjects, messages, sweep, audit }: Wake) {
+  begin({ by, since, atMs }: Pick<Pass, 'by' | 'since' | 'atMs'>, { subjects, messages, sweep, audit }: Batch) {
     const about = [...subjects.map((one) => `${one.kind} ${keyOf(one)}`), ...messages.map(({ type }) => type)];
     const counts = { mostInFlight: this.#inFlight, mostWritesBegun: this.#writesBegun };
     this.#pass = { by, since, atMs, about, isTimed: sweep || audit, asked: [], ...counts };

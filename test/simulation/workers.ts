@@ -1,5 +1,5 @@
 import type { ClusterState } from '../../deploy/local/api-server/cluster-state.ts';
-import type { FunctionDeclaration, Wake } from '../../shared/function.ts';
+import type { Batch, FunctionDeclaration } from '../../shared/function.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { limitConcurrency } from '../../shared/runtime/concurrency.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
@@ -37,7 +37,7 @@ const redeliveredAfterMs = 1000;
 class Instance {
   readonly #declaration: FunctionDeclaration;
   readonly #around: Surroundings;
-  readonly #pass: (wake: Wake) => Promise<void>;
+  readonly #pass: (batch: Batch) => Promise<void>;
   readonly #later: ReturnType<typeof laterLooks>;
   readonly #unanswered = new Set<(error: Error) => void>();
   readonly #passes: PassesOf;
@@ -51,11 +51,11 @@ class Instance {
     this.#inTurn = limitConcurrency(around.mostInFlight ?? requestsInFlight);
     this.#declaration = {
       ...declaration,
-      observe: (context, wake) => {
+      observe: (context, batch) => {
         this.#passBegan = around.recorder.revision;
         const begins = { by: declaration.name, since: this.#passBegan, atMs: around.scheduler.now() };
-        this.#passes.begin(begins, wake);
-        return declaration.observe(context, wake);
+        this.#passes.begin(begins, batch);
+        return declaration.observe(context, batch);
       },
     };
     const ports = this.#ports();
@@ -66,8 +66,8 @@ class Instance {
       around.scheduler.after,
       around.scheduler.now,
     );
-    this.#pass = sharedPasses((wake) =>
-      runPass(this.#declaration, ports, wake, [], { background, republish, lookLater: this.#later.look }),
+    this.#pass = sharedPasses((batch) =>
+      runPass(this.#declaration, ports, batch, [], { background, republish, lookLater: this.#later.look }),
     );
   }
 
@@ -76,10 +76,10 @@ class Instance {
   }
 
   /** Hands it an event; rejects also where the process ends before it has answered. */
-  take(wake: Wake): Promise<void> {
+  take(batch: Batch): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#unanswered.add(reject);
-    const settled = this.#pass(wake).finally(() => this.#unanswered.delete(reject));
+    const settled = this.#pass(batch).finally(() => this.#unanswered.delete(reject));
     settled.then(resolve, reject);
     return promise;
   }
@@ -215,16 +215,16 @@ export class Workers {
     }
   }
 
-  deliver = (name: string, wake: Wake): Promise<void> => {
+  deliver = (name: string, batch: Batch): Promise<void> => {
     const instances = this.#instances.get(name) ?? [];
     const chosen = Math.floor(this.#around.random() * instances.length);
     const replicas = this.#around.faults.standing('replicas', name);
     if (replicas && chosen > 0) this.#around.faults.strike(replicas);
     const instance = instances[chosen];
-    if (instance?.isAlive) return instance.take(wake);
+    if (instance?.isAlive) return instance.take(batch);
     const next = this.#start(name);
     instances[chosen] = next;
-    return next.take(wake);
+    return next.take(batch);
   };
 
   #start(name: string): Instance {
