@@ -6,7 +6,7 @@ import type { FunctionDeclaration } from '../shared/function.ts';
 import { operatorNamespace } from '../shared/rules/operator.ts';
 import { observeState } from '../shared/runtime/gauges.ts';
 import { type Kube, kubeClient } from '../shared/runtime/kube.ts';
-import { cloudDoor } from '../shared/runtime/openstack/clouds.ts';
+import { openStackClients } from '../shared/runtime/openstack/clouds.ts';
 import { serve } from '../shared/runtime/serve.ts';
 import { observeServers } from '../shared/runtime/server-gauges.ts';
 import { telemetryOf } from '../shared/runtime/telemetry.ts';
@@ -46,7 +46,7 @@ async function run(name: string) {
     kube,
     telemetry: telemetryOfIt,
     ...(declaration.part === 'openstack'
-      ? { clouds: cloudDoor({ kube, telemetry: telemetryOfIt, fetch, now: Date.now }) }
+      ? { clouds: openStackClients({ kube, telemetry: telemetryOfIt, fetch, now: Date.now }) }
       : {}),
     now: Date.now,
     pause: (milliseconds) => sleep(milliseconds),

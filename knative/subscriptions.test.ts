@@ -97,7 +97,7 @@ const messageOf = (type: string): Posted => ({
   body: JSON.stringify({ namespace: 'vmdi-farm', name: 'ubuntu' }),
 });
 
-/** A place that the waker selects, or one outside it. */
+/** A place that the subscription selects, or one outside it. */
 const placeOf = ({ resource, namespace, name = 'one' }: Changed, isInside = namespace === 'workspace') => {
   const { apiVersion, kind, namespaced } = resource;
   if (namespaced) return { apiVersion, kind, name, namespace: isInside ? 'ws-lab' : 'vmdi-farm' };

@@ -15,7 +15,7 @@ import type { Action } from '../shared/rules/actions.ts';
 import { pingAttributes } from '../shared/rules/event-filter.ts';
 import { operatorNamespace } from '../shared/rules/operator.ts';
 import type { Kube, ListOptions } from '../shared/runtime/kube.ts';
-import { cloudDoor } from '../shared/runtime/openstack/clouds.ts';
+import { openStackClients } from '../shared/runtime/openstack/clouds.ts';
 import { readCloudsYaml } from '../shared/runtime/openstack/clouds-yaml.ts';
 import { openSession, type Session } from '../shared/runtime/openstack/session.ts';
 import { serve } from '../shared/runtime/serve.ts';
@@ -130,7 +130,7 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
       {
         kube: alive,
         telemetry,
-        clouds: cloudDoor({ kube: alive, telemetry, fetch: life.fetch, now: clock.now }),
+        clouds: openStackClients({ kube: alive, telemetry, fetch: life.fetch, now: clock.now }),
         now: clock.now,
         pause: async () => undefined,
         random: () => 0,

@@ -7,7 +7,7 @@ import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { createMachine, untilMachine } from '../../test/journeys/machines.ts';
 import * as openStackWorld from '../../test/journeys/openstack/world.ts';
 import { postWithFetch } from '../../test/journeys/preload.ts';
-import { dropsAllButTimers } from '../../test/journeys/wakers.ts';
+import { dropsAllButTimers } from '../../test/journeys/subscriptions.ts';
 import { aMachine, createWorkspace, untilWorkspace } from '../../test/journeys/workspaces.ts';
 import { createImage, setPolicy, untilGone, untilPhase } from '../../test/journeys/world.ts';
 import { findPrometheus, type Prometheus, startPrometheus } from '../../test/prometheus/prometheus.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { cloudDoor } from '../../shared/runtime/openstack/clouds.ts';
+import { openStackClients } from '../../shared/runtime/openstack/clouds.ts';
 import { serve } from '../../shared/runtime/serve.ts';
 import { telemetryOf } from '../../shared/runtime/telemetry.ts';
 import { teller } from '../../shared/runtime/tell.ts';
@@ -60,7 +60,7 @@ function replicasOf(
     return serve(declaration, {
       kube,
       telemetry,
-      clouds: cloudDoor({ kube, telemetry, fetch: fetchOpenStack, now: clock.now }),
+      clouds: openStackClients({ kube, telemetry, fetch: fetchOpenStack, now: clock.now }),
       after: clock.after,
       now: clock.now,
       pause: (milliseconds) => sleep(milliseconds),

@@ -13,7 +13,7 @@ import { spanContextOf } from '../../shared/runtime/telemetry.ts';
 import { untilReason } from '../../test/journeys/machine-conditions.ts';
 import { createMachine, templateOf, untilMachine } from '../../test/journeys/machines.ts';
 import { postWithFetch } from '../../test/journeys/preload.ts';
-import { dropsAllButTimers } from '../../test/journeys/wakers.ts';
+import { dropsAllButTimers } from '../../test/journeys/subscriptions.ts';
 import { aMachine, createWorkspace, untilWorkspace } from '../../test/journeys/workspaces.ts';
 import { createImage, setPolicy, until, untilGone, untilPhase } from '../../test/journeys/world.ts';
 import { keptSpans, type ReadableSpan } from '../../test/spans.ts';

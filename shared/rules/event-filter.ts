@@ -13,7 +13,7 @@ export type EventFilter =
   | { all: EventFilter[] };
 
 /**
- * The filters of a waker: an event passes if any of them matches. The Trigger is generated from them and the function evaluates
+ * The filters of a subscription: an event passes if any of them matches. The Trigger is generated from them and the function evaluates
  * them, so that both accept the same events. They contain no labels: an event carries none.
  */
 export function filtersOf(subscription: Subscription): EventFilter[] {
@@ -23,7 +23,7 @@ export function filtersOf(subscription: Subscription): EventFilter[] {
   return exacts.map((exact) => ({ all: [exact, subscription.namespace === 'workspace' ? inside : { not: inside }] }));
 }
 
-/** True if a function with these wakers needs the event. */
+/** True if a function with these subscriptions needs the event. */
 export const isWanted = (on: readonly Subscription[], event: EventAttributes) =>
   on.some((subscription) => filtersOf(subscription).some((filter) => passes(filter, event)));
 

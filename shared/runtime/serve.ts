@@ -5,13 +5,13 @@ import type { Action, TraceOf } from '../rules/actions.ts';
 import { defaultHoldOffMs } from '../rules/slots.ts';
 import { traceBegunBy } from '../rules/trace-begun.ts';
 import { limitConcurrency } from './concurrency.ts';
-import { type Door, keep, takeDeadLetters, takeEvents } from './doors.ts';
 import { Again, Conflict } from './errors.ts';
+import { deadLetterRoute, eventRoute, keep, type RouteContext } from './http.ts';
 import type { Kube } from './kube.ts';
 import { laterLooks } from './later-looks.ts';
 import { isMissedEvent, timerAlone } from './missed-events.ts';
 import { observeReadable } from './observe.ts';
-import type { CloudDoor, Clouds } from './openstack/clouds.ts';
+import type { Clouds, OpenStackClients } from './openstack/clouds.ts';
 import { sharedPasses } from './passes.ts';
 import { type Effects, type Outcome, pay, perform } from './perform.ts';
 import { republishing } from './republish.ts';
@@ -31,7 +31,7 @@ export interface Ports {
   random(): number;
   teller: Teller;
   /** For functions that work with OpenStack. */
-  clouds?: CloudDoor;
+  clouds?: OpenStackClients;
   /** Runs something later and hands back how to call it off; Node's own timers unless said otherwise. */
   after?(milliseconds: number, task: () => void): () => void;
   holdOffMs?: number;
@@ -56,10 +56,10 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
   const pass = sharedPasses(run);
   const app = new Hono();
   app.get('/health/:probe', (c) => c.text('ok'));
-  const door: Door = { app, background, origins, pass, ...ports };
+  const context: RouteContext = { app, background, origins, pass, ...ports };
   if (declaration.on.some((subscription) => subscription.on === 'deadLetter'))
-    takeDeadLetters(declaration.name, door, run);
-  else takeEvents(declaration as FunctionDeclaration, door);
+    deadLetterRoute(declaration.name, context, run);
+  else eventRoute(declaration as FunctionDeclaration, context);
   /** Resolves when all that was begun is done: for SIGTERM. */
   const drained = async () => {
     later.forget();
@@ -127,7 +127,7 @@ const batchKind = ({ audit, sweep }: Batch) => (audit ? 'audit' : sweep ? 'sweep
 /** Each decision is performed on its own: a failed decision blocks neither the others nor their events. */
 async function decideAll<Observed>(
   declaration: FunctionDeclaration<Observed>,
-  { kube, now, clouds: door, holdOffMs = defaultHoldOffMs }: Ports,
+  { kube, now, clouds: clients, holdOffMs = defaultHoldOffMs }: Ports,
   effects: Effects,
   batch: Batch,
   outcome: Outcome,
@@ -136,8 +136,8 @@ async function decideAll<Observed>(
   const readMs = now();
   let opened: Clouds | undefined;
   const openClouds: Context['openClouds'] = (allows) => {
-    if (!door) throw new Error(`${effects.name}: expected a door to OpenStack, found none`);
-    opened = door.open(allows);
+    if (!clients) throw new Error(`${effects.name}: expected clients for OpenStack, found none`);
+    opened = clients.open(allows);
     return opened;
   };
   const current: Effects = {

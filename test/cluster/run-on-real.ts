@@ -26,8 +26,8 @@ import { stories as restored } from '../journeys/restored.ts';
 import { stories as revisions } from '../journeys/revisions.ts';
 import type { KubectlStory } from '../journeys/run-locally.ts';
 import { stories as scale } from '../journeys/scale.ts';
+import { stories as subscriptions } from '../journeys/subscriptions.ts';
 import { stories as takenNames } from '../journeys/taken-names.ts';
-import { stories as subscriptions } from '../journeys/wakers.ts';
 import { stories as workspaces } from '../journeys/workspace.ts';
 import {
   stories as workspaceBadInput,

@@ -15,7 +15,7 @@ import { putImage } from './images.ts';
 import { createMachine, deleteWithImage, templateOf, untilMachine, untilResolved } from './machines.ts';
 import { untilCount } from './references.ts';
 import type { KubectlStory } from './run-locally.ts';
-import { calm } from './wakers.ts';
+import { calm } from './subscriptions.ts';
 import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
 
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});

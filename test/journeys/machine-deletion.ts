@@ -12,7 +12,7 @@ import { putImage } from './images.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';
 import { deleteMachine, Namespace, namesOf, noAudit, untilCount } from './references.ts';
 import type { KubectlStory } from './run-locally.ts';
-import { dropsAllButTimers } from './wakers.ts';
+import { dropsAllButTimers } from './subscriptions.ts';
 import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
 
 const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});

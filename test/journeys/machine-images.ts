@@ -9,7 +9,7 @@ import { untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
 import { reasonOf } from './machine-conditions.ts';
 import { createMachine, deleteWithImage, templateOf, untilMachine, untilResolved } from './machines.ts';
-import { calm, dropsAllButTimers } from './wakers.ts';
+import { calm, dropsAllButTimers } from './subscriptions.ts';
 import { untilWarning, warningsOf } from './warnings.ts';
 import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
 

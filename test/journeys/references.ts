@@ -4,7 +4,7 @@ import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/resources/resource.ts';
 import { putImage } from './images.ts';
 import { createMachine } from './machines.ts';
-import { calm, dropsAllButTimers } from './wakers.ts';
+import { calm, dropsAllButTimers } from './subscriptions.ts';
 import { createImage, type Story, setPolicy, until, untilGone, type World } from './world.ts';
 
 export const Namespace = defineResource(

@@ -15,7 +15,7 @@ import { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
 import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { putImage } from './images.ts';
-import { dropsAllButTimers } from './wakers.ts';
+import { dropsAllButTimers } from './subscriptions.ts';
 import {
   aCluster,
   aMachine,

@@ -91,7 +91,7 @@ export const mutants: readonly Mutant[] = [
     'an image too large for its disk is downloaded retryLimit + 1 times',
   ),
   of(
-    'shared/runtime/doors.ts',
+    'shared/runtime/http.ts',
     'const most = 700;',
     'const most = 7000;',
     'shared/runtime/serve.test.ts',

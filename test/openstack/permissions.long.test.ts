@@ -2,7 +2,7 @@ import { openStackFolders, readManifests } from '../../deploy/local/manifests.ts
 import { stories as credentials } from '../journeys/openstack/credentials.ts';
 import { stories as events } from '../journeys/openstack/events.ts';
 import type { OpenStackStory } from '../journeys/openstack/world.ts';
-import { dropsAllButTimers } from '../journeys/wakers.ts';
+import { dropsAllButTimers } from '../journeys/subscriptions.ts';
 import type { Story } from '../journeys/world.ts';
 import { grantedRules } from '../permissions/granted.ts';
 import { named } from '../permissions/named.ts';

@@ -26,7 +26,7 @@ export const auditMs = 60_000;
  * gives up on is lost, as after a dead letter.
  */
 export class Broker {
-  readonly #wakers: readonly { name: string; subscription: Subscription }[];
+  readonly #subscriptions: readonly { name: string; subscription: Subscription }[];
   readonly #scheduler: Scheduler;
   readonly #faults: Faults;
   readonly #deliver: Deliver;
@@ -38,7 +38,7 @@ export class Broker {
     declarations: readonly FunctionDeclaration[],
     { scheduler, faults, deliver, isDeaf }: { scheduler: Scheduler; faults: Faults; deliver: Deliver; isDeaf: boolean },
   ) {
-    this.#wakers = declarations.flatMap(({ name, on }) => on.map((subscription) => ({ name, subscription })));
+    this.#subscriptions = declarations.flatMap(({ name, on }) => on.map((subscription) => ({ name, subscription })));
     this.#scheduler = scheduler;
     this.#faults = faults;
     this.#deliver = deliver;
@@ -85,7 +85,9 @@ export class Broker {
   }
 
   #whoseWaker(batches: (subscription: Subscription) => boolean): string[] {
-    return [...new Set(this.#wakers.filter(({ subscription }) => batches(subscription)).map(({ name }) => name))];
+    return [
+      ...new Set(this.#subscriptions.filter(({ subscription }) => batches(subscription)).map(({ name }) => name)),
+    ];
   }
 
   #bring(names: readonly string[], batch: Batch) {

@@ -15,7 +15,7 @@ import type { CloudFault } from '../../rules/cloud-status.ts';
 import { operatorNamespace } from '../../rules/operator.ts';
 import type { Kube } from '../kube.ts';
 import { telemetryOf } from '../telemetry.ts';
-import { type Cloud, cloudDoor, isFault } from './clouds.ts';
+import { type Cloud, isFault, openStackClients } from './clouds.ts';
 
 const { clock, openStack } = await steppedOpenStack();
 afterAll(openStack.close);
@@ -23,8 +23,8 @@ const admin = administratorOf(openStack);
 const administrator = sessionOf(admin, clock.now);
 const member = await anAccount(openStack, clock.now, 'team');
 
-/** A door to OpenStack where there are these Secrets and namespaces; the uid of each namespace is of this test only. */
-function doorOf(secrets: Secret[], namespaces: string[] = [], through: typeof fetch = fetch) {
+/** Clients of OpenStack where there are these Secrets and namespaces; the uid of each namespace is of this test only. */
+function clientsOf(secrets: Secret[], namespaces: string[] = [], through: typeof fetch = fetch) {
   const story = crypto.randomUUID();
   const uidOf = (name: string) => `${story.slice(0, 13)}-${name}`;
   const get = async (resource: { kind: string }, { namespace, name }: { namespace?: string; name: string }) => {
@@ -32,7 +32,7 @@ function doorOf(secrets: Secret[], namespaces: string[] = [], through: typeof fe
     return namespaces.includes(name) ? Namespace.parse({ metadata: { name, uid: uidOf(name) } }) : undefined;
   };
   const ports = { kube: { get } as unknown as Kube, telemetry: telemetryOf('test'), fetch: through, now: clock.now };
-  return { door: cloudDoor(ports), ports, uidOf };
+  return { clients: openStackClients(ports), ports, uidOf };
 }
 
 const anyUrl = () => true;
@@ -46,8 +46,8 @@ const wordOf = (found: Cloud | CloudFault) => (isFault(found) ? found.reason : '
 
 describe("a namespace's own Secret", () => {
   test('leads to the project of that account', async () => {
-    const { door } = doorOf([of(member), shared(admin)], ['lab']);
-    const cloud = (await door.open(anyUrl).of('lab')) as Cloud;
+    const { clients } = clientsOf([of(member), shared(admin)], ['lab']);
+    const cloud = (await clients.open(anyUrl).of('lab')) as Cloud;
     const { project, user } = await sessionOf(member, clock.now).login();
     expect(cloud).toMatchObject({ project: project.id, account: user.id });
     expect(await networksOf(cloud)).toEqual({ networks: [] });
@@ -61,18 +61,18 @@ describe("a namespace's own Secret", () => {
     ['at nobody who listens is out of reach', of({ ...member, authUrl: 'http://127.0.0.1:1/v3' }), 'Unreachable'],
     ['at an address that is none is out of reach', of({ ...member, authUrl: 'http://:::/v3' }), 'Unreachable'],
   ])('%s', async (_, secret, word) => {
-    const found = await doorOf([secret, shared(admin)], ['lab'])
-      .door.open(anyUrl)
+    const found = await clientsOf([secret, shared(admin)], ['lab'])
+      .clients.open(anyUrl)
       .of('lab');
     expect(wordOf(found)).toBe(word);
     expect(JSON.stringify(found)).not.toMatch(/password-of|wrong|hunter2/);
   });
   test('that is not guarded is used to clean up', async () => {
-    const { door } = doorOf([of(member, { finalizers: [] })]);
-    expect(wordOf(await door.open(anyUrl).of('lab', true))).toBe('reached');
+    const { clients } = clientsOf([of(member, { finalizers: [] })]);
+    expect(wordOf(await clients.open(anyUrl).of('lab', true))).toBe('reached');
   });
   test('that is missing is said, with where one was expected', async () => {
-    const found = await doorOf([], ['lab']).door.open(anyUrl).of('lab');
+    const found = await clientsOf([], ['lab']).clients.open(anyUrl).of('lab');
     expect(found).toMatchObject({ reason: 'CredentialsMissing', message: expect.stringContaining(operatorNamespace) });
   });
   test('at an address that the policy does not allow is not asked', async () => {
@@ -81,8 +81,8 @@ describe("a namespace's own Secret", () => {
       asked.push(url);
       return fetch(url, init);
     }) as typeof fetch;
-    const { door } = doorOf([of(member)], [], noted);
-    const found = await door.open((url) => url.startsWith('https://')).of('lab');
+    const { clients } = clientsOf([of(member)], [], noted);
+    const found = await clients.open((url) => url.startsWith('https://')).of('lab');
     expect(found).toMatchObject({
       reason: 'EndpointNotAllowed',
       message: `expected an address that the policy's openstackEndpoints allow, found ${new URL(openStack.authUrl).origin}`,
@@ -90,16 +90,16 @@ describe("a namespace's own Secret", () => {
     expect(asked).toEqual([]);
   });
   test('at an address that is none, which the policy does not allow, is no trouble to others', async () => {
-    const { door } = doorOf([of({ ...member, authUrl: 'http://:::/v3' })]);
-    expect(wordOf(await door.open(() => false).of('lab'))).toBe('EndpointNotAllowed');
+    const { clients } = clientsOf([of({ ...member, authUrl: 'http://:::/v3' })]);
+    expect(wordOf(await clients.open(() => false).of('lab'))).toBe('EndpointNotAllowed');
   });
   test('at somebody who is no Keystone is no trouble to others', async () => {
     const asKeystone = (async () =>
       Response.json({ hello: 1 }, { status: 201, headers: { 'x-subject-token': 'x' } })) as unknown as typeof fetch;
     expect(
       wordOf(
-        await doorOf([of(member)], [], asKeystone)
-          .door.open(anyUrl)
+        await clientsOf([of(member)], [], asKeystone)
+          .clients.open(anyUrl)
           .of('lab'),
       ),
     ).toBe('Unreachable');
@@ -107,55 +107,55 @@ describe("a namespace's own Secret", () => {
   test('that Keystone quotes in its refusal is in no message', async () => {
     const quoting = (async (_: string, { body }: RequestInit) =>
       Response.json({ error: { message: `Invalid: ${body}` } }, { status: 400 })) as unknown as typeof fetch;
-    const found = await doorOf([of(member)], [], quoting)
-      .door.open(anyUrl)
+    const found = await clientsOf([of(member)], [], quoting)
+      .clients.open(anyUrl)
       .of('lab');
     expect(JSON.stringify(found)).not.toContain('password-of');
   });
 });
 
 describe('tokens', () => {
-  /** A door, and how often it has logged in. */
+  /** Clients, and how often it has logged in. */
   function counting(secrets: Secret[], namespaces: string[] = []) {
     let logins = 0;
     const counted = ((url: string, init: RequestInit) => {
       if (url.endsWith('/auth/tokens')) logins++;
       return fetch(url, init);
     }) as typeof fetch;
-    return { ...doorOf(secrets, namespaces, counted), logins: () => logins };
+    return { ...clientsOf(secrets, namespaces, counted), logins: () => logins };
   }
   test('outlive a pass', async () => {
-    const { door, logins } = counting([of(member)]);
-    for (let pass = 0; pass < 3; pass++) await door.open(anyUrl).of('lab');
+    const { clients, logins } = counting([of(member)]);
+    for (let pass = 0; pass < 3; pass++) await clients.open(anyUrl).of('lab');
     expect(logins()).toBe(1);
   });
   test('are those of the credentials as they stand', async () => {
     const secrets = [of(member)];
-    const { door, logins } = counting(secrets);
-    await door.open(anyUrl).of('lab');
+    const { clients, logins } = counting(secrets);
+    await clients.open(anyUrl).of('lab');
     secrets[0] = of({ ...member, password: 'wrong' });
-    expect(wordOf(await door.open(anyUrl).of('lab'))).toBe('CredentialsRefused');
+    expect(wordOf(await clients.open(anyUrl).of('lab'))).toBe('CredentialsRefused');
     expect(logins()).toBe(2);
   });
   test('are not those of another namespace with the same credentials', async () => {
-    const { door, logins } = counting([of(member), of(member, { namespace: 'other' })]);
-    const clouds = door.open(anyUrl);
+    const { clients, logins } = counting([of(member), of(member, { namespace: 'other' })]);
+    const clouds = clients.open(anyUrl);
     await Promise.all([clouds.of('lab'), clouds.of('other'), clouds.of('lab')]);
     expect(logins()).toBe(2);
   });
   test('are used no more where the policy has changed meanwhile', async () => {
-    const { door } = doorOf([of(member)]);
-    const cloud = (await door.open(anyUrl).of('lab')) as Cloud;
-    await door.open(() => false).of('lab');
+    const { clients } = clientsOf([of(member)]);
+    const cloud = (await clients.open(anyUrl).of('lab')) as Cloud;
+    await clients.open(() => false).of('lab');
     await expect(networksOf(cloud)).rejects.toThrow('openstackEndpoints');
   });
 });
 
 describe("the operator's Secret", () => {
   test('leads to a project for the namespace, made once, by its uid', async () => {
-    const { door, uidOf } = doorOf([shared(admin)], ['lab']);
-    const first = (await door.open(anyUrl).of('lab')) as Cloud;
-    const second = (await door.open(anyUrl).of('lab')) as Cloud;
+    const { clients, uidOf } = clientsOf([shared(admin)], ['lab']);
+    const first = (await clients.open(anyUrl).of('lab')) as Cloud;
+    const second = (await clients.open(anyUrl).of('lab')) as Cloud;
     expect(second.project).toBe(first.project);
     expect(await projectsOf(uidOf('lab'))).toMatchObject([
       { id: first.project, description: 'kubernetes-namespace=lab', tags: expect.arrayContaining(['kupenstack']) },
@@ -163,32 +163,32 @@ describe("the operator's Secret", () => {
     expect(await networksOf(first)).toEqual({ networks: [] });
   });
   test('leads to another project for another namespace', async () => {
-    const { door } = doorOf([shared(admin)], ['lab', 'other']);
-    const clouds = door.open(anyUrl);
+    const { clients } = clientsOf([shared(admin)], ['lab', 'other']);
+    const clouds = clients.open(anyUrl);
     const [lab, other] = (await Promise.all([clouds.of('lab'), clouds.of('other')])) as [Cloud, Cloud];
     expect(lab.project).not.toBe(other.project);
     expect(lab.account).toBe(other.account);
   });
   test('is read without its finalizer, and leads to its own project where that is asked for', async () => {
-    const { door } = doorOf([shared(admin)]);
+    const { clients } = clientsOf([shared(admin)]);
     const { project } = await administrator.login();
-    expect(await door.open(anyUrl).shared()).toMatchObject({ project: project.id });
-    expect(await doorOf([]).door.open(anyUrl).shared()).toBeUndefined();
+    expect(await clients.open(anyUrl).shared()).toMatchObject({ project: project.id });
+    expect(await clientsOf([]).clients.open(anyUrl).shared()).toBeUndefined();
   });
   describe('where somebody was cut off before all roles were given', () => {
-    /** A door to a project in which the administrator has only the role that reads. */
+    /** Clients of a project in which the administrator has only the role that reads. */
     async function halfGiven(through?: typeof fetch) {
-      const { door, uidOf } = doorOf([shared(admin)], ['lab'], through);
+      const { clients, uidOf } = clientsOf([shared(admin)], ['lab'], through);
       const { project, user, roles } = await administrator.login();
       const created = createProject({ name: 'lab', uid: uidOf('lab') }, { domain: project.domain, installation: '' });
       const { id } = Project.parse(((await administrator.send(created)) as { project: unknown }).project);
       const reader = roles.find(({ name }) => name === 'reader')?.id ?? '';
       await administrator.send(assignRole(id, user.id, reader));
-      return door;
+      return clients;
     }
     test('the others are given, and used at once', async () => {
-      const door = await halfGiven();
-      const cloud = (await door.open(anyUrl).of('lab')) as Cloud;
+      const clients = await halfGiven();
+      const cloud = (await clients.open(anyUrl).of('lab')) as Cloud;
       expect(await cloud.send(listRoles('admin'))).toMatchObject({ roles: [{ name: 'admin' }] });
     });
     test('and nobody may give them, those that are there have to do, and are asked for once', async () => {
@@ -198,27 +198,27 @@ describe("the operator's Secret", () => {
         refused++;
         return Response.json({ error: { message: 'You are not authorized', code: 403 } }, { status: 403 });
       }) as typeof fetch;
-      const door = await halfGiven(refusing);
-      const cloud = (await door.open(anyUrl).of('lab')) as Cloud;
+      const clients = await halfGiven(refusing);
+      const cloud = (await clients.open(anyUrl).of('lab')) as Cloud;
       expect(await networksOf(cloud)).toEqual({ networks: [] });
-      await door.open(anyUrl).of('lab');
+      await clients.open(anyUrl).of('lab');
       expect(refused).toBe(1);
     });
   });
   test('makes no project for what is leaving', async () => {
-    const { door, uidOf } = doorOf([shared(admin)], ['lab']);
-    expect(wordOf(await door.open(anyUrl).of('lab', true))).toBe('ProjectMissing');
+    const { clients, uidOf } = clientsOf([shared(admin)], ['lab']);
+    expect(wordOf(await clients.open(anyUrl).of('lab', true))).toBe('ProjectMissing');
     expect(await projectsOf(uidOf('lab'))).toEqual([]);
   });
   test('makes none for a namespace that is gone', async () => {
-    const found = await doorOf([shared(admin)])
-      .door.open(anyUrl)
+    const found = await clientsOf([shared(admin)])
+      .clients.open(anyUrl)
       .of('lab');
     expect(found).toEqual({ reason: 'ProjectMissing', message: 'namespace lab is gone' });
   });
   test('of somebody who may make none says so', async () => {
-    const found = await doorOf([shared(member)], ['lab'])
-      .door.open(anyUrl)
+    const found = await clientsOf([shared(member)], ['lab'])
+      .clients.open(anyUrl)
       .of('lab');
     expect(isFault(found)).toBe(true);
     expect(wordOf(found)).toMatch(/^(CredentialsRefused|ProjectRefused)$/);
@@ -232,22 +232,22 @@ describe("the operator's Secret", () => {
     };
     const yaml = `clouds: {openstack: {auth: {auth_url: "${openStack.authUrl}", application_credential_id: ${made.id}, application_credential_secret: ${made.secret}}}}`;
     const credential = aCredentialsSecret(yaml, { namespace: operatorNamespace });
-    const { door } = doorOf([credential], ['lab']);
-    const found = await door.open(anyUrl).of('lab');
+    const { clients } = clientsOf([credential], ['lab']);
+    const found = await clients.open(anyUrl).of('lab');
     expect(found).toMatchObject({
       reason: 'CredentialsInvalid',
       message: expect.stringContaining('Secret of the namespace'),
     });
     expect(JSON.stringify(found)).not.toContain(made.secret);
     expect(
-      await doorOf([aCredentialsSecret(yaml)])
-        .door.open(anyUrl)
+      await clientsOf([aCredentialsSecret(yaml)])
+        .clients.open(anyUrl)
         .of('lab'),
     ).toMatchObject({ account: user.id });
   });
   test('is none of the way where the namespace has its own', async () => {
-    const { door, uidOf } = doorOf([of(member), shared(admin)], ['lab']);
-    await door.open(anyUrl).of('lab');
+    const { clients, uidOf } = clientsOf([of(member), shared(admin)], ['lab']);
+    await clients.open(anyUrl).of('lab');
     expect(await projectsOf(uidOf('lab'))).toEqual([]);
   });
 });
@@ -264,60 +264,60 @@ describe('a project', () => {
     }) as typeof fetch;
   };
   test('that a crash left without a role gets it with the next look', async () => {
-    const { door, ports, uidOf } = doorOf([shared(admin)], ['lab'], endingAfter('POST', '/projects'));
-    expect(wordOf(await door.open(anyUrl).of('lab'))).toBe('Unreachable');
+    const { clients, ports, uidOf } = clientsOf([shared(admin)], ['lab'], endingAfter('POST', '/projects'));
+    expect(wordOf(await clients.open(anyUrl).of('lab'))).toBe('Unreachable');
     const [made] = await projectsOf(uidOf('lab'));
-    const next = await cloudDoor({ ...ports, fetch })
+    const next = await openStackClients({ ...ports, fetch })
       .open(anyUrl)
       .of('lab');
     expect(next).toMatchObject({ project: made?.id });
     expect(await projectsOf(uidOf('lab'))).toHaveLength(1);
   });
   test('that a crash left without a role is no trouble to what is leaving', async () => {
-    const { door, ports } = doorOf([shared(admin)], ['lab'], endingAfter('POST', '/projects'));
-    await door.open(anyUrl).of('lab');
+    const { clients, ports } = clientsOf([shared(admin)], ['lab'], endingAfter('POST', '/projects'));
+    await clients.open(anyUrl).of('lab');
     expect(
       wordOf(
-        await cloudDoor({ ...ports, fetch })
+        await openStackClients({ ...ports, fetch })
           .open(anyUrl)
           .of('lab', true),
       ),
     ).toBe('reached');
   });
   test('is made once also by two at once, and the next look of both finds it', async () => {
-    const { door, ports, uidOf } = doorOf([shared(admin)], ['lab']);
-    const another = cloudDoor(ports);
-    await Promise.all([door.open(anyUrl).of('lab'), another.open(anyUrl).of('lab')]);
-    const [one, two] = [await door.open(anyUrl).of('lab'), await another.open(anyUrl).of('lab')];
+    const { clients, ports, uidOf } = clientsOf([shared(admin)], ['lab']);
+    const another = openStackClients(ports);
+    await Promise.all([clients.open(anyUrl).of('lab'), another.open(anyUrl).of('lab')]);
+    const [one, two] = [await clients.open(anyUrl).of('lab'), await another.open(anyUrl).of('lab')];
     expect([wordOf(one), wordOf(two)]).toEqual(['reached', 'reached']);
     expect(await projectsOf(uidOf('lab'))).toHaveLength(1);
   });
   test('that another has made in the same moment is as good as one of our own', async () => {
-    const { ports } = doorOf([shared(admin)], ['lab']);
-    const another = cloudDoor(ports).open(anyUrl);
+    const { ports } = clientsOf([shared(admin)], ['lab']);
+    const another = openStackClients(ports).open(anyUrl);
     // The other one comes between our look and our request.
     const late = (async (url: string, init: RequestInit) => {
       if (init.method === 'POST' && url.endsWith('/projects')) await another.of('lab');
       return fetch(url, init);
     }) as typeof fetch;
-    const found = await cloudDoor({ ...ports, fetch: late })
+    const found = await openStackClients({ ...ports, fetch: late })
       .open(anyUrl)
       .of('lab');
     expect(found).toMatchObject({ project: ((await another.of('lab')) as Cloud).project });
   });
   test('of which there are two is not guessed', async () => {
-    const { door, uidOf } = doorOf([shared(admin)], ['lab']);
+    const { clients, uidOf } = clientsOf([shared(admin)], ['lab']);
     const tags = ['kupenstack', `kupenstack:uid=${uidOf('lab')}`];
     for (const name of ['one', 'two'])
       await administrator.send(
         byHand('identity', 'POST', '/projects', { project: { name: `${name}-${uidOf('lab')}`, tags } }),
       );
-    expect(wordOf(await door.open(anyUrl).of('lab'))).toBe('ProjectRefused');
+    expect(wordOf(await clients.open(anyUrl).of('lab'))).toBe('ProjectRefused');
   });
   test('that Keystone refuses to make is said in its words', async () => {
     openStack.failNext('createProject', 403);
-    const found = await doorOf([shared(admin)], ['lab'])
-      .door.open(anyUrl)
+    const found = await clientsOf([shared(admin)], ['lab'])
+      .clients.open(anyUrl)
       .of('lab');
     expect(found).toMatchObject({ reason: 'ProjectRefused', message: expect.stringContaining('Forbidden') });
   });

@@ -37,12 +37,12 @@ export interface Clouds {
 export const isFault = (cloud: Cloud | CloudFault): cloud is CloudFault => 'reason' in cloud;
 
 /** What gives each pass its Clouds; tokens outlive a pass, and nothing is wrong where they do not. */
-export interface CloudDoor {
+export interface OpenStackClients {
   /** `allows` says whether the policy lets us ask that address. */
   open(allows: (url: string) => boolean): Clouds;
 }
 
-interface DoorPorts {
+interface ClientPorts {
   kube: Pick<Kube, 'get'>;
   telemetry: Telemetry;
   fetch: typeof fetch;
@@ -52,7 +52,7 @@ interface DoorPorts {
 class NotAllowed extends Error {}
 
 /** Sessions are kept from pass to pass, by the namespace they are for, as long as its credentials stay the same. */
-export function cloudDoor(ports: DoorPorts): CloudDoor {
+export function openStackClients(ports: ClientPorts): OpenStackClients {
   const kept = new Map<string, { digest: string; session: Session; allows: { current: (url: string) => boolean } }>();
   /** Whose roles in their project were compared: nobody takes them away, and each comparison of what cannot be mended is a refusal. */
   const asked = new WeakSet<Session>();
@@ -106,7 +106,7 @@ export function cloudDoor(ports: DoorPorts): CloudDoor {
 }
 
 const sessionPorts = (
-  { telemetry, fetch, now }: DoorPorts,
+  { telemetry, fetch, now }: ClientPorts,
   allows: { current: (url: string) => boolean },
 ): Parameters<typeof openSession>[1] => ({
   fetch,

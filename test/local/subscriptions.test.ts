@@ -1,6 +1,6 @@
 import { runLocally } from '../journeys/run-locally.ts';
-import { stories } from '../journeys/wakers.ts';
+import { stories } from '../journeys/subscriptions.ts';
 
-runLocally('wakers', stories, {
+runLocally('subscriptions', stories, {
   quick: ['with every event dropped the audit alone takes a deleted image down'],
 });

@@ -9,8 +9,8 @@ import type { Telemetry } from './telemetry.ts';
 import type { traceOrigins } from './telemetry-origins.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Where events come in, and what goes on behind it after the answer. */
-export interface Door {
+/** What the routes of a function share: the app, the shared passes, and what goes on after an answer. */
+export interface RouteContext {
   app: Hono;
   background: Set<Promise<unknown>>;
   origins: ReturnType<typeof traceOrigins>;
@@ -28,12 +28,12 @@ const answers = { done: 202, ignored: 204, malformed: 400, tooLarge: 413, confli
 
 const maxBodyBytes = 1024 * 1024;
 
-/** Events for one function, each answered when its pass is over. */
-export function takeEvents(declaration: FunctionDeclaration, door: Door): void {
-  const { app, background, origins, pass } = door;
+/** The route on which a function receives its events; each is answered when its pass is over. */
+export function eventRoute(declaration: FunctionDeclaration, context: RouteContext): void {
+  const { app, background, origins, pass } = context;
   const { name } = declaration;
   app.post('/', bodyLimit({ maxSize: maxBodyBytes, onError: (c) => c.body(null, answers.tooLarge) }), async (c) => {
-    const answered = answering(name, door);
+    const answered = answering(name, context);
     const headers = c.req.header();
     const incoming = readIncoming(declaration, headers, await c.req.text());
     if ('ignored' in incoming) return c.body(null, answered('ignored'));
@@ -73,14 +73,14 @@ function shortened(faults: readonly string[]): string[] {
 /** One byte for each character. */
 const ascii = (text: string) => text.replace(/[^\x20-\x7e]/g, '?');
 
-/** What no other function took: written to the log and answered at once, and never is the sender asked to try again. */
-export function takeDeadLetters(name: string, door: Door, run: (batch: Batch) => Promise<Verdict>): void {
-  const { app, background, origins, pause } = door;
+/** The route for events that no function took: each is logged and answered at once; the sender is never asked to try again. */
+export function deadLetterRoute(name: string, context: RouteContext, run: (batch: Batch) => Promise<Verdict>): void {
+  const { app, background, origins, pause } = context;
   const waiting: Message[] = [];
   // Wakes of thousands of events, merged one by one, take seconds: a pass takes all letters that wait.
   const pass = sharedPasses(() => run({ ...none, messages: waiting.splice(0) }).finally(() => pause(betweenPassesMs)));
   app.post('/:failed?', async (c) => {
-    const answered = answering(name, door);
+    const answered = answering(name, context);
     const letter = await readDeadLetter(c.req.raw);
     if (!letter) {
       log('warn', name, 'refused a request: expected a CloudEvent, found none');
@@ -109,7 +109,7 @@ const logLetter = (name: string, { about, ...letter }: DeadLetter) => {
 };
 
 /** The status for a result, which is measured with the time since this call. */
-function answering(name: string, { telemetry, now }: Door) {
+function answering(name: string, { telemetry, now }: RouteContext) {
   const startedMs = now();
   return <R extends keyof typeof answers>(result: R) => {
     telemetry.measure('ot.event.handling.duration', (now() - startedMs) / 1000, { function: name, result });
