@@ -130,7 +130,7 @@ const log = (level: 'warn' | 'error', name: string, message: string) =>
 /** Goes on after the answer; what fails there is for the log. */
 export function keep(background: Set<Promise<unknown>>, promise: Promise<unknown>) {
   const settled = promise
-    .catch((error: unknown) => later('courtesies', error))
+    .catch((error: unknown) => later('notifications', error))
     .finally(() => background.delete(settled));
   background.add(settled);
 }

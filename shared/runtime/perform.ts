@@ -41,13 +41,13 @@ export interface Outcome {
   /** What one more look in this pass is wanted at. */
   looksAgain: Subject[];
   /** Events to record, facts to tell, points to measure: about what was written, and off the critical path. */
-  courtesies: Courtesy[];
+  notifications: Notification[];
 }
 
-export type Courtesy = Extract<Action, { do: 'record' | 'tell' | 'measure' }>;
+export type Notification = Extract<Action, { do: 'record' | 'tell' | 'measure' }>;
 
 /**
- * Performs the writes in their order, each once, and hands back the courtesies that go with the ones that were done.
+ * Performs the writes in their order, each once, and returns the notifications that belong to those that were done.
  * Writes to an object that this pass wrote before carry the resourceVersion of that write, so that a rival's write in
  * between is still noticed.
  * Throws Conflict when somebody else wrote first, ApiError for anything that trying again may mend.
@@ -60,7 +60,7 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
   let isRefused = false;
   for (const [index, action] of actions.entries()) {
     if (isHeldUp(action, outcome)) break;
-    if (isRefused && isCourtesy(action)) continue;
+    if (isRefused && isNotification(action)) continue;
     const before = outcome.refusals.size;
     try {
       await effects.traced(action, () => performOne(effects, action, versions, wrote, outcome));
@@ -81,12 +81,12 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
  * follows a refusal is decided anew. Where OpenStack gives no answer it is asked nothing more.
  */
 const isHeldUp = (action: Action, { refusals, again }: Outcome) =>
-  action.do === 'call' ? again !== undefined : refusals.size > 0 && !isApart(action) && !isCourtesy(action);
+  action.do === 'call' ? again !== undefined : refusals.size > 0 && !isApart(action) && !isNotification(action);
 
 const isApart = (action: Action) =>
   action.do === 'apply' || action.do === 'call' || ('isApart' in action && action.isApart === true);
 
-const isCourtesy = ({ do: what }: Action) => what === 'record' || what === 'tell' || what === 'measure';
+const isNotification = ({ do: what }: Action) => what === 'record' || what === 'tell' || what === 'measure';
 
 /** Nothing that follows is done to this owner, or for it. */
 const isLastOf = (owner: string | undefined, rest: readonly Action[]) =>
@@ -96,14 +96,14 @@ const isLastOf = (owner: string | undefined, rest: readonly Action[]) =>
   );
 
 /** Measures, then records and tells, which may take their time; nothing here is a reason to fail. */
-export async function pay(effects: Effects, courtesies: readonly Courtesy[]): Promise<void> {
-  for (const courtesy of courtesies) {
-    if (courtesy.do === 'measure') effects.measure(courtesy);
+export async function notify(effects: Effects, notifications: readonly Notification[]): Promise<void> {
+  for (const notification of notifications) {
+    if (notification.do === 'measure') effects.measure(notification);
   }
   const told: (Promise<void> | void)[] = [];
-  for (const courtesy of courtesies) {
-    if (courtesy.do === 'record') await record(effects, courtesy);
-    else if (courtesy.do === 'tell') told.push(effects.tell(...domainEvent(courtesy)));
+  for (const notification of notifications) {
+    if (notification.do === 'record') await record(effects, notification);
+    else if (notification.do === 'tell') told.push(effects.tell(...domainEvent(notification)));
   }
   // A process that is asked to end waits for this: no other process would publish these events.
   await Promise.all(told);
@@ -161,7 +161,7 @@ async function performOne(
     case 'record':
     case 'tell':
     case 'measure':
-      outcome.courtesies.push(action);
+      outcome.notifications.push(action);
       return;
     case 'lookAgain': {
       const { apiVersion, kind, metadata } = action.about;
@@ -299,7 +299,7 @@ async function record({ kube, name, now }: Effects, { about, type, reason, messa
   try {
     await kube.create(Event, event, name);
   } catch (error) {
-    // An Event is a courtesy: what it tells stands in the status, and a namespace that goes takes none.
+    // The status has what an Event reports, and a namespace that is being deleted takes no Event.
     if (!(error instanceof ApiError)) throw error;
   }
 }

@@ -646,7 +646,7 @@ describe('a pass', () => {
     gate.resolve();
     expect([(await first).status, (await second).status]).toEqual([503, 202]);
   });
-  test('pays its courtesies after the answer, once, and only for what was written', async () => {
+  test('notifies after the answer, once, and only for what was written', async () => {
     const told: Action = { do: 'tell', type: 't', id: 'fact', subject: 's', data: {} };
     const recorded: Action = {
       do: 'record',

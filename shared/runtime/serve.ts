@@ -13,7 +13,7 @@ import { isMissedEvent, timerAlone } from './missed-events.ts';
 import { observeReadable } from './observe.ts';
 import type { Clouds, OpenStackClients } from './openstack/clouds.ts';
 import { sharedPasses } from './passes.ts';
-import { type Effects, type Outcome, pay, perform } from './perform.ts';
+import { type Effects, notify, type Outcome, perform } from './perform.ts';
 import { republishing } from './republish.ts';
 import { imageOf, lifeIn, type Telemetry } from './telemetry.ts';
 import { traceOrigins } from './telemetry-origins.ts';
@@ -97,13 +97,13 @@ export async function runPass<Observed>(
     const refusals = new Map<string, string>();
     const looks: Subject[] = [];
     for (let tries = 1; ; tries++) {
-      const outcome: Outcome = { refusals, courtesies: [], looksAgain: [] };
+      const outcome: Outcome = { refusals, notifications: [], looksAgain: [] };
       const known = refusals.size;
       const subjects = [...batch.subjects, ...looks];
       const decisions = await decideAll(declaration, ports, effects, { ...batch, subjects }, outcome);
       // Kept for all tries: the object that led there may be gone by the next.
       looks.push(...outcome.looksAgain);
-      keep(background, pay(effects, outcome.courtesies));
+      keep(background, notify(effects, outcome.notifications));
       const hasConflict = decisions.some(({ error }) => error instanceof Conflict);
       if (tries === triesPerPass || !(hasConflict || wantsAnotherTry(outcome, known))) return verdictOf(decisions);
       if (hasConflict) await ports.pause(ports.random() * 10 * 2 ** tries);
@@ -156,13 +156,13 @@ async function decideAll<Observed>(
   const made = observed.map((one) =>
     inTurn(async (): Promise<Decision> => {
       if (isUnreadable(one)) return { observed: { unreadable: one.unreadable }, error: one.error };
-      const own: Outcome = { refusals: new Map(), courtesies: [], looksAgain: [] };
+      const own: Outcome = { refusals: new Map(), notifications: [], looksAgain: [] };
       try {
         const actions = decide(one);
         await perform(current, actions, own);
         // Nothing in OpenStack sends events: what is found there is found by looking.
         if (timer && part === undefined && isMissedEvent(decide, one, actions, timer))
-          own.courtesies.push({
+          own.notifications.push({
             do: 'measure',
             metric: 'ot.events.missed',
             value: 1,
@@ -173,7 +173,7 @@ async function decideAll<Observed>(
         return { observed: one, error };
       } finally {
         for (const [name, words] of own.refusals) outcome.refusals.set(name, words);
-        outcome.courtesies.push(...own.courtesies);
+        outcome.notifications.push(...own.notifications);
         outcome.looksAgain.push(...own.looksAgain);
       }
     }),
