@@ -63,7 +63,7 @@ async function run(name: string) {
     const closed = new Promise((resolve) => server.close(resolve));
     if ('closeIdleConnections' in server) server.closeIdleConnections();
     await closed;
-    await served.drained();
+    await served.drain();
     await telemetry.shutdown();
     process.exit();
   });

@@ -48,7 +48,7 @@ export async function serveAlone<Observed>(declaration: FunctionDeclaration<Obse
   const told: DomainEvent[] = [];
   const ends: (() => Promise<void>)[] = [];
   const another: Alone['another'] = (through, aheadMs = 0) => {
-    const { app, drained } = serve(declaration, {
+    const { app, drain } = serve(declaration, {
       kube: through(clientOf(server, server.tokenFor({ namespace: operatorNamespace, name }))),
       telemetry: telemetryOf(name),
       now: () => realClock.now() + aheadMs,
@@ -57,10 +57,10 @@ export async function serveAlone<Observed>(declaration: FunctionDeclaration<Obse
       teller: { tell: (event) => void told.push(event), retell: () => undefined },
       holdOffMs: 0,
     });
-    ends.push(drained);
+    ends.push(drain);
     return posting(async (request) => {
       const response = await app.request('/', request);
-      await drained();
+      await drain();
       return response.status;
     });
   };

@@ -125,7 +125,7 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
       return decided;
     };
     const telemetry = telemetryOf(name);
-    const { app, drained } = serve(
+    const { app, drain } = serve(
       { ...declaration, decide },
       {
         kube: alive,
@@ -145,7 +145,7 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
       const headers = Object.entries(all).map(([key, value]): [string, string] => [`ce-${key}`, value]);
       const request = { method: 'POST', headers: [...headers, ['content-type', 'application/json']], body: '{}' };
       const { status } = await app.request('/', request as RequestInit);
-      await drained();
+      await drain();
       return status;
     };
     return {

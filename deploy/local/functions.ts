@@ -14,7 +14,7 @@ import type { Handler } from './eventing/address.ts';
 export interface LocalFunctions {
   handler(name: string): Handler | undefined;
   /** Resolves when nothing that a function has begun is still under way. */
-  drained(): Promise<void>;
+  drain(): Promise<void>;
 }
 
 /** Serves the functions in this process; several replicas share nothing and answer in turn. */
@@ -43,8 +43,8 @@ export function serveFunctions(
   );
   return {
     handler: (name) => served.get(name)?.handler,
-    drained: async () => {
-      await Promise.all([...served.values()].flatMap(({ replicas }) => replicas.map(({ drained }) => drained())));
+    drain: async () => {
+      await Promise.all([...served.values()].flatMap(({ replicas }) => replicas.map(({ drain }) => drain())));
     },
   };
 }

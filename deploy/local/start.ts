@@ -115,7 +115,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
       holdOffMs: options.holdOffMs ?? defaultHoldOffMs,
       fetchOpenStack: options.fetchOpenStack ?? fetch,
     });
-    started.push(functions.drained);
+    started.push(functions.drain);
     const eventing = await startEventing({
       kube,
       // A source watches under its own ServiceAccount, so that a missing permission shows here.

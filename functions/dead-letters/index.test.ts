@@ -39,7 +39,7 @@ function served(
   onTestFinished(() => log.mockRestore());
   const counted: unknown[] = [];
   const writes = vi.fn(kube.apply);
-  const { app, drained } = serve(declaration, {
+  const { app, drain } = serve(declaration, {
     kube: { ...kube, apply: writes as unknown as Kube['apply'] },
     telemetry: {
       measure: (metric, value, attributes) => {
@@ -61,17 +61,17 @@ function served(
     return [response.status, await response.text()];
   };
   const lines = () => log.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
-  return { post, drained, counted, writes, lines };
+  return { post, drain, counted, writes, lines };
 }
 
 const shown = async () =>
   (await admin.list(Event)) as unknown as { message: string; count: number; involvedObject: object; reason: string }[];
 
 test('what preload did not take is counted, logged and shown at its Trigger, without a word of its data', async () => {
-  const { post, drained, counted, lines } = served();
+  const { post, drain, counted, lines } = served();
   const errors = { knativeerrorcode: '400', knativeerrordata: Buffer.from('hush').toString('base64') };
   expect(await post('/preload', errors)).toEqual([202, '']);
-  await drained();
+  await drain();
   expect(counted).toEqual([{ value: 1, function: 'preload', event: 'message' }]);
   expect(lines()).toEqual([
     {
@@ -93,38 +93,38 @@ test('what preload did not take is counted, logged and shown at its Trigger, wit
 });
 
 test('a storm is a few writes of one Event, whose count is right', async () => {
-  const { post, drained, counted, writes } = served();
+  const { post, drain, counted, writes } = served();
   await Promise.all(
     Array.from({ length: 1500 }, (_, i) => post('/preload', { id: `e-${i}`, knativeerrorcode: '503' })),
   );
-  await drained();
+  await drain();
   expect(await shown()).toMatchObject([{ count: 1500 }]);
   expect((counted as { value: number }[]).reduce((sum, { value }) => sum + value, 0)).toBe(1500);
   expect(writes.mock.calls.length).toBeLessThan(150);
 });
 
 test('where no Trigger has the name it is shown at the Broker, under one Event for all such names', async () => {
-  const { post, drained, counted } = served();
+  const { post, drain, counted } = served();
   for (const path of ['/', '/made-up', '/made-up-too']) expect(await post(path)).toEqual([202, '']);
-  await drained();
+  await drain();
   expect(await shown()).toMatchObject([{ count: 3, involvedObject: { kind: 'Broker', name: 'default' } }]);
   expect(new Set(counted.map((point) => (point as { function: string }).function))).toEqual(new Set(['unknown']));
 });
 
 test('at most ten Events are written by one pass, and every letter is counted', async () => {
-  const { post, drained, counted, writes } = served();
+  const { post, drain, counted, writes } = served();
   const codes = Array.from({ length: 40 }, (_, i) => String(400 + i));
   await Promise.all(codes.map((knativeerrorcode, i) => post('/preload', { id: `e-${i}`, knativeerrorcode })));
-  await drained();
+  await drain();
   expect(counted).toHaveLength(40);
   expect(writes.mock.calls.length).toBeLessThanOrEqual(11);
 });
 
 test('while the API server is away letters are answered 202, logged and counted', async () => {
   const away = async () => Promise.reject(new ApiError(503, 'ServiceUnavailable', 'etcd is away'));
-  const { post, drained, counted, lines } = served({ ...admin, get: away, apply: away } as unknown as Kube);
+  const { post, drain, counted, lines } = served({ ...admin, get: away, apply: away } as unknown as Kube);
   expect(await post('/preload')).toEqual([202, '']);
-  await drained();
+  await drain();
   expect(counted).toEqual([{ value: 1, function: 'unknown', event: 'message' }]);
   expect(lines()).toMatchObject([{ failed: 'preload' }]);
 });
@@ -132,9 +132,9 @@ test('while the API server is away letters are answered 202, logged and counted'
 test('an Event that cannot be written is no reason to count twice, nor to be asked again', async () => {
   for (const status of [403, 409, 500]) {
     const refuse = async () => Promise.reject(new ApiError(status, '', 'no'));
-    const { post, drained, counted } = served({ ...admin, apply: refuse } as unknown as Kube);
+    const { post, drain, counted } = served({ ...admin, apply: refuse } as unknown as Kube);
     expect(await post('/preload')).toEqual([202, '']);
-    await drained();
+    await drain();
     expect(counted).toEqual([{ value: 1, function: 'preload', event: 'message' }]);
   }
 });

@@ -112,7 +112,7 @@ function aSink(fail: () => Promise<void> = async () => undefined) {
     },
     decide: () => [],
   });
-  const { app, drained } = serve(declaration, {
+  const { app, drain } = serve(declaration, {
     kube: {} as Kube,
     telemetry: telemetryOf('dead-letters'),
     now: () => 0,
@@ -124,14 +124,14 @@ function aSink(fail: () => Promise<void> = async () => undefined) {
     const response = await app.fetch(request);
     return [response.status, await response.text()];
   };
-  return { answer, drained, batches, pauses, logged: () => lines.mock.calls.map(([line]) => String(line)) };
+  return { answer, drain, batches, pauses, logged: () => lines.mock.calls.map(([line]) => String(line)) };
 }
 
 describe('a function for dead letters', () => {
   test('is woken by any event, at any path, and answers 202 with an empty body', async () => {
-    const { answer, drained, batches } = aSink();
+    const { answer, drain, batches } = aSink();
     for (const path of ['/', '/prune']) expect(await answer(post(path))).toEqual([202, '']);
-    await drained();
+    await drain();
     expect(batches.flatMap(({ messages }) => messages)).toMatchObject([
       { id: 'e-1', type: 'made.v1', data: { failed: undefined } },
       { id: 'e-1', type: 'made.v1', data: { failed: 'prune' } },
@@ -139,20 +139,20 @@ describe('a function for dead letters', () => {
   });
   test('answers before its pass is over, and never so that the letter comes again', async () => {
     const gate = Promise.withResolvers<void>();
-    const { answer, drained, logged } = aSink(() => gate.promise);
+    const { answer, drain, logged } = aSink(() => gate.promise);
     expect(await answer(post('/prune'))).toEqual([202, '']);
     gate.reject(new Error('etcd is away'));
-    await drained();
+    await drain();
     expect(logged().join('\n')).toContain('etcd is away');
     expect(await answer(post('/prune'))).toEqual([202, '']);
-    await drained();
+    await drain();
   });
   test('takes all letters that come during a pass, and for a second after it, in the next one', async () => {
     const gate = Promise.withResolvers<void>();
-    const { answer, drained, batches, pauses } = aSink(() => gate.promise);
+    const { answer, drain, batches, pauses } = aSink(() => gate.promise);
     for (let i = 0; i < 500; i++) await answer(post('/prune', { 'ce-id': `e-${i}` }));
     gate.resolve();
-    await drained();
+    await drain();
     expect(batches.map(({ messages }) => messages.length)).toEqual([1, 499]);
     expect(pauses).toEqual([1000, 1000]);
   });
@@ -162,7 +162,7 @@ describe('a function for dead letters', () => {
     expect(batches).toEqual([]);
   });
   test('answers whatever it is sent with one of 202 and 400, which nobody repeats', async () => {
-    const { answer, drained } = aSink();
+    const { answer, drain } = aSink();
     const header = fc.constantFrom('ce-id', 'ce-source', 'ce-type', 'ce-time', 'ce-knativeerrordest', 'content-type');
     const value = fc.oneof(
       fc.stringMatching(/^[!-~]([ -~]{0,30}[!-~])?$/),
@@ -182,6 +182,6 @@ describe('a function for dead letters', () => {
       ),
       { numRuns: 300 },
     );
-    await drained();
+    await drain();
   });
 });

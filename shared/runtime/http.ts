@@ -43,7 +43,7 @@ export function eventRoute(declaration: FunctionDeclaration, context: RouteConte
     }
     origins.note(headers);
     const passed = pass(incoming.batch);
-    keep(
+    waitUntil(
       background,
       passed.catch(() => undefined),
     );
@@ -89,7 +89,7 @@ export function deadLetterRoute(name: string, context: RouteContext, run: (batch
     logLetter(name, letter);
     origins.note(c.req.header());
     waiting.push({ ...letter, time: undefined, data: letter });
-    keep(
+    waitUntil(
       background,
       pass(none).catch((error: unknown) => later(name, error)),
     );
@@ -128,7 +128,7 @@ const log = (level: 'warn' | 'error', name: string, message: string) =>
   console.error(JSON.stringify({ level, function: name, message: message.slice(0, 500) }));
 
 /** Goes on after the answer; what fails there is for the log. */
-export function keep(background: Set<Promise<unknown>>, promise: Promise<unknown>) {
+export function waitUntil(background: Set<Promise<unknown>>, promise: Promise<unknown>) {
   const settled = promise
     .catch((error: unknown) => later('notifications', error))
     .finally(() => background.delete(settled));

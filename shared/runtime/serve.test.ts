@@ -83,7 +83,7 @@ function served({ observe, decide = () => [], refuse, tell, now = () => startMs 
     },
     decide,
   });
-  const { app, drained } = serve(declaration, {
+  const { app, drain } = serve(declaration, {
     kube,
     telemetry: telemetryOf('turn-widget'),
     now,
@@ -93,7 +93,7 @@ function served({ observe, decide = () => [], refuse, tell, now = () => startMs 
   });
   const post = (headers: Record<string, string>, body: string | Uint8Array<ArrayBuffer> = '{}', path = '/') =>
     app.request(path, { method: 'POST', headers, body });
-  return { app, post, drained, writes, batches, pauses, told, retold: () => retold };
+  return { app, post, drain, writes, batches, pauses, told, retold: () => retold };
 }
 
 const event = (type: string, more: Record<string, string> = {}) => ({
@@ -658,22 +658,22 @@ describe('a pass', () => {
     };
     const happy = served({ decide: () => [status, told, recorded] });
     await happy.post(changed);
-    await happy.drained();
+    await happy.drain();
     expect(happy.told).toEqual(['fact']);
     expect(happy.writes[0]).toBe('patch Widget w');
     expect(happy.writes[1]).toMatch(/^create Event w\.[0-9a-f]{16}$/);
     const sad = served({ decide: () => [status, told], refuse: () => conflict });
     await sad.post(changed);
-    await sad.drained();
+    await sad.drain();
     expect(sad.told).toEqual([]);
   });
   test('delays the end of the process until its events are published', async () => {
     const taken = Promise.withResolvers<void>();
     const told: Action = { do: 'tell', type: 't', id: 'fact', subject: 's', data: {} };
-    const { post, drained } = served({ decide: () => [status, told], tell: () => taken.promise });
+    const { post, drain } = served({ decide: () => [status, told], tell: () => taken.promise });
     expect((await post(changed)).status).toBe(202);
     let hasEnded = false;
-    const ended = drained().then(() => {
+    const ended = drain().then(() => {
       hasEnded = true;
     });
     await new Promise((resolve) => setImmediate(resolve));
@@ -691,9 +691,9 @@ describe('a pass', () => {
       once: '1',
     };
     const forbidden = new ApiError(403, 'Forbidden', 'the namespace is being terminated');
-    const { post, drained } = served({ decide: () => [recorded], refuse: () => forbidden });
+    const { post, drain } = served({ decide: () => [recorded], refuse: () => forbidden });
     expect((await post(changed)).status).toBe(202);
-    await drained();
+    await drain();
   });
   test('of a sweep tells again what was told', async () => {
     const { post, retold } = served();

@@ -6,7 +6,7 @@ import { defaultHoldOffMs } from '../rules/slots.ts';
 import { traceBegunBy } from '../rules/trace-begun.ts';
 import { limitConcurrency } from './concurrency.ts';
 import { Again, Conflict } from './errors.ts';
-import { deadLetterRoute, eventRoute, keep, type RouteContext } from './http.ts';
+import { deadLetterRoute, eventRoute, type RouteContext, waitUntil } from './http.ts';
 import type { Kube } from './kube.ts';
 import { laterLooks } from './later-looks.ts';
 import { isMissedEvent, timerAlone } from './missed-events.ts';
@@ -61,11 +61,11 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
     deadLetterRoute(declaration.name, context, run);
   else eventRoute(declaration as FunctionDeclaration, context);
   /** Resolves when all that was begun is done: for SIGTERM. */
-  const drained = async () => {
+  const drain = async () => {
     later.forget();
     while (background.size > 0) await Promise.all(background);
   };
-  return { app, drained };
+  return { app, drain };
 }
 
 const nothing: Batch = { subjects: [], messages: [], sweep: false, audit: false };
@@ -91,7 +91,7 @@ export async function runPass<Observed>(
   { background, republish, lookLater }: Process,
 ): Promise<Verdict> {
   const { telemetry } = ports;
-  if (batch.sweep || batch.audit) keep(background, republish());
+  if (batch.sweep || batch.audit) waitUntil(background, republish());
   const effects = effectsOf(declaration.name, ports, lookLater);
   const tryUntilDone = async () => {
     const refusals = new Map<string, string>();
@@ -103,7 +103,7 @@ export async function runPass<Observed>(
       const decisions = await decideAll(declaration, ports, effects, { ...batch, subjects }, outcome);
       // Kept for all tries: the object that led there may be gone by the next.
       looks.push(...outcome.looksAgain);
-      keep(background, notify(effects, outcome.notifications));
+      waitUntil(background, notify(effects, outcome.notifications));
       const hasConflict = decisions.some(({ error }) => error instanceof Conflict);
       if (tries === triesPerPass || !(hasConflict || wantsAnotherTry(outcome, known))) return verdictOf(decisions);
       if (hasConflict) await ports.pause(ports.random() * 10 * 2 ** tries);

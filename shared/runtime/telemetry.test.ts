@@ -194,7 +194,7 @@ function served(options: { action?: Action; write?: () => Promise<unknown> } = {
   });
   const write = options.write ?? (async () => widget);
   const told: unknown[] = [];
-  const { app, drained } = serve(declaration, {
+  const { app, drain } = serve(declaration, {
     kube: { patch: write, create: write } as unknown as Kube,
     telemetry: telemetryOf('turn-widget'),
     now: () => 0,
@@ -217,7 +217,7 @@ function served(options: { action?: Action; write?: () => Promise<unknown> } = {
         ...more,
       },
     });
-  return { post, drained, told };
+  return { post, drain, told };
 }
 
 describe('a function that is served', () => {
@@ -259,9 +259,9 @@ describe('a function that is served', () => {
     const since = '2026-01-01T00:00:00.000Z';
     const trace = { machine: { uid: '8f3c' }, image };
     const waited: Action = { do: 'measure', metric: 'ot.machine.ready.duration', value: 2.5, since, trace };
-    const { post, drained } = served({ action: waited });
+    const { post, drain } = served({ action: waited });
     await post();
-    await drained();
+    await drain();
     const [span, ...others] = named('ot.machine.ready.duration');
     expect(others).toEqual([]);
     expect(span?.spanContext().traceId).toBe(spanContextOf(trace).traceId);
@@ -301,9 +301,9 @@ describe('a function that is served', () => {
   });
   test('tells others which trace they may join, and nothing that is no part of the event', async () => {
     const event = { type: 'widget.turned.v1', id: '1', subject: 'lab/w', data: { turns: 3 } };
-    const { post, drained, told } = served({ action: { do: 'tell', ...event, trace: image } });
+    const { post, drain, told } = served({ action: { do: 'tell', ...event, trace: image } });
     await post();
-    await drained();
+    await drain();
     expect(told).toEqual([{ ...event, traceparent: traceparentOf(image) }]);
   });
   test('links a pass with the traces of all events that share it, and with those of no other', async () => {
@@ -334,13 +334,13 @@ describe('a function that is served', () => {
     expect(text).toContain('ot_write_conflicts_total{function="turn-widget"} 5\n');
   });
   test('counts what a timer alone led to, and no event had', async () => {
-    const { post, drained } = served();
+    const { post, drain } = served();
     await post();
-    await drained();
+    await drain();
     expect(await running.metrics()).not.toContain('ot_events_missed_total{');
     const sweep = '/apis/v1/namespaces/sync-operator/pingsources/sweep';
     await post({ 'ce-type': 'dev.knative.sources.ping', 'ce-source': sweep });
-    await drained();
+    await drain();
     expect(await running.metrics()).toContain('ot_events_missed_total{function="turn-widget",timer="sweep"} 1\n');
   });
 });
