@@ -7,10 +7,10 @@ import { operatorNamespace } from '../shared/rules/operator.ts';
 import { observeState } from '../shared/runtime/gauges.ts';
 import { type Kube, kubeClient } from '../shared/runtime/kube.ts';
 import { openStackClients } from '../shared/runtime/openstack/clouds.ts';
+import { publisher } from '../shared/runtime/publish.ts';
 import { serve } from '../shared/runtime/serve.ts';
 import { observeServers } from '../shared/runtime/server-gauges.ts';
 import { telemetryOf } from '../shared/runtime/telemetry.ts';
-import { teller } from '../shared/runtime/tell.ts';
 
 /** Filled in when the image is made (deploy/bundle.ts). */
 const functions = (process.env.OT_FUNCTIONS ?? '').split(',').filter(Boolean);
@@ -51,7 +51,7 @@ async function run(name: string) {
     now: Date.now,
     pause: (milliseconds) => sleep(milliseconds),
     random: Math.random,
-    teller: teller(
+    publisher: publisher(
       () => process.env.K_SINK,
       sourceOf(name),
       fetch,

@@ -46,7 +46,7 @@ async function fate(declaration: FunctionDeclaration, request: Posted) {
       now: () => 0,
       pause: async () => undefined,
       random: () => 0,
-      teller: { tell: () => undefined, retell: () => undefined },
+      publisher: { publish: () => undefined, republish: () => undefined },
     },
   );
   const spec = triggers.get(declaration.name);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { KubernetesObject, ObjectReference, Resource } from './resources/resource.ts';
-import type { Action, Tell } from './rules/actions.ts';
+import type { Action, Publish } from './rules/actions.ts';
 import type { LabelSelector } from './rules/selectors.ts';
 import type { Kube } from './runtime/kube.ts';
 import type { Clouds } from './runtime/openstack/clouds.ts';
@@ -167,7 +167,7 @@ export interface FunctionDeclaration<Observed = unknown> {
 /** The domain events about the objects of a kind, rebuilt from their status: with the same ids and the same `time` in `data`. */
 export interface Facts<T extends KubernetesObject = KubernetesObject> {
   resource: Resource<T>;
-  of(object: T): readonly Tell[];
+  of(object: T): readonly Publish[];
 }
 
 /** An object that could not be read in a pass, and why. The pass decides nothing about it, and only its events are redelivered. */

@@ -8,9 +8,9 @@ import type { KubernetesObject, ObjectReference, Resource } from '../shared/reso
 import { pingAttributes } from '../shared/rules/event-filter.ts';
 import { operatorNamespace } from '../shared/rules/operator.ts';
 import type { Kube } from '../shared/runtime/kube.ts';
+import type { DomainEvent } from '../shared/runtime/publish.ts';
 import { serve } from '../shared/runtime/serve.ts';
 import { telemetryOf } from '../shared/runtime/telemetry.ts';
-import type { DomainEvent } from '../shared/runtime/tell.ts';
 
 /** An instance of a function: each call posts the event that Knative would, and resolves with the answer's status once all that was begun is done. */
 export interface Instance {
@@ -54,7 +54,7 @@ export async function serveAlone<Observed>(declaration: FunctionDeclaration<Obse
       now: () => realClock.now() + aheadMs,
       pause: async () => undefined,
       random: () => 0,
-      teller: { tell: (event) => void told.push(event), retell: () => undefined },
+      publisher: { publish: (event) => void told.push(event), republish: () => undefined },
       holdOffMs: 0,
     });
     ends.push(drain);

@@ -135,7 +135,7 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
         pause: async () => undefined,
         random: () => 0,
         after: () => () => undefined,
-        teller: { tell: () => undefined, retell: () => undefined },
+        publisher: { publish: () => undefined, republish: () => undefined },
         holdOffMs: 0,
       },
     );

@@ -73,7 +73,7 @@ async function redelivered(declaration: FunctionDeclaration, subjects: readonly 
     now: Date.now,
     pause: async () => undefined,
     random: () => 0,
-    teller: { tell: () => undefined, retell: () => undefined },
+    publisher: { publish: () => undefined, republish: () => undefined },
   };
   const batch: Batch = { subjects, messages: [], sweep: false, audit: false };
   const process = {

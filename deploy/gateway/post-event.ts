@@ -1,5 +1,5 @@
 import { CloudEvent, HTTP } from 'cloudevents';
-import { authorizationFrom } from '../../shared/runtime/tell.ts';
+import { authorizationFrom } from '../../shared/runtime/publish.ts';
 import type { PipelineEvent } from './read-event.ts';
 import { Refusal } from './refusal.ts';
 

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { openStackClients } from '../../shared/runtime/openstack/clouds.ts';
+import { publisher } from '../../shared/runtime/publish.ts';
 import { serve } from '../../shared/runtime/serve.ts';
 import { telemetryOf } from '../../shared/runtime/telemetry.ts';
-import { teller } from '../../shared/runtime/tell.ts';
 import type { ApiServer } from './api-server/api-server.ts';
 import { clientOf } from './client.ts';
 import type { Clock } from './clock.ts';
@@ -65,7 +65,7 @@ function replicasOf(
       now: clock.now,
       pause: (milliseconds) => sleep(milliseconds),
       random: Math.random,
-      teller: teller(sink, source),
+      publisher: publisher(sink, source),
       holdOffMs,
     });
   });

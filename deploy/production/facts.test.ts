@@ -14,7 +14,7 @@ import { aWorkspace } from '../../test/workspace-builders.ts';
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
 const said = { reason: 'Because', message: 'It is so.' };
 
-const told = (actions: readonly Action[]) => actions.filter((action) => action.do === 'tell');
+const told = (actions: readonly Action[]) => actions.filter((action) => action.do === 'publish');
 
 const noFields = {
   rootDisk: undefined,

@@ -8,7 +8,7 @@ import {
   type WorkspacePhase,
   type WorkspaceStatus,
 } from '../../shared/resources/pelotech/workspace.ts';
-import type { Action, Tell } from '../../shared/rules/actions.ts';
+import type { Action, Publish } from '../../shared/rules/actions.ts';
 import { conditionOf, withCondition } from '../../shared/rules/conditions.ts';
 import { record, tellable } from '../../shared/rules/image-status.ts';
 import { lasted } from '../../shared/rules/lasted.ts';
@@ -105,7 +105,7 @@ export function stand(workspace: Workspace, standing: WorkspaceStanding, nowMs: 
     ...(isNews
       ? [
           record(workspace, phase === 'Failed', reason, message, `${observedGeneration}/${now}`),
-          tell(workspace, { phase, reason, message, time: now }),
+          publish(workspace, { phase, reason, message, time: now }),
         ]
       : []),
     ...(phase === 'Ready' && before.readyAt === undefined ? measured(workspace, conditions) : []),
@@ -124,11 +124,11 @@ interface Fact {
 }
 
 /** Its id is made of what the status keeps. */
-function tell(workspace: Workspace, { phase, reason, message, time }: Fact): Tell {
+function publish(workspace: Workspace, { phase, reason, message, time }: Fact): Publish {
   const { uid, name, generation } = workspace.metadata;
   const fact = phase === 'Ready' ? 'ready' : 'failed';
   return {
-    do: 'tell',
+    do: 'publish',
     type: workspaceFact(fact),
     id: digestOf([uid, fact, phase === 'Failed' ? reason : '', time]),
     subject: name,
@@ -143,7 +143,7 @@ export const workspaceFacts: Facts<Workspace> = {
   of: (workspace) => {
     const { phase, message = '', conditions, lastPhaseTransitionTime: time } = workspace.status ?? {};
     if ((phase !== 'Ready' && phase !== 'Failed') || time === undefined) return [];
-    return [tell(workspace, { phase, reason: conditionOf(conditions, 'Ready')?.reason ?? phase, message, time })];
+    return [publish(workspace, { phase, reason: conditionOf(conditions, 'Ready')?.reason ?? phase, message, time })];
   },
 };
 

@@ -52,7 +52,7 @@ function served(
     now: realClock.now,
     pause: async () => undefined,
     random: () => 0,
-    teller: { tell: () => undefined, retell: () => undefined },
+    publisher: { publish: () => undefined, republish: () => undefined },
   });
   const post = async (path: string, attributes: Record<string, string> = {}, body = '{"password":"hush"}') => {
     const all = { specversion: '1.0', id: 'e-1', source: '/ci', type: 'ot.pelotech.image.published.v1', ...attributes };

@@ -25,7 +25,7 @@ export function decide(observed: Observed): Action[] {
     ...(made
       ? [{ do: 'create', resource: VMDiskImage, object: made, trace: traceOfMachine(first, undefined) } as const]
       : []),
-    ...machines.flatMap((machine) => tell(machine, findingOf(machine, observed, template), observed)),
+    ...machines.flatMap((machine) => publish(machine, findingOf(machine, observed, template), observed)),
   ];
 }
 
@@ -36,7 +36,7 @@ const byAge = ({ metadata: a }: VirtualMachine, { metadata: b }: VirtualMachine)
  * The machine's condition, and an Event where the template is not what counts; nothing where it says so already. That a
  * machine fails for want of an image is provision-vm's to tell, which writes its phase.
  */
-function tell(machine: VirtualMachine, finding: Finding | undefined, { nowMs, image }: Observed): Action[] {
+function publish(machine: VirtualMachine, finding: Finding | undefined, { nowMs, image }: Observed): Action[] {
   if (!finding) return [];
   const { name, namespace, uid, generation } = machine.metadata;
   const { status, reason, message, differences } = finding;

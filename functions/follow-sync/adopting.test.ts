@@ -78,7 +78,7 @@ describe('a snapshot that is ready', () => {
       },
     ]);
     expect(statuses[0]?.message).toContain('It is not deleted with the image.');
-    expect(actions).toMatchObject([{}, { do: 'record', type: 'Normal' }, { do: 'tell' }]);
+    expect(actions).toMatchObject([{}, { do: 'record', type: 'Normal' }, { do: 'publish' }]);
   });
   test.each<[string, Found]>([
     ['of the class that is wanted', { snapshotClass: 'ebs-snapshot' }],

@@ -29,7 +29,7 @@ function pass(observed: Partial<Observed> & Pick<Observed, 'image'>, data: Recor
     refusals: new Map(),
     ...observed,
   });
-  const writes = actions.filter(({ do: verb }) => !['record', 'tell', 'measure'].includes(verb));
+  const writes = actions.filter(({ do: verb }) => !['record', 'publish', 'measure'].includes(verb));
   const statuses = actions.filter(
     (action): action is Extract<Action, { do: 'patchStatus' }> => action.do === 'patchStatus',
   );

@@ -132,7 +132,7 @@ describe('an annotation that names a revision', () => {
     ]);
     expect(actions.slice(1)).toMatchObject([
       { do: 'record', type: 'Normal', reason: 'RevisionPinned' },
-      { do: 'tell', type: 'ot.pelotech.disk-image.succeeded.v1', data: { revision: 2 } },
+      { do: 'publish', type: 'ot.pelotech.disk-image.succeeded.v1', data: { revision: 2 } },
     ]);
   });
   test('takes effect once', () => {

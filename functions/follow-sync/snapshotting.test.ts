@@ -43,7 +43,7 @@ function pass(found: VMDiskImage, more: Partial<Observed> & { data?: Record<stri
     ...rest,
   });
   const statuses = actions.filter((action) => action.do === 'patchStatus').map(({ status }) => status);
-  const verbs = actions.map(({ do: verb }) => verb).filter((verb) => !['record', 'tell', 'measure'].includes(verb));
+  const verbs = actions.map(({ do: verb }) => verb).filter((verb) => !['record', 'publish', 'measure'].includes(verb));
   return { actions, verbs, statuses };
 }
 

@@ -47,7 +47,7 @@ test.each([
       now: () => start,
       pause: async () => undefined,
       random: () => 0,
-      teller: { tell: () => undefined, retell: () => undefined },
+      publisher: { publish: () => undefined, republish: () => undefined },
     };
     const batch = { subjects: [subjectOf('a'), subjectOf('b')], messages: [], sweep: false, audit: false };
     const verdict = await runPass(declaration, ports, batch, [], {

@@ -4,7 +4,7 @@ import {
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, withCondition } from '../../shared/rules/conditions.ts';
-import { record, tell, tellable, traceOf } from '../../shared/rules/image-status.ts';
+import { publish, record, tellable, traceOf } from '../../shared/rules/image-status.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import type { Observed } from './observed.ts';
 import { heldBy, isPinned, type Revision, revisionsOf, snapshotOf, usableRevisions } from './revisions.ts';
@@ -54,7 +54,7 @@ function use(observed: Observed, of: Revision, isPin: boolean): Action[] {
     { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace: traceOf(image) },
     record(image, false, reason, message, `${revision}/${now}`),
     // Machines may wait for this, for example if the newest is lost.
-    ...(isAtRest ? [tell(image, 'succeeded', revision, now, { phase: 'Succeeded', reason, message })] : []),
+    ...(isAtRest ? [publish(image, 'succeeded', revision, now, { phase: 'Succeeded', reason, message })] : []),
   ];
 }
 

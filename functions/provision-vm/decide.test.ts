@@ -325,7 +325,7 @@ describe('a machine of KubeVirt', () => {
       expect.objectContaining({ do: 'measure', metric: 'ot.machine.ready.duration', value: 10, since }),
     );
     expect(found.actions).toContainEqual(
-      expect.objectContaining({ do: 'tell', type: 'ot.pelotech.virtual-machine.ready.v1' }),
+      expect.objectContaining({ do: 'publish', type: 'ot.pelotech.virtual-machine.ready.v1' }),
     );
   });
   describe('has the addresses that its instance reports', () => {

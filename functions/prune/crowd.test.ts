@@ -64,7 +64,7 @@ function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
     now: () => Date.now(),
     pause: async () => undefined,
     random: () => 0,
-    teller: { tell: () => undefined, retell: () => undefined },
+    publisher: { publish: () => undefined, republish: () => undefined },
   };
   const pass = async (batch: Partial<Batch>) => {
     next = [];

@@ -77,7 +77,7 @@ describe('a deleted image that nobody holds', () => {
   test('loses it when nothing is left, which is told and counted with the rule', () => {
     expect(pass({ image })).toMatchObject([
       { do: 'patchMetadata', metadata: { finalizers: [] } },
-      { do: 'tell', type: 'ot.pelotech.disk-image.pruned.v1', data: { rule: 'Deleted' } },
+      { do: 'publish', type: 'ot.pelotech.disk-image.pruned.v1', data: { rule: 'Deleted' } },
       { do: 'measure', metric: 'ot.image.pruned', attributes: { rule: 'Deleted' } },
     ]);
   });
@@ -264,8 +264,8 @@ describe('an image that nobody deleted', () => {
     const { annotations = {} } = (patch as { metadata: { annotations?: Record<string, string> } }).metadata;
     const gone = (status: VMDiskImageStatus) =>
       pass({ image: aVMDiskImage({ deleted: true, annotations, status }) })[1];
-    expect(gone(hourAgo)).toMatchObject({ do: 'tell', data: { rule: 'WhenUnreferenced' } });
-    expect(gone({ unreferencedSince: at(99) })).toMatchObject({ do: 'tell', data: { rule: 'Deleted' } });
+    expect(gone(hourAgo)).toMatchObject({ do: 'publish', data: { rule: 'WhenUnreferenced' } });
+    expect(gone({ unreferencedSince: at(99) })).toMatchObject({ do: 'publish', data: { rule: 'Deleted' } });
   });
   test('that a crash left marked is not marked again', () => {
     const [patch] = pass({ image: unused(), data: policy });

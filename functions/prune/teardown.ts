@@ -13,7 +13,7 @@ import {
 } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
-import { record, tell, traceOf } from '../../shared/rules/image-status.ts';
+import { publish, record, traceOf } from '../../shared/rules/image-status.ts';
 import { sayReference } from '../../shared/rules/references.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import type { Left } from './decide.ts';
@@ -71,7 +71,7 @@ export function takeDown(
   const rule = ruleOf(image);
   return [
     { do: 'patchMetadata', resource: VMDiskImageKind, of: image, metadata: { finalizers: others }, trace },
-    tell(image, 'pruned', image.status?.revision ?? 0, deletionTimestamp, { rule, reason: rule }),
+    publish(image, 'pruned', image.status?.revision ?? 0, deletionTimestamp, { rule, reason: rule }),
     { do: 'measure', metric: 'ot.image.pruned', value: 1, attributes: { rule } },
   ];
 }

@@ -84,7 +84,7 @@ async function pass(kube: Kube, refused?: { verb: 'get' | 'list'; kind: string; 
     now: () => start,
     pause: async () => undefined,
     random: () => 0,
-    teller: { tell: () => undefined, retell: () => undefined },
+    publisher: { publish: () => undefined, republish: () => undefined },
   };
   const batch: Batch = { subjects: [subjectOf('new'), subjectOf('ended')], messages: [], sweep: false, audit: false };
   const process = {

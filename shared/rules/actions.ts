@@ -111,7 +111,7 @@ export type Action = { trace?: TraceOf } & (
     }
   /** A domain event for whoever listens; consumers drop a repeated id. Of an object in `about` it is repeated only while that exists. */
   | {
-      do: 'tell';
+      do: 'publish';
       type: string;
       id: string;
       subject: string;
@@ -147,4 +147,4 @@ export type Action = { trace?: TraceOf } & (
   | { do: 'again'; because: string }
 );
 
-export type Tell = Extract<Action, { do: 'tell' }>;
+export type Publish = Extract<Action, { do: 'publish' }>;

@@ -37,7 +37,7 @@ test('each transition is an event of its own, and a repeat of one is not', () =>
   const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 1 } });
   const idAt = (nowMs: number) => {
     const actions = move(image, { to: 'Retrying', reason: 'ImportFailed', message: 'cut off.', nowMs });
-    return actions.find((action) => action.do === 'tell')?.id;
+    return actions.find((action) => action.do === 'publish')?.id;
   };
   expect(idAt(start)).toMatch(/./);
   expect(idAt(start)).toBe(idAt(start));
@@ -52,11 +52,11 @@ test('the events of an image are rebuilt from its history, each by the function 
     const actions = move(image, { to, reason: `Reason${index}`, message: 'why', nowMs: start + index * 1000 });
     const status = actions.flatMap((action) => (action.do === 'patchStatus' ? [action.status] : []));
     image = { ...image, status: Object.assign({ ...image.status }, ...status) };
-    published.push(...actions.filter((action) => action.do === 'tell'));
+    published.push(...actions.filter((action) => action.do === 'publish'));
   }
   const withoutObject = (actions: readonly Action[]) => actions.map((action) => ({ ...action, about: undefined }));
   const by = (name: string) => withoutObject(imageFactsBy(name).of(image));
-  const isOfFollowSync = (action: Action) => action.do === 'tell' && /retrying|succeeded/.test(action.type);
+  const isOfFollowSync = (action: Action) => action.do === 'publish' && /retrying|succeeded/.test(action.type);
   expect(by('follow-sync')).toEqual(withoutObject(published.filter(isOfFollowSync)));
   expect(by('start-sync')).toEqual(withoutObject(published.filter((action) => !isOfFollowSync(action))));
   expect(published).toHaveLength(6);

@@ -7,7 +7,7 @@ import {
   type VMDiskImageStatus,
 } from '../resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../resources/resource.ts';
-import type { Action, Tell, TraceOfImage } from './actions.ts';
+import type { Action, Publish, TraceOfImage } from './actions.ts';
 import { conditionOf, withCondition } from './conditions.ts';
 import { digestOf } from './names.ts';
 import { withoutQuery } from './sources.ts';
@@ -74,10 +74,10 @@ export function move(image: VMDiskImage, { to, reason, message: words, nowMs, fi
 type Entry = NonNullable<VMDiskImageStatus['history']>[number];
 
 /** The domain event of an entry of the history, if its phase has one. An entry of an earlier release lacks some of the data. */
-const told = (image: VMDiskImage, { time, fact: phase, revision, reason, message }: Entry): Tell[] => {
+const told = (image: VMDiskImage, { time, fact: phase, revision, reason, message }: Entry): Publish[] => {
   const fact = factOf[phase as Phase];
   if (fact === undefined || revision === undefined || reason === undefined) return [];
-  return [{ ...tell(image, fact, revision, time, { phase, reason, message }), about: image }];
+  return [{ ...publish(image, fact, revision, time, { phase, reason, message }), about: image }];
 };
 
 /** The facts of an image that this function published, as the image's history has them. */
@@ -168,16 +168,16 @@ export const record = (
 });
 
 /** A domain event about an image; its id is the same however often it is told. */
-export function tell(
+export function publish(
   image: VMDiskImage,
   fact: string,
   revision: number,
   time: string,
   data: Record<string, unknown>,
-): Tell {
+): Publish {
   const { uid, namespace, name } = image.metadata;
   return {
-    do: 'tell',
+    do: 'publish',
     type: diskImageFact(fact),
     id: digestOf([uid, revision, fact, time]),
     subject: `${namespace}/${name}`,

@@ -7,7 +7,7 @@ import {
   type VirtualMachineStatus,
 } from '../resources/pelotech/virtual-machine.ts';
 import type { Condition, VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
-import type { Action, Tell } from './actions.ts';
+import type { Action, Publish } from './actions.ts';
 import { conditionOf, withCondition } from './conditions.ts';
 import { record, tellable } from './image-status.ts';
 import { lasted } from './lasted.ts';
@@ -82,7 +82,7 @@ export function stand(
     ...(isNews
       ? [
           record(machine, phase === 'Failed', reason, message, `${observedGeneration}/${now}`),
-          { ...tell(machine, { phase, reason, message, time: now }), trace },
+          { ...publish(machine, { phase, reason, message, time: now }), trace },
         ]
       : []),
     ...(isFirst
@@ -109,11 +109,11 @@ interface Fact {
 }
 
 /** Its id is made of what the status keeps. */
-function tell(machine: VirtualMachine, { phase, reason, message, time }: Fact): Tell {
+function publish(machine: VirtualMachine, { phase, reason, message, time }: Fact): Publish {
   const { uid, namespace, name, generation } = machine.metadata;
   const fact = phase === 'Ready' ? 'ready' : 'failed';
   return {
-    do: 'tell',
+    do: 'publish',
     type: machineFact(fact),
     id: digestOf([uid, fact, phase === 'Failed' ? reason : '', time]),
     subject: `${namespace}/${name}`,
@@ -129,6 +129,6 @@ export const machineFacts: Facts<VirtualMachine> = {
   of: (machine) => {
     const { phase, message = '', conditions, lastPhaseTransitionTime: time } = machine.status ?? {};
     if (phase === undefined || phase === 'Provisioning' || time === undefined) return [];
-    return [tell(machine, { phase, reason: conditionOf(conditions, 'Ready')?.reason ?? phase, message, time })];
+    return [publish(machine, { phase, reason: conditionOf(conditions, 'Ready')?.reason ?? phase, message, time })];
   },
 };

@@ -118,7 +118,7 @@ function aSink(fail: () => Promise<void> = async () => undefined) {
     now: () => 0,
     pause: async (milliseconds) => void pauses.push(milliseconds),
     random: () => 0,
-    teller: { tell: () => undefined, retell: () => undefined },
+    publisher: { publish: () => undefined, republish: () => undefined },
   });
   const answer = async (request: Request) => {
     const response = await app.fetch(request);

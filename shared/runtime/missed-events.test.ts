@@ -6,7 +6,7 @@ import { isMissedEvent, timerAlone } from './missed-events.ts';
 
 const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
 const writes: Action[] = [{ do: 'create', resource: Widget, object: { metadata: { name: 'w' } } }];
-const tells: Action[] = [{ do: 'tell', type: 'a', id: '1', subject: 'w', data: {} }];
+const tells: Action[] = [{ do: 'publish', type: 'a', id: '1', subject: 'w', data: {} }];
 const subject = { apiVersion: 'v1', kind: 'Pod', namespace: 'a', name: 'b' };
 const message = { id: '1', type: 'a', source: 'b', time: undefined, data: {} };
 const batch = (more: Partial<Batch>): Batch => ({ subjects: [], messages: [], sweep: false, audit: false, ...more });

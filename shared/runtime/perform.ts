@@ -1,7 +1,7 @@
 import type { Subject } from '../function.ts';
 import { Event } from '../resources/core/event.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../resources/resource.ts';
-import type { Action, Tell } from '../rules/actions.ts';
+import type { Action, Publish } from '../rules/actions.ts';
 import { callKey } from '../rules/call-key.ts';
 import { hashedName } from '../rules/names.ts';
 import { refusalKey } from '../rules/refusal-key.ts';
@@ -11,8 +11,8 @@ import type { Kube } from './kube.ts';
 import { type Clouds, isFault } from './openstack/clouds.ts';
 import { OpenStackError } from './openstack/open-stack-error.ts';
 import { Unreachable } from './openstack/session.ts';
+import type { About, DomainEvent } from './publish.ts';
 import { traceparentOf } from './telemetry.ts';
-import type { About, DomainEvent } from './tell.ts';
 
 export interface Effects {
   kube: Kube;
@@ -20,7 +20,7 @@ export interface Effects {
   name: string;
   now(): number;
   /** Posts a domain event; off the critical path, and never a reason to fail. */
-  tell(event: DomainEvent, about: About | undefined): Promise<void> | void;
+  publish(event: DomainEvent, about: About | undefined): Promise<void> | void;
   /** The OpenStacks that this pass observed; undefined where it observed none. */
   clouds(): Clouds | undefined;
   /** Wakes the function for the object after that time, unless the process ends before. */
@@ -44,7 +44,7 @@ export interface Outcome {
   notifications: Notification[];
 }
 
-export type Notification = Extract<Action, { do: 'record' | 'tell' | 'measure' }>;
+export type Notification = Extract<Action, { do: 'record' | 'publish' | 'measure' }>;
 
 /**
  * Performs the writes in their order, each once, and returns the notifications that belong to those that were done.
@@ -86,7 +86,7 @@ const isHeldUp = (action: Action, { refusals, again }: Outcome) =>
 const isApart = (action: Action) =>
   action.do === 'apply' || action.do === 'call' || ('isApart' in action && action.isApart === true);
 
-const isNotification = ({ do: what }: Action) => what === 'record' || what === 'tell' || what === 'measure';
+const isNotification = ({ do: what }: Action) => what === 'record' || what === 'publish' || what === 'measure';
 
 /** Nothing that follows is done to this owner, or for it. */
 const isLastOf = (owner: string | undefined, rest: readonly Action[]) =>
@@ -103,14 +103,14 @@ export async function notify(effects: Effects, notifications: readonly Notificat
   const told: (Promise<void> | void)[] = [];
   for (const notification of notifications) {
     if (notification.do === 'record') await record(effects, notification);
-    else if (notification.do === 'tell') told.push(effects.tell(...domainEvent(notification)));
+    else if (notification.do === 'publish') told.push(effects.publish(...domainEvent(notification)));
   }
   // A process that is asked to end waits for this: no other process would publish these events.
   await Promise.all(told);
 }
 
 /** Only what goes over the wire; others may join the trace of the image by its `traceparent`. */
-export const domainEvent = ({ type, id, subject, data, trace, about }: Tell): [DomainEvent, About | undefined] => [
+export const domainEvent = ({ type, id, subject, data, trace, about }: Publish): [DomainEvent, About | undefined] => [
   { type, id, subject, data, ...(trace ? { traceparent: traceparentOf(trace) } : {}) },
   about && { ...ref(about), uid: about.metadata.uid },
 ];
@@ -159,7 +159,7 @@ async function performOne(
       return orConflict(kube.delete(action.resource, ref(action.of), preconditions));
     }
     case 'record':
-    case 'tell':
+    case 'publish':
     case 'measure':
       outcome.notifications.push(action);
       return;

@@ -1,8 +1,8 @@
 import type { FunctionDeclaration } from '../function.ts';
 import { inRows } from '../rules/rows.ts';
 import { domainEvent } from './perform.ts';
+import type { About } from './publish.ts';
 import type { Ports } from './serve.ts';
-import type { About } from './tell.ts';
 
 /** An audit interval: a Pod is restarted within five minutes, and a function that only an audit starts within ten. */
 const windowMs = 600_000;
@@ -16,7 +16,7 @@ const atOnce = 32;
  */
 export function republishing(
   { facts }: Pick<FunctionDeclaration, 'facts'>,
-  { kube, teller, now }: Pick<Ports, 'kube' | 'teller' | 'now'>,
+  { kube, publisher, now }: Pick<Ports, 'kube' | 'publisher' | 'now'>,
 ): () => Promise<void> {
   const startMs = now();
   let isDone = facts === undefined;
@@ -29,7 +29,7 @@ export function republishing(
       for await (const { items } of kube.pages(facts.resource)) {
         const earlier = items.flatMap(facts.of).filter(({ data }) => isBefore(startMs, String(data.time)));
         for (const row of inRows(earlier, atOnce))
-          await Promise.all(row.map((one) => teller.tell(...domainEvent(one))));
+          await Promise.all(row.map((one) => publisher.publish(...domainEvent(one))));
       }
     } catch (error) {
       isDone = false;
@@ -37,7 +37,7 @@ export function republishing(
     }
   };
   return async () => {
-    await teller.retell(exists);
+    await publisher.republish(exists);
     await publishEarlier();
   };
 }

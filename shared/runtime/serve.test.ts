@@ -6,9 +6,9 @@ import { defineResource, type KubernetesObject } from '../resources/resource.ts'
 import type { Action } from '../rules/actions.ts';
 import { ApiError } from './errors.ts';
 import type { Kube } from './kube.ts';
+import type { EventPublisher } from './publish.ts';
 import { longestUseMs, serve } from './serve.ts';
 import { telemetryOf } from './telemetry.ts';
-import type { Teller } from './tell.ts';
 
 const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
 const widget = Widget.parse({ metadata: { name: 'w', namespace: 'lab', uid: 'uid-w', resourceVersion: '7' } });
@@ -52,14 +52,14 @@ interface Options {
   observe?: FunctionDeclaration<unknown>['observe'];
   decide?: (observed: unknown) => readonly Action[];
   refuse?: Refuse;
-  tell?: Teller['tell'];
+  publish?: EventPublisher['publish'];
   now?: () => number;
 }
 
 const startMs = Date.parse('2026-01-01T00:00:00Z');
 
 /** A function on a fake API server, the passes it made, and what it wrote. */
-function served({ observe, decide = () => [], refuse, tell, now = () => startMs }: Options = {}) {
+function served({ observe, decide = () => [], refuse, publish, now = () => startMs }: Options = {}) {
   const { kube, writes } = fakeKube(refuse);
   const batches: Batch[] = [];
   const pauses: number[] = [];
@@ -89,7 +89,7 @@ function served({ observe, decide = () => [], refuse, tell, now = () => startMs 
     now,
     pause: async (milliseconds) => void pauses.push(milliseconds),
     random: () => 1,
-    teller: { tell: tell ?? (({ id }) => void told.push(id)), retell: () => void retold++ },
+    publisher: { publish: publish ?? (({ id }) => void told.push(id)), republish: () => void retold++ },
   });
   const post = (headers: Record<string, string>, body: string | Uint8Array<ArrayBuffer> = '{}', path = '/') =>
     app.request(path, { method: 'POST', headers, body });
@@ -647,7 +647,7 @@ describe('a pass', () => {
     expect([(await first).status, (await second).status]).toEqual([503, 202]);
   });
   test('notifies after the answer, once, and only for what was written', async () => {
-    const told: Action = { do: 'tell', type: 't', id: 'fact', subject: 's', data: {} };
+    const told: Action = { do: 'publish', type: 't', id: 'fact', subject: 's', data: {} };
     const recorded: Action = {
       do: 'record',
       about: { ...widget, apiVersion: Widget.apiVersion, kind: Widget.kind },
@@ -669,8 +669,8 @@ describe('a pass', () => {
   });
   test('delays the end of the process until its events are published', async () => {
     const taken = Promise.withResolvers<void>();
-    const told: Action = { do: 'tell', type: 't', id: 'fact', subject: 's', data: {} };
-    const { post, drain } = served({ decide: () => [status, told], tell: () => taken.promise });
+    const told: Action = { do: 'publish', type: 't', id: 'fact', subject: 's', data: {} };
+    const { post, drain } = served({ decide: () => [status, told], publish: () => taken.promise });
     expect((await post(changed)).status).toBe(202);
     let hasEnded = false;
     const ended = drain().then(() => {

@@ -14,10 +14,10 @@ import { observeReadable } from './observe.ts';
 import type { Clouds, OpenStackClients } from './openstack/clouds.ts';
 import { sharedPasses } from './passes.ts';
 import { type Effects, notify, type Outcome, perform } from './perform.ts';
+import type { EventPublisher } from './publish.ts';
 import { republishing } from './republish.ts';
 import { imageOf, lifeIn, type Telemetry } from './telemetry.ts';
 import { traceOrigins } from './telemetry-origins.ts';
-import type { Teller } from './tell.ts';
 import { isUnreadable } from './unreadable.ts';
 import { type Decision, type Verdict, verdictOf } from './verdict.ts';
 
@@ -29,7 +29,7 @@ export interface Ports {
   pause(milliseconds: number): Promise<void>;
   /** A number from 0 to 1, so that rivals do not try again in step. */
   random(): number;
-  teller: Teller;
+  publisher: EventPublisher;
   /** For functions that work with OpenStack. */
   clouds?: OpenStackClients;
   /** Runs something later and hands back how to call it off; Node's own timers unless said otherwise. */
@@ -181,7 +181,7 @@ async function decideAll<Observed>(
   return Promise.all(made);
 }
 
-function effectsOf(name: string, { kube, now, teller, telemetry }: Ports, lookLater: Effects['lookLater']): Effects {
+function effectsOf(name: string, { kube, now, publisher, telemetry }: Ports, lookLater: Effects['lookLater']): Effects {
   const phases = new Map<string, string>();
   return {
     name,
@@ -189,7 +189,7 @@ function effectsOf(name: string, { kube, now, teller, telemetry }: Ports, lookLa
     now,
     clouds: () => undefined,
     lookLater,
-    tell: teller.tell,
+    publish: publisher.publish,
     measure: ({ metric, value, attributes, trace, since }) => {
       telemetry.measure(metric, value, attributes);
       if (trace && since) telemetry.lasted(metric, since, value, trace, { ...attributes, ...uidAttributes(trace) });

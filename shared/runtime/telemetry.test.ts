@@ -200,7 +200,7 @@ function served(options: { action?: Action; write?: () => Promise<unknown> } = {
     now: () => 0,
     pause: async () => undefined,
     random: () => 0,
-    teller: { tell: (event) => void told.push(event), retell: () => undefined },
+    publisher: { publish: (event) => void told.push(event), republish: () => undefined },
   });
   const post = (more: Record<string, string> = {}) =>
     app.request('/', {
@@ -301,7 +301,7 @@ describe('a function that is served', () => {
   });
   test('tells others which trace they may join, and nothing that is no part of the event', async () => {
     const event = { type: 'widget.turned.v1', id: '1', subject: 'lab/w', data: { turns: 3 } };
-    const { post, drain, told } = served({ action: { do: 'tell', ...event, trace: image } });
+    const { post, drain, told } = served({ action: { do: 'publish', ...event, trace: image } });
     await post();
     await drain();
     expect(told).toEqual([{ ...event, traceparent: traceparentOf(image) }]);

@@ -62,7 +62,7 @@ async function measure(brokers: readonly MeasuredBroker[], rounds: number): Prom
   const namespace = `eventing-cost-${crypto.randomUUID().slice(0, 8)}`;
   await kube.create(Namespace, { metadata: { name: namespace } });
   try {
-    tell(`${brokers.length} Brokers and their Triggers`);
+    publish(`${brokers.length} Brokers and their Triggers`);
     await makeBrokers(kube, namespace, brokers, functions.urlOf);
     return await runRounds(kube, { namespace, functions, brokers, rounds });
   } finally {
@@ -71,7 +71,7 @@ async function measure(brokers: readonly MeasuredBroker[], rounds: number): Prom
   }
 }
 
-const tell = (line: string) => process.stderr.write(`eventing-cost: ${line} ...\n`);
+const publish = (line: string) => process.stderr.write(`eventing-cost: ${line} ...\n`);
 
 interface Setup {
   namespace: string;
@@ -86,7 +86,7 @@ async function runRounds(kube: Kube, { namespace, functions, brokers, rounds }: 
   const nodes = (await kube.list(Node)).map(({ metadata }) => metadata.name);
   const done: MeasuredRound[] = [];
   for (let round = 0; round <= rounds; round++) {
-    tell(round === 0 ? 'warming up' : `round ${round} of ${rounds}`);
+    publish(round === 0 ? 'warming up' : `round ${round} of ${rounds}`);
     for (const broker of brokers) {
       const url = `${ingress}/${namespace}/${broker.name}`;
       const size = round === 0 ? warmUp : sizes;

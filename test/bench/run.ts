@@ -97,18 +97,18 @@ const wakeOnRealCluster = (): Promise<number | null> => {
 };
 
 async function measure(images: number, rounds: number): Promise<Measured> {
-  const tell = (line: string) => process.stderr.write(`bench: ${line} ...\n`);
-  tell(`a queue of ${shortQueue}`);
+  const publish = (line: string) => process.stderr.write(`bench: ${line} ...\n`);
+  publish(`a queue of ${shortQueue}`);
   const short = await runSyncs(shortQueue);
-  tell(`a queue of ${images}`);
+  publish(`a queue of ${images}`);
   const long = await runSyncs(images);
-  tell(`passes with ${finishedCounts.join(', ')} finished images`);
+  publish(`passes with ${finishedCounts.join(', ')} finished images`);
   const passes = await measurePasses(finishedCounts);
-  tell('downloads that fail');
+  publish('downloads that fail');
   const bytes = await measureFailedBytes();
-  tell('events of an image');
+  publish('events of an image');
   const events = await countImageEvents();
-  tell('processes from their start');
+  publish('processes from their start');
   const starts = await measureStarts(rounds);
   return { runs: [short, long], passes, bytes, events, starts };
 }

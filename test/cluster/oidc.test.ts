@@ -10,7 +10,7 @@ import { applyManifests } from '../../deploy/local/manifests.ts';
 import { imagePublished } from '../../shared/events.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { kubeClient } from '../../shared/runtime/kube.ts';
-import { teller } from '../../shared/runtime/tell.ts';
+import { publisher } from '../../shared/runtime/publish.ts';
 import { eventPolicies, field, kubectl, movedManifests, startSubscriber, until, untilReady } from './oidc-cluster.ts';
 
 const hasKnative = await kubectl('get', 'crd', 'eventpolicies.eventing.knative.dev').then(
@@ -195,12 +195,12 @@ describe.skipIf(!hasKnative)('a Broker with OIDC and our EventPolicies', () => {
     const tokenFile = join(folder, 'start-sync');
     await writeFile(tokenFile, await tokenOf('start-sync'));
     const id = freshId();
-    teller(
+    publisher(
       () => broker,
       '/start-sync',
       fetch,
       () => tokenFile,
-    ).tell({ type: succeeded, id, subject: 's', data: {} }, undefined);
+    ).publish({ type: succeeded, id, subject: 's', data: {} }, undefined);
     await subscriber.hears('/all', 'id', id);
   });
 

@@ -3,7 +3,7 @@ import type { Batch, FunctionDeclaration, Message, Subject, Subscription } from 
 import { type EventAttributes, isWanted } from '../../shared/rules/event-filter.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import type { LabelSelector } from '../../shared/rules/selectors.ts';
-import type { DomainEvent } from '../../shared/runtime/tell.ts';
+import type { DomainEvent } from '../../shared/runtime/publish.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
 

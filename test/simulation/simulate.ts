@@ -68,7 +68,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   const workers: Workers = new Workers(functions, {
     ...around,
     random,
-    tell: (event, from) => broker.posted(event, from),
+    publish: (event, from) => broker.posted(event, from),
     ...(sabotage.through ? { through: sabotage.through } : {}),
     ...(sabotage.mostInFlight ? { mostInFlight: sabotage.mostInFlight } : {}),
   });

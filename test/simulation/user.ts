@@ -26,7 +26,7 @@ import { keepAnnotation } from '../../shared/rules/pruning.ts';
 import { leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
 import { ApiError, isRefusal } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import type { DomainEvent } from '../../shared/runtime/tell.ts';
+import type { DomainEvent } from '../../shared/runtime/publish.ts';
 import { imageNamespace, machineNamespace, snapshotClass, soundPolicy, storageClass } from './cluster.ts';
 import { type Hands, shelves } from './hands.ts';
 import type { Operation } from './plan.ts';

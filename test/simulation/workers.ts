@@ -6,10 +6,10 @@ import { ApiError } from '../../shared/runtime/errors.ts';
 import { type Kube, requestsInFlight, requestTimeoutMs } from '../../shared/runtime/kube.ts';
 import { laterLooks } from '../../shared/runtime/later-looks.ts';
 import { sharedPasses } from '../../shared/runtime/passes.ts';
+import type { DomainEvent } from '../../shared/runtime/publish.ts';
 import { republishing } from '../../shared/runtime/republish.ts';
 import { type Ports, runPass } from '../../shared/runtime/serve.ts';
 import type { Telemetry } from '../../shared/runtime/telemetry.ts';
-import type { DomainEvent } from '../../shared/runtime/tell.ts';
 import type { Faults } from './faults.ts';
 import { PassesOf } from './passes.ts';
 import type { Recorder } from './recorder.ts';
@@ -23,7 +23,7 @@ export interface Surroundings {
   faults: Faults;
   recorder: Recorder;
   random(): number;
-  tell(event: DomainEvent, from: string): void;
+  publish(event: DomainEvent, from: string): void;
   /** What a test puts between a function and its API server. */
   through?(kube: Kube, functionName: string): Kube;
   /** How many requests of a process are with the API server at once, where a test says otherwise than the client does. */
@@ -95,7 +95,7 @@ class Instance {
   }
 
   #ports(): Ports {
-    const { scheduler, faults, random, tell } = this.#around;
+    const { scheduler, faults, random, publish } = this.#around;
     const { name } = this.#declaration;
     return {
       kube: this.#kube('of a pass'),
@@ -103,7 +103,7 @@ class Instance {
       now: () => scheduler.now() + faults.secondsOff(name) * 1000,
       pause: (milliseconds) => new Promise((resolve) => scheduler.after(Math.ceil(milliseconds), resolve)),
       random,
-      teller: { tell: (event) => (this.#isAlive ? tell(event, name) : undefined), retell: () => undefined },
+      publisher: { publish: (event) => (this.#isAlive ? publish(event, name) : undefined), republish: () => undefined },
     };
   }
 

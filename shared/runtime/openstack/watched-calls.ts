@@ -14,7 +14,7 @@ export const watchedCalls =
       try {
         const sent = await run();
         measured(String(sent.status));
-        tell(sent);
+        publish(sent);
         return sent;
       } catch (error) {
         measured('none');
@@ -30,7 +30,7 @@ function attributesOf({ service, operation, method, url }: Call): Record<string,
   return { ...said, 'url.full': `${origin}${pathname}`, 'server.address': hostname };
 }
 
-function tell({ status, requestId }: Awaited<ReturnType<Parameters<SessionPorts['watched']>[1]>>): void {
+function publish({ status, requestId }: Awaited<ReturnType<Parameters<SessionPorts['watched']>[1]>>): void {
   const span = trace.getActiveSpan();
   span?.setAttribute('http.response.status_code', status);
   if (requestId) span?.setAttribute('ot.openstack.request.id', requestId);

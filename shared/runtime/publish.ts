@@ -8,22 +8,22 @@ export interface DomainEvent {
   id: string;
   subject: string;
   data: unknown;
-  /** The trace of what it tells of, by CloudEvents' distributed tracing extension. */
+  /** The trace of what it reports, by CloudEvents' distributed tracing extension. */
   traceparent?: string;
 }
 
 /** The object that an event is about. */
 export type About = ObjectReference & { uid: string };
 
-/** Tells others what happened; a listener that is away or broken never holds up an image. */
-export interface Teller {
-  /** Resolves when the event was accepted or given up. An event without `about` tells of an object that does not exist any more. */
-  tell(event: DomainEvent, about: About | undefined): Promise<void> | void;
-  /** Tells again, under the same ids, what no Broker has acknowledged, unless its object no longer exists. */
-  retell(exists: (about: About) => Promise<boolean>): Promise<void> | void;
+/** Publishes what happened as CloudEvents. A consumer that is down never blocks an image. */
+export interface EventPublisher {
+  /** Resolves when the event was accepted or given up. An event without `about` concerns an object that no longer exists. */
+  publish(event: DomainEvent, about: About | undefined): Promise<void> | void;
+  /** Publishes again, under the same ids, what no Broker has acknowledged, unless its object no longer exists. */
+  republish(exists: (about: About) => Promise<boolean>): Promise<void> | void;
 }
 
-/** How often an event that was not acknowledged is told again. */
+/** How often an event that was not acknowledged is published again. */
 const repeats = 2;
 const keptAtMost = 2000;
 /** So many repeats are posted at once. */
@@ -40,12 +40,12 @@ interface Unacknowledged {
  * Posts domain events to the Broker that `sink` names, if there is one, as the ServiceAccount whose token is in `tokenFile`, if that is
  * named. What is kept for the repeats dies with the process: the objects stay the truth.
  */
-export function teller(
+export function publisher(
   sink: () => string | undefined,
   source: string,
   send: typeof fetch = fetch,
   tokenFile: () => string | undefined = () => undefined,
-): Teller {
+): EventPublisher {
   let kept: Unacknowledged[] = [];
   const keep = (one: Unacknowledged) => {
     if (one.left > 0) kept = [...kept, one].slice(-keptAtMost);
@@ -79,10 +79,10 @@ export function teller(
     keep({ event, about, left: left - 1 });
   };
   return {
-    async tell(event, about) {
+    async publish(event, about) {
       if (!(await post(event))) keep({ event, about, left: repeats });
     },
-    async retell(exists) {
+    async republish(exists) {
       const all = kept;
       kept = [];
       for (const row of inRows(all, atOnce)) await Promise.all(row.map((one) => again(one, exists)));

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { teller } from './tell.ts';
+import { publisher } from './publish.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -16,7 +16,7 @@ function listening(...answers: (number | Error)[]) {
     return new Response(null, { status: answer });
   }) as unknown as typeof fetch;
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
-  return { heard, ...teller(() => 'http://broker.test/', '/source', send) };
+  return { heard, ...publisher(() => 'http://broker.test/', '/source', send) };
 }
 
 const event = (id: string) => ({ type: 'ot.pelotech.disk-image.succeeded.v1', id, subject: 's', data: {} });
@@ -25,40 +25,40 @@ const exists = async () => true;
 
 describe('an event', () => {
   test('that the Broker acknowledged is not published again', async () => {
-    const { heard, tell, retell } = listening();
-    await tell(event('a'), image);
-    await retell(exists);
+    const { heard, publish, republish } = listening();
+    await publish(event('a'), image);
+    await republish(exists);
     expect(heard).toEqual(['a']);
   });
   test.each([
     ['an answer of 503', 503],
     ['no answer', new Error('fetch failed')],
   ])('with %s is published again under the same id until it is acknowledged', async (_, answer) => {
-    const { heard, tell, retell } = listening(answer, answer);
-    await tell(event('a'), image);
-    for (let sweep = 0; sweep < 4; sweep++) await retell(exists);
+    const { heard, publish, republish } = listening(answer, answer);
+    await publish(event('a'), image);
+    for (let sweep = 0; sweep < 4; sweep++) await republish(exists);
     expect(heard).toEqual(['a', 'a', 'a']);
   });
   test('that is never acknowledged is published three times', async () => {
-    const { heard, tell, retell } = listening(...Array.from({ length: 9 }, () => 503));
-    await tell(event('a'), image);
-    for (let sweep = 0; sweep < 5; sweep++) await retell(exists);
+    const { heard, publish, republish } = listening(...Array.from({ length: 9 }, () => 503));
+    await publish(event('a'), image);
+    for (let sweep = 0; sweep < 5; sweep++) await republish(exists);
     expect(heard).toEqual(['a', 'a', 'a']);
   });
   test('about an object that no longer exists is not published again; the event of its end is', async () => {
-    const { heard, tell, retell } = listening(503, 503);
-    await tell(event('of-image'), image);
-    await tell(event('of-end'), undefined);
-    await retell(async () => false);
-    await retell(exists);
+    const { heard, publish, republish } = listening(503, 503);
+    await publish(event('of-image'), image);
+    await publish(event('of-end'), undefined);
+    await republish(async () => false);
+    await republish(exists);
     expect(heard).toEqual(['of-image', 'of-end', 'of-end']);
   });
   test('waits for the next sweep if its object cannot be read', async () => {
-    const { heard, tell, retell } = listening(503);
-    await tell(event('a'), image);
-    await retell(() => Promise.reject(new Error('no answer')));
+    const { heard, publish, republish } = listening(503);
+    await publish(event('a'), image);
+    await republish(() => Promise.reject(new Error('no answer')));
     expect(heard).toEqual(['a']);
-    await retell(exists);
+    await republish(exists);
     expect(heard).toEqual(['a', 'a']);
   });
 });
@@ -74,18 +74,18 @@ test('an event carries the token that its file holds at that moment', async () =
     waiting.shift()?.resolve((request.headers as Record<string, string>).authorization);
     return new Response(null, { status: 401 });
   }) as unknown as typeof fetch;
-  const { tell, retell } = teller(
+  const { publish, republish } = publisher(
     () => 'http://broker.test/',
     '/source',
     send,
     () => file,
   );
   await writeFile(file, 'first\n');
-  const told = tell(event('a'), image);
+  const told = publish(event('a'), image);
   expect(await heard.promise).toBe('Bearer first');
   await writeFile(file, 'renewed\n');
   await told;
-  void retell(exists);
+  void republish(exists);
   expect(await again.promise).toBe('Bearer renewed');
   await rm(folder, { recursive: true });
 });
