@@ -197,7 +197,7 @@ export const saying = (actions: readonly Action[]): string[] =>
   actions.map((action) => {
     if (action.do === 'call') return [action.request.operation, action.request.about].filter(Boolean).join(' ');
     if (action.do === 'lookLater') return `lookLater ${action.afterMs}`;
-    return action.do === 'record' ? `record ${action.type} ${action.reason}` : action.do;
+    return action.do === 'recordEvent' ? `record ${action.type} ${action.reason}` : action.do;
   });
 
 /** The requests of a decision, as they are sent. */

@@ -54,12 +54,12 @@ export function pass({ policy = {}, ...seen }: Seen = {}) {
     writes: actions.filter((action) => 'resource' in action).map((action) => `${action.do} ${action.resource.kind}`),
     status,
     conditions: Object.fromEntries((status?.conditions ?? []).map((one) => [one.type, `${one.status} ${one.reason}`])),
-    warnings: actions.filter((action) => action.do === 'record' && action.type === 'Warning').map(reasonOf),
+    warnings: actions.filter((action) => action.do === 'recordEvent' && action.type === 'Warning').map(reasonOf),
     machine: observed.machine,
   };
 }
 
-const reasonOf = (action: Action) => (action.do === 'record' ? action.reason : '');
+const reasonOf = (action: Action) => (action.do === 'recordEvent' ? action.reason : '');
 
 /** What was made in a pass, of one kind. */
 export const madeIn = (actions: readonly Action[], resource: { kind: string; apiVersion: string }) =>

@@ -10,7 +10,7 @@ import {
 } from '../../shared/resources/pelotech/workspace.ts';
 import type { Action, Publish } from '../../shared/rules/actions.ts';
 import { conditionOf, withCondition } from '../../shared/rules/conditions.ts';
-import { record, tellable } from '../../shared/rules/image-status.ts';
+import { recordEvent, tellable } from '../../shared/rules/image-status.ts';
 import { lasted } from '../../shared/rules/lasted.ts';
 import { digestOf } from '../../shared/rules/names.ts';
 import { changesOf } from '../../shared/rules/status-changes.ts';
@@ -104,7 +104,7 @@ export function stand(workspace: Workspace, standing: WorkspaceStanding, nowMs: 
     { do: 'patchStatus', resource: WorkspaceKind, of: workspace, status: changed },
     ...(isNews
       ? [
-          record(workspace, phase === 'Failed', reason, message, `${observedGeneration}/${now}`),
+          recordEvent(workspace, phase === 'Failed', reason, message, `${observedGeneration}/${now}`),
           publish(workspace, { phase, reason, message, time: now }),
         ]
       : []),

@@ -34,11 +34,11 @@ const told1 = ({ object }: Action & { do: 'apply' }) => {
   return `${object.metadata.name} ${conditions.map(({ status, reason }) => `${status} ${reason}`).join()}`;
 };
 const said = (actions: readonly Action[]) =>
-  actions.flatMap((action) => (action.do === 'record' ? [`${action.type} ${action.reason}`] : []));
+  actions.flatMap((action) => (action.do === 'recordEvent' ? [`${action.type} ${action.reason}`] : []));
 const conditionIn = (actions: readonly Action[]) =>
   JSON.stringify(actions.flatMap((action) => (action.do === 'apply' ? [action.object.status] : [])));
 const messageIn = (actions: readonly Action[]) =>
-  actions.flatMap((action) => (action.do === 'record' ? [action.message] : [])).join();
+  actions.flatMap((action) => (action.do === 'recordEvent' ? [action.message] : [])).join();
 
 const succeeded: VMDiskImageStatus = {
   phase: 'Succeeded',
@@ -172,7 +172,7 @@ describe('where the image is there', () => {
   ])('it trumps a template with %s, and one Event names the field', (_, changes, words) => {
     const actions = pass({ image, machines: [wanting({ vmDiskImageTemplate: { ...template, ...changes } })] });
     expect(told(actions)).toEqual(['demo True ImageFound']);
-    expect(actions.filter((action) => action.do === 'record')).toMatchObject([
+    expect(actions.filter((action) => action.do === 'recordEvent')).toMatchObject([
       { reason: 'TemplateMismatch', once: '1' },
     ]);
     expect(messageIn(actions)).toContain(words);

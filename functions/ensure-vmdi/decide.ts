@@ -57,7 +57,7 @@ function publish(machine: VirtualMachine, finding: Finding | undefined, { nowMs,
       trace: traceOfMachine(machine, image),
     },
     ...(differences.length > 0
-      ? [{ do: 'record', about: machine, type: 'Warning', reason: 'TemplateMismatch', message, once } as const]
+      ? [{ do: 'recordEvent', about: machine, type: 'Warning', reason: 'TemplateMismatch', message, once } as const]
       : []),
   ];
 }

@@ -78,7 +78,7 @@ describe('a snapshot that is ready', () => {
       },
     ]);
     expect(statuses[0]?.message).toContain('It is not deleted with the image.');
-    expect(actions).toMatchObject([{}, { do: 'record', type: 'Normal' }, { do: 'publish' }]);
+    expect(actions).toMatchObject([{}, { do: 'recordEvent', type: 'Normal' }, { do: 'publish' }]);
   });
   test.each<[string, Found]>([
     ['of the class that is wanted', { snapshotClass: 'ebs-snapshot' }],
@@ -121,7 +121,7 @@ describe('a snapshot that cannot be adopted yet', () => {
     expect(condition).toMatchObject({ type: 'Ready', status: 'False', reason });
     expect(statuses[0]?.message).toMatch(message);
     expect(statuses[0]).not.toHaveProperty('phase');
-    expect(actions).toMatchObject([{}, { do: 'record', type: 'Warning', reason }]);
+    expect(actions).toMatchObject([{}, { do: 'recordEvent', type: 'Warning', reason }]);
   });
   test('because no object can have its name is said to be so', () => {
     const named = waiting({ adoption: { snapshot: '..', revision: 1 } }, { annotations: { [adoptSnapshot]: '..' } });

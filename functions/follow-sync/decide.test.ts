@@ -29,7 +29,7 @@ function pass(observed: Partial<Observed> & Pick<Observed, 'image'>, data: Recor
     refusals: new Map(),
     ...observed,
   });
-  const writes = actions.filter(({ do: verb }) => !['record', 'publish', 'measure'].includes(verb));
+  const writes = actions.filter(({ do: verb }) => !['recordEvent', 'publish', 'measure'].includes(verb));
   const statuses = actions.filter(
     (action): action is Extract<Action, { do: 'patchStatus' }> => action.do === 'patchStatus',
   );
@@ -326,8 +326,8 @@ describe('the snapshot of an image that is being deleted', () => {
   ];
   const snapshot = { name: 'ubuntu-r1', revision: 1 };
   test.each([
-    ['is lost', 'Succeeded', isReady('True', 'SnapshotReady'), ['patchStatus', 'record']],
-    ['of an earlier revision is lost', 'Syncing', isReady('True', 'Queued'), ['patchStatus', 'record']],
+    ['is lost', 'Succeeded', isReady('True', 'SnapshotReady'), ['patchStatus', 'recordEvent']],
+    ['of an earlier revision is lost', 'Syncing', isReady('True', 'Queued'), ['patchStatus', 'recordEvent']],
     ['is taken down, and not lost', 'Succeeded', isReady('False', 'TakenDown'), []],
   ] as const)('%s', (_, phase, conditions, verbs) => {
     const found = pass({

@@ -131,7 +131,7 @@ describe('an annotation that names a revision', () => {
       { type: 'SnapshotLost', status: 'False' },
     ]);
     expect(actions.slice(1)).toMatchObject([
-      { do: 'record', type: 'Normal', reason: 'RevisionPinned' },
+      { do: 'recordEvent', type: 'Normal', reason: 'RevisionPinned' },
       { do: 'publish', type: 'ot.pelotech.disk-image.succeeded.v1', data: { revision: 2 } },
     ]);
   });
@@ -150,7 +150,7 @@ describe('an annotation that names a revision', () => {
   ])('that %s changes nothing, and is reported once', (_, asked) => {
     const snapshots = cut(3);
     const { verbs, status, actions } = pass(at3({}, asking(asked)), snapshots);
-    expect(verbs).toEqual(['patchStatus', 'record']);
+    expect(verbs).toEqual(['patchStatus', 'recordEvent']);
     expect(Object.keys(status ?? {})).toEqual(['conditions']);
     const message = `Expected annotation pelotech.ot/use-revision to name a revision that is kept (3), found "${asked}". Nothing is changed.`;
     expect(actions[1]).toMatchObject({ type: 'Warning', reason: 'RevisionNotKept', message });

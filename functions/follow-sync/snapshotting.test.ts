@@ -43,7 +43,9 @@ function pass(found: VMDiskImage, more: Partial<Observed> & { data?: Record<stri
     ...rest,
   });
   const statuses = actions.filter((action) => action.do === 'patchStatus').map(({ status }) => status);
-  const verbs = actions.map(({ do: verb }) => verb).filter((verb) => !['record', 'publish', 'measure'].includes(verb));
+  const verbs = actions
+    .map(({ do: verb }) => verb)
+    .filter((verb) => !['recordEvent', 'publish', 'measure'].includes(verb));
   return { actions, verbs, statuses };
 }
 
@@ -243,7 +245,7 @@ test('an error of the snapshotter is reported at once, and only while it lasts',
     });
     const status = VMDiskImageKind.parse({ ...now, status: { ...now.status, ...statuses[0] } }).status;
     now = { ...now, ...(status ? { status } : {}) };
-    if (statuses[0]) said.push(`${actions.at(-1)?.do === 'record' ? '' : 'no '}Event: ${now.status?.message}`);
+    if (statuses[0]) said.push(`${actions.at(-1)?.do === 'recordEvent' ? '' : 'no '}Event: ${now.status?.message}`);
   }
   const secret = 'snapshotter says: Failed to';
   expect(said).toEqual([

@@ -12,7 +12,7 @@ import {
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
-import { move, record, sayWhy, traceOf } from '../../shared/rules/image-status.ts';
+import { move, recordEvent, sayWhy, traceOf } from '../../shared/rules/image-status.ts';
 import { lasted } from '../../shared/rules/lasted.ts';
 import { snapshotName } from '../../shared/rules/names.ts';
 import { isValid } from '../../shared/rules/policy.ts';
@@ -147,7 +147,7 @@ function saysLost({ image, nowMs }: Observed, isLost: boolean, message: string):
   const reason = isLost ? 'SnapshotLost' : 'SnapshotReady';
   return [
     { do: 'patchStatus', resource: VMDiskImageKind, of: image, status: { conditions, message }, trace: traceOf(image) },
-    record(image, isLost, reason, message, `${image.status?.snapshot?.name}/${toTime(nowMs)}`),
+    recordEvent(image, isLost, reason, message, `${image.status?.snapshot?.name}/${toTime(nowMs)}`),
   ];
 }
 

@@ -4,7 +4,7 @@ import {
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, withCondition } from '../../shared/rules/conditions.ts';
-import { publish, record, tellable, traceOf } from '../../shared/rules/image-status.ts';
+import { publish, recordEvent, tellable, traceOf } from '../../shared/rules/image-status.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import type { Observed } from './observed.ts';
 import { heldBy, isPinned, type Revision, revisionsOf, snapshotOf, usableRevisions } from './revisions.ts';
@@ -52,7 +52,7 @@ function use(observed: Observed, of: Revision, isPin: boolean): Action[] {
   const status = { snapshot, conditions, ...(isAtRest ? { message } : {}) };
   return [
     { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace: traceOf(image) },
-    record(image, false, reason, message, `${revision}/${now}`),
+    recordEvent(image, false, reason, message, `${revision}/${now}`),
     // Machines may wait for this, for example if the newest is lost.
     ...(isAtRest ? [publish(image, 'succeeded', revision, now, { phase: 'Succeeded', reason, message })] : []),
   ];
@@ -72,6 +72,6 @@ function notKept(observed: Observed, asked: string): Action[] {
   const conditions = withCondition(image.status?.conditions, { ...found, observedGeneration }, toTime(nowMs));
   return [
     { do: 'patchStatus', resource: VMDiskImageKind, of: image, status: { conditions }, trace: traceOf(image) },
-    record(image, true, found.reason, message, `${asked}/${toTime(nowMs)}`),
+    recordEvent(image, true, found.reason, message, `${asked}/${toTime(nowMs)}`),
   ];
 }

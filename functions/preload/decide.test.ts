@@ -89,6 +89,6 @@ test.each([
   ],
 ])('%s makes nothing and says so', (_, more, word) => {
   const actions = pass(more as Partial<Observed>);
-  expect(actions).toMatchObject([{ do: 'record', type: 'Warning' }]);
+  expect(actions).toMatchObject([{ do: 'recordEvent', type: 'Warning' }]);
   expect((actions[0] as { message: string }).message).toContain(word);
 });

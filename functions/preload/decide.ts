@@ -3,7 +3,7 @@ import type { Message } from '../../shared/function.ts';
 import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
-import { record } from '../../shared/rules/image-status.ts';
+import { recordEvent } from '../../shared/rules/image-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { type Policy, policyName } from '../../shared/rules/policy.ts';
 import { namespaceFor, publicationFault, publishedAt, publishedImage } from '../../shared/rules/published-image.ts';
@@ -36,11 +36,11 @@ export function decide(observed: Observed): Action[] {
 /** Said where somebody will look: at the image if it is there, else at the policy. */
 function complain({ image, policyMap, published, message }: Observed, reason: string, why: string): Action[] {
   const text = `Event ${message.id} of ${message.source} for image ${published.name}: ${why}.`;
-  if (image) return [record(image, true, reason, text, message.id)];
+  if (image) return [recordEvent(image, true, reason, text, message.id)];
   const about = policyMap ?? {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { name: policyName, namespace: operatorNamespace, uid: '', resourceVersion: '' },
   };
-  return [{ do: 'record', about, type: 'Warning', reason, message: text, once: message.id }];
+  return [{ do: 'recordEvent', about, type: 'Warning', reason, message: text, once: message.id }];
 }

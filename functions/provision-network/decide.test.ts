@@ -72,18 +72,18 @@ describe('a network', () => {
       { ...bare, subnets: [aSubnet(aVirtualNetwork({ name: 'x' }))] },
       ['createSubnet'],
     ],
-    ['that is there is said to be', made(network), ['patchStatus', 'record Normal Available']],
+    ['that is there is said to be', made(network), ['patchStatus', 'recordEvent Normal Available']],
     ['gets another mtu', made(asked, { gateway_ip: '10.9.0.9' }), ['updateNetwork']],
     ['gets mtu and gateway at once', made(asked), ['updateNetwork', 'updateSubnet']],
     [
       'keeps the mtu that Neutron chose',
       made(aVirtualNetwork({ status: { phase: 'Available' } })),
-      ['patchStatus', 'record Normal Available'],
+      ['patchStatus', 'recordEvent Normal Available'],
     ],
     [
       'that is there twice is left alone',
       { networks: [aNetwork(network), aNetwork(network, { id: 'id-two' })] },
-      ['patchStatus', 'record Warning NotUnique'],
+      ['patchStatus', 'recordEvent Warning NotUnique'],
     ],
     ['whose OpenStack is out of reach is left alone', { fault: 'Unreachable' }, ['patchStatus']],
     [

@@ -36,14 +36,18 @@ describe('a machine', () => {
     [
       'with two servers is left alone',
       { servers: [aServer(machine), aServer(machine, { id: 'b' })] },
-      ['patchStatus', 'record Warning NotUnique'],
+      ['patchStatus', 'recordEvent Warning NotUnique'],
     ],
-    ['that runs as asked for is said to', running(), ['patchStatus', 'record Normal Running']],
-    ['that is not to run, and has no server, gets none', { machine: off }, ['patchStatus', 'record Normal NotStarted']],
+    ['that runs as asked for is said to', running(), ['patchStatus', 'recordEvent Normal Running']],
+    [
+      'that is not to run, and has no server, gets none',
+      { machine: off },
+      ['patchStatus', 'recordEvent Normal NotStarted'],
+    ],
     [
       'that is stopped as asked for is said to be',
       running({ machine: off, server: { status: 'SHUTOFF' } }),
-      ['patchStatus', 'record Normal Stopped'],
+      ['patchStatus', 'recordEvent Normal Stopped'],
     ],
     [
       'that is being built is looked at again soon',
@@ -58,7 +62,7 @@ describe('a machine', () => {
     [
       'takes a flavor away that nobody wants any more',
       running({ unwanted: [aFlavor({ vcpus: 9 })] }),
-      ['patchStatus', 'record Normal Running', 'deleteFlavor id-kup-9c-64m-0s'],
+      ['patchStatus', 'recordEvent Normal Running', 'deleteFlavor id-kup-9c-64m-0s'],
     ],
     [
       'that waits does so, too',
@@ -68,7 +72,7 @@ describe('a machine', () => {
     [
       'leaves a flavor to whoever was faster',
       running({ unwanted: [aFlavor()], refusals: refusing(machine, [deleteFlavor(aFlavor().id), 'NotFound: x']) }),
-      ['patchStatus', 'record Normal Running'],
+      ['patchStatus', 'recordEvent Normal Running'],
     ],
   ])('%s', (_, seen, done) => {
     expect(pass(seen).done).toEqual(done);

@@ -17,7 +17,7 @@ describe('a boot that failed', () => {
     const found = pass(running({ server: failed }));
     expect(found.done).toEqual([
       'patchStatus',
-      'record Warning BootFailed',
+      'recordEvent Warning BootFailed',
       'deleteServer id-server',
       'lookLater 2000',
     ]);
@@ -54,7 +54,9 @@ describe('a boot that failed', () => {
     ['is repeated then', { nextAttemptAt: moment(10) }, ['createServer']],
   ])('%s', (_, status, done) => {
     const machine = aKupenStackMachine({ status: { phase: 'Failed', attempts: 1, failed: 'x', ...status } });
-    expect(pass({ machine }).done.filter((one) => one !== 'patchStatus' && !one.startsWith('record'))).toEqual(done);
+    expect(pass({ machine }).done.filter((one) => one !== 'patchStatus' && !one.startsWith('recordEvent'))).toEqual(
+      done,
+    );
   });
   test('is repeated at once for a spec that was changed since: that may be what mends it', () => {
     const status = { attempts: 5, nextAttemptAt: moment(310) };
@@ -109,22 +111,22 @@ describe('a server that ran and is in trouble', () => {
     [
       'in ERROR is waited for',
       running({ server: inError }),
-      ['patchStatus', 'record Warning ServerError', 'lookLater 30000'],
+      ['patchStatus', 'recordEvent Warning ServerError', 'lookLater 30000'],
     ],
     [
       'is looked at when its time is up',
       running({ machine: known({ failedSince: moment(-288) }), server: inError }),
-      ['patchStatus', 'record Warning ServerError', 'lookLater 2000'],
+      ['patchStatus', 'recordEvent Warning ServerError', 'lookLater 2000'],
     ],
     [
       'for too long is given up',
       running({ machine: known({ phase: 'Failed', failedSince: moment(-290) }), server: inError }),
-      ['patchStatus', 'record Warning ServerError', 'deleteServer id-server', 'lookLater 2000'],
+      ['patchStatus', 'recordEvent Warning ServerError', 'deleteServer id-server', 'lookLater 2000'],
     ],
     [
       'for longer than the policy says is given up',
       running({ machine: known({ failedSince: moment(8) }), server: inError, policy: { serverRecoverAfter: '1s' } }),
-      ['patchStatus', 'record Warning ServerError', 'deleteServer id-server', 'lookLater 2000'],
+      ['patchStatus', 'recordEvent Warning ServerError', 'deleteServer id-server', 'lookLater 2000'],
     ],
   ])('%s', (_, seen, done) => {
     expect(pass(seen).done).toEqual(done);

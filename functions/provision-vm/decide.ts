@@ -1,5 +1,5 @@
 import type { Action } from '../../shared/rules/actions.ts';
-import { record, tellable } from '../../shared/rules/image-status.ts';
+import { recordEvent, tellable } from '../../shared/rules/image-status.ts';
 import { sayRenamed } from './logins.ts';
 import type { Observed } from './observed.ts';
 import { ownChildren } from './obstacles.ts';
@@ -23,7 +23,7 @@ function warnings({ own: { machine, dataVolume, kubeVirtMachine }, image, fault,
   const { generation } = machine.metadata;
   const isNew = machine.status?.observedGeneration !== generation;
   const warn = (reason: string, message: string | undefined | false): Action[] =>
-    message ? [record(machine, true, reason, tellable(message), String(generation))] : [];
+    message ? [recordEvent(machine, true, reason, tellable(message), String(generation))] : [];
   return [
     ...warn('UserRenamed', isNew && sayRenamed(machine)),
     ...warn('DiskSizeRaised', 'image' in image && (disk || (isNew && dataVolume)) && sayRaised(machine, image.image)),

@@ -56,7 +56,7 @@ describe('a volume without a source', () => {
       ['createVolume'],
     ],
     ['that is made is looked at again soon', there({ status: 'creating' }), ['patchStatus', 'lookLater 2000']],
-    ['that is there is said to be', there(), ['patchStatus', 'record Normal Available']],
+    ['that is there is said to be', there(), ['patchStatus', 'recordEvent Normal Available']],
     ['grows', there({}, aVolume({ spec: { size: '3Gi' } })), ['extendVolume']],
     ['grows while a server has it', there(heldBy('id-server'), aVolume({ spec: { size: '3Gi' } })), ['extendVolume']],
     [
@@ -64,11 +64,11 @@ describe('a volume without a source', () => {
       there({ status: 'attaching' }, aVolume({ spec: { size: '3Gi' } })),
       ['patchStatus', 'lookLater 2000'],
     ],
-    ['that is larger is left alone', there({ size: 5 }), ['patchStatus', 'record Normal Available']],
+    ['that is larger is left alone', there({ size: 5 }), ['patchStatus', 'recordEvent Normal Available']],
     [
       'that is there twice is left alone',
       { volumes: [aCinderVolume(volume), aCinderVolume(volume, { id: 'b' })] },
-      ['patchStatus', 'record Warning NotUnique'],
+      ['patchStatus', 'recordEvent Warning NotUnique'],
     ],
     ['whose OpenStack is out of reach is left alone', { fault: 'Unreachable' }, ['patchStatus']],
     [
@@ -187,7 +187,7 @@ describe('an attempt that failed', () => {
     [
       'is not repeated once all are spent',
       { attempts: 3, failed: 'x' },
-      ['patchStatus', 'record Warning AttemptFailed'],
+      ['patchStatus', 'recordEvent Warning AttemptFailed'],
     ],
   ])('%s', (_, said, done) => {
     expect(saying(pass({ volume: from(url, { phase: 'Pending', ...said }) }))).toEqual(done);
@@ -197,7 +197,7 @@ describe('an attempt that failed', () => {
     expect(second).toMatchObject({ phase: 'Pending', attempts: 2, nextAttemptAt: at(610).replace('.000Z', 'Z') });
     const last = pass({ volume: from(url, { attempts: 2, failed: 'x', nextAttemptAt: at(9) }), own: [failed] });
     expect(status(last)).toMatchObject({ phase: 'Failed', attempts: 3, nextAttemptAt: null });
-    expect(saying(last)).toEqual(['patchStatus', 'record Warning DownloadFailed', 'deleteImage id-image']);
+    expect(saying(last)).toEqual(['patchStatus', 'recordEvent Warning DownloadFailed', 'deleteImage id-image']);
   });
   test('of Cinder is the same', () => {
     const found = pass(there({ status: 'error' }));

@@ -189,7 +189,7 @@ describe('what holds a deleted image', () => {
     const image = deleted();
     const left = { dataVolumes: [aDataVolume(image)], snapshots: [aSnapshot(image)] };
     const actions = pass({ image, machines: [machine('a')], left });
-    expect(verbs(actions)).toEqual(['patchStatus', 'record', 'delete']);
+    expect(verbs(actions)).toEqual(['patchStatus', 'recordEvent', 'delete']);
     expect(actions[2]).toMatchObject({ resource: { kind: 'DataVolume' } });
     expect(condition(actions)).toMatchObject({ status: 'True', reason: 'Referenced' });
     expect(message(actions)).toContain('found 1 machine: lab/a. It goes');
@@ -215,22 +215,22 @@ describe('an image that nobody deleted', () => {
   const annotated = (value: string) => unused({ annotations: { 'pelotech.ot/keep': value } });
 
   test.each<[string, Given, string[]]>([
-    ['unused for pruneAfter goes', {}, ['patchMetadata', 'delete', 'record']],
+    ['unused for pruneAfter goes', {}, ['patchMetadata', 'delete', 'recordEvent']],
     ['unused for a little less stays', { nowMs: nowMs - 1 }, []],
     ['stays under the policy by default', { data: {} }, []],
     ['stays under Never', { data: { ...policy, prune: 'Never' } }, []],
-    ['stays under DryRun, which says what would go', { data: { ...policy, prune: 'DryRun' } }, ['record']],
+    ['stays under DryRun, which says what would go', { data: { ...policy, prune: 'DryRun' } }, ['recordEvent']],
     ['stays while prune does not parse', { data: { ...policy, prune: 'Always' } }, []],
     ['stays while pruneAfter does not parse', { data: { ...policy, pruneAfter: 'soon' } }, []],
     ['stays while nobody can say who may use it', { data: { ...policy, imageNamespaces: '' } }, []],
     [
       'goes while another key does not parse',
       { data: { ...policy, concurrency: 'x' } },
-      ['patchMetadata', 'delete', 'record'],
+      ['patchMetadata', 'delete', 'recordEvent'],
     ],
     ['that is to be kept stays', { image: annotated('true') }, []],
     ['stays with a keep that says nothing', { image: annotated('') }, []],
-    ['goes with keep "false"', { image: annotated('false') }, ['patchMetadata', 'delete', 'record']],
+    ['goes with keep "false"', { image: annotated('false') }, ['patchMetadata', 'delete', 'recordEvent']],
     ['that nobody has counted yet stays', { image: aVMDiskImage({ createdAfterSeconds: -9999 }) }, []],
     [
       'whose time cannot be read stays',
@@ -241,7 +241,7 @@ describe('an image that nobody deleted', () => {
     [
       'goes with a machine that is being deleted',
       { machines: [machine('a', { deleted: true })] },
-      ['patchMetadata', 'delete', 'record'],
+      ['patchMetadata', 'delete', 'recordEvent'],
     ],
   ])('%s', (_, given, expected) => {
     expect(verbs(pass({ image: unused(), data: policy, ...given }))).toEqual(expected);
@@ -270,7 +270,7 @@ describe('an image that nobody deleted', () => {
   test('that a crash left marked is not marked again', () => {
     const [patch] = pass({ image: unused(), data: policy });
     const { annotations = {} } = (patch as { metadata: { annotations?: Record<string, string> } }).metadata;
-    expect(verbs(pass({ image: unused({ annotations }), data: policy }))).toEqual(['delete', 'record']);
+    expect(verbs(pass({ image: unused({ annotations }), data: policy }))).toEqual(['delete', 'recordEvent']);
   });
 });
 
@@ -284,7 +284,11 @@ describe('an image that was made for a workspace', () => {
   const lab = aWorkspace({ spec: { vms: [aMachineOf()] } });
 
   test('goes with its last reference, whatever the policy says of others', () => {
-    expect(verbs(pass({ image: orphaned(), data: { prune: 'Never' } }))).toEqual(['patchMetadata', 'delete', 'record']);
+    expect(verbs(pass({ image: orphaned(), data: { prune: 'Never' } }))).toEqual([
+      'patchMetadata',
+      'delete',
+      'recordEvent',
+    ]);
   });
   test('goes while it downloads for nobody', () => {
     const image = orphaned({ status: { phase: 'Syncing', references: { count: 0 }, unreferencedSince: at(0) } });

@@ -1,6 +1,6 @@
 import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
-import { record, traceOf } from '../../shared/rules/image-status.ts';
+import { recordEvent, traceOf } from '../../shared/rules/image-status.ts';
 import { isValid, type Policy } from '../../shared/rules/policy.ts';
 import { isKept } from '../../shared/rules/pruning.ts';
 import { isMadeForWorkspaces } from '../../shared/rules/workspace-images.ts';
@@ -19,7 +19,7 @@ export const mayBeOrphan = (image: VMDiskImage, policy: Policy) =>
 export const orphan = (image: VMDiskImage): Action[] => [
   ...markUnused(image),
   { do: 'delete', resource: VMDiskImageKind, of: image, unchanged: true, trace: traceOf(image) },
-  record(
+  recordEvent(
     image,
     false,
     'Pruned',

@@ -35,11 +35,11 @@ const verbs = (more: Partial<Stray>) =>
 
 describe('what was made for an image that no longer exists', () => {
   test.each<[string, Partial<Stray>, string[]]>([
-    ['a snapshot is deleted, and an Event reports it', {}, ['delete', 'record']],
-    ['a DataVolume is deleted', { stray: volume }, ['delete', 'record']],
-    ['a claim is deleted', { stray: claim }, ['delete', 'record']],
+    ['a snapshot is deleted, and an Event reports it', {}, ['delete', 'recordEvent']],
+    ['a DataVolume is deleted', { stray: volume }, ['delete', 'recordEvent']],
+    ['a claim is deleted', { stray: claim }, ['delete', 'recordEvent']],
     ['a claim that has an owner is left to the garbage collector', { stray: owned }, []],
-    ['it is deleted if an image of another uid has its name', { image: newer() }, ['delete', 'record']],
+    ['it is deleted if an image of another uid has its name', { image: newer() }, ['delete', 'recordEvent']],
     ['it is kept if the second read finds its image', { image: old }, []],
     [
       'it is kept if machines of the restored image are cloned from it',
@@ -57,7 +57,7 @@ describe('what was made for an image that no longer exists', () => {
       [],
     ],
     ['it is kept for ten minutes: a restore may still be running', { nowMs: start + 599_999 }, []],
-    ['a download is deleted at once: it occupies a slot', { stray: volume, nowMs: start }, ['delete', 'record']],
+    ['a download is deleted at once: it occupies a slot', { stray: volume, nowMs: start }, ['delete', 'recordEvent']],
     ['a downloaded volume is kept for ten minutes', { stray: downloaded, nowMs: start + 599_999 }, []],
     ['it is left alone while it is being deleted', { stray: aSnapshot(old, { leaving: true }) }, []],
     [

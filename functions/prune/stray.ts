@@ -60,6 +60,6 @@ export function removeStray({ stray, image, isAudit, nowMs }: Stray): Action[] {
   const message = `Made for VMDiskImage ${imageNameOf(metadata.name)} (uid ${uid}), which no longer exists, and used by none: deleted.`;
   return [
     { do: 'delete', resource, of: stray, unchanged: true },
-    { do: 'record', about: stray, type: 'Warning', reason: 'ImageGone', message, once: metadata.uid },
+    { do: 'recordEvent', about: stray, type: 'Warning', reason: 'ImageGone', message, once: metadata.uid },
   ];
 }

@@ -13,7 +13,7 @@ import {
 } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
-import { publish, record, traceOf } from '../../shared/rules/image-status.ts';
+import { publish, recordEvent, traceOf } from '../../shared/rules/image-status.ts';
 import { sayReference } from '../../shared/rules/references.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import type { Left } from './decide.ts';
@@ -36,7 +36,7 @@ export function hold(
   const isNews = heldCondition(image)?.status !== 'True';
   return [
     ...say(image, [{ type: 'DeletionHeld', status: 'True', reason: 'Referenced', message }], nowMs),
-    ...(isNews ? [record(image, false, 'DeletionHeld', message, image.metadata.deletionTimestamp ?? '')] : []),
+    ...(isNews ? [recordEvent(image, false, 'DeletionHeld', message, image.metadata.deletionTimestamp ?? '')] : []),
     ...dataVolumes.filter(isNotLeaving).map((of) => remove(image, DataVolumeKind, of)),
   ];
 }

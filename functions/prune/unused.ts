@@ -1,7 +1,7 @@
 import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
-import { record, traceOf } from '../../shared/rules/image-status.ts';
+import { recordEvent, traceOf } from '../../shared/rules/image-status.ts';
 import { isValid, type Policy } from '../../shared/rules/policy.ts';
 import { dueAtMs, isDue, keepAnnotation } from '../../shared/rules/pruning.ts';
 import { toTime } from '../../shared/rules/time.ts';
@@ -34,12 +34,12 @@ export function unused(image: VMDiskImage, policy: Policy, nowMs: number): Actio
   const howToKeep = `To keep it set annotation ${keepAnnotation}`;
   if (policy.values.prune === 'DryRun') {
     const message = `${why}: with prune WhenUnreferenced it would be deleted. ${howToKeep}.`;
-    return [record(image, false, 'WouldBePruned', message, due)];
+    return [recordEvent(image, false, 'WouldBePruned', message, due)];
   }
   return [
     ...markUnused(image),
     { do: 'delete', resource: VMDiskImageKind, of: image, unchanged: true, trace: traceOf(image) },
-    record(image, false, 'Pruned', `${why}: deleted. ${howToKeep} next time.`, due),
+    recordEvent(image, false, 'Pruned', `${why}: deleted. ${howToKeep} next time.`, due),
   ];
 }
 

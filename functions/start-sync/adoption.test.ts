@@ -43,7 +43,9 @@ function pass(image: ReturnType<typeof aVMDiskImage>, more: Partial<Seen> = {}) 
     ...more,
   }).flatMap(decide);
   const statuses = actions.filter((action) => action.do === 'patchStatus').map(({ status }) => status);
-  const verbs = actions.map(({ do: verb }) => verb).filter((verb) => !['record', 'publish', 'measure'].includes(verb));
+  const verbs = actions
+    .map(({ do: verb }) => verb)
+    .filter((verb) => !['recordEvent', 'publish', 'measure'].includes(verb));
   return { actions, statuses, verbs };
 }
 

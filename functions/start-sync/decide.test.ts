@@ -337,7 +337,7 @@ describe('slots', () => {
       nowMs: start + 601_000,
     });
     expect(holders).toEqual([]);
-    expect(of('record')[0]).toMatchObject({ type: 'Warning', reason: 'SlotFreed' });
+    expect(of('recordEvent')[0]).toMatchObject({ type: 'Warning', reason: 'SlotFreed' });
   });
   describe('an importer without a current attempt keeps its slot', () => {
     const failed = (endedAfterSeconds: number) =>
@@ -357,7 +357,7 @@ describe('slots', () => {
     const lease = aLease([aHolder(failed(0))]);
     const told = (images: VMDiskImage[], pods = [importer()]) => {
       const { holders, of } = pass(images, { lease, pods, nowMs: start + 601_000 });
-      return { holders, warnings: of('record').map(({ reason }) => reason) };
+      return { holders, warnings: of('recordEvent').map(({ reason }) => reason) };
     };
     test.each<[string, VMDiskImage[], ReturnType<typeof importer>[], string[]]>([
       ['and a Warning reports it if the attempt ended over ten minutes ago', [failed(0)], [importer()], ['SlotHeld']],
@@ -374,7 +374,7 @@ describe('slots', () => {
     });
     test('and a Warning never reports the importer of a running attempt', () => {
       const { of } = pass([syncing('a')], { lease, pods: [importer()], nowMs: start + 601_000 });
-      expect(of('record')).toEqual([]);
+      expect(of('recordEvent')).toEqual([]);
     });
     test('until it is deleted', () => {
       expect(told([failed(0)]).holders).toBeUndefined();
@@ -510,7 +510,7 @@ describe('after a crash', () => {
       data: { concurrency: '0' },
     });
     expect(of('patchStatus')[0]?.status).toMatchObject({ phase: 'Queued', attempt: 2, attempts: 2 });
-    expect(of('record')).toMatchObject([{ type: 'Warning', reason: 'StatusRebuilt' }]);
+    expect(of('recordEvent')).toMatchObject([{ type: 'Warning', reason: 'StatusRebuilt' }]);
   });
   test.each([
     ['a snapshot of it exists', [], [4, 2], { revision: 5, attempt: 0, attempts: 0 }],
@@ -527,7 +527,7 @@ describe('after a crash', () => {
       data: { concurrency: '0' },
     });
     expect(of('patchStatus')[0]?.status).toMatchObject({ phase: 'Queued', ...status });
-    expect(of('record')).toMatchObject([{ type: 'Warning', reason: 'StatusRebuilt' }]);
+    expect(of('recordEvent')).toMatchObject([{ type: 'Warning', reason: 'StatusRebuilt' }]);
   });
 });
 
@@ -538,8 +538,8 @@ describe('a phase that another version of the functions writes', () => {
       status: { phase: 'Verifying', revision: 1, attempt: 1, contentDigest: 'x' },
     });
     const { actions, of } = pass([image], { isAudit: true, dataVolumes: [aDataVolume(image, { phase: 'Succeeded' })] });
-    expect(actions.map(({ do: verb }) => verb)).toEqual(['record']);
-    expect(of('record')).toMatchObject([{ type: 'Warning', reason: 'UnknownPhase', once: 'Verifying' }]);
+    expect(actions.map(({ do: verb }) => verb)).toEqual(['recordEvent']);
+    expect(of('recordEvent')).toMatchObject([{ type: 'Warning', reason: 'UnknownPhase', once: 'Verifying' }]);
   });
 });
 

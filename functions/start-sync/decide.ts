@@ -8,7 +8,7 @@ import {
 import { referenceOf } from '../../shared/resources/resource.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { attemptEnd } from '../../shared/rules/attempt-end.ts';
-import { type Move, move, record } from '../../shared/rules/image-status.ts';
+import { type Move, move, recordEvent } from '../../shared/rules/image-status.ts';
 import { digestOf } from '../../shared/rules/names.ts';
 import { sayFault } from '../../shared/rules/policy.ts';
 import { byPlace, isQueued } from '../../shared/rules/queue.ts';
@@ -163,7 +163,7 @@ function unknownPhase(image: VMDiskImage): Action[] {
   if (!isOfAnotherVersion(image)) return [];
   const phase = image.status?.phase ?? '';
   const message = `Expected a phase of ${phases.join(', ')}, found ${JSON.stringify(phase)}: another version of the functions wrote it. The image is left as it is until that version, or a newer one, runs.`;
-  return [record(image, true, 'UnknownPhase', message, phase)];
+  return [recordEvent(image, true, 'UnknownPhase', message, phase)];
 }
 
 /** A status that was wiped or garbled is said to have been, once: what it held beside the attempts is lost. */
@@ -171,7 +171,7 @@ function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Move, 'fields'>): Ac
   const { revision = 1, attempt = 0 } = fields ?? {};
   if (image.status?.phase || (!attempt && (revision ?? 1) === 1)) return [];
   const message = `The status was empty or not readable; rebuilt from DataVolumes and snapshots: revision ${revision}, ${attempt} attempts so far.`;
-  return [record(image, true, 'StatusRebuilt', message, image.metadata.resourceVersion)];
+  return [recordEvent(image, true, 'StatusRebuilt', message, image.metadata.resourceVersion)];
 }
 
 /** `kubectl replace` of a manifest removes it. */
@@ -195,7 +195,7 @@ function policyFaults({ policy, policyMap }: Observed): Action[] {
   const message = `${policy.faults.map(sayFault).join('; ')}. Nothing that depends on it starts until it is mended.`;
   return [
     {
-      do: 'record',
+      do: 'recordEvent',
       about: policyMap,
       type: 'Warning',
       reason: 'InvalidPolicy',

@@ -106,7 +106,7 @@ function saveLease({ lease, nowMs }: Observed, holders: readonly Holder[], isReb
 }
 
 const stuckWarning = (pod: Pod): Action => ({
-  do: 'record',
+  do: 'recordEvent',
   about: pod,
   type: 'Warning',
   reason: 'SlotFreed',
@@ -115,7 +115,7 @@ const stuckWarning = (pod: Pod): Action => ({
 });
 
 const unwantedWarning = (pod: Pod, { image }: Holder): Action => ({
-  do: 'record',
+  do: 'recordEvent',
   about: pod,
   type: 'Warning',
   reason: 'SlotHeld',
@@ -124,7 +124,7 @@ const unwantedWarning = (pod: Pod, { image }: Holder): Action => ({
 });
 
 const rebuiltEvent = ({ lease, nowMs }: Observed, holders: readonly Holder[]): Action => ({
-  do: 'record',
+  do: 'recordEvent',
   about: {
     apiVersion: Lease.apiVersion,
     kind: Lease.kind,

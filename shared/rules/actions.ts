@@ -102,7 +102,7 @@ export type Action = { trace?: TraceOf } & (
   | { do: 'delete'; resource: Resource; of: Observed; unchanged?: boolean }
   /** A Kubernetes Event; the same `once` about the same object is recorded one time. */
   | {
-      do: 'record';
+      do: 'recordEvent';
       about: Observed & { apiVersion: string; kind: string };
       type: 'Normal' | 'Warning';
       reason: string;

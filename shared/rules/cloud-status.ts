@@ -5,7 +5,7 @@ import type { Action, Observed } from './actions.ts';
 import { callKey } from './call-key.ts';
 import { traced } from './cloud-trace.ts';
 import { conditionOf, withCondition } from './conditions.ts';
-import { record, tellable } from './image-status.ts';
+import { recordEvent, tellable } from './image-status.ts';
 import { changesOf } from './status-changes.ts';
 import { toTime } from './time.ts';
 
@@ -96,7 +96,7 @@ export function standOnCloud(
     phase === 'Failed' ? before.phase !== 'Failed' || said?.reason !== reason : isReady && said?.status !== 'True';
   return [
     traced(object, { do: 'patchStatus', resource, of: object, status: changed }),
-    ...(isNews ? [record(object, phase === 'Failed', reason, message, `${observedGeneration}/${now}`)] : []),
+    ...(isNews ? [recordEvent(object, phase === 'Failed', reason, message, `${observedGeneration}/${now}`)] : []),
   ];
 }
 

@@ -66,7 +66,7 @@ export function move(image: VMDiskImage, { to, reason, message: words, nowMs, fi
     { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace },
     ...(to === 'Queued' || to === 'Snapshotting'
       ? []
-      : [record(image, to === 'Failed' || to === 'Retrying', reason, message, `${revision}/${now}`)]),
+      : [recordEvent(image, to === 'Failed' || to === 'Retrying', reason, message, `${revision}/${now}`)]),
     ...told(image, { time: now, fact: to, revision, reason, message }),
   ];
 }
@@ -108,7 +108,7 @@ export function sayWhy(
   const status = { message, conditions, observedGeneration: image.metadata.generation };
   return [
     { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace: traceOf(image) },
-    record(image, type === 'Warning', reason, message, `${revision ?? 0}/${now}`),
+    recordEvent(image, type === 'Warning', reason, message, `${revision ?? 0}/${now}`),
   ];
 }
 
@@ -152,14 +152,14 @@ export function tellable(message: string): string {
 const longestMessage = 4000;
 
 /** A Kubernetes Event about an image or a machine. */
-export const record = (
+export const recordEvent = (
   about: KubernetesObject,
   warning: boolean,
   reason: string,
   message: string,
   once: string,
 ): Action => ({
-  do: 'record',
+  do: 'recordEvent',
   about,
   type: warning ? 'Warning' : 'Normal',
   reason,

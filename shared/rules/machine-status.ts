@@ -9,7 +9,7 @@ import {
 import type { Condition, VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
 import type { Action, Publish } from './actions.ts';
 import { conditionOf, withCondition } from './conditions.ts';
-import { record, tellable } from './image-status.ts';
+import { recordEvent, tellable } from './image-status.ts';
 import { lasted } from './lasted.ts';
 import { traceOfMachine } from './machine-trace.ts';
 import { digestOf } from './names.ts';
@@ -81,7 +81,7 @@ export function stand(
     { do: 'patchStatus', resource: VirtualMachineKind, of: machine, status: changed, trace },
     ...(isNews
       ? [
-          record(machine, phase === 'Failed', reason, message, `${observedGeneration}/${now}`),
+          recordEvent(machine, phase === 'Failed', reason, message, `${observedGeneration}/${now}`),
           { ...publish(machine, { phase, reason, message, time: now }), trace },
         ]
       : []),

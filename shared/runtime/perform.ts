@@ -44,7 +44,7 @@ export interface Outcome {
   notifications: Notification[];
 }
 
-export type Notification = Extract<Action, { do: 'record' | 'publish' | 'measure' }>;
+export type Notification = Extract<Action, { do: 'recordEvent' | 'publish' | 'measure' }>;
 
 /**
  * Performs the writes in their order, each once, and returns the notifications that belong to those that were done.
@@ -86,7 +86,7 @@ const isHeldUp = (action: Action, { refusals, again }: Outcome) =>
 const isApart = (action: Action) =>
   action.do === 'apply' || action.do === 'call' || ('isApart' in action && action.isApart === true);
 
-const isNotification = ({ do: what }: Action) => what === 'record' || what === 'publish' || what === 'measure';
+const isNotification = ({ do: what }: Action) => what === 'recordEvent' || what === 'publish' || what === 'measure';
 
 /** Nothing that follows is done to this owner, or for it. */
 const isLastOf = (owner: string | undefined, rest: readonly Action[]) =>
@@ -102,7 +102,7 @@ export async function notify(effects: Effects, notifications: readonly Notificat
   }
   const told: (Promise<void> | void)[] = [];
   for (const notification of notifications) {
-    if (notification.do === 'record') await record(effects, notification);
+    if (notification.do === 'recordEvent') await recordEvent(effects, notification);
     else if (notification.do === 'publish') told.push(effects.publish(...domainEvent(notification)));
   }
   // A process that is asked to end waits for this: no other process would publish these events.
@@ -158,7 +158,7 @@ async function performOne(
       const preconditions = action.unchanged ? { uid, resourceVersion } : { uid };
       return orConflict(kube.delete(action.resource, ref(action.of), preconditions));
     }
-    case 'record':
+    case 'recordEvent':
     case 'publish':
     case 'measure':
       outcome.notifications.push(action);
@@ -278,7 +278,10 @@ async function apply(
 }
 
 /** Kubernetes' own Event; its name is made of what it says, so that a repeated pass records it once. */
-async function record({ kube, name, now }: Effects, { about, type, reason, message, once }: Action & { do: 'record' }) {
+async function recordEvent(
+  { kube, name, now }: Effects,
+  { about, type, reason, message, once }: Action & { do: 'recordEvent' },
+) {
   const { uid, namespace } = about.metadata;
   const time = toTime(now());
   const event = {

@@ -649,7 +649,7 @@ describe('a pass', () => {
   test('notifies after the answer, once, and only for what was written', async () => {
     const told: Action = { do: 'publish', type: 't', id: 'fact', subject: 's', data: {} };
     const recorded: Action = {
-      do: 'record',
+      do: 'recordEvent',
       about: { ...widget, apiVersion: Widget.apiVersion, kind: Widget.kind },
       type: 'Normal',
       reason: 'Turned',
@@ -683,7 +683,7 @@ describe('a pass', () => {
   });
   test('whose Event cannot be recorded is done all the same', async () => {
     const recorded: Action = {
-      do: 'record',
+      do: 'recordEvent',
       about: { ...widget, apiVersion: Widget.apiVersion, kind: Widget.kind },
       type: 'Warning',
       reason: 'Stuck',
