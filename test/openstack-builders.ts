@@ -196,7 +196,7 @@ export const refusing = (of: KubernetesObject, ...refused: readonly [OpenStackRe
 export const saying = (actions: readonly Action[]): string[] =>
   actions.map((action) => {
     if (action.do === 'call') return [action.request.operation, action.request.about].filter(Boolean).join(' ');
-    if (action.do === 'lookLater') return `lookLater ${action.afterMs}`;
+    if (action.do === 'requeueAfter') return `lookLater ${action.afterMs}`;
     return action.do === 'recordEvent' ? `record ${action.type} ${action.reason}` : action.do;
   });
 

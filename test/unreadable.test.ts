@@ -79,7 +79,7 @@ async function redelivered(declaration: FunctionDeclaration, subjects: readonly 
   const process = {
     background: new Set<Promise<unknown>>(),
     republish: async () => undefined,
-    lookLater: () => undefined,
+    requeueAfter: () => undefined,
   };
   const verdict = await runPass({ ...declaration, decide: () => [] }, ports, batch, [], process);
   return subjects

@@ -131,7 +131,7 @@ describe('the order', () => {
       'create Namespace ws-lab',
       'create RoleBinding sync-operator-compose-workspace-in-workspace',
     ]);
-    expect(open.at(-1)).toMatchObject({ do: 'lookAgain' });
+    expect(open.at(-1)).toMatchObject({ do: 'requeue' });
   });
   test('the wall is made before anything runs', () => {
     const spec = { containerClusters: [aClusterOf()] };
@@ -246,7 +246,7 @@ describe('networks', () => {
     expect(componentIn(actions, 'net')).toMatchObject({ phase: 'Failed', reason: 'NameTaken' });
   });
   test('are looked at again as soon as they are defined, for no event tells of it', () => {
-    expect(pass({ workspace, data: bridge })).toContainEqual(expect.objectContaining({ do: 'lookAgain' }));
+    expect(pass({ workspace, data: bridge })).toContainEqual(expect.objectContaining({ do: 'requeue' }));
   });
   test('on bridges are a pair of definitions', () => {
     expect(writes(pass({ workspace, data: bridge })).slice(1)).toEqual([
@@ -632,7 +632,7 @@ describe('what the API server refuses', () => {
     const grant = ours(RoleBinding, 'grant', {}, { creationTimestamp: at(-5) });
     const actions = pass({ workspace, grant, refusals: refusals('Forbidden: not yet') });
     expect(componentIn(actions, 'app')).toMatchObject({ phase: 'Provisioning', reason: 'Forbidden' });
-    expect(actions.at(-1)).toMatchObject({ do: 'again' });
+    expect(actions.at(-1)).toMatchObject({ do: 'redeliver' });
     expect(componentIn(pass({ workspace, refusals: refusals('Forbidden: quota') }), 'app')).toMatchObject({
       phase: 'Failed',
     });
@@ -654,7 +654,7 @@ describe('where the API server lets nobody look into the namespace', () => {
     const actions = shutOut({ grant });
     expect(writes(actions)).toEqual([`replace RoleBinding ${grant.metadata.name}`]);
     expect(componentIn(actions, 'ws-lab')).toMatchObject({ phase: 'Provisioning', reason: 'Forbidden' });
-    expect(actions.at(-1)).toMatchObject({ do: 'again' });
+    expect(actions.at(-1)).toMatchObject({ do: 'redeliver' });
   });
   test('a right to something else, which never changes, is said once the API server has refused to mend it', () => {
     const grant = grantOf({ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' } });
@@ -673,14 +673,14 @@ describe('where the API server lets nobody look into the namespace', () => {
     const actions = shutOut({ grant });
     expect(writes(actions)).toEqual([]);
     expect(statusIn(actions)).toMatchObject({ phase: 'Provisioning' });
-    expect(actions.at(-1)).toMatchObject({ do: 'again' });
+    expect(actions.at(-1)).toMatchObject({ do: 'redeliver' });
   });
   test('though the right is long as it should be, that is said, and nobody asks again', () => {
     const actions = shutOut();
     expect(statusIn(actions)).toMatchObject({ phase: 'Failed', message: expect.stringContaining('found it refused') });
     expect(conditionIn(actions, 'Ready')).toMatchObject({ status: 'False', reason: 'Forbidden' });
-    expect(actions.map((action) => action.do)).not.toContain('again');
-    expect(actions.map((action) => action.do)).not.toContain('lookAgain');
+    expect(actions.map((action) => action.do)).not.toContain('redeliver');
+    expect(actions.map((action) => action.do)).not.toContain('requeue');
     const said = { ...lab(), status: statusIn(actions) };
     expect(shutOut({ workspace: said })).toEqual([]);
   });
@@ -692,7 +692,7 @@ describe('where the API server lets nobody look into the namespace', () => {
     const actions = shutOut({ workspace: aWorkspace({ deleted: true }), grant: grantOf({ subjects: [] }) });
     expect(writes(actions)).toHaveLength(1);
     expect(statusIn(actions).message).toMatch(/^The workspace is being deleted: Expected RoleBinding/);
-    expect(actions.at(-1)).toMatchObject({ do: 'again' });
+    expect(actions.at(-1)).toMatchObject({ do: 'redeliver' });
   });
 });
 

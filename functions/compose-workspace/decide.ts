@@ -101,7 +101,7 @@ const goesOnAt: readonly Resource[] = [Namespace, RoleBinding, NetworkAttachment
 function further(observed: Observed, { writes, stages }: Plan): Action[] {
   const isEntered = writes.some((action) => action.do === 'create' && goesOnAt.includes(action.resource));
   return [
-    ...(isEntered ? [{ do: 'lookAgain', about: observed.workspace } as const] : []),
+    ...(isEntered ? [{ do: 'requeue', about: observed.workspace } as const] : []),
     ...untilSettled(observed, stages),
   ];
 }

@@ -54,7 +54,7 @@ export function untilSettled({ workspace, refusals, isShutOut }: Observed, stage
     components.some(({ phase, reason }) => phase === 'Provisioning' && reason === 'Forbidden'),
   );
   const because = `the rights in ${namespaceOf(workspace.metadata.name)} are new`;
-  return isRefused && isSettling ? [{ do: 'again', because }] : [];
+  return isRefused && isSettling ? [{ do: 'redeliver', because }] : [];
 }
 
 /** What follows is not done without it. */

@@ -85,7 +85,7 @@ describe('the count', () => {
   });
   test.each([
     ['the same machines', [named('a')], counted(1, ['lab/a']), []],
-    ['another machine', [named('b')], counted(1, ['lab/a']), ['patchStatus', 'lookAgain']],
+    ['another machine', [named('b')], counted(1, ['lab/a']), ['patchStatus', 'requeue']],
     ['no image of that name', [named('a')], undefined, []],
   ])('with %s is written where it differs, and is then looked at once more', (_, machines, found, actions) => {
     expect(inWords(pass(machines, { image: found }))).toEqual(actions);
@@ -131,7 +131,7 @@ describe('the finalizer of a machine', () => {
   const bare = named('bare', { finalizers: [] });
   const going = named('going', { deleted: true, finalizers: ['other/one', 'pelotech.ot/image-reference'] });
   test('comes before the count and goes after it', () => {
-    expect(inWords(pass([bare, going]))).toEqual(['mark bare', 'patchStatus', 'lookAgain', 'let go going']);
+    expect(inWords(pass([bare, going]))).toEqual(['mark bare', 'patchStatus', 'requeue', 'let go going']);
   });
   test('comes and goes where there is no image, too', () => {
     expect(inWords(pass([bare, going], { image: undefined }))).toEqual(['mark bare', 'let go going']);
@@ -146,7 +146,7 @@ describe('the finalizer of a machine', () => {
   test('that was refused is left out, and the machine is counted all the same', () => {
     const refusals = new Map([[refusalKey(VirtualMachine, bare.metadata), 'Forbidden: a webhook']]);
     const actions = pass([bare], { refusals });
-    expect(inWords(actions)).toEqual(['patchStatus', 'lookAgain']);
+    expect(inWords(actions)).toEqual(['patchStatus', 'requeue']);
     expect(statusIn(actions)?.references).toEqual({ count: 1, by: ['lab/bare'] });
   });
   test('comes to fifty machines a pass, whose own change wakes the next; all are counted at once', () => {
@@ -157,8 +157,8 @@ describe('the finalizer of a machine', () => {
   test('goes from fifty machines a pass, and the event is wanted again for the others', () => {
     const words = inWords(pass(many(51, { deleted: true })));
     expect(words.filter((word) => word.startsWith('let go'))).toHaveLength(50);
-    expect(words.at(-1)).toBe('again');
-    expect(inWords(pass(many(50, { deleted: true }))).at(-1)).not.toBe('again');
+    expect(words.at(-1)).toBe('redeliver');
+    expect(inWords(pass(many(50, { deleted: true }))).at(-1)).not.toBe('redeliver');
   });
 });
 

@@ -72,7 +72,7 @@ const release = (machine: VirtualMachine, { image }: Observed): Action => ({
   trace: traceOfMachine(machine, image),
 });
 
-const rest = (count: number): Action => ({ do: 'again', because: `${count} more machines wait to be let go` });
+const rest = (count: number): Action => ({ do: 'redeliver', because: `${count} more machines wait to be let go` });
 
 /**
  * The count, where another stands there. It is looked at once more when it is written: another instance may meanwhile have
@@ -97,7 +97,7 @@ function count({ image, machines, workspaces, policy, nowMs }: Observed): Action
   const status = { references, unreferencedSince };
   return [
     { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace: traceOf(image) },
-    { do: 'lookAgain', about: image },
+    { do: 'requeue', about: image },
   ];
 }
 

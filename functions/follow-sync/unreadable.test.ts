@@ -53,7 +53,7 @@ test.each([
     const verdict = await runPass(declaration, ports, batch, [], {
       background: new Set(),
       republish: async () => undefined,
-      lookLater: () => undefined,
+      requeueAfter: () => undefined,
     });
     expect(verdict({ ...batch, subjects: [subjectOf('a')] })).toMatchObject({ message: 'out of order' });
     expect(verdict({ ...batch, subjects: [subjectOf('b')] })).toBeUndefined();

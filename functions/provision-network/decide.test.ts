@@ -57,7 +57,7 @@ describe('a network', () => {
     [
       'gets its finalizer before anything',
       { network: aVirtualNetwork({ finalizers: [] }) },
-      ['patchMetadata', 'lookAgain'],
+      ['patchMetadata', 'requeue'],
     ],
     ['is made', {}, ['createNetwork']],
     ['is made although its status has an id: that one is gone', { network: known() }, ['createNetwork']],
@@ -89,7 +89,7 @@ describe('a network', () => {
     [
       'whose credentials get their finalizer in a moment is looked at then',
       { fault: 'CredentialsUnguarded' },
-      ['patchStatus', 'lookLater 500'],
+      ['patchStatus', 'requeueAfter 500'],
     ],
   ])('%s', (_, given, done) => {
     expect(saying(pass(given))).toEqual(done);
@@ -227,7 +227,7 @@ describe('a deleted network', () => {
     [
       'stays while machines are on it, and is tried again soon',
       { ...there, refusals: inUse },
-      ['patchStatus', 'lookLater 5000'],
+      ['patchStatus', 'requeueAfter 5000'],
     ],
     ['of which we hold nothing is none of ours', { network: known({ deleted: true, finalizers: ['other/one'] }) }, []],
   ])('%s', (_, given, done) => {

@@ -19,7 +19,7 @@ import {
   callsFor,
   cloudReady,
   firstRefusal,
-  lookAgainAfter,
+  requeueAfterFault,
   standOnCloud,
   standWithout,
 } from '../../shared/rules/cloud-status.ts';
@@ -38,7 +38,7 @@ export function decide(observed: Observed): Action[] {
   if (network.metadata.deletionTimestamp) return leave(observed);
   if ('fault' in observed.cloud) {
     const { fault } = observed.cloud;
-    return [...stand(observed, faulty(network, fault)), ...lookAgainAfter(fault, network)];
+    return [...stand(observed, faulty(network, fault)), ...requeueAfterFault(fault, network)];
   }
   const held = hold(VirtualNetworkKind, network);
   if (held) return held;
@@ -108,7 +108,7 @@ function leave(observed: Observed): Action[] {
       findings: [cloudReady, { type: 'DeletionHeld', status: 'True', reason: held, message }],
       fields: { ...before(network), ready: false },
     }),
-    { do: 'lookLater', about: network, afterMs: heldAgainMs },
+    { do: 'requeueAfter', about: network, afterMs: heldAgainMs },
   ];
 }
 

@@ -18,20 +18,20 @@ import { bootedDisk, freeDisk, pass, running, type Seen } from '../../test/serve
 
 const machine = aKupenStackMachine();
 const off = aKupenStackMachine({ spec: { running: false } });
-const later = 'lookLater 2000';
+const later = 'requeueAfter 2000';
 
 describe('a machine', () => {
   test.each<[string, Seen, string[]]>([
     [
       'gets its finalizer before anything',
       { machine: aKupenStackMachine({ finalizers: [] }) },
-      ['patchMetadata', 'lookAgain'],
+      ['patchMetadata', 'requeue'],
     ],
     ['whose OpenStack is out of reach is left alone', { fault: 'Unreachable' }, ['patchStatus']],
     [
       'whose credentials get their finalizer in a moment is looked at then',
       { fault: 'CredentialsUnguarded' },
-      ['patchStatus', 'lookLater 500'],
+      ['patchStatus', 'requeueAfter 500'],
     ],
     [
       'with two servers is left alone',

@@ -8,9 +8,9 @@ import {
   cloudReady,
   firstRefusal,
   isNotSo,
-  lookAgainAfter,
   type Refused,
   refusalOf,
+  requeueAfterFault,
   standOnCloud,
   standWithout,
 } from '../../shared/rules/cloud-status.ts';
@@ -35,7 +35,7 @@ export function decide(observed: Observed): Action[] {
     // How long a trouble lasts is counted anew: nobody saw whether it went on, and hosts come back later than their API.
     const fields = { ...stoodBefore(machine), failedSince: undefined };
     const standing = standWithout(cloud.fault, machine.status?.id !== undefined, fields);
-    return [...stand(observed, standing), ...lookAgainAfter(cloud.fault, machine)];
+    return [...stand(observed, standing), ...requeueAfterFault(cloud.fault, machine)];
   }
   const held = hold(Machine, machine);
   if (held) return held;
@@ -80,7 +80,7 @@ function follow(observed: Observed, found: Found, server: Server): Action[] {
       runningStanding(observed, found, server, refused ?? (isMoving(found, server) ? moving : undefined)),
     ),
     ...tidy(observed, found),
-    ...(isUnderWay || isMoving(found, server) ? [{ do: 'lookLater', about: machine, afterMs: 2000 } as const] : []),
+    ...(isUnderWay || isMoving(found, server) ? [{ do: 'requeueAfter', about: machine, afterMs: 2000 } as const] : []),
   ];
 }
 

@@ -28,7 +28,7 @@ describe('a deleted machine', () => {
     [
       'waits for a server that is going',
       { servers: [going], disks: [bootedDisk], ...rest },
-      ['patchStatus', 'lookLater 2000'],
+      ['patchStatus', 'requeueAfter 2000'],
     ],
     ['loses ports and key pair then', rest, ['deletePort id-port-net', 'deleteKeyPair']],
     ['loses its flavor last', { unwanted: [aFlavor()] }, ['deleteFlavor id-kup-1c-64m-0s']],
@@ -45,12 +45,12 @@ describe('a deleted machine', () => {
     [
       'stays where a port does',
       { ports: [port], refusals: refusing(leaving, [deletePort(port.id), 'Conflict: x']) },
-      ['patchStatus', 'lookLater 2000'],
+      ['patchStatus', 'requeueAfter 2000'],
     ],
     [
       'stays where its server is locked',
       { servers: [server], refusals: refusing(leaving, [deleteServer('id-server'), 'Conflict: locked']) },
-      ['patchStatus', 'lookLater 2000'],
+      ['patchStatus', 'requeueAfter 2000'],
     ],
     [
       'of which we hold nothing is none of ours',

@@ -55,7 +55,7 @@ export function leave(observed: Observed): Action[] {
   }
   return [
     ...say(refused?.reason ?? 'Deleting', refused?.message ?? 'The server is being deleted.'),
-    { do: 'lookLater', about: machine, afterMs: 2000 },
+    { do: 'requeueAfter', about: machine, afterMs: 2000 },
   ];
 }
 

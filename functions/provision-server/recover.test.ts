@@ -19,7 +19,7 @@ describe('a boot that failed', () => {
       'patchStatus',
       'recordEvent Warning BootFailed',
       'deleteServer id-server',
-      'lookLater 2000',
+      'requeueAfter 2000',
     ]);
     expect(found.status).toMatchObject({
       phase: 'Failed',
@@ -37,7 +37,7 @@ describe('a boot that failed', () => {
   });
   test('is counted once, however long its server is seen', () => {
     const machine = known({ attempts: 1, failed: 'id-server', nextAttemptAt: moment(310) });
-    expect(pass(running({ machine, server: failed })).done).toEqual(['deleteServer id-server', 'lookLater 2000']);
+    expect(pass(running({ machine, server: failed })).done).toEqual(['deleteServer id-server', 'requeueAfter 2000']);
   });
   test('waits longer each time, up to the longest', () => {
     const next = (attempts: number) =>
@@ -48,9 +48,9 @@ describe('a boot that failed', () => {
     [
       'is not repeated before its time, and that is looked at in half a minute',
       { nextAttemptAt: moment(310) },
-      ['lookLater 30000'],
+      ['requeueAfter 30000'],
     ],
-    ['is looked at when it is due where that is sooner', { nextAttemptAt: moment(13) }, ['lookLater 3000']],
+    ['is looked at when it is due where that is sooner', { nextAttemptAt: moment(13) }, ['requeueAfter 3000']],
     ['is repeated then', { nextAttemptAt: moment(10) }, ['createServer']],
   ])('%s', (_, status, done) => {
     const machine = aKupenStackMachine({ status: { phase: 'Failed', attempts: 1, failed: 'x', ...status } });
@@ -97,7 +97,7 @@ describe('a boot that failed', () => {
   test('whose server Nova does not delete is looked at again', () => {
     const machine = known({ attempts: 1, failed: 'id-server' });
     const refusals = refusing(machine, [deleteServer('id-server'), 'Conflict: locked']);
-    expect(pass(running({ machine, server: failed, refusals })).done).toEqual(['lookLater 2000']);
+    expect(pass(running({ machine, server: failed, refusals })).done).toEqual(['requeueAfter 2000']);
   });
   test('whose server Nova is deleting is not deleted again', () => {
     const machine = known({ attempts: 1, failed: 'id-server' });
@@ -111,22 +111,22 @@ describe('a server that ran and is in trouble', () => {
     [
       'in ERROR is waited for',
       running({ server: inError }),
-      ['patchStatus', 'recordEvent Warning ServerError', 'lookLater 30000'],
+      ['patchStatus', 'recordEvent Warning ServerError', 'requeueAfter 30000'],
     ],
     [
       'is looked at when its time is up',
       running({ machine: known({ failedSince: moment(-288) }), server: inError }),
-      ['patchStatus', 'recordEvent Warning ServerError', 'lookLater 2000'],
+      ['patchStatus', 'recordEvent Warning ServerError', 'requeueAfter 2000'],
     ],
     [
       'for too long is given up',
       running({ machine: known({ phase: 'Failed', failedSince: moment(-290) }), server: inError }),
-      ['patchStatus', 'recordEvent Warning ServerError', 'deleteServer id-server', 'lookLater 2000'],
+      ['patchStatus', 'recordEvent Warning ServerError', 'deleteServer id-server', 'requeueAfter 2000'],
     ],
     [
       'for longer than the policy says is given up',
       running({ machine: known({ failedSince: moment(8) }), server: inError, policy: { serverRecoverAfter: '1s' } }),
-      ['patchStatus', 'recordEvent Warning ServerError', 'deleteServer id-server', 'lookLater 2000'],
+      ['patchStatus', 'recordEvent Warning ServerError', 'deleteServer id-server', 'requeueAfter 2000'],
     ],
   ])('%s', (_, seen, done) => {
     expect(pass(seen).done).toEqual(done);

@@ -18,7 +18,7 @@ import { phaseOf, type Trouble, troubleOf } from './state.ts';
  */
 export function failedBoot(observed: Observed, found: Found, server: Server): Action[] {
   const { machine, policy, nowMs, refusals } = observed;
-  if (isYetUntold(server, nowMs)) return [{ do: 'lookLater', about: machine, afterMs: 2000 }];
+  if (isYetUntold(server, nowMs)) return [{ do: 'requeueAfter', about: machine, afterMs: 2000 }];
   const isWritten = machine.status?.failed === server.id;
   const attempts = (machine.status?.attempts ?? 0) + 1;
   const { retryBackoffDuration, maxRetryBackoffDuration } = policy.values;
@@ -36,7 +36,7 @@ export function failedBoot(observed: Observed, found: Found, server: Server): Ac
   return [
     ...(isWritten ? [] : standOnCloud(Machine, machine, standing, { nowMs })),
     ...callsFor(machine, toDelete(server), refusals),
-    { do: 'lookLater', about: machine, afterMs: 2000 },
+    { do: 'requeueAfter', about: machine, afterMs: 2000 },
   ];
 }
 
@@ -73,11 +73,11 @@ export function inTrouble(observed: Observed, found: Found, server: Server): Act
   const written = standOnCloud(Machine, machine, standing, { nowMs });
   if (lastsMs === undefined) return written;
   const leftMs = Date.parse(since) + lastsMs - nowMs;
-  if (leftMs > 0) return [...written, { do: 'lookLater', about: machine, afterMs: Math.min(leftMs, 30_000) }];
+  if (leftMs > 0) return [...written, { do: 'requeueAfter', about: machine, afterMs: Math.min(leftMs, 30_000) }];
   return [
     ...written,
     ...callsFor(machine, toDelete(server), refusals),
-    { do: 'lookLater', about: machine, afterMs: 2000 },
+    { do: 'requeueAfter', about: machine, afterMs: 2000 },
   ];
 }
 

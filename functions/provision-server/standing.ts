@@ -46,7 +46,7 @@ export function pendingStanding(observed: Observed, found: Found): Pending | und
   const message = sayFailedBoot(machine.status?.failure ?? 'Nova does not say why.', nextAttemptAt);
   return {
     standing: of('Failed', 'BootFailed', message),
-    later: [{ do: 'lookLater', about: machine, afterMs: Math.min(waitMs, 30_000) }],
+    later: [{ do: 'requeueAfter', about: machine, afterMs: Math.min(waitMs, 30_000) }],
   };
 }
 

@@ -494,7 +494,7 @@ describe('what KubeVirt cannot do', () => {
     const found = pass(started(unsynchronized(domain, linkMissing, at(4))));
     expect(found.conditions.Ready).toBe('False Starting');
     expect(found.status?.message).toBeUndefined();
-    expect(found.actions).toContainEqual(expect.objectContaining({ do: 'lookLater', afterMs: 4000 }));
+    expect(found.actions).toContainEqual(expect.objectContaining({ do: 'requeueAfter', afterMs: 4000 }));
     expect(pass(started(unsynchronized(domain, linkMissing, at(0)))).conditions.Ready).toBe('False LaunchFailed');
   });
   test('is reported at once if another cause was reported before', () => {
@@ -607,7 +607,7 @@ describe('a step that does not end', () => {
     expect(pass({ ...starting, policy, machine, nowMs: start + 70_000 }).status?.phase).toBe('Failed');
   });
   test('is checked again when its time is over', () => {
-    expect(pass(starting).actions).toContainEqual(expect.objectContaining({ do: 'lookLater', afterMs: 300_000 }));
+    expect(pass(starting).actions).toContainEqual(expect.objectContaining({ do: 'requeueAfter', afterMs: 300_000 }));
   });
   test.each(['CloneInProgress', 'CloneScheduled', 'CloneFromSnapshotSourceInProgress'])(
     'has no limit while CDI copies the disk: %s',
@@ -658,7 +658,7 @@ describe('a network that does not exist', () => {
   });
   test('is checked again after ten seconds, until the machine is Failed', () => {
     const machine = aVirtualMachine({ spec: { interfaces } });
-    const again = expect.objectContaining({ do: 'lookLater', afterMs: 10_000 });
+    const again = expect.objectContaining({ do: 'requeueAfter', afterMs: 10_000 });
     expect(pass({ machine, ...without('lab/edge') }).actions).toContainEqual(again);
     expect(pass({ machine, ...without('lab/edge'), policy: { machineFailedAfter: '0s' } }).actions).not.toContainEqual(
       again,

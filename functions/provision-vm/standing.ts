@@ -49,7 +49,7 @@ export function standing(plan: Plan): Action[] {
     // Networks send no events: check again every ten seconds until the machine is Failed, then at each audit.
     judged.phase === 'Provisioning' && networkReasons.has(judged.reason) ? 10_000 : undefined,
   ].filter((ms) => ms !== undefined);
-  return times.length > 0 ? [...stands, { do: 'lookLater', about: machine, afterMs: Math.min(...times) }] : stands;
+  return times.length > 0 ? [...stands, { do: 'requeueAfter', about: machine, afterMs: Math.min(...times) }] : stands;
 }
 
 /** Once one cause is reported, the next one is reported at once, so that the message does not switch back in between. */

@@ -47,7 +47,7 @@ const ready = (more: Parameters<typeof aVolume>[0] = {}) =>
 describe('a volume without a source', () => {
   const volume = aVolume();
   test.each<[string, Given, string[]]>([
-    ['gets its finalizer before anything', { volume: aVolume({ finalizers: [] }) }, ['patchMetadata', 'lookAgain']],
+    ['gets its finalizer before anything', { volume: aVolume({ finalizers: [] }) }, ['patchMetadata', 'requeue']],
     ['is made', {}, ['createVolume']],
     ['is made although its status has an id: that one is gone', { volume: ready() }, ['createVolume']],
     [
@@ -55,14 +55,14 @@ describe('a volume without a source', () => {
       { volumes: [aCinderVolume(undefined, { name: 'disk' })] },
       ['createVolume'],
     ],
-    ['that is made is looked at again soon', there({ status: 'creating' }), ['patchStatus', 'lookLater 2000']],
+    ['that is made is looked at again soon', there({ status: 'creating' }), ['patchStatus', 'requeueAfter 2000']],
     ['that is there is said to be', there(), ['patchStatus', 'recordEvent Normal Available']],
     ['grows', there({}, aVolume({ spec: { size: '3Gi' } })), ['extendVolume']],
     ['grows while a server has it', there(heldBy('id-server'), aVolume({ spec: { size: '3Gi' } })), ['extendVolume']],
     [
       'waits with growing while something goes on',
       there({ status: 'attaching' }, aVolume({ spec: { size: '3Gi' } })),
-      ['patchStatus', 'lookLater 2000'],
+      ['patchStatus', 'requeueAfter 2000'],
     ],
     ['that is larger is left alone', there({ size: 5 }), ['patchStatus', 'recordEvent Normal Available']],
     [
@@ -74,7 +74,7 @@ describe('a volume without a source', () => {
     [
       'whose credentials get their finalizer in a moment is looked at then',
       { fault: 'CredentialsUnguarded' },
-      ['patchStatus', 'lookLater 500'],
+      ['patchStatus', 'requeueAfter 500'],
     ],
   ])('%s', (_, given, done) => {
     expect(saying(pass(given))).toEqual(done);
@@ -158,7 +158,7 @@ describe('a volume from a URL', () => {
     expect(requestsIn(pass({ volume, own: [anImage()], data }))).toEqual([create]);
     expect(saying(pass({ volume, own: [anImage({ status: 'importing' })], data }))).toEqual([
       'patchStatus',
-      'lookLater 2000',
+      'requeueAfter 2000',
     ]);
   });
 });
@@ -218,7 +218,7 @@ describe('an attempt that failed', () => {
       const found = pass(there({ status: state }, ready({ status: said })));
       expect(requestsIn(found)).toEqual([]);
       expect(conditionsIn(found).Ready).toBe('False VolumeError');
-      expect(saying(found)).not.toContain('lookLater 2000');
+      expect(saying(found)).not.toContain('requeueAfter 2000');
     }
   });
   test('is remembered to be none from the first time the volume is there', () => {
@@ -231,7 +231,7 @@ describe('an attempt that failed', () => {
     const found = pass(there({ status: state }));
     expect(requestsIn(found)).toEqual([]);
     expect(status(found)).not.toHaveProperty('attempts');
-    expect(saying(found)).toContain('lookLater 2000');
+    expect(saying(found)).toContain('requeueAfter 2000');
   });
   test('is forgotten once the volume is there', () => {
     const volume = aVolume({ status: { phase: 'Creating', attempts: 1, failed: 'x', nextAttemptAt: at(0) } });
@@ -330,15 +330,19 @@ describe('a deleted volume', () => {
       ['deleteImage id-image'],
     ],
     ['is taken down where it failed', there({ status: 'error' }, leaving), ['deleteVolume id-disk']],
-    ['that is being deleted is waited for', there({ status: 'deleting' }, leaving), ['patchStatus', 'lookLater 2000']],
-    ['stays while a server has it', there(heldBy('id-server'), leaving), ['patchStatus', 'lookLater 2000']],
+    [
+      'that is being deleted is waited for',
+      there({ status: 'deleting' }, leaving),
+      ['patchStatus', 'requeueAfter 2000'],
+    ],
+    ['stays while a server has it', there(heldBy('id-server'), leaving), ['patchStatus', 'requeueAfter 2000']],
     ['is let go once nothing is left', { volume: leaving, named: [anImage()] }, ['patchMetadata']],
     ['is let go where its project is gone', { volume: leaving, fault: 'ProjectMissing' }, ['patchMetadata']],
     ['stays where OpenStack is out of reach', { volume: leaving, fault: 'Unreachable' }, ['patchStatus']],
     [
       'stays where an image of it does',
       { volume: leaving, own: [anImage()], refusals: refusing(leaving, [image, 'Conflict: in use']) },
-      ['patchStatus', 'lookLater 2000'],
+      ['patchStatus', 'requeueAfter 2000'],
     ],
     ['of which we hold nothing is none of ours', { volume: ready({ deleted: true, finalizers: [] }) }, []],
   ])('%s', (_, given, done) => {

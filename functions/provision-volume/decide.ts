@@ -13,8 +13,8 @@ import {
   callsFor,
   cloudReady,
   firstRefusal,
-  lookAgainAfter,
   type Refused,
+  requeueAfterFault,
   standOnCloud,
   standWithout,
 } from '../../shared/rules/cloud-status.ts';
@@ -39,7 +39,7 @@ export function decide(observed: Observed): Action[] {
       ...stoodBefore(volume),
       ready: false,
     });
-    return [...stand(observed, standing), ...lookAgainAfter(cloud.fault, volume)];
+    return [...stand(observed, standing), ...requeueAfterFault(cloud.fault, volume)];
   }
   const held = hold(VolumeKind, volume);
   if (held) return held;
@@ -92,7 +92,7 @@ function follow(observed: Observed, found: Found, own: CinderVolume): Action[] {
   }
   // What an attempt left is on its way out, and what was said of it stands.
   if (own.status === 'deleting' && own.id === volume.status?.failed)
-    return [{ do: 'lookLater', about: volume, afterMs: taskMs }];
+    return [{ do: 'requeueAfter', about: volume, afterMs: taskMs }];
   const isSettled = own.status === 'available' || own.status === 'in-use';
   const isSmall = own.size < wantedSize(volume);
   const grows = isSettled && isSmall ? [extendVolume(own.id, wantedSize(volume))] : [];
@@ -141,7 +141,7 @@ function look(observed: Observed, standing: CloudStanding, isSettled = false): A
   const { volume } = observed;
   return [
     ...stand(observed, standing),
-    ...(isSettled ? [] : [{ do: 'lookLater', about: volume, afterMs: taskMs } as const]),
+    ...(isSettled ? [] : [{ do: 'requeueAfter', about: volume, afterMs: taskMs } as const]),
   ];
 }
 
@@ -181,7 +181,7 @@ function leave(observed: Observed): Action[] {
       findings: [cloudReady, ...(why ? [{ type: 'DeletionHeld', status: 'True' as const, ...why }] : [])],
       fields: { ...factsOf(own[0]), ready: false },
     }),
-    { do: 'lookLater', about: volume, afterMs: taskMs },
+    { do: 'requeueAfter', about: volume, afterMs: taskMs },
   ];
 }
 

@@ -72,7 +72,7 @@ function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
     const verdict = await runPass(declaration, ports, all, [], {
       background: new Set(),
       republish: async () => undefined,
-      lookLater: (about) => void next.push(about),
+      requeueAfter: (about) => void next.push(about),
     });
     const error = verdict(all);
     if (error !== undefined) throw error;

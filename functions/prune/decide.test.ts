@@ -72,7 +72,7 @@ describe('a deleted image that nobody holds', () => {
     expect(pass({ image, left })).toMatchObject([{ do: 'delete', of: { metadata: { uid: 'claim' } } }]);
   });
   test('keeps it while it holds a slot, and the event is wanted again', () => {
-    expect(pass({ image, left: { holdsSlot: true } })).toMatchObject([{ do: 'again' }]);
+    expect(pass({ image, left: { holdsSlot: true } })).toMatchObject([{ do: 'redeliver' }]);
   });
   test('loses it when nothing is left, which is told and counted with the rule', () => {
     expect(pass({ image })).toMatchObject([

@@ -53,7 +53,7 @@ export interface Left {
  * volumes and snapshots of an image that no longer exists.
  */
 export function decide(observed: Observed): Action[] {
-  if ('postponed' in observed) return [lookLater(observed.postponed)];
+  if ('postponed' in observed) return [requeueAfter(observed.postponed)];
   if ('stray' in observed) return removeStray(observed);
   const { image, machines, workspaces, policy, left, nowMs } = observed;
   const { deletionTimestamp, finalizers } = image.metadata;
@@ -72,8 +72,8 @@ export function decide(observed: Observed): Action[] {
 const isLostAnyway = ({ isNamespaceDeleting, snapshots }: Left) =>
   isNamespaceDeleting === true && snapshots.every(({ metadata }) => metadata.deletionTimestamp !== undefined);
 
-const lookLater = (metadata: ObjectReference): Action => ({
-  do: 'lookLater',
+const requeueAfter = (metadata: ObjectReference): Action => ({
+  do: 'requeueAfter',
   about: { apiVersion: VMDiskImageKind.apiVersion, kind: VMDiskImageKind.kind, metadata },
   afterMs: 0,
 });

@@ -64,7 +64,7 @@ export function takeDown(
   }
   if (holdsSlot) {
     const because = `the slot of ${namespace}/${name} is not given back yet`;
-    return [...sayTakenDown(image, nowMs), { do: 'again', because }];
+    return [...sayTakenDown(image, nowMs), { do: 'redeliver', because }];
   }
   const others = finalizers?.filter((finalizer) => finalizer !== diskImageFinalizer);
   const trace = traceOf(image);

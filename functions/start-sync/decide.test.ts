@@ -277,7 +277,7 @@ describe('a transition of thousands of images', () => {
     ).toEqual(['replace', 'patchStatus', 'create']);
     expect(phases.filter((phase) => phase.endsWith(' Failed'))).toHaveLength(50);
     expect(writes(actions)).toHaveLength(53);
-    expect(of('lookLater')).toHaveLength(1);
+    expect(of('requeueAfter')).toHaveLength(1);
   });
   test('requeues each finished image by itself: no list of unfinished images has it', () => {
     const failed = crowd.map((image) => {
@@ -295,8 +295,8 @@ describe('a transition of thousands of images', () => {
     const postponed = [{ namespace: 'vmdi-farm', name: 'unseen' }];
     const { phases, of } = pass(failed, { data: { concurrency: '0' }, postponed });
     expect(phases).toHaveLength(50);
-    expect(of('lookLater')).toHaveLength(4951);
-    expect(of('lookLater').at(-1)).toMatchObject({ about: { metadata: { name: 'unseen' } }, afterMs: 0 });
+    expect(of('requeueAfter')).toHaveLength(4951);
+    expect(of('requeueAfter').at(-1)).toMatchObject({ about: { metadata: { name: 'unseen' } }, afterMs: 0 });
   });
   test('precedes the slots if it fits into one pass', () => {
     const { actions } = pass([...crowd.slice(0, 50), queued('a', 99)]);
@@ -305,7 +305,7 @@ describe('a transition of thousands of images', () => {
         .slice(50)
         .map(({ do: verb }) => verb),
     ).toEqual(['replace', 'patchStatus', 'create']);
-    expect(actions.some((action) => action.do === 'lookLater')).toBe(false);
+    expect(actions.some((action) => action.do === 'requeueAfter')).toBe(false);
   });
 });
 

@@ -81,14 +81,14 @@ export function decide(observed: Observed): Action[] {
     ...(isCrowd ? [] : actionsOf(inTurn)),
     ...given,
     ...(isCrowd ? actionsOf(inTurn) : []),
-    ...lookLater(observed, later),
+    ...requeueAfter(observed, later),
   ];
 }
 
 /** An attempt that a failed read hides may be downloading, so that no slot may be given or freed. The events come again. */
 const noSlots = (lease: Observed['lease'], gap: string): ReturnType<typeof slots> => ({
   holders: holdersOf(lease) ?? [],
-  actions: [{ do: 'again', because: gap }],
+  actions: [{ do: 'redeliver', because: gap }],
 });
 
 const isWrite = ({ actions }: Moved) => actions.some((action) => 'resource' in action);
@@ -128,11 +128,11 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
 }
 
 /** Every pass reads all unfinished images, so requeuing one of them is enough. */
-function lookLater({ postponed = [] }: Observed, later: readonly Moved[]): Action[] {
+function requeueAfter({ postponed = [] }: Observed, later: readonly Moved[]): Action[] {
   const [open, atRest] = [later.filter(({ image }) => !isAtRest(image)), later.filter(({ image }) => isAtRest(image))];
   const refs = [...open.slice(0, 1), ...atRest].map(({ image: { metadata } }) => referenceOf({ metadata }));
   return [...refs, ...postponed].map((metadata) => ({
-    do: 'lookLater',
+    do: 'requeueAfter',
     about: { apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind, metadata },
     afterMs: 0,
   }));

@@ -139,7 +139,7 @@ test('a pass reads a hundred of a thousand finished images that events name, and
   expect(gets).toBe(100);
   const later = decisions
     .flatMap((one) => (isUnreadable(one) ? [] : declaration.decide(one)))
-    .filter((action) => action.do === 'lookLater');
+    .filter((action) => action.do === 'requeueAfter');
   expect(later).toHaveLength(900);
 });
 

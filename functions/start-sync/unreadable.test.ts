@@ -90,7 +90,7 @@ async function pass(kube: Kube, refused?: { verb: 'get' | 'list'; kind: string; 
   const process = {
     background: new Set<Promise<unknown>>(),
     republish: async () => undefined,
-    lookLater: () => undefined,
+    requeueAfter: () => undefined,
   };
   const verdict = await runPass(declaration, ports, batch, [], process);
   const images = await kube.list(VMDiskImage);

@@ -121,10 +121,10 @@ export type Action = { trace?: TraceOf } & (
   /** A point of a metric of shared/runtime/metrics.ts; of seconds that began at `since` a span of the trace, too. */
   | { do: 'measure'; metric: string; value: number; attributes?: Readonly<Record<string, string>>; since?: string }
   /**
-   * Observes and decides once more in this pass, about this object, too: what was observed may have been out of date by the
+   * Observes and decides again in this pass, also for this object: what was observed may have been out of date by the
    * time of the write.
    */
-  | { do: 'lookAgain'; about: { apiVersion: string; kind: string; metadata: ObjectReference } }
+  | { do: 'requeue'; about: { apiVersion: string; kind: string; metadata: ObjectReference } }
   /**
    * A request to the OpenStack of the namespace of `of`; what it makes is found by the next look in this same pass. What
    * OpenStack refuses is taken down among the refusals, by `callKey`, and holds up none but what follows for the same object.
@@ -135,16 +135,16 @@ export type Action = { trace?: TraceOf } & (
       request: OpenStackRequest;
     }
   /**
-   * Wakes this function for this object after so long: only a hint, which is forgotten with the process, about what sends no
+   * Runs this function for this object after that time: only a hint, which is forgotten with the process, about what sends no
    * events of its own.
    */
   | {
-      do: 'lookLater';
+      do: 'requeueAfter';
       about: { apiVersion: string; kind: string; metadata: ObjectReference };
       afterMs: number;
     }
-  /** Asks for the same event again a little later: something must end first that sends no event of its own. */
-  | { do: 'again'; because: string }
+  /** Has the Broker deliver the same event again: something must end first that sends no event of its own. */
+  | { do: 'redeliver'; because: string }
 );
 
 export type Publish = Extract<Action, { do: 'publish' }>;

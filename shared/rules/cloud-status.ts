@@ -110,8 +110,8 @@ export const standWithout = (fault: CloudFault, isKnown: boolean, fields: CloudS
 });
 
 /** A fault that goes by itself in a moment, and of which no event tells. */
-export const lookAgainAfter = (fault: CloudFault, about: KubernetesObject): Action[] =>
-  fault.reason === 'CredentialsUnguarded' ? [{ do: 'lookLater', about, afterMs: 500 }] : [];
+export const requeueAfterFault = (fault: CloudFault, about: KubernetesObject): Action[] =>
+  fault.reason === 'CredentialsUnguarded' ? [{ do: 'requeueAfter', about, afterMs: 500 }] : [];
 
 /** What was refused in the tries of this pass before, by `callKey`. */
 export type Refusals = ReadonlyMap<string, string>;

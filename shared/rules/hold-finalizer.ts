@@ -14,7 +14,7 @@ export function hold(resource: Resource, object: KubernetesObject): Action[] | u
       of: object,
       metadata: { finalizers: [...finalizers, kupenstackFinalizer] },
     }),
-    { do: 'lookAgain', about: object },
+    { do: 'requeue', about: object },
   ];
 }
 

@@ -23,8 +23,8 @@ export interface Effects {
   publish(event: DomainEvent, about: About | undefined): Promise<void> | void;
   /** The OpenStacks that this pass observed; undefined where it observed none. */
   clouds(): Clouds | undefined;
-  /** Wakes the function for the object after that time, unless the process ends before. */
-  lookLater(about: Subject, afterMs: number): void;
+  /** Runs the function for the object after that time, unless the process ends before. */
+  requeueAfter(about: Subject, afterMs: number): void;
   measure(point: Action & { do: 'measure' }): void;
   /** Hears of each object that was made, or applied as a whole. */
   made(object: KubernetesObject): void;
@@ -36,10 +36,10 @@ export interface Effects {
 export interface Outcome {
   /** Objects the API server refuses for what they are, with its words; by `refusalKey`. */
   refusals: Map<string, string>;
-  /** Why the same event is wanted again a little later. */
-  again?: string;
-  /** What one more look in this pass is wanted at. */
-  looksAgain: Subject[];
+  /** Why the Broker is to deliver the same event again. */
+  redeliver?: string;
+  /** Objects to observe again in this pass. */
+  requeued: Subject[];
   /** Events to record, facts to tell, points to measure: about what was written, and off the critical path. */
   notifications: Notification[];
 }
@@ -80,8 +80,8 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
  * The objects of a row of applies, and requests to OpenStack that are made together, do not count on one another; whatever else
  * follows a refusal is decided anew. Where OpenStack gives no answer it is asked nothing more.
  */
-const isHeldUp = (action: Action, { refusals, again }: Outcome) =>
-  action.do === 'call' ? again !== undefined : refusals.size > 0 && !isApart(action) && !isNotification(action);
+const isHeldUp = (action: Action, { refusals, redeliver }: Outcome) =>
+  action.do === 'call' ? redeliver !== undefined : refusals.size > 0 && !isApart(action) && !isNotification(action);
 
 const isApart = (action: Action) =>
   action.do === 'apply' || action.do === 'call' || ('isApart' in action && action.isApart === true);
@@ -163,20 +163,20 @@ async function performOne(
     case 'measure':
       outcome.notifications.push(action);
       return;
-    case 'lookAgain': {
+    case 'requeue': {
       const { apiVersion, kind, metadata } = action.about;
-      outcome.looksAgain.push({ apiVersion, kind, ...ref({ metadata }) });
+      outcome.requeued.push({ apiVersion, kind, ...ref({ metadata }) });
       return;
     }
     case 'call':
       return call(effects, action, outcome);
-    case 'lookLater': {
+    case 'requeueAfter': {
       const { apiVersion, kind, metadata } = action.about;
-      effects.lookLater({ apiVersion, kind, ...ref({ metadata }) }, action.afterMs);
+      effects.requeueAfter({ apiVersion, kind, ...ref({ metadata }) }, action.afterMs);
       return;
     }
-    case 'again':
-      outcome.again = action.because;
+    case 'redeliver':
+      outcome.redeliver = action.because;
   }
 }
 
@@ -185,7 +185,7 @@ async function performOne(
  * all the same, and is never simply repeated.
  */
 async function call(
-  { clouds, lookLater }: Effects,
+  { clouds, requeueAfter }: Effects,
   { of, request }: Action & { do: 'call' },
   outcome: Outcome,
 ): Promise<void> {
@@ -194,12 +194,12 @@ async function call(
   try {
     await cloud.send(request);
     const about = { apiVersion: of.apiVersion, kind: of.kind, ...ref(of) };
-    if (request.showsAfterMs === undefined) outcome.looksAgain.push(about);
-    else lookLater(about, request.showsAfterMs);
+    if (request.showsAfterMs === undefined) outcome.requeued.push(about);
+    else requeueAfter(about, request.showsAfterMs);
   } catch (error) {
     if (!(error instanceof OpenStackError) && !(error instanceof Unreachable)) throw error;
     const refusal = error instanceof OpenStackError ? error.refusal : undefined;
-    if (refusal === undefined) outcome.again = error.message;
+    if (refusal === undefined) outcome.redeliver = error.message;
     outcome.refusals.set(callKey(of, request), `${refusal ?? 'Unavailable'}: ${error.message}`);
   }
 }

@@ -510,27 +510,27 @@ describe('an object the API server refuses for what it is', () => {
 describe('a pass', () => {
   test('that waits for something no event tells of asks for the same event again, and complains of nothing', async () => {
     const logged = quietly();
-    const decide = (): Action[] => [{ do: 'again', because: 'the slot of lab/w is not given back yet' }];
+    const decide = (): Action[] => [{ do: 'redeliver', because: 'the slot of lab/w is not given back yet' }];
     expect(await answerOf(served({ decide }).post(changed))).toEqual([503, '']);
     expect(logged()).toBe('');
   });
   test('that is to look again does so at once, and at what it names beside what its event told of', async () => {
     const other = { ...widget, metadata: { ...widget.metadata, name: 'other' } };
-    const looks: Action[][] = [[status, { do: 'lookAgain', about: other }], [status]];
+    const looks: Action[][] = [[status, { do: 'requeue', about: other }], [status]];
     const { post, batches, writes } = served({ decide: () => looks.shift() ?? [] });
     expect(await answerOf(post(changed))).toEqual([202, '']);
     expect(batches.map(({ subjects }) => subjects.map(({ name }) => name))).toEqual([['w'], ['w', 'other']]);
     expect(writes).toHaveLength(2);
   });
   test('that is to look again does so after a conflict, too', async () => {
-    const looks: Action[][] = [[{ do: 'lookAgain', about: widget }, status], []];
+    const looks: Action[][] = [[{ do: 'requeue', about: widget }, status], []];
     const { post, batches } = served({ decide: () => looks.shift() ?? [], refuse: () => conflict });
     expect(await answerOf(post(ping('sweep')))).toEqual([202, '']);
     expect(batches.map(({ subjects }) => subjects.length)).toEqual([0, 1]);
   });
   test('that finds something to look at again five times asks for the same event again', async () => {
     quietly();
-    const { post, batches } = served({ decide: () => [{ do: 'lookAgain', about: widget }] });
+    const { post, batches } = served({ decide: () => [{ do: 'requeue', about: widget }] });
     expect(await answerOf(post(changed))).toEqual([503, '']);
     expect(batches).toHaveLength(5);
   });

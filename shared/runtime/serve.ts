@@ -5,10 +5,10 @@ import type { Action, TraceOf } from '../rules/actions.ts';
 import { defaultHoldOffMs } from '../rules/slots.ts';
 import { traceBegunBy } from '../rules/trace-begun.ts';
 import { limitConcurrency } from './concurrency.ts';
+import { delayedBatches } from './delayed-batches.ts';
 import { Again, Conflict } from './errors.ts';
 import { deadLetterRoute, eventRoute, type RouteContext, waitUntil } from './http.ts';
 import type { Kube } from './kube.ts';
-import { laterLooks } from './later-looks.ts';
 import { isMissedEvent, timerAlone } from './missed-events.ts';
 import { observeReadable } from './observe.ts';
 import type { Clouds, OpenStackClients } from './openstack/clouds.ts';
@@ -50,9 +50,9 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
   const background = new Set<Promise<unknown>>();
   const origins = traceOrigins();
   const republish = republishing(declaration as FunctionDeclaration, ports);
-  const later = laterLooks((about) => pass({ ...nothing, subjects: [about] }), ports.after, ports.now);
+  const later = delayedBatches((about) => pass({ ...nothing, subjects: [about] }), ports.after, ports.now);
   const run = (batch: Batch) =>
-    runPass(declaration, ports, batch, origins.take(), { background, republish, lookLater: later.look });
+    runPass(declaration, ports, batch, origins.take(), { background, republish, requeueAfter: later.look });
   const pass = sharedPasses(run);
   const app = new Hono();
   app.get('/health/:probe', (c) => c.text('ok'));
@@ -79,7 +79,7 @@ export interface Process {
   background: Set<Promise<unknown>>;
   /** Publishes the domain events that are still to be published. */
   republish(): Promise<void>;
-  lookLater(about: Subject, afterMs: number): void;
+  requeueAfter(about: Subject, afterMs: number): void;
 }
 
 /** One pass of a function over the objects of its events. The verdict says which to redeliver. Throws if observing failed. */
@@ -88,21 +88,21 @@ export async function runPass<Observed>(
   ports: Ports,
   batch: Batch,
   origins: readonly string[],
-  { background, republish, lookLater }: Process,
+  { background, republish, requeueAfter }: Process,
 ): Promise<Verdict> {
   const { telemetry } = ports;
   if (batch.sweep || batch.audit) waitUntil(background, republish());
-  const effects = effectsOf(declaration.name, ports, lookLater);
+  const effects = effectsOf(declaration.name, ports, requeueAfter);
   const tryUntilDone = async () => {
     const refusals = new Map<string, string>();
     const looks: Subject[] = [];
     for (let tries = 1; ; tries++) {
-      const outcome: Outcome = { refusals, notifications: [], looksAgain: [] };
+      const outcome: Outcome = { refusals, notifications: [], requeued: [] };
       const known = refusals.size;
       const subjects = [...batch.subjects, ...looks];
       const decisions = await decideAll(declaration, ports, effects, { ...batch, subjects }, outcome);
       // Kept for all tries: the object that led there may be gone by the next.
-      looks.push(...outcome.looksAgain);
+      looks.push(...outcome.requeued);
       waitUntil(background, notify(effects, outcome.notifications));
       const hasConflict = decisions.some(({ error }) => error instanceof Conflict);
       if (tries === triesPerPass || !(hasConflict || wantsAnotherTry(outcome, known))) return verdictOf(decisions);
@@ -113,12 +113,12 @@ export async function runPass<Observed>(
   return telemetry.span(`${declaration.name} pass`, undefined, attributes, tryUntilDone, origins);
 }
 
-const wantsAnotherTry = ({ refusals, looksAgain }: Outcome, knownRefusals: number) =>
-  refusals.size > knownRefusals || looksAgain.length > 0;
+const wantsAnotherTry = ({ refusals, requeued }: Outcome, knownRefusals: number) =>
+  refusals.size > knownRefusals || requeued.length > 0;
 
 /** Why a decision that was performed without an error has to be made again soon. */
-const whyAgain = ({ again, looksAgain }: Outcome) => {
-  const why = looksAgain.length > 0 ? 'what was written was not looked at once more' : again;
+const whyRedeliver = ({ redeliver, requeued }: Outcome) => {
+  const why = requeued.length > 0 ? 'what was written was not looked at once more' : redeliver;
   return why === undefined ? undefined : new Again(why);
 };
 
@@ -156,7 +156,7 @@ async function decideAll<Observed>(
   const made = observed.map((one) =>
     inTurn(async (): Promise<Decision> => {
       if (isUnreadable(one)) return { observed: { unreadable: one.unreadable }, error: one.error };
-      const own: Outcome = { refusals: new Map(), notifications: [], looksAgain: [] };
+      const own: Outcome = { refusals: new Map(), notifications: [], requeued: [] };
       try {
         const actions = decide(one);
         await perform(current, actions, own);
@@ -168,27 +168,31 @@ async function decideAll<Observed>(
             value: 1,
             attributes: { function: effects.name, timer },
           });
-        return { observed: one, error: whyAgain(own) };
+        return { observed: one, error: whyRedeliver(own) };
       } catch (error) {
         return { observed: one, error };
       } finally {
         for (const [name, words] of own.refusals) outcome.refusals.set(name, words);
         outcome.notifications.push(...own.notifications);
-        outcome.looksAgain.push(...own.looksAgain);
+        outcome.requeued.push(...own.requeued);
       }
     }),
   );
   return Promise.all(made);
 }
 
-function effectsOf(name: string, { kube, now, publisher, telemetry }: Ports, lookLater: Effects['lookLater']): Effects {
+function effectsOf(
+  name: string,
+  { kube, now, publisher, telemetry }: Ports,
+  requeueAfter: Effects['requeueAfter'],
+): Effects {
   const phases = new Map<string, string>();
   return {
     name,
     kube,
     now,
     clouds: () => undefined,
-    lookLater,
+    requeueAfter,
     publish: publisher.publish,
     measure: ({ metric, value, attributes, trace, since }) => {
       telemetry.measure(metric, value, attributes);

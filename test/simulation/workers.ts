@@ -2,9 +2,9 @@ import type { ClusterState } from '../../deploy/local/api-server/cluster-state.t
 import type { Batch, FunctionDeclaration } from '../../shared/function.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { limitConcurrency } from '../../shared/runtime/concurrency.ts';
+import { delayedBatches } from '../../shared/runtime/delayed-batches.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { type Kube, requestsInFlight, requestTimeoutMs } from '../../shared/runtime/kube.ts';
-import { laterLooks } from '../../shared/runtime/later-looks.ts';
 import { sharedPasses } from '../../shared/runtime/passes.ts';
 import type { DomainEvent } from '../../shared/runtime/publish.ts';
 import { republishing } from '../../shared/runtime/republish.ts';
@@ -38,7 +38,7 @@ class Instance {
   readonly #declaration: FunctionDeclaration;
   readonly #around: Surroundings;
   readonly #pass: (batch: Batch) => Promise<void>;
-  readonly #later: ReturnType<typeof laterLooks>;
+  readonly #later: ReturnType<typeof delayedBatches>;
   readonly #unanswered = new Set<(error: Error) => void>();
   readonly #passes: PassesOf;
   readonly #inTurn: ReturnType<typeof limitConcurrency>;
@@ -61,13 +61,13 @@ class Instance {
     const ports = this.#ports();
     const background = new Set<Promise<unknown>>();
     const republish = republishing(declaration, { ...ports, kube: this.#kube('beside the passes') });
-    this.#later = laterLooks(
+    this.#later = delayedBatches(
       (about) => this.#pass({ subjects: [about], messages: [], sweep: false, audit: false }),
       around.scheduler.after,
       around.scheduler.now,
     );
     this.#pass = sharedPasses((batch) =>
-      runPass(this.#declaration, ports, batch, [], { background, republish, lookLater: this.#later.look }),
+      runPass(this.#declaration, ports, batch, [], { background, republish, requeueAfter: this.#later.look }),
     );
   }
 

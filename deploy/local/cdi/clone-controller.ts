@@ -14,7 +14,7 @@ import type { Again } from './work-queue.ts';
  */
 export async function reconcileClone(context: CdiContext, dataVolume: DataVolume): Promise<Again> {
   const downMs = context.downForMs(dataVolume.metadata.namespace, importNameOf(dataVolume));
-  if (downMs > 0) return { lookAgainMs: downMs };
+  if (downMs > 0) return { requeueAfterMs: downMs };
   if (!context.claims.find(referenceOf(dataVolume))) await refreshClass(context, dataVolume);
   const observed = observe(context, dataVolume);
   if (!dataVolume.metadata.deletionTimestamp && isForeign(observed)) await refuseForeign(context, observed);

@@ -20,7 +20,7 @@ export async function reconcileCloneTarget(context: CdiContext, target: Claim): 
   const { timings, handOvers } = context;
   const { uid, namespace, deletionTimestamp } = target.metadata;
   const downMs = deletionTimestamp ? 0 : context.downForMs(namespace, context.importNameOf(target));
-  if (downMs > 0) return { lookAgainMs: downMs };
+  if (downMs > 0) return { requeueAfterMs: downMs };
   const failure = deletionTimestamp ? undefined : failureOf(context, target);
   const observed = observe(context, target, failure?.message);
   const writes = nextForCloneTarget(observed);
@@ -31,7 +31,7 @@ export async function reconcileCloneTarget(context: CdiContext, target: Claim): 
   handOvers.delete(uid);
   await context.perform(writes);
   if (writes.length > 0) return { holdMs: timings.tickMs };
-  return failure && { lookAgainMs: failure.leftMs };
+  return failure && { requeueAfterMs: failure.leftMs };
 }
 
 function observe(context: CdiContext, target: Claim, error: string | undefined): ObservedCloneTarget {

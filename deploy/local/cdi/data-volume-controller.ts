@@ -17,7 +17,7 @@ export async function reconcileDataVolume(context: CdiContext, ref: ObjectRefere
   if (dataVolume?.spec.source?.snapshot) return reconcileClone(context, dataVolume);
   if (!dataVolume || dataVolume.metadata.deletionTimestamp || !importSourceOf(dataVolume.spec.source)) return undefined;
   const downMs = context.downForMs(ref.namespace, importNameOf(dataVolume));
-  if (downMs > 0) return { lookAgainMs: downMs };
+  if (downMs > 0) return { requeueAfterMs: downMs };
   if (!context.claims.find(ref)) await refreshClass(context, dataVolume);
   const observed = observe(context, dataVolume);
   if (isForeign(observed)) await refuseForeign(context, observed);
@@ -28,7 +28,7 @@ export async function reconcileDataVolume(context: CdiContext, ref: ObjectRefere
   }
   const { phase = '' } = dataVolume.status ?? {};
   const classic = dataVolume.metadata.annotations?.[annotation.usePopulator] === 'false';
-  return classic && isUnderWay(phase) ? { lookAgainMs: timings.progressMs } : undefined;
+  return classic && isUnderWay(phase) ? { requeueAfterMs: timings.progressMs } : undefined;
 }
 
 function observe(context: CdiContext, dataVolume: DataVolume) {

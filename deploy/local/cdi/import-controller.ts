@@ -18,7 +18,7 @@ export async function reconcileImport(context: CdiContext, ref: ObjectReference)
   if (filled?.metadata.annotations?.[annotation.source] === undefined) return undefined;
   const name = context.importNameOf(filled);
   const downMs = context.downForMs(filled.metadata.namespace, name);
-  if (downMs > 0) return { lookAgainMs: downMs };
+  if (downMs > 0) return { requeueAfterMs: downMs };
   const { namespace } = filled.metadata;
   const pod = pods.find({ namespace, name: importerPodName(filled) });
   const scratch = claims.find({ namespace, name: scratchName(filled) });
@@ -32,7 +32,7 @@ export async function reconcileImport(context: CdiContext, ref: ObjectReference)
   });
   await performWithinQuota(context, filled, name, writes);
   if (writes.length > 0) return { holdMs: timings.tickMs };
-  return pod && context.flaps.has(pod.metadata.uid) ? { lookAgainMs: flapMs(timings) } : undefined;
+  return pod && context.flaps.has(pod.metadata.uid) ? { requeueAfterMs: flapMs(timings) } : undefined;
 }
 
 /** Performs writes about a claim that is being filled. The claim beside it shows the newest Event. */

@@ -81,7 +81,7 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
     const restMs = life.unschedulableUntilMs - clock.now();
     if (restMs > 0) {
       if (!pod.status?.conditions.length) await say(pod, unschedulable(clock.now()));
-      return { lookAgainMs: restMs };
+      return { requeueAfterMs: restMs };
     }
     await say(pod, waiting(pod, 'ContainerCreating', undefined, clock.now()));
     return { holdMs: timings.containerMs };
@@ -94,12 +94,12 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
     const { secret, certConfigMap } = importOf(pod);
     // Only an Event reports a folder that cannot be mounted.
     if (certConfigMap && !(await kube.get(ConfigMap, { namespace, name: certConfigMap })))
-      return { lookAgainMs: timings.secretPollMs };
+      return { requeueAfterMs: timings.secretPollMs };
     const wait = async (reason: string, message: string): Promise<Again> => {
       const shown = pod.status?.containerStatuses[0]?.state?.waiting;
       if (shown?.reason !== reason || shown.message !== message)
         await say(pod, waiting(pod, reason, message, clock.now()));
-      return { lookAgainMs: timings.secretPollMs };
+      return { requeueAfterMs: timings.secretPollMs };
     };
     const pulling = pullProblem(pod, life);
     if (pulling) return wait('ErrImagePull', pulling);
@@ -178,7 +178,7 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
     const restMs = (life.restartAtMs ?? 0) - clock.now();
     if (restMs <= 0) return start(ref, pod, life);
     if (state?.terminated) await say(pod, crashLooping(pod, restMs, clock.now()));
-    return { lookAgainMs: restMs };
+    return { requeueAfterMs: restMs };
   }
 
   /** A container that another life of this node has started went with it; containerd says of such no more than this. */
@@ -207,7 +207,7 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
     const isAlive = life.run !== undefined && life.end === undefined && container?.state?.running !== undefined;
     life.killAtMs ??= clock.now() + (isAlive ? timings.podGraceMs : container ? timings.podPhaseMs : 0);
     const restMs = life.killAtMs - clock.now();
-    if (restMs > 0 && !life.end) return { lookAgainMs: restMs };
+    if (restMs > 0 && !life.end) return { requeueAfterMs: restMs };
     const last = ended(pod, life.end && 'termination' in life.end ? life.end.termination : undefined, clock.now());
     await end(ref, life);
     if (last) await say(pod, last);

@@ -16,10 +16,10 @@ export async function reconcileTarget(context: CdiContext, ref: ObjectReference)
   if (target && isClone(target)) return reconcileCloneTarget(context, target);
   if (!target || !isPopulatedByImport(target) || target.metadata.deletionTimestamp) return undefined;
   const downMs = context.downForMs(ref.namespace, context.importNameOf(target));
-  if (downMs > 0) return { lookAgainMs: downMs };
+  if (downMs > 0) return { requeueAfterMs: downMs };
   const observed = observe(context, target);
   const writes = nextForTarget(observed);
-  if (writes.length === 0) return isImporting(target) ? { lookAgainMs: timings.progressMs } : undefined;
+  if (writes.length === 0) return isImporting(target) ? { requeueAfterMs: timings.progressMs } : undefined;
   if (isHandOver(writes) && !handOvers.has(target.metadata.uid)) {
     handOvers.add(target.metadata.uid);
     return { holdMs: timings.rebindMs };

@@ -63,7 +63,7 @@ async function provision(context: CdiContext, claim: Claim, storageClass: Storag
   // CDI's populators bring the volume themselves.
   if (claim.spec.dataSourceRef?.apiGroup === 'cdi.kubevirt.io') return undefined;
   if (waitsForConsumer(storageClass) && !hasConsumer(context, claim)) return undefined;
-  if (!(await hasItsSource(context, claim))) return { lookAgainMs: sourcePollMs };
+  if (!(await hasItsSource(context, claim))) return { requeueAfterMs: sourcePollMs };
   const startedMs = provisioning.get(uid) ?? clock.now();
   if (!provisioning.has(uid)) {
     notes.set(uid, waitsForDriver(storageClass));
@@ -77,7 +77,7 @@ async function provision(context: CdiContext, claim: Claim, storageClass: Storag
   const name = context.importNameOf(claim) ?? { dataVolume: claim.metadata.name, url: '' };
   if (faults.strike(`${uid} ${clock.now()}`, name, 'provisionError')) {
     await note(context, claim, provisioningFailed(storageClass));
-    return { lookAgainMs: timings.bindMs * 10 };
+    return { requeueAfterMs: timings.bindMs * 10 };
   }
   await context.perform(provisioned(claim, storageClass, context.variants));
   const message = `Successfully provisioned volume pvc-${uid}`;
@@ -152,7 +152,7 @@ async function loseByFault(context: CdiContext, claim: Claim): Promise<Again> {
   const name = context.importNameOf(claim);
   if (!name || !faults.strike(claim.metadata.uid, name, 'claimLost')) return undefined;
   // That the DataVolume is done changes nothing on the claim, and so wakes nobody.
-  if (!isDone) return { lookAgainMs: 50 };
+  if (!isDone) return { requeueAfterMs: 50 };
   const volume = await kube.get(PersistentVolume, { name: claim.spec.volumeName ?? '' });
   await context.perform([...(volume ? gone(volume) : []), lost(claim)]);
   return undefined;

@@ -77,7 +77,7 @@ test('an object is looked at by one worker at a time', async () => {
 });
 
 test('after stop nothing is looked at any more', async () => {
-  const { queue, looks, step } = queueThat([() => ({ lookAgainMs: 10 })]);
+  const { queue, looks, step } = queueThat([() => ({ requeueAfterMs: 10 })]);
   queue.add(ref);
   await step(0);
   await queue.stop();

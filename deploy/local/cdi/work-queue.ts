@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { keyOf } from './informer.ts';
 
 /** When a key wants another look: after a hold during which nothing else wakes it, or at the latest after a time. */
-export type Again = { holdMs: number } | { lookAgainMs: number } | undefined;
+export type Again = { holdMs: number } | { requeueAfterMs: number } | undefined;
 
 export interface WorkQueue {
   /** Asks for a look at this object; however often it is asked, one look at a time. */
@@ -63,7 +63,7 @@ export function startWorkQueue({ clock, reconcile, retry, onError }: QueueOption
     held.set(key, clock.after(holdMs, release));
   };
 
-  const lookLater = (key: string, ref: ObjectReference, delayMs: number) => {
+  const requeueAfter = (key: string, ref: ObjectReference, delayMs: number) => {
     const atMs = clock.now() + delayMs;
     const planned = later.get(key);
     if (planned && planned.atMs <= atMs) return;
@@ -80,7 +80,7 @@ export function startWorkQueue({ clock, reconcile, retry, onError }: QueueOption
     const count = failures.get(key) ?? 0;
     failures.set(key, count + 1);
     onError?.(error, ref);
-    lookLater(key, ref, Math.min(retry.firstMs * 2 ** count, retry.maxMs));
+    requeueAfter(key, ref, Math.min(retry.firstMs * 2 ** count, retry.maxMs));
   };
 
   const work = async (key: string, ref: ObjectReference) => {
@@ -98,7 +98,7 @@ export function startWorkQueue({ clock, reconcile, retry, onError }: QueueOption
     if (again && 'holdMs' in again && again.holdMs > 0) hold(key, ref, again.holdMs);
     else if (again && 'holdMs' in again) waiting.set(key, ref);
     else {
-      if (again) lookLater(key, ref, again.lookAgainMs);
+      if (again) requeueAfter(key, ref, again.requeueAfterMs);
       if (dirty.delete(key)) waiting.set(key, ref);
     }
     pump();

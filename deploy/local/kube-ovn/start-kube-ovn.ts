@@ -61,7 +61,7 @@ export function startKubeOvn(options: KubeOvnOptions): Running {
     const vpc = vpcs.find(ref);
     if (!vpc) return undefined;
     const waitMs = downMs(vpc);
-    if (waitMs > 0) return { lookAgainMs: waitMs };
+    if (waitMs > 0) return { requeueAfterMs: waitMs };
     const writes = nextForVpc(vpc, [...subnets.objects.values()]);
     await out.perform(writes);
     return writes.length > 0 ? { holdMs: tickMs } : undefined;
@@ -71,7 +71,7 @@ export function startKubeOvn(options: KubeOvnOptions): Running {
     const subnet = subnets.find(ref);
     if (!subnet) return undefined;
     const waitMs = downMs(subnet);
-    if (waitMs > 0) return { lookAgainMs: waitMs };
+    if (waitMs > 0) return { requeueAfterMs: waitMs };
     const { name, uid } = subnet.metadata;
     const occasion = `${uid} ${++looks}`;
     const refused = faults.strike(occasion, name, 'refused');
@@ -93,7 +93,7 @@ export function startKubeOvn(options: KubeOvnOptions): Running {
     const kept = faults.strike(uid, name, 'addressInUse');
     const isHeld = subnet.metadata.deletionTimestamp !== undefined && using > 0;
     return isHeld && kept?.forMs
-      ? { lookAgainMs: Math.max(tickMs, kept.forMs - since.msSince(`${uid} kept`)) }
+      ? { requeueAfterMs: Math.max(tickMs, kept.forMs - since.msSince(`${uid} kept`)) }
       : undefined;
   }
 

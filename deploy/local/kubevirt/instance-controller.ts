@@ -18,7 +18,7 @@ export async function reconcileInstance(context: KubevirtContext, ref: ObjectRef
   await context.perform(writes);
   if (writes.length > 0) return { holdMs: context.timings.tickMs };
   const leftMs = [waitMs, faultMs].filter((one) => one !== undefined);
-  return leftMs.length > 0 ? { lookAgainMs: Math.max(1, Math.min(...leftMs)) } : undefined;
+  return leftMs.length > 0 ? { requeueAfterMs: Math.max(1, Math.min(...leftMs)) } : undefined;
 }
 
 async function observe(context: KubevirtContext, instance: VirtualMachineInstance) {

@@ -16,7 +16,7 @@ export async function reconcileLauncher(context: KubevirtContext, ref: ObjectRef
   const { writes, waitMs } = nextForLauncher(await observe(context, pod));
   await context.perform(writes);
   if (writes.length > 0) return { holdMs: context.timings.tickMs };
-  return waitMs === undefined ? undefined : { lookAgainMs: Math.max(1, waitMs) };
+  return waitMs === undefined ? undefined : { requeueAfterMs: Math.max(1, waitMs) };
 }
 
 async function observe(context: KubevirtContext, pod: Pod): Promise<ObservedLauncher> {

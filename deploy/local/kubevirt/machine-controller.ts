@@ -24,7 +24,7 @@ export async function reconcileMachine(context: KubevirtContext, ref: ObjectRefe
   const leftMs = [waitMs, faultMs, observed.refusals.size > 0 ? context.timings.pollMs : undefined].filter(
     (one) => one !== undefined,
   );
-  return leftMs.length > 0 ? { lookAgainMs: Math.min(...leftMs) } : undefined;
+  return leftMs.length > 0 ? { requeueAfterMs: Math.min(...leftMs) } : undefined;
 }
 
 async function observe(context: KubevirtContext, machine: VirtualMachine) {

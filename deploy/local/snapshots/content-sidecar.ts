@@ -44,7 +44,7 @@ export function contentSidecar(options: SidecarOptions, world: World, { perform 
     }
     const lost = faultOf(faults, names, 'contentDeleted');
     if (lost && content.status?.readyToUse) return lose(content, memory, lost.afterMs ?? 0);
-    if (step.waitMs !== undefined) return { lookAgainMs: step.waitMs };
+    if (step.waitMs !== undefined) return { requeueAfterMs: step.waitMs };
     return step.writes.length > 0 ? { holdMs: 0 } : undefined;
   };
 
@@ -76,7 +76,7 @@ export function contentSidecar(options: SidecarOptions, world: World, { perform 
     if (content.metadata.deletionTimestamp) return undefined;
     memory.readySinceMs ??= clock.now();
     const restMs = memory.readySinceMs + afterMs - clock.now();
-    if (restMs > 0) return { lookAgainMs: restMs };
+    if (restMs > 0) return { requeueAfterMs: restMs };
     if (content.metadata.finalizers?.includes(finalizer.content))
       await perform([withoutFinalizer(VolumeSnapshotContent, content, finalizer.content)]);
     await kube.delete(VolumeSnapshotContent, referenceOf(content), { uid: content.metadata.uid });

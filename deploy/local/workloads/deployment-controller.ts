@@ -12,7 +12,7 @@ export async function reconcileDeployment(context: WorkloadContext, ref: ObjectR
   const { writes, waitMs } = nextForDeployment(observe(context, deployment));
   await context.perform(writes);
   if (writes.length > 0) return { holdMs: context.timings.tickMs };
-  return waitMs === undefined ? undefined : { lookAgainMs: waitMs };
+  return waitMs === undefined ? undefined : { requeueAfterMs: waitMs };
 }
 
 function observe(context: WorkloadContext, deployment: Deployment): ObservedDeployment {

@@ -13,7 +13,7 @@ export async function reconcileJob(context: WorkloadContext, ref: ObjectReferenc
   const { writes, waitMs } = nextForJob(observe(context, job));
   await context.perform(writes);
   if (writes.length > 0) return { holdMs: context.timings.tickMs };
-  return waitMs === undefined ? undefined : { lookAgainMs: Math.max(1, waitMs) };
+  return waitMs === undefined ? undefined : { requeueAfterMs: Math.max(1, waitMs) };
 }
 
 /** Pods whose Job is gone before it has counted them. */

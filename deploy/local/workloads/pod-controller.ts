@@ -18,7 +18,7 @@ export async function reconcilePod(context: WorkloadContext, ref: ObjectReferenc
   const { writes, waitMs } = nextForPod(await observe(context, pod));
   await context.perform(writes);
   if (writes.length > 0) return { holdMs: context.timings.tickMs };
-  return waitMs === undefined ? undefined : { lookAgainMs: Math.max(1, waitMs) };
+  return waitMs === undefined ? undefined : { requeueAfterMs: Math.max(1, waitMs) };
 }
 
 export const isOurs = ({ metadata, spec }: Pod) =>

@@ -20,7 +20,7 @@ export async function reconcileReplicaSet(context: WorkloadContext, ref: ObjectR
     throw error;
   }
   if (writes.length > 0) return { holdMs: context.timings.tickMs };
-  return waitMs === undefined ? undefined : { lookAgainMs: Math.max(1, waitMs) };
+  return waitMs === undefined ? undefined : { requeueAfterMs: Math.max(1, waitMs) };
 }
 
 const observe = (context: WorkloadContext, replicaSet: ReplicaSet): ObservedReplicaSet => ({

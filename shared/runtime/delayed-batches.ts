@@ -1,7 +1,7 @@
 import type { Subject } from '../function.ts';
 
 /** Looks at objects after a while, once for each and as soon as anybody wants it; hints, forgotten with the process. */
-export function laterLooks(
+export function delayedBatches(
   look: (about: Subject) => Promise<void>,
   after: (milliseconds: number, task: () => void) => () => void = nodeTimer,
   now: () => number = Date.now,

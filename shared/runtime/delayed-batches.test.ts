@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { steppedClock } from '../../deploy/local/clock.ts';
 import type { Subject } from '../function.ts';
-import { laterLooks } from './later-looks.ts';
+import { delayedBatches } from './delayed-batches.ts';
 
 const subject = (name: string, kind = 'Widget'): Subject => ({ apiVersion: 'v1', kind, namespace: 'lab', name });
 
@@ -9,7 +9,7 @@ const subject = (name: string, kind = 'Widget'): Subject => ({ apiVersion: 'v1',
 function looking(fails = false) {
   const clock = steppedClock();
   const looked: string[] = [];
-  const looks = laterLooks(
+  const looks = delayedBatches(
     async ({ kind, name }) => {
       looked.push(`${kind} ${name}`);
       if (fails) throw new Error('out of reach');
@@ -76,7 +76,7 @@ describe('a later look', () => {
   test('keeps no process alive', () => {
     const timer = { unref: vi.fn() };
     const spy = vi.spyOn(globalThis, 'setTimeout').mockReturnValue(timer as never);
-    const looks = laterLooks(async () => undefined);
+    const looks = delayedBatches(async () => undefined);
     looks.look(subject('a'), 60_000);
     looks.forget();
     spy.mockRestore();
