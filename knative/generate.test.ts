@@ -248,8 +248,8 @@ describe('a function that writes in workspaces', () => {
       on.changed(Lab, { source: 'pelotech', namespace: 'workspace' }),
     ],
     [
-      { resource: Lab, verbs: ['create'], fence: 'workspace' },
-      { resource: Gadget, verbs: ['create'], fence: 'workspace' },
+      { resource: Lab, verbs: ['create'], admissionPolicy: 'workspace' },
+      { resource: Gadget, verbs: ['create'], admissionPolicy: 'workspace' },
       { resource: Widget, verbs: ['bind'], names: ['one'] },
       { resource: Lease, verbs: ['create'], namespace: 'workspace' },
     ],
@@ -297,7 +297,7 @@ describe('a function that writes in workspaces', () => {
   });
 
   test('is fenced in to the names of workspaces', () => {
-    const [policy, binding] = from('base/fences.yaml');
+    const [policy, binding] = from('base/admission-policies.yaml');
     expect(policy.spec.matchConditions).toEqual([
       { name: 'who', expression: "request.userInfo.username == 'system:serviceaccount:sync-operator:build'" },
     ]);
@@ -311,12 +311,12 @@ describe('a function that writes in workspaces', () => {
   });
 
   test('costs a cluster nothing where there is none', () => {
-    expect(filesOf([paint]).has('base/fences.yaml')).toBe(false);
+    expect(filesOf([paint]).has('base/admission-policies.yaml')).toBe(false);
   });
 });
 
 test('the timers tick every 30 seconds and every 10 minutes', () => {
-  expect(objectsIn('base/pings.yaml').map(({ metadata, spec }) => [metadata.name, spec.schedule])).toEqual([
+  expect(objectsIn('base/timers.yaml').map(({ metadata, spec }) => [metadata.name, spec.schedule])).toEqual([
     ['sweep', '*/30 * * * * *'],
     ['audit', '0 */10 * * * *'],
   ]);

@@ -1,11 +1,11 @@
 import type { FunctionDeclaration, SourceName } from '../shared/function.ts';
+import { admissionPolicyManifests } from './admission-policies.ts';
 import { brokerManifests } from './broker.ts';
-import { fenceManifests } from './fences.ts';
 import { type Manifest, yamlOf } from './manifest.ts';
 import { permissionManifests } from './permissions.ts';
-import { pingManifests } from './pings.ts';
 import { deployments, knativeServices } from './services.ts';
 import { sourceManifests } from './sources.ts';
+import { timerManifests } from './timers.ts';
 import { triggerManifests } from './triggers.ts';
 
 /** Sources of kinds that are there wherever this project is. */
@@ -20,12 +20,12 @@ export function filesOf(all: readonly FunctionDeclaration[]): Map<string, string
   const functions = all.filter(({ part }) => part === undefined);
   const sources = [...sourceManifests(functions)];
   const components = sources.filter(([name]) => !isAlwaysThere(name));
-  const fences = fenceManifests(functions);
+  const admissionPolicies = admissionPolicyManifests(functions);
   const base = folder('base', 'Kustomization', [
     ['broker', brokerManifests(functions)],
-    ...(fences.length > 0 ? [['fences', fences] as const] : []),
+    ...(admissionPolicies.length > 0 ? [['admission-policies', admissionPolicies] as const] : []),
     ['permissions', permissionManifests(functions)],
-    ['pings', pingManifests()],
+    ['timers', timerManifests()],
     ...sources.filter(([name]) => isAlwaysThere(name)).map(([name, of]) => [`source-${name}`, of] as const),
     ['triggers', triggerManifests(functions)],
   ]);

@@ -87,8 +87,8 @@ export interface Permission {
   namespace?: 'own' | 'workspace';
   /** Only objects of these names. */
   names?: readonly string[];
-  /** What is written has to be a workspace's by its name or its Namespace: a fence at the API server sees to that. */
-  fence?: 'workspace';
+  /** What is written has to be a workspace's by its name or its Namespace: a ValidatingAdmissionPolicy enforces it. */
+  admissionPolicy?: 'workspace';
 }
 
 /** What an event said to look at; the state itself is read from the API server. */

@@ -1,6 +1,6 @@
 import { foreignSources } from '../../knative/manifests.ts';
-import { pingManifests } from '../../knative/pings.ts';
 import { image, knativeServices } from '../../knative/services.ts';
+import { timerManifests } from '../../knative/timers.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { usualSurroundings } from './network-policies.ts';
 import { sizeOf } from './sizes.ts';
@@ -78,7 +78,7 @@ export const productionValues = (functions: readonly FunctionDeclaration[]) => (
 
 const timers = () =>
   Object.fromEntries(
-    pingManifests().map((ping) => {
+    timerManifests().map((ping) => {
       const { metadata, spec } = ping as typeof ping & { spec: { schedule: string } };
       return [metadata?.name ?? '', spec.schedule];
     }),

@@ -96,7 +96,7 @@ export async function prepare(): Promise<void> {
 /** The functions' ServiceAccounts with what they may do and where that ends, and no function. */
 export async function preparePermissions(): Promise<void> {
   const base = (name: string) => ['-f', path(`../../knative/base/${name}.yaml`)];
-  await kubectlOrFail(...serverSide, ...base('permissions'), ...base('fences'));
+  await kubectlOrFail(...serverSide, ...base('permissions'), ...base('admission-policies'));
   await fencesSeen();
 }
 

@@ -6,7 +6,7 @@ import { type Manifest, partOf } from './manifest.ts';
 const schedules = { sweep: '*/30 * * * * *', audit: '0 */10 * * * *' } as const;
 
 /** One PingSource for each timer. */
-export const pingManifests = (): Manifest[] =>
+export const timerManifests = (): Manifest[] =>
   Object.entries(schedules).map(([name, schedule]) => ({
     apiVersion: 'sources.knative.dev/v1',
     kind: 'PingSource',

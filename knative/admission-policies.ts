@@ -10,10 +10,10 @@ const apiVersion = 'admissionregistration.k8s.io/v1';
  * What RBAC cannot say: a function that makes Namespaces, and binds its own rights in them, does so with the names of
  * workspaces only. One policy for each function that has such rights, with the binding that puts it into force.
  */
-export const fenceManifests = (functions: readonly FunctionDeclaration[]): Manifest[] =>
+export const admissionPolicyManifests = (functions: readonly FunctionDeclaration[]): Manifest[] =>
   functions.flatMap(({ name, may }) => {
-    const fenced = may.filter(({ fence }) => fence === 'workspace');
-    return fenced.length > 0 ? fenceOf(name, fenced) : [];
+    const restricted = may.filter(({ admissionPolicy }) => admissionPolicy === 'workspace');
+    return restricted.length > 0 ? fenceOf(name, restricted) : [];
   });
 
 function fenceOf(name: string, permissions: readonly Permission[]): Manifest[] {

@@ -1,6 +1,6 @@
 import { evaluate } from '@marcbachmann/cel-js';
 import { describe, expect, test } from 'vitest';
-import { fenceManifests } from './fences.ts';
+import { admissionPolicyManifests } from './admission-policies.ts';
 import { loadFunctions } from './functions.ts';
 
 interface Policy {
@@ -10,13 +10,13 @@ interface Policy {
     validations: { expression: string }[];
   };
 }
-const [policy, binding, ...others] = fenceManifests(await loadFunctions());
+const [policy, binding, ...others] = admissionPolicyManifests(await loadFunctions());
 const { spec } = policy as unknown as Policy;
 
 const holds = (expressions: readonly { expression: string }[], variables: object) =>
   expressions.every(({ expression }) => evaluate(expression, variables as Record<string, unknown>) === true);
 
-/** Whether the fence lets a write through. */
+/** Whether the policy admits a write. */
 const lets = (resource: string, { name = 'x', namespace = '', operation = 'CREATE', object = {} }) =>
   holds(spec.validations, { request: { resource: { resource }, name, namespace, operation }, object });
 
@@ -26,7 +26,7 @@ const binds = (more: object = {}) => ({
   ...more,
 });
 
-describe('the fence around compose-workspace', () => {
+describe('the admission policy of compose-workspace', () => {
   test('is the only one, is in force, and is about it and nobody else', () => {
     expect([others, binding]).toMatchObject([
       [],
