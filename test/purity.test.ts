@@ -70,7 +70,7 @@ describe('a decision that is not pure', () => {
     ["import { on } from '../../shared/function.ts';", 'shared/function.ts'],
     ["import { readFile } from 'node:fs/promises';", 'node:fs/promises'],
     ["import { randomUUID } from 'node:crypto';", 'node:crypto'],
-    ["import {\n  kubeClient,\n} from '../../shared/runtime/kube.ts';", 'shared/runtime/kube.ts'],
+    ["import { \n  kubeClient, \n } from '../../shared/runtime/kube.ts';", 'shared/runtime/kube.ts'],
     ["export * from '../../shared/runtime/kube.ts';", 'shared/runtime/kube.ts'],
     ["import '../../shared/runtime/metrics.ts';", 'shared/runtime/metrics.ts'],
   ])('is caught by what it imports: %s', (line, from) => {

@@ -1,4 +1,4 @@
-import { type Job, Job as JobKind } from '../../shared/resources/batch/job.ts';
+import { Job } from '../../shared/resources/batch/job.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Secret } from '../../shared/resources/core/secret.ts';
 import type { Component, WorkspaceMachine } from '../../shared/resources/pelotech/workspace.ts';
@@ -46,7 +46,7 @@ export function ansibleStage(observed: Observed, areMachinesReady: boolean): Sta
 function gone(observed: Observed): Stage | undefined {
   const writes = [
     ...takenBack(observed),
-    ...unwanted(observed, JobKind, observed.inside?.jobs, []),
+    ...unwanted(observed, Job, observed.inside?.jobs, []),
     ...unwanted(observed, ConfigMap, observed.inside?.configMaps, []),
   ];
   return writes.length > 0 ? { condition: 'AnsibleDeployed', writes, components: [] } : undefined;
@@ -69,7 +69,7 @@ function ofOthers(observed: Observed, vms: readonly WorkspaceMachine[]): Action[
     return name !== undefined && !vms.some((vm) => vm.name === name);
   };
   return [
-    ...unwanted(observed, JobKind, jobs.filter(isAnothers), []),
+    ...unwanted(observed, Job, jobs.filter(isAnothers), []),
     ...unwanted(observed, ConfigMap, configMaps.filter(isAnothers), []),
   ];
 }
@@ -137,11 +137,11 @@ function begin(
     ...copies,
     ...maps.map((map) => makeOnce(observed, childOf(observed, ConfigMap, map), inside?.configMaps)),
   ];
-  const runs = free.map((job) => ({ job, made: makeOnce(observed, childOf(observed, JobKind, job), inside?.jobs) }));
+  const runs = free.map((job) => ({ job, made: makeOnce(observed, childOf(observed, Job, job), inside?.jobs) }));
   const made = free.length > 0 ? [...inputs, ...runs.map((run) => run.made)] : [];
   return {
     writes: [
-      ...unwanted(observed, JobKind, inside?.jobs, jobs),
+      ...unwanted(observed, Job, inside?.jobs, jobs),
       ...made.flatMap(({ writes }) => writes),
       ...unwanted(observed, ConfigMap, inside?.configMaps, configMaps),
     ],
@@ -173,7 +173,7 @@ const childOf = ({ workspace }: Observed, resource: Resource, { metadata, ...fie
 function makeOnce(observed: Observed, child: Child, among: readonly KubernetesObject[] | undefined): Made {
   const found = among?.find(({ metadata }) => metadata.name === child.ref.name);
   const made = make(observed, child, found);
-  return made.found && child.resource === JobKind ? { ...made, writes: [] } : made;
+  return made.found && child.resource === Job ? { ...made, writes: [] } : made;
 }
 
 const unwanted = (

@@ -1,6 +1,6 @@
 import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
 import { Namespace } from '../../shared/resources/core/namespace.ts';
-import { Workspace as WorkspaceKind, workspaceFinalizer } from '../../shared/resources/pelotech/workspace.ts';
+import { Workspace, workspaceFinalizer } from '../../shared/resources/pelotech/workspace.ts';
 import { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
 import { keyOf, type Resource } from '../../shared/resources/resource.ts';
 import type { Action } from '../../shared/rules/actions.ts';
@@ -44,7 +44,7 @@ function claim({ workspace }: Observed): Action[] {
   const { finalizers = [] } = workspace.metadata;
   if (finalizers.includes(workspaceFinalizer)) return [];
   const metadata = { finalizers: [...finalizers, workspaceFinalizer] };
-  return [{ do: 'patchMetadata', resource: WorkspaceKind, of: workspace, metadata }];
+  return [{ do: 'patchMetadata', resource: Workspace, of: workspace, metadata }];
 }
 
 const valid: Finding = { type: 'SpecValid', status: 'True', reason: 'Valid', message: 'The spec fits together.' };

@@ -2,9 +2,8 @@ import type { Facts } from '../../shared/function.ts';
 import type { Condition } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import {
   type Component,
-  type Workspace,
+  Workspace,
   type WorkspaceCondition,
-  Workspace as WorkspaceKind,
   type WorkspacePhase,
   type WorkspaceStatus,
 } from '../../shared/resources/pelotech/workspace.ts';
@@ -101,7 +100,7 @@ export function stand(workspace: Workspace, standing: WorkspaceStanding, nowMs: 
   const changed = changesOf(found, wanted);
   if (Object.keys(changed).length === 0) return [];
   return [
-    { do: 'patchStatus', resource: WorkspaceKind, of: workspace, status: changed },
+    { do: 'patchStatus', resource: Workspace, of: workspace, status: changed },
     ...(isNews
       ? [
           recordEvent(workspace, phase === 'Failed', reason, message, `${observedGeneration}/${now}`),
@@ -139,7 +138,7 @@ function publish(workspace: Workspace, { phase, reason, message, time }: Fact): 
 
 /** The event of a workspace's present phase, rebuilt from its status. */
 export const workspaceFacts: Facts<Workspace> = {
-  resource: WorkspaceKind,
+  resource: Workspace,
   of: (workspace) => {
     const { phase, message = '', conditions, lastPhaseTransitionTime: time } = workspace.status ?? {};
     if ((phase !== 'Ready' && phase !== 'Failed') || time === undefined) return [];

@@ -9,11 +9,7 @@ import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
 import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { managedBy } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import {
-  type Component,
-  Workspace as WorkspaceKind,
-  workspaceFinalizer,
-} from '../../shared/resources/pelotech/workspace.ts';
+import { type Component, Workspace, workspaceFinalizer } from '../../shared/resources/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { ownerAmong } from '../../shared/rules/workspace.ts';
@@ -44,7 +40,7 @@ export function teardown(observed: Observed): Action[] {
   const rest = stepsOf(observed).find((step) => step.length > 0);
   if (rest) return [...rest.flatMap(remove), ...say(observed, rest)];
   const others = finalizers.filter((finalizer) => finalizer !== workspaceFinalizer);
-  return [{ do: 'patchMetadata', resource: WorkspaceKind, of: workspace, metadata: { finalizers: others } }];
+  return [{ do: 'patchMetadata', resource: Workspace, of: workspace, metadata: { finalizers: others } }];
 }
 
 function regain(observed: Observed): Action[] {

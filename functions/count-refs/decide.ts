@@ -1,10 +1,5 @@
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import {
-  isFinished,
-  type VMDiskImage,
-  VMDiskImage as VMDiskImageKind,
-  type VMDiskImageStatus,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { isFinished, VMDiskImage, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { traceOf } from '../../shared/rules/image-status.ts';
@@ -96,7 +91,7 @@ function count({ image, machines, workspaces, policy, nowMs }: Observed): Action
   const unreferencedSince = isUnused ? (since ?? toTime(nowMs)) : null;
   const status = { references, unreferencedSince };
   return [
-    { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace: traceOf(image) },
+    { do: 'patchStatus', resource: VMDiskImage, of: image, status, trace: traceOf(image) },
     { do: 'requeue', about: image },
   ];
 }

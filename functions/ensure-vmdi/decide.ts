@@ -1,7 +1,4 @@
-import {
-  type VirtualMachine,
-  VirtualMachine as VirtualMachineKind,
-} from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/resources/resource.ts';
 import type { Action } from '../../shared/rules/actions.ts';
@@ -47,7 +44,7 @@ function publish(machine: VirtualMachine, finding: Finding | undefined, { nowMs,
   return [
     {
       do: 'apply',
-      resource: VirtualMachineKind,
+      resource: VirtualMachine,
       object: {
         metadata: { name, namespace, uid },
         status: { conditions: [conditionAfter(before, wanted, toTime(nowMs))] },

@@ -1,5 +1,5 @@
 import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { tellable } from '../../shared/rules/image-status.ts';
 import { differencesOf, type Why, whyNotMade, whyNotNamed } from '../../shared/rules/new-image.ts';
@@ -85,7 +85,7 @@ function missing({ metadata, spec }: VirtualMachine, observed: Observed): Why | 
   // A disk, or a policy that let it once, gives a machine no right to make an image there now.
   const why = whyNotNamed(policy, metadata.namespace, ref) ?? whyNotMade(policy, template);
   if (why) return why;
-  const refusal = refusals.get(refusalKey(VMDiskImageKind, ref));
+  const refusal = refusals.get(refusalKey(VMDiskImage, ref));
   if (refusal === undefined) return undefined;
   return {
     reason: 'ImageRefused',

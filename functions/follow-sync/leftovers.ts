@@ -1,10 +1,9 @@
-import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import {
   attemptLabel,
   imageUidLabel,
   revisionLabel,
-  type VMDiskImage,
-  VMDiskImage as VMDiskImageKind,
+  VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { traceOf } from '../../shared/rules/image-status.ts';
@@ -41,7 +40,7 @@ function oldSnapshots(observed: Observed): Action[] {
   );
   if (old.length === 0) return [];
   // The API server refuses this if the image changed since it was read: a snapshot may be of a later revision.
-  const listed: Action = { do: 'patchStatus', resource: VMDiskImageKind, of: image, status: { revisions } };
+  const listed: Action = { do: 'patchStatus', resource: VMDiskImage, of: image, status: { revisions } };
   return [{ ...listed, trace: traceOf(image) }, ...old.map((found) => removeSnapshot(image, found))];
 }
 
@@ -69,7 +68,7 @@ function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolu
 /** Deletes the DataVolume of an attempt. */
 export const remove = (image: VMDiskImage, dataVolume: DataVolume): Action => ({
   do: 'delete',
-  resource: DataVolumeKind,
+  resource: DataVolume,
   of: dataVolume,
   trace: traceOf(image),
 });

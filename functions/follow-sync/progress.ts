@@ -1,6 +1,6 @@
 import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { Pod } from '../../shared/resources/core/pod.ts';
-import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { tellable, traceOf } from '../../shared/rules/image-status.ts';
@@ -30,7 +30,7 @@ export function progressOf(image: VMDiskImage, dataVolume: DataVolume, pods: rea
     ...(progress === undefined ? {} : { progress }),
     progressAt: toTime(nowMs),
   };
-  return [{ do: 'patchStatus', resource: VMDiskImageKind, of: image, status: fields, trace: traceOf(image) }];
+  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: fields, trace: traceOf(image) }];
 }
 
 /**
@@ -51,7 +51,7 @@ function waitsFor(attempt: Waiting): Action[] {
   const waits = `Waiting for ${isScratch ? 'scratch space' : 'the importer'}, attempt ${image.status?.attempts ?? 1}.`;
   const message = tellable(`${waits}${what}${certificates}`);
   if (image.status?.message === message) return [];
-  return [{ do: 'patchStatus', resource: VMDiskImageKind, of: image, status: { message }, trace: traceOf(image) }];
+  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { message }, trace: traceOf(image) }];
 }
 
 type Waiting = { image: VMDiskImage; dataVolume: DataVolume; pods: readonly Pod[]; nowMs: number };

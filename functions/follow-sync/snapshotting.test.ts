@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import {
-  syncRequested,
-  type VMDiskImage,
-  VMDiskImage as VMDiskImageKind,
-  type VMDiskImageStatus,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { syncRequested, VMDiskImage, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { contentDigest } from '../../shared/rules/content-digest.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
@@ -230,7 +225,7 @@ test('an error of the snapshotter is reported at once, and only while it lasts',
     recorded
       .filter(({ object, type }) => object.kind === kind && type !== 'DELETED')
       .map(({ object }) => parse(object));
-  const asked = of(VMDiskImageKind).find(({ status }) => status?.phase === 'Snapshotting');
+  const asked = of(VMDiskImage).find(({ status }) => status?.phase === 'Snapshotting');
   const dataVolume = of(DataVolume).at(-1);
   const snapshots = of(VolumeSnapshot).slice(0, 6);
   if (!asked || !dataVolume) throw new Error('expected an image that waits for its snapshot in the recording');
@@ -243,7 +238,7 @@ test('an error of the snapshotter is reported at once, and only while it lasts',
       dataVolumes: [dataVolume],
       snapshots: snapshot ? [snapshot] : [],
     });
-    const status = VMDiskImageKind.parse({ ...now, status: { ...now.status, ...statuses[0] } }).status;
+    const status = VMDiskImage.parse({ ...now, status: { ...now.status, ...statuses[0] } }).status;
     now = { ...now, ...(status ? { status } : {}) };
     if (statuses[0]) said.push(`${actions.at(-1)?.do === 'recordEvent' ? '' : 'no '}Event: ${now.status?.message}`);
   }

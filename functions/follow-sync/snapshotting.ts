@@ -1,14 +1,6 @@
 import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import {
-  imageUidLabel,
-  useRevision,
-  type VMDiskImage,
-  VMDiskImage as VMDiskImageKind,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import {
-  type VolumeSnapshot,
-  VolumeSnapshot as VolumeSnapshotKind,
-} from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { imageUidLabel, useRevision, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
@@ -32,7 +24,7 @@ export function snapshotting(observed: Observed): Action[] {
   const snapshot = snapshots.find(({ metadata }) => metadata.name === name);
   const isOfAnother = snapshot !== undefined && !isCutFrom(snapshot, dataVolume, currentName(image));
   if (snapshot && isUsable(snapshot) && !isOfAnother) return succeeded(observed, snapshot);
-  const refusal = refusals.get(refusalKey(VolumeSnapshotKind, { namespace: image.metadata.namespace, name }));
+  const refusal = refusals.get(refusalKey(VolumeSnapshot, { namespace: image.metadata.namespace, name }));
   if (refusal)
     return snapshotFailed(observed, 'Rejected', `The VolumeSnapshot was refused: ${sentence(refusal)} ${keptUntil}`);
   if (!dataVolume || dataVolume.status?.phase === 'Failed') {
@@ -110,7 +102,7 @@ function snapshotFailed(observed: Observed, reason: string, message: string): Ac
 export function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action[] {
   const { revision = 1 } = image.status ?? {};
   const object = snapshotFor(image, revision, dataVolume.status?.claimName ?? dataVolume.metadata.name);
-  return [{ do: 'create', resource: VolumeSnapshotKind, object, owner: image.metadata.uid, trace: traceOf(image) }];
+  return [{ do: 'create', resource: VolumeSnapshot, object, owner: image.metadata.uid, trace: traceOf(image) }];
 }
 
 /** Reports a lost snapshot at once, and takes it again if its volume exists. A list is never evidence of a loss. */
@@ -146,7 +138,7 @@ function saysLost({ image, nowMs }: Observed, isLost: boolean, message: string):
   const conditions = withLost(image, isLost, message, nowMs);
   const reason = isLost ? 'SnapshotLost' : 'SnapshotReady';
   return [
-    { do: 'patchStatus', resource: VMDiskImageKind, of: image, status: { conditions, message }, trace: traceOf(image) },
+    { do: 'patchStatus', resource: VMDiskImage, of: image, status: { conditions, message }, trace: traceOf(image) },
     recordEvent(image, isLost, reason, message, `${image.status?.snapshot?.name}/${toTime(nowMs)}`),
   ];
 }

@@ -1,7 +1,4 @@
-import {
-  useRevision as annotation,
-  VMDiskImage as VMDiskImageKind,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { useRevision as annotation, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, withCondition } from '../../shared/rules/conditions.ts';
 import { publish, recordEvent, tellable, traceOf } from '../../shared/rules/image-status.ts';
@@ -51,7 +48,7 @@ function use(observed: Observed, of: Revision, isPin: boolean): Action[] {
   const isAtRest = image.status?.phase === 'Succeeded';
   const status = { snapshot, conditions, ...(isAtRest ? { message } : {}) };
   return [
-    { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace: traceOf(image) },
+    { do: 'patchStatus', resource: VMDiskImage, of: image, status, trace: traceOf(image) },
     recordEvent(image, false, reason, message, `${revision}/${now}`),
     // Machines may wait for this, for example if the newest is lost.
     ...(isAtRest ? [publish(image, 'succeeded', revision, now, { phase: 'Succeeded', reason, message })] : []),
@@ -71,7 +68,7 @@ function notKept(observed: Observed, asked: string): Action[] {
   const observedGeneration = image.metadata.generation;
   const conditions = withCondition(image.status?.conditions, { ...found, observedGeneration }, toTime(nowMs));
   return [
-    { do: 'patchStatus', resource: VMDiskImageKind, of: image, status: { conditions }, trace: traceOf(image) },
+    { do: 'patchStatus', resource: VMDiskImage, of: image, status: { conditions }, trace: traceOf(image) },
     recordEvent(image, true, found.reason, message, `${asked}/${toTime(nowMs)}`),
   ];
 }

@@ -1,4 +1,4 @@
-import { type Secret, Secret as SecretKind } from '../../shared/resources/core/secret.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
 import { credentialsFinalizer } from '../../shared/resources/kupenstack/condition.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 
@@ -19,5 +19,5 @@ export function decide({ secret, isNeeded }: Observed): Action[] {
   const { name, namespace, uid, resourceVersion } = secret.metadata;
   // Its data, and what kubectl notes of it, have no business in an action.
   const of = { metadata: { name, namespace, uid, resourceVersion } };
-  return [{ do: 'patchMetadata', resource: SecretKind, of, metadata }];
+  return [{ do: 'patchMetadata', resource: Secret, of, metadata }];
 }

@@ -1,7 +1,7 @@
 import type { ImagePublished } from '../../shared/events.ts';
 import type { Message } from '../../shared/function.ts';
 import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { recordEvent } from '../../shared/rules/image-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
@@ -22,7 +22,7 @@ export interface Observed {
 export function decide(observed: Observed): Action[] {
   const { image, published, refusals, message, policy } = observed;
   const ref = { namespace: namespaceFor(published, policy), name: published.name };
-  const refusal = refusals.get(refusalKey(VMDiskImageKind, ref));
+  const refusal = refusals.get(refusalKey(VMDiskImage, ref));
   if (refusal !== undefined) return complain(observed, 'PublishedImageRefused', refusal);
   const fault = publicationFault(published, policy);
   if (fault) return complain(observed, 'PublishedImageNotMade', fault);
@@ -30,7 +30,7 @@ export function decide(observed: Observed): Action[] {
     return complain(observed, 'PublishedImageNotMade', 'the image of that name is being deleted');
   const taken = image?.metadata.annotations?.[publishedAt];
   if (taken && message.time && Date.parse(message.time) < Date.parse(taken)) return [];
-  return [{ do: 'apply', resource: VMDiskImageKind, object: publishedImage(published, policy, message) }];
+  return [{ do: 'apply', resource: VMDiskImage, object: publishedImage(published, policy, message) }];
 }
 
 /** Said where somebody will look: at the image if it is there, else at the policy. */

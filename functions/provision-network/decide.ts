@@ -1,7 +1,4 @@
-import {
-  type VirtualNetwork,
-  VirtualNetwork as VirtualNetworkKind,
-} from '../../shared/resources/kupenstack/virtual-network.ts';
+import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
 import {
   createNetwork,
   createSubnet,
@@ -40,7 +37,7 @@ export function decide(observed: Observed): Action[] {
     const { fault } = observed.cloud;
     return [...stand(observed, faulty(network, fault)), ...requeueAfterFault(fault, network)];
   }
-  const held = hold(VirtualNetworkKind, network);
+  const held = hold(VirtualNetwork, network);
   if (held) return held;
   const [own, second] = ownOf(network, observed.cloud.networks);
   if (second) return stand(observed, twice(network, observed.cloud.networks));
@@ -89,7 +86,7 @@ function leave(observed: Observed): Action[] {
   if (!isHeld(network)) return [];
   const isNothingLeft =
     'fault' in cloud ? cloud.fault.reason === 'ProjectMissing' : ownOf(network, cloud.networks).length === 0;
-  if (isNothingLeft) return letGo(VirtualNetworkKind, network);
+  if (isNothingLeft) return letGo(VirtualNetwork, network);
   if ('fault' in cloud) return stand(observed, { ...faulty(network, cloud.fault), phase: 'Terminating' });
   const requests = ownOf(network, cloud.networks).map(({ id }) => deleteNetwork(id));
   const calls = callsFor(network, requests, refusals);
@@ -116,7 +113,7 @@ function leave(observed: Observed): Action[] {
 const heldAgainMs = 5000;
 
 const stand = ({ network, nowMs }: Observed, standing: CloudStanding): Action[] =>
-  standOnCloud(VirtualNetworkKind, network, standing, { nowMs });
+  standOnCloud(VirtualNetwork, network, standing, { nowMs });
 
 /** What the status said of the network in OpenStack, where this look tells nothing of it. */
 const before = ({ status }: VirtualNetwork) => ({

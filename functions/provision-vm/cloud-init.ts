@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { type Secret, Secret as SecretKind } from '../../shared/resources/core/secret.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
 import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { parseCidr } from '../../shared/rules/ip-address.ts';
 import { toMicroTime } from '../../shared/rules/time.ts';
@@ -16,8 +16,8 @@ type Seen = Pick<Observed, 'machine' | 'passwords'>;
 
 /** The Secret that the machine's first start reads: the one place where passwords are. */
 export const secretFor = (seen: Seen) => ({
-  apiVersion: SecretKind.apiVersion,
-  kind: SecretKind.kind,
+  apiVersion: Secret.apiVersion,
+  kind: Secret.kind,
   metadata: {
     ...childMetadata(seen.machine, cloudInitName(seen.machine.metadata.name)),
     annotations: passwordAnnotations(seen.machine),

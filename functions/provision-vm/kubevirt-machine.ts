@@ -1,7 +1,4 @@
-import {
-  type KubeVirtMachine,
-  KubeVirtMachine as KubeVirtMachineKind,
-} from '../../shared/resources/kubevirt/virtual-machine.ts';
+import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { digestOf } from '../../shared/rules/names.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
@@ -23,8 +20,8 @@ export function kubeVirtMachineFor(machine: VirtualMachine, policy: Policy, runS
   const metadata = childMetadata(machine, machine.metadata.name);
   const annotations = { [wantedDigest]: digestOf(asked), [askedToRun]: runStrategy };
   return {
-    apiVersion: KubeVirtMachineKind.apiVersion,
-    kind: KubeVirtMachineKind.kind,
+    apiVersion: KubeVirtMachine.apiVersion,
+    kind: KubeVirtMachine.kind,
     metadata: { ...metadata, labels: { ...metadata.labels, ...(merged({}, asked.labels) as object) }, annotations },
     spec: { runStrategy, template: merged({}, asked.template) },
   };

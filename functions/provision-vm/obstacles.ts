@@ -4,8 +4,7 @@ import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine
 import {
   machineUidLabel,
   networkProviderAnnotation,
-  type VirtualMachine,
-  VirtualMachine as VirtualMachineKind,
+  VirtualMachine,
 } from '../../shared/resources/pelotech/virtual-machine.ts';
 import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
 import { isValid, type Policy } from '../../shared/rules/policy.ts';
@@ -75,7 +74,7 @@ function takenBy(machine: VirtualMachine, object: KubernetesObject): Obstacle {
     const { name, uid } = machine.metadata;
     return final(
       'NameTaken',
-      `Expected ${called} to be the machine's own, found one of an earlier machine that nobody owns, as a restored backup is. To take it over, with what is on it, set its ownerReferences to VirtualMachine ${name} (apiVersion ${VirtualMachineKind.apiVersion}, uid ${uid}, controller true).`,
+      `Expected ${called} to be the machine's own, found one of an earlier machine that nobody owns, as a restored backup is. To take it over, with what is on it, set its ownerReferences to VirtualMachine ${name} (apiVersion ${VirtualMachine.apiVersion}, uid ${uid}, controller true).`,
     );
   }
   return final('NameTaken', `Expected ${called} to be the machine's own, found somebody else's; delete or rename it.`);

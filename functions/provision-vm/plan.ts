@@ -1,5 +1,5 @@
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { type Secret, Secret as SecretKind } from '../../shared/resources/core/secret.ts';
+import { Secret } from '../../shared/resources/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
 import type { Resource } from '../../shared/resources/resource.ts';
 import type { Action } from '../../shared/rules/actions.ts';
@@ -57,8 +57,8 @@ export function planOf(own: Observed, taken: Obstacle | undefined): Plan {
     writes: [
       ...(outdated ? removeDisk(own) : []),
       ...(disk ? [make(own, { resource: DataVolume, object: disk })] : []),
-      ...(own.secret || fault ? [] : [make(own, { resource: SecretKind, object: secretFor(own) })]),
-      ...(secret ? [replace(own, SecretKind, secret)] : []),
+      ...(own.secret || fault ? [] : [make(own, { resource: Secret, object: secretFor(own) })]),
+      ...(secret ? [replace(own, Secret, secret)] : []),
       ...(mayChange ? kubeVirtWrites(own) : []),
     ],
   };

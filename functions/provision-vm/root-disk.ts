@@ -1,4 +1,4 @@
-import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { VirtualMachine, VirtualMachineStatus } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { ObjectReference } from '../../shared/resources/resource.ts';
@@ -19,8 +19,8 @@ export function dataVolumeFor(machine: VirtualMachine, image: VMDiskImage, snaps
   const metadata = childMetadata(machine, rootDiskName(machine.metadata.name));
   const larger = largerThan(image, machine);
   return {
-    apiVersion: DataVolumeKind.apiVersion,
-    kind: DataVolumeKind.kind,
+    apiVersion: DataVolume.apiVersion,
+    kind: DataVolume.kind,
     metadata: {
       ...metadata,
       // As annotations: the labels are how start-sync finds downloads.

@@ -1,4 +1,4 @@
-import { type Volume, Volume as VolumeKind } from '../../shared/resources/kupenstack/volume.ts';
+import { Volume } from '../../shared/resources/kupenstack/volume.ts';
 import type { OpenStackRequest } from '../../shared/resources/openstack/request.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
@@ -35,7 +35,7 @@ export function failedAttempt(
   const fields = { attempts, failed: failed.id, failure, nextAttemptAt: isLast ? undefined : toTime(nowMs + waitMs) };
   const standing = standingAfter(volume, { ...stoodBefore(volume), ...fields });
   return [
-    ...(isWritten ? [] : standOnCloud(VolumeKind, volume, standing, { nowMs })),
+    ...(isWritten ? [] : standOnCloud(Volume, volume, standing, { nowMs })),
     ...callsFor(volume, leftOver, refusals),
   ];
 }

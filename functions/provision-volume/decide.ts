@@ -1,4 +1,4 @@
-import { type Volume, Volume as VolumeKind } from '../../shared/resources/kupenstack/volume.ts';
+import { Volume } from '../../shared/resources/kupenstack/volume.ts';
 import { deleteImage } from '../../shared/resources/openstack/image.ts';
 import { type OpenStackRequest, uidKey } from '../../shared/resources/openstack/request.ts';
 import {
@@ -41,7 +41,7 @@ export function decide(observed: Observed): Action[] {
     });
     return [...stand(observed, standing), ...requeueAfterFault(cloud.fault, volume)];
   }
-  const held = hold(VolumeKind, volume);
+  const held = hold(Volume, volume);
   if (held) return held;
   const [own, second] = ownOf(volume, cloud.volumes);
   if (second) return stand(observed, twice(volume, cloud));
@@ -153,12 +153,12 @@ function leave(observed: Observed): Action[] {
   const { volume, cloud, refusals } = observed;
   if (!isHeld(volume)) return [];
   if ('fault' in cloud) {
-    if (cloud.fault.reason === 'ProjectMissing') return letGo(VolumeKind, volume);
+    if (cloud.fault.reason === 'ProjectMissing') return letGo(Volume, volume);
     const standing = standWithout(cloud.fault, true, { ...stoodBefore(volume), ready: false });
     return stand(observed, { ...standing, phase: 'Terminating' });
   }
   const own = ownOf(volume, cloud.volumes);
-  if (own.length === 0 && cloud.own.length === 0) return letGo(VolumeKind, volume);
+  if (own.length === 0 && cloud.own.length === 0) return letGo(Volume, volume);
   const attached = own.find(({ attachments }) => attachments.length > 0);
   const requests = [
     ...own
@@ -186,7 +186,7 @@ function leave(observed: Observed): Action[] {
 }
 
 const stand = ({ volume, nowMs }: Observed, standing: CloudStanding): Action[] =>
-  standOnCloud(VolumeKind, volume, standing, { nowMs });
+  standOnCloud(Volume, volume, standing, { nowMs });
 
 const downloading = (volume: Volume): CloudStanding => ({
   ...busy(volume, 'Downloading'),

@@ -1,11 +1,7 @@
 import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import {
-  diskImageFinalizer,
-  type VMDiskImage,
-  VMDiskImage as VMDiskImageKind,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import type { ObjectReference } from '../../shared/resources/resource.ts';
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
@@ -74,6 +70,6 @@ const isLostAnyway = ({ isNamespaceDeleting, snapshots }: Left) =>
 
 const requeueAfter = (metadata: ObjectReference): Action => ({
   do: 'requeueAfter',
-  about: { apiVersion: VMDiskImageKind.apiVersion, kind: VMDiskImageKind.kind, metadata },
+  about: { apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind, metadata },
   afterMs: 0,
 });

@@ -1,4 +1,4 @@
-import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { recordEvent, traceOf } from '../../shared/rules/image-status.ts';
 import { isValid, type Policy } from '../../shared/rules/policy.ts';
@@ -18,7 +18,7 @@ export const mayBeOrphan = (image: VMDiskImage, policy: Policy) =>
 /** Deletes an image that was made for a workspace and lost its last reference, only as it was when that was found out. */
 export const orphan = (image: VMDiskImage): Action[] => [
   ...markUnused(image),
-  { do: 'delete', resource: VMDiskImageKind, of: image, unchanged: true, trace: traceOf(image) },
+  { do: 'delete', resource: VMDiskImage, of: image, unchanged: true, trace: traceOf(image) },
   recordEvent(
     image,
     false,

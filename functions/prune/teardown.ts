@@ -1,16 +1,8 @@
-import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import {
-  type Condition,
-  diskImageFinalizer,
-  type VMDiskImage,
-  VMDiskImage as VMDiskImageKind,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import {
-  type VolumeSnapshot,
-  VolumeSnapshot as VolumeSnapshotKind,
-} from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { type Condition, diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
 import { publish, recordEvent, traceOf } from '../../shared/rules/image-status.ts';
@@ -37,7 +29,7 @@ export function hold(
   return [
     ...say(image, [{ type: 'DeletionHeld', status: 'True', reason: 'Referenced', message }], nowMs),
     ...(isNews ? [recordEvent(image, false, 'DeletionHeld', message, image.metadata.deletionTimestamp ?? '')] : []),
-    ...dataVolumes.filter(isNotLeaving).map((of) => remove(image, DataVolumeKind, of)),
+    ...dataVolumes.filter(isNotLeaving).map((of) => remove(image, DataVolume, of)),
   ];
 }
 
@@ -54,12 +46,12 @@ export function takeDown(
   if (dataVolumes.length + claims.length + snapshots.length > 0) {
     return [
       ...sayTakenDown(image, nowMs),
-      ...dataVolumes.filter(isNotLeaving).map((of) => remove(image, DataVolumeKind, of)),
+      ...dataVolumes.filter(isNotLeaving).map((of) => remove(image, DataVolume, of)),
       ...claims
         .filter(isNotLeaving)
         .filter(isOwnerless)
         .map((of) => remove(image, PersistentVolumeClaim, of)),
-      ...snapshots.filter(isNotLeaving).map((of) => remove(image, VolumeSnapshotKind, of)),
+      ...snapshots.filter(isNotLeaving).map((of) => remove(image, VolumeSnapshot, of)),
     ];
   }
   if (holdsSlot) {
@@ -70,7 +62,7 @@ export function takeDown(
   const trace = traceOf(image);
   const rule = ruleOf(image);
   return [
-    { do: 'patchMetadata', resource: VMDiskImageKind, of: image, metadata: { finalizers: others }, trace },
+    { do: 'patchMetadata', resource: VMDiskImage, of: image, metadata: { finalizers: others }, trace },
     publish(image, 'pruned', image.status?.revision ?? 0, deletionTimestamp, { rule, reason: rule }),
     { do: 'measure', metric: 'ot.image.pruned', value: 1, attributes: { rule } },
   ];
@@ -102,7 +94,7 @@ function say(image: VMDiskImage, said: readonly Said[], nowMs: number): Action[]
     image.status?.conditions ?? [],
   );
   const status = { conditions };
-  return [{ do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace: traceOf(image) }];
+  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status, trace: traceOf(image) }];
 }
 
 type Made = DataVolume | PersistentVolumeClaim | VolumeSnapshot;
@@ -114,6 +106,6 @@ const isOwnerless = ({ metadata }: PersistentVolumeClaim) => !metadata.ownerRefe
 
 const remove = (
   image: VMDiskImage,
-  resource: typeof DataVolumeKind | typeof PersistentVolumeClaim | typeof VolumeSnapshotKind,
+  resource: typeof DataVolume | typeof PersistentVolumeClaim | typeof VolumeSnapshot,
   of: Made,
 ): Action => ({ do: 'delete', resource, of, trace: traceOf(image) });

@@ -1,4 +1,4 @@
-import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
 import { recordEvent, traceOf } from '../../shared/rules/image-status.ts';
@@ -38,7 +38,7 @@ export function unused(image: VMDiskImage, policy: Policy, nowMs: number): Actio
   }
   return [
     ...markUnused(image),
-    { do: 'delete', resource: VMDiskImageKind, of: image, unchanged: true, trace: traceOf(image) },
+    { do: 'delete', resource: VMDiskImage, of: image, unchanged: true, trace: traceOf(image) },
     recordEvent(image, false, 'Pruned', `${why}: deleted. ${howToKeep} next time.`, due),
   ];
 }
@@ -48,5 +48,5 @@ export function markUnused(image: VMDiskImage): Action[] {
   const since = image.status?.unreferencedSince ?? '';
   if (image.metadata.annotations?.[prunedAsUnused] === since) return [];
   const metadata = { annotations: { [prunedAsUnused]: since } };
-  return [{ do: 'patchMetadata', resource: VMDiskImageKind, of: image, metadata, trace: traceOf(image) }];
+  return [{ do: 'patchMetadata', resource: VMDiskImage, of: image, metadata, trace: traceOf(image) }];
 }

@@ -1,4 +1,4 @@
-import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import {
   attemptLabel,
   imageUidLabel,
@@ -98,7 +98,7 @@ const isRefusedByApiServer: Check = (image, { refusals }) => {
   const { phase, revision = 1, attempt = 0, attempts = 1 } = image.status ?? {};
   const name = dataVolumeName(image.metadata, revision, attempt);
   const { namespace } = image.metadata;
-  const refusal = phase === 'Syncing' ? refusals.get(refusalKey(DataVolumeKind, { namespace, name })) : undefined;
+  const refusal = phase === 'Syncing' ? refusals.get(refusalKey(DataVolume, { namespace, name })) : undefined;
   if (refusal === undefined) return undefined;
   const reason = refusal.startsWith('Forbidden') ? 'Forbidden' : 'Rejected';
   // Nothing was downloaded: it does not count against retryLimit.

@@ -1,9 +1,5 @@
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import {
-  attemptLabel,
-  type VMDiskImage,
-  VMDiskImage as VMDiskImageKind,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { attemptLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { childMetadata, controlledBy } from '../../shared/rules/child.ts';
 import { dataVolumeName } from '../../shared/rules/names.ts';
 
@@ -19,7 +15,7 @@ export function dataVolumeFor(image: VMDiskImage, revision: number, attempt: num
     kind: DataVolume.kind,
     metadata: {
       ...metadata,
-      ownerReferences: [controlledBy(VMDiskImageKind, image)],
+      ownerReferences: [controlledBy(VMDiskImage, image)],
       labels: { ...metadata.labels, [attemptLabel]: String(attempt) },
       annotations: { 'cdi.kubevirt.io/storage.bind.immediate.requested': 'true' },
     },

@@ -1,11 +1,5 @@
 import type { Facts } from '../function.ts';
-import {
-  arrows,
-  type Phase,
-  type VMDiskImage,
-  VMDiskImage as VMDiskImageKind,
-  type VMDiskImageStatus,
-} from '../resources/pelotech/vm-disk-image.ts';
+import { arrows, type Phase, VMDiskImage, type VMDiskImageStatus } from '../resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../resources/resource.ts';
 import type { Action, Publish, TraceOfImage } from './actions.ts';
 import { conditionOf, withCondition } from './conditions.ts';
@@ -63,7 +57,7 @@ export function move(image: VMDiskImage, { to, reason, message: words, nowMs, fi
   };
   const trace = traceOf(image, revision);
   return [
-    { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace },
+    { do: 'patchStatus', resource: VMDiskImage, of: image, status, trace },
     ...(to === 'Queued' || to === 'Snapshotting'
       ? []
       : [recordEvent(image, to === 'Failed' || to === 'Retrying', reason, message, `${revision}/${now}`)]),
@@ -82,7 +76,7 @@ const told = (image: VMDiskImage, { time, fact: phase, revision, reason, message
 
 /** The facts of an image that this function published, as the image's history has them. */
 export const imageFactsBy = (name: string): Facts<VMDiskImage> => ({
-  resource: VMDiskImageKind,
+  resource: VMDiskImage,
   of: (image) => {
     const history = image.status?.history ?? [];
     return history
@@ -107,7 +101,7 @@ export function sayWhy(
   const conditions = withReady(image, { to: phase, snapshot, reason, message, now });
   const status = { message, conditions, observedGeneration: image.metadata.generation };
   return [
-    { do: 'patchStatus', resource: VMDiskImageKind, of: image, status, trace: traceOf(image) },
+    { do: 'patchStatus', resource: VMDiskImage, of: image, status, trace: traceOf(image) },
     recordEvent(image, type === 'Warning', reason, message, `${revision ?? 0}/${now}`),
   ];
 }

@@ -2,8 +2,7 @@ import type { Facts } from '../function.ts';
 import {
   type MachineCondition,
   type MachinePhase,
-  type VirtualMachine,
-  VirtualMachine as VirtualMachineKind,
+  VirtualMachine,
   type VirtualMachineStatus,
 } from '../resources/pelotech/virtual-machine.ts';
 import type { Condition, VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
@@ -78,7 +77,7 @@ export function stand(
   const trace = traceOfMachine(machine, image);
   const isFirst = isReady && before.readyAt === undefined;
   return [
-    { do: 'patchStatus', resource: VirtualMachineKind, of: machine, status: changed, trace },
+    { do: 'patchStatus', resource: VirtualMachine, of: machine, status: changed, trace },
     ...(isNews
       ? [
           recordEvent(machine, phase === 'Failed', reason, message, `${observedGeneration}/${now}`),
@@ -125,7 +124,7 @@ function publish(machine: VirtualMachine, { phase, reason, message, time }: Fact
 
 /** The event of a machine's present phase, rebuilt from its status. */
 export const machineFacts: Facts<VirtualMachine> = {
-  resource: VirtualMachineKind,
+  resource: VirtualMachine,
   of: (machine) => {
     const { phase, message = '', conditions, lastPhaseTransitionTime: time } = machine.status ?? {};
     if (phase === undefined || phase === 'Provisioning' || time === undefined) return [];

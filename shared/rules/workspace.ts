@@ -1,10 +1,5 @@
 import { managedBy } from '../resources/pelotech/vm-disk-image.ts';
-import {
-  type Workspace,
-  Workspace as WorkspaceKind,
-  workspaceLabel,
-  workspaceUidLabel,
-} from '../resources/pelotech/workspace.ts';
+import { Workspace, workspaceLabel, workspaceUidLabel } from '../resources/pelotech/workspace.ts';
 import type { KubernetesObject, ObjectReference } from '../resources/resource.ts';
 import { controlledBy } from './child.ts';
 import { shortHash } from './names.ts';
@@ -52,7 +47,7 @@ export const workspaceChild = (workspace: Workspace, ref: ObjectReference) => ({
   name: ref.name,
   ...(ref.namespace === undefined ? {} : { namespace: ref.namespace }),
   labels: workspaceLabels(workspace),
-  ownerReferences: [controlledBy(WorkspaceKind, workspace)],
+  ownerReferences: [controlledBy(Workspace, workspace)],
 });
 
 /** Whose the object under a child's name is: the workspace's, an earlier one's of that name (it goes by itself), or somebody else's. */
@@ -64,7 +59,7 @@ export function ownerAmong(
   if (owners.some(({ uid }) => uid === workspace.metadata.uid)) return 'ours';
   const isEarlier = owners.some(
     ({ apiVersion, kind, name }) =>
-      apiVersion === WorkspaceKind.apiVersion && kind === WorkspaceKind.kind && name === workspace.metadata.name,
+      apiVersion === Workspace.apiVersion && kind === Workspace.kind && name === workspace.metadata.name,
   );
   return isEarlier ? 'earlier' : 'another';
 }

@@ -1,4 +1,4 @@
-import { type DataVolume, DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import {
   attemptLabel,
   imageUidLabel,
@@ -34,7 +34,7 @@ export const s18LastCopy: Invariant = {
         const hadAnother = lost.get(uid);
         lost.set(uid, { revision, ms: change.atMs });
         if (!isFunction(change.by) || deletionTimestamp || copiesOf(image, state).length > 0) continue;
-        const usedSince = object.kind === DataVolumeKind.kind ? used.get(uid) : undefined;
+        const usedSince = object.kind === DataVolume.kind ? used.get(uid) : undefined;
         if ([hadAnother, usedSince].some((then) => then && beganBefore(step as Step, then))) continue;
         return `${change.by} deleted ${object.kind} ${object.metadata.name}, the last copy of ${name}`;
       }

@@ -2,11 +2,7 @@ import { DataVolume } from '../../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../../shared/resources/coordination/lease.ts';
 import { PersistentVolumeClaim } from '../../../shared/resources/core/persistent-volume-claim.ts';
 import { Pod } from '../../../shared/resources/core/pod.ts';
-import {
-  imageUidLabel,
-  type VMDiskImage,
-  VMDiskImage as VMDiskImageKind,
-} from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel, VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../../shared/resources/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../../shared/rules/operator.ts';
 import { type Holder, holdersOf, leaseName } from '../../../shared/rules/slots.ts';
@@ -76,7 +72,7 @@ export async function watchDemo(options: WatchOptions): Promise<Watching> {
     follow(kube, DataVolume, context, dataVolumes, changed),
     follow(kube, PersistentVolumeClaim, context, claims, changed),
     follow(kube, VolumeSnapshot, context, snapshots, changed),
-    reflect(kube, VMDiskImageKind, { namespace }, context, {
+    reflect(kube, VMDiskImage, { namespace }, context, {
       replaced: (images) => images.forEach(see),
       changed: ({ object }) => see(object),
     }),

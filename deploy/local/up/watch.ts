@@ -1,6 +1,6 @@
 import { Lease } from '../../../shared/resources/coordination/lease.ts';
 import { VirtualMachine } from '../../../shared/resources/pelotech/virtual-machine.ts';
-import { type VMDiskImage, VMDiskImage as VMDiskImageKind } from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import { operatorNamespace } from '../../../shared/rules/operator.ts';
 import { holdersOf, leaseName } from '../../../shared/rules/slots.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
@@ -67,7 +67,7 @@ export async function watchCluster({ kube, signal, traffic, onFact }: WatchOptio
       },
       changed: ({ type, object }) => (type === 'DELETED' ? missMachine(object) : seeMachine(object)),
     }),
-    reflect(kube, VMDiskImageKind, {}, context, {
+    reflect(kube, VMDiskImage, {}, context, {
       replaced: (found) => {
         const uids = new Set(found.map(({ metadata }) => metadata.uid));
         for (const image of images.values()) if (!uids.has(image.metadata.uid)) miss(image);

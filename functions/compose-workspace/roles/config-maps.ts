@@ -1,4 +1,4 @@
-import { ConfigMap as ConfigMapKind } from '../../../shared/resources/core/config-map.ts';
+import { ConfigMap } from '../../../shared/resources/core/config-map.ts';
 import type { Workspace, WorkspaceMachine } from '../../../shared/resources/pelotech/workspace.ts';
 import type { Policy } from '../../../shared/rules/policy.ts';
 import { hostsFile, hostVarsFile } from './inventory.ts';
@@ -11,8 +11,8 @@ import { deployRolesOf } from './roles-of-machine.ts';
 export const inventoryName = 'ansible-inventory';
 
 const configMap = (metadata: ReturnType<typeof metadataOf>, data: Readonly<Record<string, string>>) => ({
-  apiVersion: ConfigMapKind.apiVersion,
-  kind: ConfigMapKind.kind,
+  apiVersion: ConfigMap.apiVersion,
+  kind: ConfigMap.kind,
   metadata,
   data,
 });

@@ -1,4 +1,4 @@
-import { type Secret, Secret as SecretKind } from '../../../shared/resources/core/secret.ts';
+import { Secret } from '../../../shared/resources/core/secret.ts';
 import type { Workspace } from '../../../shared/resources/pelotech/workspace.ts';
 import type { Policy } from '../../../shared/rules/policy.ts';
 import { metadataOf } from './metadata.ts';
@@ -23,8 +23,8 @@ export const credentialsFor = (workspace: Workspace, { values }: Policy, found: 
   found === undefined || !values.ansibleCredentials
     ? undefined
     : {
-        apiVersion: SecretKind.apiVersion,
-        kind: SecretKind.kind,
+        apiVersion: Secret.apiVersion,
+        kind: Secret.kind,
         metadata: metadataOf(workspace, credentialsName),
         type: 'Opaque',
         data: Object.fromEntries(

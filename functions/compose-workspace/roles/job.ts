@@ -1,4 +1,4 @@
-import { Job as JobKind } from '../../../shared/resources/batch/job.ts';
+import { Job } from '../../../shared/resources/batch/job.ts';
 import type { Workspace, WorkspaceMachine } from '../../../shared/resources/pelotech/workspace.ts';
 import type { Policy } from '../../../shared/rules/policy.ts';
 import { attachment } from './attachment.ts';
@@ -51,8 +51,8 @@ export function jobFor({ workspace, policy, vm, name, index, siteRoles }: JobPar
       : []),
   ];
   return {
-    apiVersion: JobKind.apiVersion,
-    kind: JobKind.kind,
+    apiVersion: Job.apiVersion,
+    kind: Job.kind,
     metadata,
     spec: {
       backoffLimit: 2,
