@@ -1,11 +1,11 @@
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { ruleAllowing, rulesFor } from './admit.ts';
+import { ruleAllowing, rulesFor } from './authorize.ts';
 import type { Config, Rule } from './config.ts';
 import type { Sender } from './post-event.ts';
+import { rateLimiter } from './rate-limiter.ts';
 import { type PipelineEvent, readEvent } from './read-event.ts';
 import { Refusal } from './refusal.ts';
-import { turnstile } from './turnstile.ts';
 import type { Verified } from './verify-token.ts';
 
 /** What is told of each request: never a token, a header or a body. */
@@ -35,7 +35,7 @@ const maxBodyBytes = 1024 * 1024;
 /** The way in for pipelines outside the cluster: POST / with one CloudEvent and a token of the CI's own. */
 export function gatewayApp(ports: GatewayPorts): Hono<Env> {
   const { current, post, now } = ports;
-  const turn = turnstile(now);
+  const turn = rateLimiter(now);
   const app = new Hono<Env>();
   app.get('/health/:probe', (c) => c.text('ok'));
   app.use('/', async (c, next) => {

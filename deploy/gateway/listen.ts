@@ -3,7 +3,7 @@ import { createServer as createHttpsServer, type Server as HttpsServer } from 'n
 import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { getRequestListener } from '@hono/node-server';
-import { reread } from './reread.ts';
+import { reloadingFile } from './reloading-file.ts';
 
 export interface ListenOptions {
   port: number;
@@ -30,7 +30,7 @@ export async function listen(
   { port, host, tls, complain }: ListenOptions,
 ): Promise<Listening> {
   const listener = getRequestListener(fetch);
-  const certificate = tls && (await reread([tls.certificate, tls.key], usable, complain));
+  const certificate = tls && (await reloadingFile([tls.certificate, tls.key], usable, complain));
   const https = certificate && createHttpsServer({ ...patience, ...certificate.current() }, listener);
   const server = https ?? createHttpServer(patience, listener);
   const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -4,7 +4,7 @@ import { gatewayApp, type LogLine } from './app.ts';
 import { parseConfig } from './config.ts';
 import { type Listening, listen } from './listen.ts';
 import { postEvent } from './post-event.ts';
-import { reread } from './reread.ts';
+import { reloadingFile } from './reloading-file.ts';
 import { tokenVerifier } from './verify-token.ts';
 
 /** What the gateway is told by its surroundings: files and addresses. */
@@ -53,7 +53,7 @@ export async function startGateway(settings: GatewaySettings, log: (line: LogLin
     const config = parseConfig(text);
     return { config, verify: tokenVerifier(config, Date.now) };
   };
-  const configured = await reread([settings.configFile], withVerifier, complain);
+  const configured = await reloadingFile([settings.configFile], withVerifier, complain);
   const telemetry = telemetryOf('gateway');
   const app = gatewayApp({
     current: configured.current,

@@ -3,8 +3,8 @@ import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { streamSSE } from 'hono/streaming';
-import type { Viewed, Viewer } from './admit.ts';
-import { viewedKinds } from './admit.ts';
+import type { Viewed, Viewer } from './authorize.ts';
+import { viewedKinds } from './authorize.ts';
 import { happened } from './happened.ts';
 import type { Asset } from './page/assets.ts';
 import { show } from './show.ts';
@@ -14,7 +14,7 @@ import type { Watched } from './watch-cluster.ts';
 export interface ConsolePorts {
   watched: Watched;
   /** Whose token it is; undefined where it is nobody's. */
-  admit(token: string): Promise<Viewer | undefined>;
+  authorize(token: string): Promise<Viewer | undefined>;
   /** Who comes without a token; by default nobody, who is asked for one. */
   anonymous?: Viewer | undefined;
   assets: ReadonlyMap<string, Asset>;
@@ -29,7 +29,7 @@ const maxForm = 16 * 1024;
  * The page and what it is fed with. Read-only: nothing here writes an object. Who has no token that the cluster knows sees the
  * form that asks for one; who has one sees what it lets them list.
  */
-export function consoleApp({ watched, admit, anonymous, assets, log }: ConsolePorts): Hono {
+export function consoleApp({ watched, authorize, anonymous, assets, log }: ConsolePorts): Hono {
   const app = new Hono();
   app.get('/health/:probe', (c) => c.text('ok'));
   app.use(
@@ -60,7 +60,7 @@ export function consoleApp({ watched, admit, anonymous, assets, log }: ConsolePo
     bodyLimit({ maxSize: maxForm, onError: (c) => c.text('expected a token, found more than one can be', 413) }),
     async (c) => {
       const { token } = await c.req.parseBody();
-      const viewer = typeof token === 'string' && token.trim() !== '' ? await admit(token.trim()) : undefined;
+      const viewer = typeof token === 'string' && token.trim() !== '' ? await authorize(token.trim()) : undefined;
       if (!viewer) {
         log('warn', 'refused a token that the cluster does not know');
         return c.redirect('/?refused', 303);
@@ -111,7 +111,7 @@ export function consoleApp({ watched, admit, anonymous, assets, log }: ConsolePo
   /** A browser's cookie; a proxy's or a script's header. */
   const viewerOf = async (c: Context): Promise<Viewer | undefined> => {
     const token = /^Bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? getCookie(c, cookie);
-    return token ? admit(token) : anonymous;
+    return token ? authorize(token) : anonymous;
   };
   app.onError((error, c) => {
     log('warn', String(error));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Viewer } from './admit.ts';
+import type { Viewer } from './authorize.ts';
 import { show } from './show.ts';
 import type { Changes, View } from './view.ts';
 

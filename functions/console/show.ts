@@ -1,5 +1,5 @@
 import type { SSEStreamingApi } from 'hono/streaming';
-import type { Viewer } from './admit.ts';
+import type { Viewer } from './authorize.ts';
 import { namespacesIn, type Sight, seesAnything, sightOf, visible, visibleChanges } from './visible.ts';
 import type { Watched } from './watch-cluster.ts';
 

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { admission, type Viewer } from './admit.ts';
 import { consoleApp } from './app.ts';
+import { authorizer, type Viewer } from './authorize.ts';
 import { readAssets } from './page/assets.ts';
 import { watchCluster } from './watch-cluster.ts';
 
@@ -28,7 +28,7 @@ export async function startConsole({ kube, host, port, anonymous, now = Date.now
   const [watched, assets] = await Promise.all([watchCluster(kube, now), readAssets()]);
   const log = (level: 'info' | 'warn', message: string) =>
     console.log(JSON.stringify({ level, function: 'console', message: message.slice(0, 500) }));
-  const app = consoleApp({ watched, admit: admission(kube, now), anonymous, assets, log });
+  const app = consoleApp({ watched, authorize: authorizer(kube, now), anonymous, assets, log });
   const server = createServer(getRequestListener(app.fetch));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Viewed, Viewer } from './admit.ts';
+import type { Viewed, Viewer } from './authorize.ts';
 import type { Changes, ImageRow, View } from './view.ts';
 import { seesAnything, sightOf, visible, visibleChanges } from './visible.ts';
 

@@ -1,4 +1,4 @@
-import type { Viewed, Viewer } from './admit.ts';
+import type { Viewed, Viewer } from './authorize.ts';
 import type { Changes, ClusterRow, ImageRow, Rows, View } from './view.ts';
 
 /** What somebody may see of the rows: a kind everywhere, or in these namespaces. */

@@ -135,10 +135,10 @@ export const mutants: readonly Mutant[] = [
     'no message says how to try again',
   ),
   of(
-    'functions/console/admit.ts',
+    'functions/console/authorize.ts',
     '!status.authenticated || ',
     '',
-    'functions/console/admit.test.ts',
+    'functions/console/authorize.test.ts',
     'a token that the API server does not authenticate is accepted',
   ),
   of(

@@ -67,7 +67,7 @@ const keptMs = 10_000;
 const mostKept = 1000;
 
 /** Tells who has a token, by the cluster's own authentication; undefined where nobody has. Throws where nobody could be asked. */
-export function admission(kube: Pick<Kube, 'create'>, now: () => number) {
+export function authorizer(kube: Pick<Kube, 'create'>, now: () => number) {
   const known = new Map<string, { untilMs: number; viewer: Promise<Viewer | undefined> }>();
   return (token: string): Promise<Viewer | undefined> => {
     const before = known.get(token);

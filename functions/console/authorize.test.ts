@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { admission } from './admit.ts';
+import { authorizer } from './authorize.ts';
 
 /** The admission of a token with this TokenReview status. */
 const admitting = (status: object) => {
   const create = async (resource: { parse(value: unknown): unknown }) => resource.parse({ status });
-  return admission({ create } as unknown as Pick<Kube, 'create'>, () => 0)('a token');
+  return authorizer({ create } as unknown as Pick<Kube, 'create'>, () => 0)('a token');
 };
 const user = { username: 'teacher', groups: [] };
 

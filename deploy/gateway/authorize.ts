@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose';
 import type { ImagePublished } from '../../shared/events.ts';
 import { type Issuer, identifyingClaims, type Rule } from './config.ts';
-import { fitsAny } from './fits.ts';
+import { matchesAny } from './glob.ts';
 import { Refusal } from './refusal.ts';
 
 /**
@@ -23,8 +23,8 @@ export function ruleAllowing(rules: readonly Rule[], type: string, { name, names
   const found = rules.find(
     ({ types, images, namespaces }) =>
       types.some((allowed) => allowed === type) &&
-      fitsAny(images, name) &&
-      (namespace === undefined || fitsAny(namespaces, namespace)),
+      matchesAny(images, name) &&
+      (namespace === undefined || matchesAny(namespaces, namespace)),
   );
   if (found) return found;
   throw new Refusal(403, `expected ${rules.map(allowance).join(', or ')}`);
@@ -37,7 +37,7 @@ const misfits = ({ claims: wanted }: Rule, claims: JWTPayload): Misfit[] =>
 
 /** Lists and objects fit nothing: which of their parts would have to is not for us to guess. */
 const isFit = (patterns: readonly string[], claim: unknown) =>
-  ['string', 'number', 'boolean'].includes(typeof claim) && fitsAny(patterns, String(claim));
+  ['string', 'number', 'boolean'].includes(typeof claim) && matchesAny(patterns, String(claim));
 
 const isIdentifying = ([claim]: Misfit) => identifyingClaims.some((name) => name === claim);
 

@@ -4,7 +4,7 @@ const minuteMs = 60_000;
  * Lets each caller through so many times a minute; says how many seconds to wait where it does not. What it counts is
  * forgotten with the minute, and each replica counts for itself.
  */
-export function turnstile(now: () => number) {
+export function rateLimiter(now: () => number) {
   let minute = 0;
   let counts = new Map<string, number>();
   return (caller: string, perMinute: number): { waitSeconds: number } | undefined => {

@@ -11,7 +11,7 @@ export interface Reread<T> {
  * Reads files that change under a running process. Throws where they cannot be used at first; later the last good ones stay, and
  * `complain` hears why. They are compared by content: a kubelet swaps whole folders, so that watching one file would miss it.
  */
-export async function reread<T>(
+export async function reloadingFile<T>(
   paths: readonly string[],
   use: (...texts: string[]) => T,
   complain: (why: string) => void,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ruleAllowing, rulesFor } from './admit.ts';
+import { ruleAllowing, rulesFor } from './authorize.ts';
 import { parseConfig } from './config.ts';
 
 const [issuer] = parseConfig(`

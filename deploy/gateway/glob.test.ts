@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fits } from './fits.ts';
+import { matches } from './glob.ts';
 
 test.each([
   ['labs/images', 'labs/images'],
@@ -10,7 +10,7 @@ test.each([
   ['repo:labs/*:ref:refs/tags/*', 'repo:labs/images:ref:refs/tags/v1'],
   ['**', 'any\nthing/at:all'],
 ])('%s fits %s', (pattern, value) => {
-  expect(fits(pattern, value)).toBe(true);
+  expect(matches(pattern, value)).toBe(true);
 });
 
 test.each([
@@ -25,5 +25,5 @@ test.each([
   ['(a|b)', 'a'],
   ['labs/images', 'labs/images\n'],
 ])('%s does not fit %j', (pattern, value) => {
-  expect(fits(pattern, value)).toBe(false);
+  expect(matches(pattern, value)).toBe(false);
 });
