@@ -26,10 +26,10 @@ import { managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-
 import { type Workspace as Lab, Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { ClusterRole } from '../../shared/resources/rbac/cluster-role.ts';
 import { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
+import { chunk } from '../../shared/rules/chunk.ts';
 import { diskImageFact } from '../../shared/rules/image-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
-import { inRows } from '../../shared/rules/rows.ts';
 import { workspaceIn, workspaceOfSubnet } from '../../shared/rules/workspace.ts';
 import { imageNamesOf } from '../../shared/rules/workspace-images.ts';
 import { orUnreadable } from '../../shared/runtime/unreadable.ts';
@@ -119,7 +119,7 @@ async function observe(context: Context, batch: Batch): Promise<(Observed | Unre
   if (workspaces.length === 0) return [];
   const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
   const seen: (Observed | Unreadable)[] = [];
-  for (const row of inRows(workspaces, atOnce)) {
+  for (const row of chunk(workspaces, atOnce)) {
     const reads = row.map((workspace) => orUnreadable(workspace.metadata, observeOne(context, workspace, policy)));
     seen.push(...(await Promise.all(reads)));
   }
@@ -151,7 +151,7 @@ const sweepMs = 30_000;
 async function underWay(kube: Reader, nowMs: number): Promise<Lab[]> {
   const found: Lab[] = [];
   for await (const { items } of kube.pages(Workspace)) found.push(...items.filter(isUnderWay));
-  const rows = inRows(found, mostInSweep);
+  const rows = chunk(found, mostInSweep);
   return rows[Math.floor(nowMs / sweepMs) % rows.length] ?? [];
 }
 

@@ -4,10 +4,10 @@ import { Event } from '../../shared/resources/core/event.ts';
 import { Namespace } from '../../shared/resources/core/namespace.ts';
 import { type VirtualMachine as Machine, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { chunk } from '../../shared/rules/chunk.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { machinesOf } from '../../shared/rules/references.ts';
-import { inRows } from '../../shared/rules/rows.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { orUnreadable, split, unreadable } from '../../shared/runtime/unreadable.ts';
 import { decide } from './decide.ts';
@@ -52,7 +52,7 @@ async function observe(context: Context, batch: Batch): Promise<(Observed | Unre
       const found = await placeOf(kube, ref).catch((error: unknown) => ({ error }));
       if ('error' in found) return group.map(({ metadata }) => unreadable(metadata, found.error));
       const { image, namespace } = found;
-      return inRows(group, machinesInARow).map((row) => ({
+      return chunk(group, machinesInARow).map((row) => ({
         nowMs,
         policy,
         ref,

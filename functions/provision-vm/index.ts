@@ -24,9 +24,9 @@ import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { isUnreadable, orUnreadable, split, unreadable } from '../../shared/runtime/unreadable.ts';
 import { machineNameOf } from './children.ts';
 import { decide } from './decide.ts';
+import { isStale, nextBatch, type Waiting } from './next-batch.ts';
 import type { Observed } from './observed.ts';
 import { observeAll } from './read.ts';
-import { inTurn, lagsBehind, type Waiting } from './turn.ts';
 
 /** Gives a machine its disk once its image is ready, then has KubeVirt run it, and says how it stands. */
 export default defineFunction<Observed>({
@@ -77,9 +77,9 @@ async function observe(context: Context, batch: Batch): Promise<(Observed | Unre
       }),
   );
   const isNamed = new Set(named.read.map(({ metadata }) => keyOf(metadata)));
-  const waiting = found.read.filter((one) => lagsBehind(one, policy));
+  const waiting = found.read.filter((one) => isStale(one, policy));
   const others = found.read.filter((one) => isNamed.has(keyOf(one.machine.metadata)) && !waiting.includes(one));
-  const observed = await observeAll(context, policy, [...others, ...inTurn(waiting, policy)]);
+  const observed = await observeAll(context, policy, [...others, ...nextBatch(waiting, policy)]);
   return [...named.unreadable, ...machines.unreadable, ...found.unreadable, ...observed];
 }
 

@@ -14,8 +14,8 @@ import { cloudInitName, rootDiskName } from './children.ts';
 import { imageStanding } from './image-ready.ts';
 import { networksNeeded } from './missing-network.ts';
 import { wasRefusedAddress } from './networks.ts';
+import type { Waiting } from './next-batch.ts';
 import { type Observed, passwordKey } from './observed.ts';
-import type { Waiting } from './turn.ts';
 
 type Reader = Context['kube'];
 
@@ -30,10 +30,10 @@ export async function observeAll(
     childrenOf(kube, DataVolume, { machines, nameOf: rootDiskName }),
     childrenOf(kube, KubeVirtMachine, { machines, nameOf: sameName }),
     childrenOf(kube, KubeVirtInstance, { machines, nameOf: sameName }),
-    inTurns(machines, ({ metadata }) =>
+    mapInChunks(machines, ({ metadata }) =>
       orUnreadable(metadata, kube.get(Secret, { ...metadata, name: cloudInitName(metadata.name) })),
     ),
-    inTurns(found, ({ machine }) => orUnreadable(machine.metadata, passwordsOf(kube, machine))),
+    mapInChunks(found, ({ machine }) => orUnreadable(machine.metadata, passwordsOf(kube, machine))),
     neighboursOf(
       kube,
       found.map(({ machine }) => machine),
@@ -108,7 +108,7 @@ async function childrenOf<T extends KubernetesObject>(
     if (isUnreadable(found)) return machines.map(({ metadata }) => unreadable(metadata, found.error));
     for (const object of found) listed.set(keyOf(object.metadata), object);
   }
-  return inTurns(machines, ({ metadata }) => {
+  return mapInChunks(machines, ({ metadata }) => {
     const ref = { namespace: metadata.namespace, name: nameOf(metadata.name) };
     const known = listed.get(keyOf(ref));
     return known ? Promise.resolve(known) : orUnreadable(metadata, kube.get(resource, ref));
@@ -118,7 +118,7 @@ async function childrenOf<T extends KubernetesObject>(
 /** So many requests at once. */
 const atOnce = 50;
 
-async function inTurns<T, R>(values: readonly T[], ask: (value: T) => Promise<R>): Promise<R[]> {
+async function mapInChunks<T, R>(values: readonly T[], ask: (value: T) => Promise<R>): Promise<R[]> {
   const answers: R[] = [];
   for (let from = 0; from < values.length; from += atOnce) {
     answers.push(...(await Promise.all(values.slice(from, from + atOnce).map(ask))));

@@ -146,7 +146,7 @@ export function kubeClient(
     return { response, text: await response.body.text() };
   }
 
-  const inTurn = limitConcurrency(requestsInFlight);
+  const limited = limitConcurrency(requestsInFlight);
 
   async function request(
     resource: Resource,
@@ -159,7 +159,7 @@ export function kubeClient(
     const url = withQuery(server() + path, query);
     const text = body === undefined ? undefined : { body: JSON.stringify(body), contentType };
     // A request that waits keeps its place: the API server would refuse the next one as well.
-    const answer = await inTurn(async () => {
+    const answer = await limited(async () => {
       for (let tries = 1, waitedMs = 0; ; tries++) {
         const answer = await ask(method, url, text);
         const waitMs = retryAfterMs(method, answer.response);

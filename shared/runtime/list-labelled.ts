@@ -1,5 +1,5 @@
 import type { KubernetesObject, Resource } from '../resources/resource.ts';
-import { inRows } from '../rules/rows.ts';
+import { chunk } from '../rules/chunk.ts';
 import { isIn } from '../rules/selectors.ts';
 import type { Kube } from './kube.ts';
 
@@ -13,7 +13,7 @@ export async function listLabelled<T extends KubernetesObject>(
   label: string,
   values: readonly string[],
 ): Promise<T[]> {
-  const lists = inRows(values, valuesPerList).map((row) => kube.list(resource, { labelSelector: isIn(label, row) }));
+  const lists = chunk(values, valuesPerList).map((row) => kube.list(resource, { labelSelector: isIn(label, row) }));
   const found = await Promise.all(lists);
   return found.flat();
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CloudEvent, HTTP } from 'cloudevents';
 import type { ObjectReference } from '../resources/resource.ts';
-import { inRows } from '../rules/rows.ts';
+import { chunk } from '../rules/chunk.ts';
 
 export interface DomainEvent {
   type: string;
@@ -85,7 +85,7 @@ export function publisher(
     async republish(exists) {
       const all = kept;
       kept = [];
-      for (const row of inRows(all, atOnce)) await Promise.all(row.map((one) => again(one, exists)));
+      for (const row of chunk(all, atOnce)) await Promise.all(row.map((one) => again(one, exists)));
     },
   };
 }

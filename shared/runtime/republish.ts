@@ -1,5 +1,5 @@
 import type { FunctionDeclaration } from '../function.ts';
-import { inRows } from '../rules/rows.ts';
+import { chunk } from '../rules/chunk.ts';
 import { domainEvent } from './perform.ts';
 import type { About } from './publish.ts';
 import type { Ports } from './serve.ts';
@@ -28,7 +28,7 @@ export function republishing(
     try {
       for await (const { items } of kube.pages(facts.resource)) {
         const earlier = items.flatMap(facts.of).filter(({ data }) => isBefore(startMs, String(data.time)));
-        for (const row of inRows(earlier, atOnce))
+        for (const row of chunk(earlier, atOnce))
           await Promise.all(row.map((one) => publisher.publish(...domainEvent(one))));
       }
     } catch (error) {

@@ -152,9 +152,9 @@ async function decideAll<Observed>(
   const context = { kube, nowMs: readMs, refusals: new Map(outcome.refusals), openClouds, holdOffMs };
   const observed = await observeReadable(declaration, context, batch);
   const timer = timerAlone(batch);
-  const inTurn = limitConcurrency(decisionsAtOnce);
+  const limited = limitConcurrency(decisionsAtOnce);
   const made = observed.map((one) =>
-    inTurn(async (): Promise<Decision> => {
+    limited(async (): Promise<Decision> => {
       if (isUnreadable(one)) return { observed: { unreadable: one.unreadable }, error: one.error };
       const own: Outcome = { refusals: new Map(), notifications: [], requeued: [] };
       try {

@@ -10,7 +10,7 @@ export interface Recorded {
 
 /** Runs each story as it is, so many at once. */
 export const record = (stories: readonly Story[], atOnce: number): Promise<Recorded[]> =>
-  inTurns(stories, atOnce, async (story) => ({ story, run: await runStory(story, { withinMs: 120_000 }) }));
+  mapInChunks(stories, atOnce, async (story) => ({ story, run: await runStory(story, { withinMs: 120_000 }) }));
 
 /** The stories that used the rule and got to their end, in their order; those that are told by its account first. */
 export function usersOf(rule: Rule, recorded: readonly Recorded[], tellers: Tellers = {}): Recorded[] {
@@ -62,7 +62,7 @@ const isAskedByWebhook = (rule: Rule, what: string) =>
   rule.resource === 'datavolumes/source' && what === inWords({ ...rule, resource: 'datavolumes' });
 
 /** Does something for each, so many at once; results in the order of what was given. */
-export async function inTurns<T, R>(all: readonly T[], atOnce: number, run: (one: T) => Promise<R>): Promise<R[]> {
+export async function mapInChunks<T, R>(all: readonly T[], atOnce: number, run: (one: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const waiting = [...all.entries()];
   const worker = async () => {

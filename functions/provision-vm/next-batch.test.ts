@@ -3,7 +3,7 @@ import { parsePolicy } from '../../shared/rules/policy.ts';
 import { at, aVMDiskImage } from '../../test/builders.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';
 import { aReadyImage } from '../../test/provision-pass.ts';
-import { inTurn, lagsBehind } from './turn.ts';
+import { isStale, nextBatch } from './next-batch.ts';
 
 const policy = parsePolicy({});
 
@@ -26,11 +26,11 @@ describe('a machine with a disk', () => {
     ['that is cloned from the usable revision is left to its events', withDisk('Cloning'), false],
     ['that is of another revision and there is left alone', withDisk('Cloned', 0), false],
   ])('%s', (_, machine, lags) => {
-    expect(lagsBehind({ machine, image: aReadyImage() }, policy)).toBe(lags);
+    expect(isStale({ machine, image: aReadyImage() }, policy)).toBe(lags);
   });
   test('waits on while its image has no usable snapshot', () => {
     const image = aVMDiskImage({ status: { phase: 'Syncing' } });
-    expect(lagsBehind({ machine: withDisk('CloneWithoutSource', 0), image }, policy)).toBe(false);
+    expect(isStale({ machine: withDisk('CloneWithoutSource', 0), image }, policy)).toBe(false);
   });
   test('comes after those that have none', () => {
     const image = aReadyImage();
@@ -40,7 +40,7 @@ describe('a machine with a disk', () => {
       aVirtualMachine({ name: 'b', status: { phase: 'Failed' } }),
       aVirtualMachine({ name: 'c' }),
     ];
-    const names = inTurn(
+    const names = nextBatch(
       waiting.map((machine) => ({ machine, image })),
       policy,
     ).map(({ machine }) => machine.metadata.name);

@@ -16,7 +16,7 @@ export interface Waiting {
 }
 
 /** The machine does not say of its image what is so, or waits with its disk for another: it is to be told, or to be begun. */
-export function lagsBehind({ machine, image }: Waiting, policy: Policy): boolean {
+export function isStale({ machine, image }: Waiting, policy: Policy): boolean {
   if (machine.metadata.deletionTimestamp) return false;
   const standing = imageStanding({ machine, image, policy });
   if (machine.status?.rootDisk) return isDiskToMake(machine, standing);
@@ -35,7 +35,7 @@ function isDiskToMake({ status }: VirtualMachine, standing: ImageStanding): bool
 const uncloned = new Set(['Cloning', 'CloneWithoutSource', 'CloneFailed']);
 
 /** Those whose turn it is: first whoever asked first, then whoever was in trouble at the last look, last whoever has a disk. */
-export function inTurn(waiting: readonly Waiting[], policy: Policy): Waiting[] {
+export function nextBatch(waiting: readonly Waiting[], policy: Policy): Waiting[] {
   const isToBegin = ({ machine, image }: Waiting) => !('obstacle' in imageStanding({ machine, image, policy }));
   const order = ({ machine: { metadata, status } }: Waiting) =>
     [
