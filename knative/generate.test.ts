@@ -271,7 +271,7 @@ describe('a function that writes in workspaces', () => {
   });
 
   test('or only what is in none of them', () => {
-    const count = aFunction('count', [on.changed(Widget, { source: 'pelotech', namespace: 'elsewhere' })], []);
+    const count = aFunction('count', [on.changed(Widget, { source: 'pelotech', namespace: 'outsideWorkspaces' })], []);
     const [trigger] = objectsIn('base/triggers.yaml', [count]);
     const exact = { apiversion: 'demo.example.com/v1', kind: 'Widget' };
     expect(trigger.spec.filters).toEqual([{ any: [{ all: [{ exact }, { not: { prefix: { namespace: 'ws-' } } }] }] }]);

@@ -25,7 +25,7 @@ export type Subscription =
       /** Only the object of this name. */
       name?: string;
       /** Only what is in a workspace's Namespace, or, of a kind that is in none, has a name as it has; or only what is not. */
-      namespace?: 'workspace' | 'elsewhere';
+      namespace?: 'workspace' | 'outsideWorkspaces';
       /** Only word that the object is new, or that it is gone (which proves nothing, like any event). */
       verbs?: readonly ('add' | 'delete')[];
     }
@@ -42,13 +42,13 @@ export const on = {
       source: SourceName;
       selector?: LabelSelector;
       name?: string;
-      namespace?: 'workspace' | 'elsewhere';
+      namespace?: 'workspace' | 'outsideWorkspaces';
     },
   ): Subscription => ({ on: 'changed', resource, ...only }),
   /** The end of an object of the kind. */
   deleted: (
     resource: Resource,
-    only: { source: SourceName; selector?: LabelSelector; namespace?: 'workspace' | 'elsewhere' },
+    only: { source: SourceName; selector?: LabelSelector; namespace?: 'workspace' | 'outsideWorkspaces' },
   ): Subscription => ({
     on: 'changed',
     resource,

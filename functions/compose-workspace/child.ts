@@ -84,7 +84,7 @@ const created = (observed: Observed, child: Child): Action => ({
   resource: child.resource,
   object: wantedOf(observed, child),
   owner: observed.workspace.metadata.uid,
-  isApart: true,
+  independent: true,
 });
 
 const isAsWanted = (observed: Observed, child: Child, found: KubernetesObject) => {
@@ -106,7 +106,7 @@ function mended(observed: Observed, child: Child, found: KubernetesObject): Acti
     resource: child.resource,
     object: { ...found, metadata, ...fields },
     owner: observed.workspace.metadata.uid,
-    isApart: true,
+    independent: true,
   };
 }
 

@@ -60,7 +60,7 @@ export function untilSettled({ workspace, refusals, isShutOut }: Observed, stage
 /** What follows is not done without it. */
 const heldUp = (action: Action): Action => {
   if (action.do !== 'create' && action.do !== 'replace') return action;
-  const { isApart: _apart, ...alone } = action;
+  const { independent: _apart, ...alone } = action;
   return alone;
 };
 

@@ -41,7 +41,7 @@ export default defineFunction<Observed>({
   on: [
     on.changed(VMDiskImage, { source: 'pelotech' }),
     on.changed(DataVolume, { source: 'cdi', selector: { matchLabels: managedBy } }),
-    on.changed(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'elsewhere' }),
+    on.changed(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'outsideWorkspaces' }),
     on.changed(VolumeSnapshot, { source: 'snapshotter', selector: withLabel(imageUidLabel) }),
     on.sweep(),
     on.audit(),

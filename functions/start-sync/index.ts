@@ -37,7 +37,7 @@ export default defineFunction<Observed>({
     on.changed(VMDiskImage, { source: 'pelotech' }),
     on.changed(DataVolume, { source: 'cdi', selector: { matchLabels: managedBy } }),
     // Its end frees a slot; what it does before that shows in its DataVolume.
-    on.deleted(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'elsewhere' }),
+    on.deleted(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'outsideWorkspaces' }),
     on.changed(Lease, { source: 'own', name: leaseName }),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.sweep(),

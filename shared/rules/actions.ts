@@ -66,14 +66,14 @@ export type TraceOf = TraceOfImage | TraceOfMachine | TraceOfWorkspace | TraceOf
 export type Action = { trace?: TraceOf } & (
   | {
       /**
-       * POST. An existing object of that name counts as created if `owner` is in its owner references or labels. With `isApart` a
+       * POST. An existing object of that name counts as created if `owner` is in its owner references or labels. With `independent` a
        * refusal does not block the creation of others of the same kind: they do not depend on one another.
        */
       do: 'create';
       resource: Resource;
       object: { metadata: ObjectReference & Record<string, unknown> } & Record<string, unknown>;
       owner?: string;
-      isApart?: true;
+      independent?: true;
     }
   /**
    * PUT of an object as read before and changed: refused when somebody wrote in between. Of an object with an `owner` it is
@@ -84,7 +84,7 @@ export type Action = { trace?: TraceOf } & (
       resource: Resource;
       object: { metadata: Observed['metadata'] & Record<string, unknown> } & Record<string, unknown>;
       owner?: string;
-      isApart?: true;
+      independent?: true;
     }
   /** Merge patch of metadata, refused when somebody wrote in between. */
   | { do: 'patchMetadata'; resource: Resource; of: Observed; metadata: Readonly<Record<string, unknown>> }

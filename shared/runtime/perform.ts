@@ -59,7 +59,7 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
   /** The last write was. */
   let isRefused = false;
   for (const [index, action] of actions.entries()) {
-    if (isHeldUp(action, outcome)) break;
+    if (isBlocked(action, outcome)) break;
     if (isRefused && isNotification(action)) continue;
     const before = outcome.refusals.size;
     try {
@@ -71,7 +71,7 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
       failures.push(error);
     }
     isRefused = outcome.refusals.size > before;
-    if (isRefused && !isApart(action)) break;
+    if (isRefused && !isIndependent(action)) break;
   }
   if (failures.length > 0) throw failures[0];
 }
@@ -80,11 +80,13 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
  * The objects of a row of applies, and requests to OpenStack that are made together, do not count on one another; whatever else
  * follows a refusal is decided anew. Where OpenStack gives no answer it is asked nothing more.
  */
-const isHeldUp = (action: Action, { refusals, redeliver }: Outcome) =>
-  action.do === 'call' ? redeliver !== undefined : refusals.size > 0 && !isApart(action) && !isNotification(action);
+const isBlocked = (action: Action, { refusals, redeliver }: Outcome) =>
+  action.do === 'call'
+    ? redeliver !== undefined
+    : refusals.size > 0 && !isIndependent(action) && !isNotification(action);
 
-const isApart = (action: Action) =>
-  action.do === 'apply' || action.do === 'call' || ('isApart' in action && action.isApart === true);
+const isIndependent = (action: Action) =>
+  action.do === 'apply' || action.do === 'call' || ('independent' in action && action.independent === true);
 
 const isNotification = ({ do: what }: Action) => what === 'recordEvent' || what === 'publish' || what === 'measure';
 
