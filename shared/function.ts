@@ -141,7 +141,7 @@ export interface Context {
   /** The OpenStacks of the namespaces, asked only at addresses that `allows` takes. Throws for a function that was given none. */
   openClouds(allows: (url: string) => boolean): Clouds;
   /** How long nothing is granted after the slot Lease was lost. */
-  holdOffMs: number;
+  gracePeriodMs: number;
 }
 
 /** What is installed only where it is asked for: the functions that work with OpenStack. */

@@ -55,7 +55,7 @@ export async function serveAlone<Observed>(declaration: FunctionDeclaration<Obse
       pause: async () => undefined,
       random: () => 0,
       publisher: { publish: (event) => void told.push(event), republish: () => undefined },
-      holdOffMs: 0,
+      gracePeriodMs: 0,
     });
     ends.push(drain);
     return posting(async (request) => {

@@ -174,7 +174,7 @@ const startSyncFinds = fc.tuple(anyImage('a'), anyImage('b')).chain(([image, oth
       images: [image, other],
       policyMap: undefined,
       isAudit: true,
-      holdOffMs: 10_000,
+      gracePeriodMs: 10_000,
     })),
 );
 

@@ -136,7 +136,7 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
         random: () => 0,
         after: () => () => undefined,
         publisher: { publish: () => undefined, republish: () => undefined },
-        holdOffMs: 0,
+        gracePeriodMs: 0,
       },
     );
     let sent = 0;

@@ -20,7 +20,7 @@ let folder: string;
 let kubeconfig: string;
 beforeAll(async () => {
   store = await startObjectStore({ keys: [keys] });
-  cluster = await startLocal({ schedules: { sweep: '* * * * * *' }, holdOffMs: 0 });
+  cluster = await startLocal({ schedules: { sweep: '* * * * * *' }, gracePeriodMs: 0 });
   folder = await mkdtemp(join(tmpdir(), 'ot-cli-'));
   kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, cluster.server.kubeconfig());

@@ -25,7 +25,7 @@ let folder: string;
 beforeAll(async () => {
   openStack = await simulated();
   images = await serveImages();
-  cluster = await startLocal({ openStack: true, simulators: false, schedules, holdOffMs: 0 });
+  cluster = await startLocal({ openStack: true, simulators: false, schedules, gracePeriodMs: 0 });
   folder = await mkdtemp(join(tmpdir(), 'ot-cli-'));
   await writeFile(join(folder, 'kubeconfig'), cluster.server.kubeconfig());
   await cluster.kube.create(Namespace, { metadata: { name: namespace } });

@@ -76,7 +76,7 @@ describe.skipIf(!bin)('a Prometheus that scrapes a cluster at work', { timeout: 
     cluster = await startLocal({
       openStack: true,
       schedules: { sweep: '* * * * * *', audit: '* * * * * *' },
-      holdOffMs: 0,
+      gracePeriodMs: 0,
       intercept: rivals(),
       metricsPort: 0,
       bytesSent: () => bytesSent,

@@ -14,7 +14,7 @@ export interface TestCluster extends Cluster {
 
 /** Starts one for a test; its functions run in this process, whatever their Deployments say. */
 export async function startTestCluster(): Promise<TestCluster> {
-  const { kube, server, close } = await startLocal({ schedules: { sweep: '* * * * * *' }, holdOffMs: 0 });
+  const { kube, server, close } = await startLocal({ schedules: { sweep: '* * * * * *' }, gracePeriodMs: 0 });
   const abort = new AbortController();
   const [page] = await Array.fromAsync(kube.pages(Deployment));
   const resourceVersion = page?.resourceVersion ?? '';

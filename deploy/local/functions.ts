@@ -26,7 +26,7 @@ export function serveFunctions(
     /** The Broker for domain events, while there is one. */
     sink: () => string | undefined;
     replicas: Readonly<Record<string, number>>;
-    holdOffMs: number;
+    gracePeriodMs: number;
     fetchOpenStack: typeof fetch;
   },
 ): LocalFunctions {
@@ -51,7 +51,7 @@ export function serveFunctions(
 
 function replicasOf(
   declaration: FunctionDeclaration,
-  { server, clock, sink, replicas, holdOffMs, fetchOpenStack }: Parameters<typeof serveFunctions>[1],
+  { server, clock, sink, replicas, gracePeriodMs, fetchOpenStack }: Parameters<typeof serveFunctions>[1],
 ) {
   const source = `/apis/v1/namespaces/${operatorNamespace}/services/${declaration.name}`;
   return Array.from({ length: replicas[declaration.name] ?? 1 }, () => {
@@ -66,7 +66,7 @@ function replicasOf(
       pause: (milliseconds) => sleep(milliseconds),
       random: Math.random,
       publisher: publisher(sink, source),
-      holdOffMs,
+      gracePeriodMs,
     });
   });
 }

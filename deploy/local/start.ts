@@ -1,7 +1,7 @@
 import { loadFunctions } from '../../knative/functions.ts';
 import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { defaultHoldOffMs } from '../../shared/rules/slots.ts';
+import { defaultGracePeriodMs } from '../../shared/rules/slots.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from './api-server/api-server.ts';
 import { admin } from './api-server/authentication.ts';
@@ -49,7 +49,7 @@ export interface LocalOptions {
   /** How many instances of a function run side by side, by name; 1 by default. */
   replicas?: Readonly<Record<string, number>>;
   /** How long nothing is granted after the slot Lease was made anew. */
-  holdOffMs?: number;
+  gracePeriodMs?: number;
   onLost?: (line: string) => void;
   /** Port of Prometheus' `/metrics`, 0 for a free one; without it the functions of this cluster report nothing. */
   metricsPort?: number;
@@ -112,7 +112,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
       clock,
       sink: () => sink,
       replicas: options.replicas ?? {},
-      holdOffMs: options.holdOffMs ?? defaultHoldOffMs,
+      gracePeriodMs: options.gracePeriodMs ?? defaultGracePeriodMs,
       fetchOpenStack: options.fetchOpenStack ?? fetch,
     });
     started.push(functions.drain);

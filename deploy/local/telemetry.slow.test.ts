@@ -43,7 +43,7 @@ async function aWorld(options: LocalOptions = {}) {
   await store.put('images', 'one.qcow2', qcow2Buffer({ virtualBytes: 32 << 20, dataBytes: 256 << 10, seed: 'one' }));
   const cluster = await startLocal({
     schedules: { sweep: '* * * * * *', audit: '* * * * * *' },
-    holdOffMs: 0,
+    gracePeriodMs: 0,
     bytesSent: () => bytesSent,
     ...options,
   });

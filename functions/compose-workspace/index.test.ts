@@ -262,7 +262,7 @@ test('of very many under way a sweep looks at some, and the next at the others',
   const batch = { subjects: [], messages: [], sweep: true, audit: false };
   const seen = async (nowMs: number) => {
     const rows = await declaration.observe(
-      { kube: many, nowMs, refusals: new Map(), openClouds: noClouds, holdOffMs: 0 },
+      { kube: many, nowMs, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 },
       batch,
     );
     return rows.map((row) => (isUnreadable(row) ? 'unreadable' : row.workspace.metadata.name));

@@ -38,7 +38,7 @@ test('one list finds the machines that name many images deleted at once', async 
     kube: counted,
     nowMs: Date.now(),
     refusals: new Map(),
-    holdOffMs: 0,
+    gracePeriodMs: 0,
     openClouds: () => [] as never,
   };
   const observed = await declaration.observe(context, batch);

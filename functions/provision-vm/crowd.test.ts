@@ -37,7 +37,7 @@ test('one list finds the machines that wait for many images changed at once', as
     kube: counted,
     nowMs: Date.now(),
     refusals: new Map(),
-    holdOffMs: 0,
+    gracePeriodMs: 0,
     openClouds: () => [] as never,
   };
   const observed = await declaration.observe(context, batch);

@@ -39,7 +39,7 @@ function pass(image: ReturnType<typeof aVMDiskImage>, more: Partial<Seen> = {}) 
     classes,
     refusals: new Map(),
     isAudit: false,
-    holdOffMs: 0,
+    gracePeriodMs: 0,
     ...more,
   }).flatMap(decide);
   const statuses = actions.filter((action) => action.do === 'patchStatus').map(({ status }) => status);

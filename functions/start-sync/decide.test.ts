@@ -43,7 +43,7 @@ function seenWith(images: VMDiskImage[], more: More): Seen {
     classes,
     refusals: new Map(),
     isAudit: false,
-    holdOffMs: 10_000,
+    gracePeriodMs: 10_000,
     ...rest,
   };
 }

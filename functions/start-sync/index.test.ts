@@ -112,7 +112,7 @@ test('of five hundred images that failed no request names each, for a URL is not
     },
   } as unknown as Kube;
   const audit = { subjects: [], messages: [], sweep: false, audit: true };
-  await declaration.observe({ kube, nowMs: 0, refusals: new Map(), openClouds: noClouds, holdOffMs: 0 }, audit);
+  await declaration.observe({ kube, nowMs: 0, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 }, audit);
   expect(selectors).toContain('pelotech.ot/disk-image-uid');
   expect(Math.max(...selectors.map(({ length }) => length))).toBeLessThan(8000);
 });
@@ -134,7 +134,7 @@ test('a pass reads a hundred of a thousand finished images that events name, and
     name: `i${index}`,
   }));
   const batch = { subjects, messages: [], sweep: false, audit: false };
-  const context = { kube, nowMs: 0, refusals: new Map(), openClouds: noClouds, holdOffMs: 0 };
+  const context = { kube, nowMs: 0, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 };
   const decisions = await declaration.observe(context, batch);
   expect(gets).toBe(100);
   const later = decisions

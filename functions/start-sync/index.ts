@@ -72,7 +72,7 @@ export default defineFunction<Observed>({
  * no slot to be given or freed.
  */
 async function observe(
-  { kube, nowMs, refusals, holdOffMs }: Context,
+  { kube, nowMs, refusals, gracePeriodMs }: Context,
   batch: Batch,
 ): Promise<{ seen: Seen; unreadable: Unreadable[] }> {
   const own = { namespace: operatorNamespace };
@@ -122,7 +122,7 @@ async function observe(
   const seen: Seen = {
     nowMs,
     refusals,
-    holdOffMs,
+    gracePeriodMs,
     isAudit: batch.audit,
     policy: parsePolicy(policyMap),
     policyMap,

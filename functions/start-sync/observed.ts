@@ -26,7 +26,7 @@ export interface Seen {
   refusals: ReadonlyMap<string, string>;
   /** An audit tries again what the API server forbade: nothing tells when a permission or quota changes. */
   isAudit: boolean;
-  holdOffMs: number;
+  gracePeriodMs: number;
   /** Why the slots are not known in full: this pass gives and frees none. */
   gap?: string;
   /** The images, by uid, that this pass decides nothing about, because what that needs could not be read. */

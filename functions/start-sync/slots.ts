@@ -29,7 +29,7 @@ export function slots(
     .filter((holder) => !kept.includes(holder))
     .flatMap((holder) => stuckPods(holder, seen).map((pod) => stuckWarning(pod)));
   const unwanted = kept.flatMap((holder) => unwantedPods(holder, seen).map((pod) => unwantedWarning(pod, holder)));
-  const isAnew = !held || acquiredMs(lease) - nowMs > observed.holdOffMs;
+  const isAnew = !held || acquiredMs(lease) - nowMs > observed.gracePeriodMs;
   const isChanged = isAnew || before.length !== held.length || kept.length !== before.length || granted.length > 0;
   const holders = [...kept, ...granted];
   const actions = [
@@ -53,8 +53,8 @@ function unlisted(held: readonly Holder[], seen: Seen): Holder[] {
 }
 
 /** Nothing starts anew while a key it depends on does not parse, or too soon after the Lease was lost. */
-function mayGrant({ policy, lease, nowMs, holdOffMs }: Observed) {
-  const isHeldOff = nowMs - acquiredMs(lease) < holdOffMs;
+function mayGrant({ policy, lease, nowMs, gracePeriodMs }: Observed) {
+  const isHeldOff = nowMs - acquiredMs(lease) < gracePeriodMs;
   return !isHeldOff && isValid(policy, ...grantKeys);
 }
 

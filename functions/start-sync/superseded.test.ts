@@ -22,7 +22,7 @@ function counted(status: VMDiskImageStatus) {
     classes,
     refusals: new Map(),
     isAudit: false,
-    holdOffMs: 0,
+    gracePeriodMs: 0,
   }).flatMap(decide);
   return actions
     .filter((action) => action.do === 'measure')

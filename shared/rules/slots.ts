@@ -6,7 +6,7 @@ export const leaseName = 'sync-slots';
 export const slotsAnnotation = 'pelotech.ot/slots';
 
 /** After the Lease was lost nothing is granted for this long: a pass under way may still be about to start a sync. */
-export const defaultHoldOffMs = 10_000;
+export const defaultGracePeriodMs = 10_000;
 
 export const Holder = z.object({
   uid: z.string().min(1),

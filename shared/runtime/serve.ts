@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { Batch, Context, FunctionDeclaration, Subject } from '../function.ts';
 import { Lease } from '../resources/coordination/lease.ts';
 import type { Action, TraceOf } from '../rules/actions.ts';
-import { defaultHoldOffMs } from '../rules/slots.ts';
+import { defaultGracePeriodMs } from '../rules/slots.ts';
 import { traceBegunBy } from '../rules/trace-begun.ts';
 import { limitConcurrency } from './concurrency.ts';
 import { delayedBatches } from './delayed-batches.ts';
@@ -34,7 +34,7 @@ export interface Ports {
   clouds?: OpenStackClients;
   /** Runs something later and hands back how to call it off; Node's own timers unless said otherwise. */
   after?(milliseconds: number, task: () => void): () => void;
-  holdOffMs?: number;
+  gracePeriodMs?: number;
 }
 
 const triesPerPass = 5;
@@ -127,7 +127,7 @@ const batchKind = ({ audit, sweep }: Batch) => (audit ? 'audit' : sweep ? 'sweep
 /** Each decision is performed on its own: a failed decision blocks neither the others nor their events. */
 async function decideAll<Observed>(
   declaration: FunctionDeclaration<Observed>,
-  { kube, now, clouds: clients, holdOffMs = defaultHoldOffMs }: Ports,
+  { kube, now, clouds: clients, gracePeriodMs = defaultGracePeriodMs }: Ports,
   effects: Effects,
   batch: Batch,
   outcome: Outcome,
@@ -149,7 +149,7 @@ async function decideAll<Observed>(
       return effects.traced(action, run);
     },
   };
-  const context = { kube, nowMs: readMs, refusals: new Map(outcome.refusals), openClouds, holdOffMs };
+  const context = { kube, nowMs: readMs, refusals: new Map(outcome.refusals), openClouds, gracePeriodMs };
   const observed = await observeReadable(declaration, context, batch);
   const timer = timerAlone(batch);
   const limited = limitConcurrency(decisionsAtOnce);

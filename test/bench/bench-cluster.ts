@@ -32,7 +32,7 @@ const notInThisRun = () => `0 0 ${(new Date().getHours() + 12) % 24} * * *`;
 /** Starts a local cluster whose timers fire only when the bench posts their events. */
 export async function startBenchCluster(options: Pick<LocalOptions, 'intercept'> = {}): Promise<BenchCluster> {
   const schedules = { sweep: notInThisRun(), audit: notInThisRun() };
-  const cluster = await startLocal({ simulators: false, holdOffMs: 0, schedules, ...options });
+  const cluster = await startLocal({ simulators: false, gracePeriodMs: 0, schedules, ...options });
   const { kube, server, eventing, broker } = cluster;
   let before = new Map<string, number>();
   let sent = 0;

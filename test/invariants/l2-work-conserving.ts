@@ -1,7 +1,7 @@
 import { adoptSnapshot, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Invariant, State } from './follow.ts';
 import { longestPassMs } from './pass.ts';
-import { holdOffMs } from './plain-rules.ts';
+import { gracePeriodMs } from './plain-rules.ts';
 
 /**
  * L2, work conserving: once all is still, a free slot and an image that waits for one are not there together for longer than a
@@ -18,7 +18,7 @@ export const l2WorkConserving: Invariant = {
     const late = (nowMs: number) => {
       if (idleSinceMs === undefined) return undefined;
       const idleMs = nowMs - Math.max(idleSinceMs, stillFromMs);
-      if (idleMs <= sweepMs + longestPassMs + holdOffMs + skewMs) return undefined;
+      if (idleMs <= sweepMs + longestPassMs + gracePeriodMs + skewMs) return undefined;
       idleSinceMs = undefined;
       return `a slot was free for ${idleMs} ms while ${waiting.size} images waited`;
     };

@@ -14,7 +14,7 @@ export const slotsAnnotation = 'pelotech.ot/slots';
 /** The reason of Ready on an image whose objects are being deleted. */
 export const takenDown = 'TakenDown';
 /** The time after a loss of the Lease in which no slot is assigned. */
-export const holdOffMs = 10_000;
+export const gracePeriodMs = 10_000;
 
 type Said = { type: string; status: string; reason: string };
 

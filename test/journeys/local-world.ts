@@ -26,7 +26,7 @@ export async function onLocalCluster(
   const store = await startObjectStore({ keys: [keys], publicBuckets: ['public'] });
   const cluster = await startLocal({
     schedules: { sweep: '* * * * * *', audit: '*/2 * * * * *' },
-    holdOffMs: 0,
+    gracePeriodMs: 0,
     ...(story.simulators === false ? { simulators: false } : story.simulators),
     ...story.local,
     ...(dataFolder ? { dataFolder } : {}),

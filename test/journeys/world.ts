@@ -35,7 +35,7 @@ export interface Story {
   /** What else goes wrong, or is set otherwise, on the local cluster. */
   local?: Pick<
     LocalOptions,
-    'faults' | 'holdOffMs' | 'intercept' | 'openStack' | 'replicas' | 'schedules' | 'workloads'
+    'faults' | 'gracePeriodMs' | 'intercept' | 'openStack' | 'replicas' | 'schedules' | 'workloads'
   >;
   /** The policy at its beginning. */
   policy?: Record<string, string>;

@@ -19,7 +19,7 @@ export async function decided<Observed>(
   { asOf, given, nowMs, batch }: Reads,
 ): Promise<Action[]> {
   const kube = recording.reader(asOf, given);
-  const context = { kube, nowMs, refusals: new Map(), openClouds: noClouds, holdOffMs: 0 };
+  const context = { kube, nowMs, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 };
   const seen = await observe(context, { subjects: [], messages: [], sweep: false, audit: false, ...batch });
   return seen.flatMap((one) => {
     if (isUnreadable(one)) throw one.error;

@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 60_000 });
 let local: LocalCluster;
 let patient: Patient;
 beforeAll(async () => {
-  local = await startLocal({ holdOffMs: 0 });
+  local = await startLocal({ gracePeriodMs: 0 });
   const config = new KubeConfig();
   config.loadFromString(local.server.kubeconfig());
   const { kube } = local;

@@ -44,7 +44,7 @@ export async function setUp(images: readonly DemoImage[]): Promise<DemoWorld> {
     cluster = await startLocal({
       schedules: { sweep: '* * * * * *', audit: '* * * * * *' },
       // Nothing has ever been downloaded to this cluster.
-      holdOffMs: 0,
+      gracePeriodMs: 0,
     });
     await applyManifests(cluster.kube, [secretManifest({ ...where, keys })]);
     await cluster.kube.patch(

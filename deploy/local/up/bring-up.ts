@@ -73,7 +73,7 @@ async function startCluster(ports: Ports, store: ObjectStore, dataFolder: DataFo
     bytesSent: () => sentBytes,
     schedules: { sweep: '*/5 * * * * *' },
     // Nothing has ever been downloaded to a new cluster: there is nothing to wait for.
-    ...(dataFolder.isNew ? { holdOffMs: 0 } : {}),
+    ...(dataFolder.isNew ? { gracePeriodMs: 0 } : {}),
   });
   try {
     const secret = secretManifest({ namespace: 'vmdi-farm', secretName: 's3-reader', keys });

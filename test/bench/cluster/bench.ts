@@ -3,7 +3,7 @@ import { optionsOf, UsageError } from '../../../deploy/local/terminal/arguments.
 import { endWithReader, lookOf } from '../../../deploy/local/terminal/output.ts';
 import { Lease } from '../../../shared/resources/coordination/lease.ts';
 import { operatorNamespace } from '../../../shared/rules/operator.ts';
-import { defaultHoldOffMs, leaseName } from '../../../shared/rules/slots.ts';
+import { defaultGracePeriodMs, leaseName } from '../../../shared/rules/slots.ts';
 import { added, writesSoFar } from '../../cluster/audit.ts';
 import { applyText, install, type Overlay, prepare, removeFunctions } from '../../cluster/installation.ts';
 import { kubectlOrFail } from '../../cluster/kubectl.ts';
@@ -126,7 +126,7 @@ async function bench({ parts, rounds, runs, overlay }: Wanted, isJson: boolean):
 async function untilSlotsAreGiven(): Promise<void> {
   const ref = { namespace: operatorNamespace, name: leaseName };
   const lease = await until({ kube: adminClient() }, Lease, ref, (found) => found !== undefined, 60_000);
-  const over = Date.parse(lease?.spec?.acquireTime ?? '') + defaultHoldOffMs - Date.now();
+  const over = Date.parse(lease?.spec?.acquireTime ?? '') + defaultGracePeriodMs - Date.now();
   if (over > 0) await setTimeout(over);
 }
 
