@@ -8,7 +8,7 @@ import {
   VirtualMachine,
   VirtualMachineStatus,
 } from '../shared/resources/pelotech/virtual-machine.ts';
-import { arrows, VMDiskImage, VMDiskImageStatus } from '../shared/resources/pelotech/vm-disk-image.ts';
+import { transitions, VMDiskImage, VMDiskImageStatus } from '../shared/resources/pelotech/vm-disk-image.ts';
 import { Workspace, WorkspaceStatus } from '../shared/resources/pelotech/workspace.ts';
 import { isCurrent, withArrows } from './readme.ts';
 
@@ -21,7 +21,7 @@ test('every arrow is printed between the markers, and nothing else is touched', 
   const lines = printed.split('\n');
   expect(lines.slice(0, 2)).toEqual(['before', '<!-- arrows -->']);
   expect(lines.slice(-3)).toEqual(['<!-- /arrows -->', 'after', '']);
-  expect(lines.filter((line) => line.startsWith('| '))).toHaveLength(arrows.length + 2);
+  expect(lines.filter((line) => line.startsWith('| '))).toHaveLength(transitions.length + 2);
   expect(printed).toContain('| (none) | Queued | `start-sync` | first sight |');
   expect(withArrows(printed)).toBe(printed);
 });

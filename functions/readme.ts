@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { arrows } from '../shared/resources/pelotech/vm-disk-image.ts';
+import { transitions } from '../shared/resources/pelotech/vm-disk-image.ts';
 
 const readme = new URL('README.md', import.meta.url);
 
@@ -8,7 +8,7 @@ export function withArrows(text: string): string {
   const between = /(<!-- arrows -->\n)[\s\S]*?(<!-- \/arrows -->)/;
   if (!between.test(text))
     throw new Error('functions/README.md: expected the markers <!-- arrows --> and <!-- /arrows -->');
-  const rows = arrows.map(({ from, to, by, when }) => `| ${from || '(none)'} | ${to} | \`${by}\` | ${when} |`);
+  const rows = transitions.map(({ from, to, by, when }) => `| ${from || '(none)'} | ${to} | \`${by}\` | ${when} |`);
   const table = ['| from | to | writer | when |', '| --- | --- | --- | --- |', ...rows].join('\n');
   return text.replace(between, (_, start: string, end: string) => `${start}${table}\n${end}`);
 }

@@ -4,7 +4,7 @@ import { decide as prune } from '../../functions/prune/decide.ts';
 import { facts } from '../../shared/events.ts';
 import { phases } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
-import { move } from '../../shared/rules/image-status.ts';
+import { transition } from '../../shared/rules/image-status.ts';
 import { machineFacts, stand } from '../../shared/rules/machine-status.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
@@ -25,7 +25,7 @@ const noFields = {
   trouble: undefined,
 };
 
-const ofImages = phases.flatMap((to) => told(move(aVMDiskImage(), { to, ...said, nowMs })));
+const ofImages = phases.flatMap((to) => told(transition(aVMDiskImage(), { to, ...said, nowMs })));
 const ofMachines = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase) =>
   told(stand(aVirtualMachine(), { phase, ...said, findings: [], fields: noFields }, { nowMs })),
 );

@@ -3,7 +3,7 @@ import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snap
 import type { Action } from '../../shared/rules/actions.ts';
 import { adopteeOf } from '../../shared/rules/adoption.ts';
 import { contentDigest } from '../../shared/rules/content-digest.ts';
-import { move, sayWhy } from '../../shared/rules/image-status.ts';
+import { sayWhy, transition } from '../../shared/rules/image-status.ts';
 import { isObjectName } from '../../shared/rules/names.ts';
 import { bytesOf } from '../../shared/rules/quantity.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
@@ -30,7 +30,7 @@ export function adopting(observed: Observed): Action[] {
   if (trouble || !snapshot) return trouble ? sayWhy(image, { ...trouble, nowMs }) : [];
   const isKept = isItsOwn(image, snapshot) ? '' : ' It is not deleted with the image.';
   const { stays, fields } = completed(observed, snapshot);
-  return move(image, {
+  return transition(image, {
     to: 'Succeeded',
     reason: 'SnapshotAdopted',
     message: `Ready to clone from snapshot ${name}, which was adopted: nothing was downloaded.${isKept}${stays}`,

@@ -5,7 +5,7 @@ import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
 import { refusals } from '../../shared/rules/failure-reasons.ts';
-import { move } from '../../shared/rules/image-status.ts';
+import { transition } from '../../shared/rules/image-status.ts';
 import { isValid } from '../../shared/rules/policy.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
 import { toMicroTime, toTime } from '../../shared/rules/time.ts';
@@ -50,7 +50,7 @@ function syncing(observed: Observed): Action[] {
   if (!dataVolume) return [];
   if (isDone) {
     return [
-      ...move(image, {
+      ...transition(image, {
         to: 'Snapshotting',
         reason: 'Downloaded',
         message: 'Downloaded; waiting for the snapshot.',
@@ -77,12 +77,12 @@ function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] 
       : `Given up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
     const message = `${why}: ${sentence(failure.message)} To try again set annotation pelotech.ot/sync-requested to a new value.`;
     const fields = { attempts: counted, completedAt: toTime(nowMs), nextAttemptAt: null };
-    return [...move(image, { to: 'Failed', reason: failure.reason, message, nowMs, fields }), ...measures];
+    return [...transition(image, { to: 'Failed', reason: failure.reason, message, nowMs, fields }), ...measures];
   }
   const waitMs = backoffMs(attempt, retryBackoffDuration, maxRetryBackoffDuration);
   const message = `${sentence(failure.message)} Next attempt in ${sayDuration(waitMs)}.`;
   const fields = { attempts: counted, nextAttemptAt: toMicroTime(nowMs + waitMs) };
-  return [...move(image, { to: 'Retrying', reason: failure.reason, message, nowMs, fields }), ...measures];
+  return [...transition(image, { to: 'Retrying', reason: failure.reason, message, nowMs, fields }), ...measures];
 }
 
 const podsOf = ({ pods, image }: Observed) =>

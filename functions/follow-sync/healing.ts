@@ -3,7 +3,7 @@ import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { contentDigest, contentStatus } from '../../shared/rules/content-digest.ts';
-import { move } from '../../shared/rules/image-status.ts';
+import { transition } from '../../shared/rules/image-status.ts';
 import { snapshotName } from '../../shared/rules/names.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { isSnapshotAsked } from '../../shared/rules/snapshot-asked.ts';
@@ -32,7 +32,7 @@ export function healing(observed: Observed): Action[] {
     if (!isThere || !isCutFrom(snapshot, volume, currentName(image))) return [];
     const message = 'Downloaded; waiting for the snapshot, which was made after all.';
     const fields = { snapshottingAt: toTime(nowMs), completedAt: null };
-    return move(image, { to: 'Snapshotting', reason: 'SnapshotMade', message, nowMs, fields });
+    return transition(image, { to: 'Snapshotting', reason: 'SnapshotMade', message, nowMs, fields });
   }
   const isRefused = refusals.has(refusalKey(VolumeSnapshot, { namespace: image.metadata.namespace, name }));
   return isAudit && !isRefused && volume?.status?.phase === 'Succeeded' ? makeSnapshot(image, volume) : [];
@@ -42,5 +42,5 @@ export function healing(observed: Observed): Action[] {
 function askedFor({ image, nowMs }: Observed): Action[] {
   const message = `Waiting for the snapshot again, as annotation ${syncRequested} asks; nothing is downloaded.`;
   const fields = { ...contentStatus(image), snapshottingAt: toTime(nowMs), completedAt: null };
-  return move(image, { to: 'Snapshotting', reason: 'SnapshotRequested', message, nowMs, fields });
+  return transition(image, { to: 'Snapshotting', reason: 'SnapshotRequested', message, nowMs, fields });
 }

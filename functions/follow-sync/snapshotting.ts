@@ -4,7 +4,7 @@ import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
 import { sayDuration } from '../../shared/rules/duration.ts';
-import { move, recordEvent, sayWhy, traceOf } from '../../shared/rules/image-status.ts';
+import { recordEvent, sayWhy, traceOf, transition } from '../../shared/rules/image-status.ts';
 import { lasted } from '../../shared/rules/lasted.ts';
 import { snapshotName } from '../../shared/rules/names.ts';
 import { isValid } from '../../shared/rules/policy.ts';
@@ -87,7 +87,7 @@ function succeeded(observed: Observed, snapshot: VolumeSnapshot): Action[] {
   const message = `Ready to clone from snapshot ${snapshot.metadata.name}.${stays}`;
   const since = queuedAt ?? startedAt ?? '';
   return [
-    ...move(image, { to: 'Succeeded', reason: 'SnapshotReady', message, nowMs, fields }),
+    ...transition(image, { to: 'Succeeded', reason: 'SnapshotReady', message, nowMs, fields }),
     lasted({ metric: 'ot.image.ready.duration', since, nowMs, trace: traceOf(image) }),
   ];
 }
@@ -96,7 +96,13 @@ function succeeded(observed: Observed, snapshot: VolumeSnapshot): Action[] {
 function snapshotFailed(observed: Observed, reason: string, message: string): Action[] {
   const { image, nowMs } = observed;
   const snapshottingAt = image.status?.snapshottingAt ?? toTime(sinceMs(image, currentVolume(observed)) || nowMs);
-  return move(image, { to: 'Failed', reason, message, nowMs, fields: { completedAt: toTime(nowMs), snapshottingAt } });
+  return transition(image, {
+    to: 'Failed',
+    reason,
+    message,
+    nowMs,
+    fields: { completedAt: toTime(nowMs), snapshottingAt },
+  });
 }
 
 export function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action[] {
@@ -161,7 +167,7 @@ function hasKeptItsVolume(observed: Observed): boolean {
 function cutAnew({ image, nowMs }: Observed, name: string): Action[] {
   const message = `The snapshot ${name} is lost; waiting for another of the volume that is kept. Nothing is downloaded.`;
   const conditions = withLost(image, true, message, nowMs);
-  return move(
+  return transition(
     { ...image, status: { ...image.status, conditions } },
     {
       to: 'Snapshotting',

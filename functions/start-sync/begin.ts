@@ -1,7 +1,7 @@
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
-import { move, traceOf } from '../../shared/rules/image-status.ts';
+import { traceOf, transition } from '../../shared/rules/image-status.ts';
 import { lasted } from '../../shared/rules/lasted.ts';
 import { dataVolumeName } from '../../shared/rules/names.ts';
 import type { Holder } from '../../shared/rules/slots.ts';
@@ -30,7 +30,7 @@ export function begin(holder: Holder, { images, dataVolumes }: Seen, nowMs: numb
   // Writing the phase that stands there changes nothing, and is refused where somebody moved the image since.
   if (phase === 'Syncing')
     return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { phase }, trace }, create];
-  const begun = move(image, {
+  const begun = transition(image, {
     to: 'Syncing',
     reason: 'SyncStarted',
     message: `Waiting for the importer, attempt ${attempts + 1}.`,

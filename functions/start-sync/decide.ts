@@ -8,12 +8,12 @@ import {
 import { referenceOf } from '../../shared/resources/resource.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { attemptEnd } from '../../shared/rules/attempt-end.ts';
-import { type Move, move, recordEvent } from '../../shared/rules/image-status.ts';
+import { recordEvent, type Transition, transition } from '../../shared/rules/image-status.ts';
 import { digestOf } from '../../shared/rules/names.ts';
 import { sayFault } from '../../shared/rules/policy.ts';
 import { byPlace, isQueued } from '../../shared/rules/queue.ts';
 import { holdersOf } from '../../shared/rules/slots.ts';
-import { advance } from './advance.ts';
+import { nextTransition } from './next-transition.ts';
 import type { Observed, Seen } from './observed.ts';
 import { placesOf } from './queue.ts';
 import { slots } from './slots.ts';
@@ -102,17 +102,17 @@ interface Moved {
 
 function moveOf(image: VMDiskImage, observed: Observed): Moved {
   const { nowMs, takenIn } = observed;
-  const step = advance(image, observed);
+  const step = nextTransition(image, observed);
   if (!step) {
     const actions = image.status?.phase ? [...finalizer(image), ...unknownPhase(image)] : [];
     return { image, next: image, actions };
   }
   if (isFresh(image) && !takenIn.has(image.metadata.uid)) return { image, next: image, actions: [] };
-  const actions = move(image, { ...step, nowMs });
+  const actions = transition(image, { ...step, nowMs });
   const next = afterwards(image, actions);
   // An image that was queued just now is checked before it may get a slot.
-  const verdict = step.to === 'Queued' ? advance(next, observed) : undefined;
-  const judged = verdict ? move(next, { ...verdict, nowMs }) : [];
+  const verdict = step.to === 'Queued' ? nextTransition(next, observed) : undefined;
+  const judged = verdict ? transition(next, { ...verdict, nowMs }) : [];
   return {
     image,
     next: afterwards(next, judged),
@@ -167,7 +167,7 @@ function unknownPhase(image: VMDiskImage): Action[] {
 }
 
 /** A status that was wiped or garbled is said to have been, once: what it held beside the attempts is lost. */
-function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Move, 'fields'>): Action[] {
+function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Transition, 'fields'>): Action[] {
   const { revision = 1, attempt = 0 } = fields ?? {};
   if (image.status?.phase || (!attempt && (revision ?? 1) === 1)) return [];
   const message = `The status was empty or not readable; rebuilt from DataVolumes and snapshots: revision ${revision}, ${attempt} attempts so far.`;

@@ -25,8 +25,8 @@ import { isIn, withLabel } from '../../shared/rules/selectors.ts';
 import { type Holder, holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { orUnreadable, split, unreadable } from '../../shared/runtime/unreadable.ts';
-import type { Classes } from './advance.ts';
 import { decide, lacksFinalizer, turns } from './decide.ts';
+import type { Classes } from './next-transition.ts';
 import type { Observed, Seen } from './observed.ts';
 import { newRevision } from './revision.ts';
 

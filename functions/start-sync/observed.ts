@@ -6,7 +6,7 @@ import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.
 import type { ObjectReference } from '../../shared/resources/resource.ts';
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
-import type { Classes } from './advance.ts';
+import type { Classes } from './next-transition.ts';
 
 /** What one pass of start-sync sees. */
 export interface Seen {

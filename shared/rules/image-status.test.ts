@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { aVMDiskImage, start } from '../../test/builders.ts';
 import type { Action } from './actions.ts';
-import { imageFactsBy, move, tellable } from './image-status.ts';
+import { imageFactsBy, tellable, transition } from './image-status.ts';
 
 test('a message of any length fits the schema, in status, condition and history', () => {
   const snapshot = { name: 's', revision: 1 };
   const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 2, snapshot } });
-  const [patch] = move(image, { to: 'Failed', reason: 'ImportFailed', message: 'x'.repeat(9000), nowMs: start });
+  const [patch] = transition(image, { to: 'Failed', reason: 'ImportFailed', message: 'x'.repeat(9000), nowMs: start });
   const status = (patch as unknown as { status: { message: string; conditions: { message: string }[] } }).status;
   expect(status.message.length).toBeLessThanOrEqual(4096);
   expect(status.conditions[0]?.message.length).toBeLessThanOrEqual(4096);
@@ -19,7 +19,7 @@ test('a signed URL in CDI’s words is told without its signature', () => {
 
 test('a condition that stays True says of what', () => {
   const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 2, snapshot: { name: 's', revision: 1 } } });
-  const [patch] = move(image, { to: 'Retrying', reason: 'ImportFailed', message: 'cut off.', nowMs: start });
+  const [patch] = transition(image, { to: 'Retrying', reason: 'ImportFailed', message: 'cut off.', nowMs: start });
   expect(patch).toMatchObject({
     status: { conditions: [{ status: 'True', message: 'The snapshot of revision 1 is usable. cut off.' }] },
   });
@@ -28,7 +28,7 @@ test('a condition that stays True says of what', () => {
 test('its history keeps the last ten facts', () => {
   const history = Array.from({ length: 10 }, (_, index) => ({ time: '', fact: 'Syncing', message: `${index}` }));
   const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 1, history } });
-  const [patch] = move(image, { to: 'Retrying', reason: 'ImportFailed', message: 'last', nowMs: start });
+  const [patch] = transition(image, { to: 'Retrying', reason: 'ImportFailed', message: 'last', nowMs: start });
   const { status } = patch as unknown as { status: { history: { message: string }[] } };
   expect(status.history.map(({ message }) => message)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', 'last']);
 });
@@ -36,7 +36,7 @@ test('its history keeps the last ten facts', () => {
 test('each transition is an event of its own, and a repeat of one is not', () => {
   const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 1 } });
   const idAt = (nowMs: number) => {
-    const actions = move(image, { to: 'Retrying', reason: 'ImportFailed', message: 'cut off.', nowMs });
+    const actions = transition(image, { to: 'Retrying', reason: 'ImportFailed', message: 'cut off.', nowMs });
     return actions.find((action) => action.do === 'publish')?.id;
   };
   expect(idAt(start)).toMatch(/./);
@@ -49,7 +49,7 @@ test('the events of an image are rebuilt from its history, each by the function 
   let image = aVMDiskImage();
   const published: Action[] = [];
   for (const [index, to] of steps.entries()) {
-    const actions = move(image, { to, reason: `Reason${index}`, message: 'why', nowMs: start + index * 1000 });
+    const actions = transition(image, { to, reason: `Reason${index}`, message: 'why', nowMs: start + index * 1000 });
     const status = actions.flatMap((action) => (action.do === 'patchStatus' ? [action.status] : []));
     image = { ...image, status: Object.assign({ ...image.status }, ...status) };
     published.push(...actions.filter((action) => action.do === 'publish'));

@@ -1,5 +1,5 @@
 import type { Facts } from '../function.ts';
-import { arrows, type Phase, VMDiskImage, type VMDiskImageStatus } from '../resources/pelotech/vm-disk-image.ts';
+import { type Phase, transitions, VMDiskImage, type VMDiskImageStatus } from '../resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../resources/resource.ts';
 import type { Action, Publish, TraceOfImage } from './actions.ts';
 import { conditionOf, withCondition } from './conditions.ts';
@@ -24,18 +24,21 @@ export const traceOf = (image: VMDiskImage, revision = image.status?.revision ??
   ...(image.status?.phase ? { phase: image.status.phase } : {}),
 });
 
-export interface Move {
+export interface Transition {
   to: Phase;
   /** One word, the same in condition, Event and metric. */
   reason: string;
   message: string;
   nowMs: number;
-  /** Other fields that this arrow's owner writes with it; null removes one. */
+  /** Other fields that this transition's owner writes with it; null removes one. */
   fields?: { [K in keyof VMDiskImageStatus]?: VMDiskImageStatus[K] | null };
 }
 
-/** Moves an image along one arrow: status first, then the Kubernetes Event and the domain event that tell of it. */
-export function move(image: VMDiskImage, { to, reason, message: words, nowMs, fields = {} }: Move): Action[] {
+/** Makes one transition of an image: status first, then the Kubernetes Event and the domain event that tell of it. */
+export function transition(
+  image: VMDiskImage,
+  { to, reason, message: words, nowMs, fields = {} }: Transition,
+): Action[] {
   const message = tellable(words);
   const now = toTime(nowMs);
   const before = image.status ?? {};
@@ -86,12 +89,12 @@ export const imageFactsBy = (name: string): Facts<VMDiskImage> => ({
 });
 
 const isTransitionBy = (name: string, before: string, after: string) =>
-  arrows.some(({ from, to, by }) => from === before && to === after && by === name);
+  transitions.some(({ from, to, by }) => from === before && to === after && by === name);
 
 /** Reports why a phase lasts, in message, Ready and an Event. Does nothing if the status reports it already. */
 export function sayWhy(
   image: VMDiskImage,
-  { reason, message: words, nowMs }: Pick<Move, 'reason' | 'message' | 'nowMs'>,
+  { reason, message: words, nowMs }: Pick<Transition, 'reason' | 'message' | 'nowMs'>,
   type: 'Warning' | 'Normal' = 'Warning',
 ): Action[] {
   const { phase = 'Queued', message: said, snapshot, conditions: before, revision } = image.status ?? {};

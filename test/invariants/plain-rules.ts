@@ -57,10 +57,10 @@ const table = `
   follow-sync: Snapshotting > Succeeded, Snapshotting > Failed
   follow-sync: Failed > Snapshotting, Succeeded > Snapshotting
 `;
-export const arrows = new Map<string, string[]>();
+export const transitions = new Map<string, string[]>();
 for (const line of table.trim().split('\n')) {
   const [by = '', list = ''] = line.trim().split(/: +/);
-  for (const arrow of list.split(', ')) arrows.set(arrow, [...(arrows.get(arrow) ?? []), by]);
+  for (const transition of list.split(', ')) transitions.set(transition, [...(transitions.get(transition) ?? []), by]);
 }
 
 /** The names of a machine and a workspace in `references`. */

@@ -2,20 +2,20 @@ import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-mac
 import type { Condition, VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { ObjectMeta } from '../../shared/resources/resource.ts';
 import type { Invariant, Step } from './follow.ts';
-import { arrows, conditionOf, takenDown } from './plain-rules.ts';
+import { conditionOf, takenDown, transitions } from './plain-rules.ts';
 import { usualSkewMs } from './s7-backoff.ts';
 import { isByHand } from './writers.ts';
 
 /**
- * S9, phases: they move along the declared arrows only, each by its owner where it is known who wrote; observedGeneration
+ * S9, phases: they change by the declared transitions only, each by its owner where it is known who wrote; observedGeneration
  * and revision never fall, within a revision neither do the attempts (but by the one that never started, as it ends);
  * no lastTransitionTime goes back by more than the skew of the clocks (but over one that a rival wrote since the pass began, of
  * whom an apply knows nothing: S9 holds of what each pass saw); phase and conditions never contradict. Ready may stay
- * True of the last snapshot (DESIGN §10). A status that was wiped begins anew, and what a hand writes into one is nobody's arrow.
+ * True of the last snapshot (DESIGN §10). A status that was wiped begins anew, and what a hand writes into one is nobody's transition.
  */
 export const s9Phases: Invariant = {
   number: 'S9',
-  says: 'phases move along their arrows, and what only rises never falls',
+  says: 'phases change by their transitions, and what only rises never falls',
   judge: (_, { skewMs = usualSkewMs }) => {
     /** When the time of each condition of each machine was written. */
     const moved = new Map<string, number>();
@@ -63,9 +63,9 @@ const believable = <S extends { observedGeneration?: number | undefined }>(
 
 function strayed(from: string, to: string, by: string | undefined): string | undefined {
   if (from === to) return undefined;
-  const writers = arrows.get(`${from || 'new'} > ${to}`);
-  if (!writers) return `no arrow leads from "${from}" to ${to}`;
-  return by === undefined || writers.includes(by) ? undefined : `the arrow from "${from}" to ${to} is not ${by}'s`;
+  const writers = transitions.get(`${from || 'new'} > ${to}`);
+  if (!writers) return `no transition leads from "${from}" to ${to}`;
+  return by === undefined || writers.includes(by) ? undefined : `the transition from "${from}" to ${to} is not ${by}'s`;
 }
 
 function fallen(before: VMDiskImageStatus, status: VMDiskImageStatus): string | undefined {

@@ -261,22 +261,22 @@ describe('S8, of a DataVolume that follow-sync deletes', () => {
 });
 
 describe('S9', () => {
-  test('every arrow that is declared may be taken, by its owner', () => {
+  test('every transition that is declared may be taken, by its owner', () => {
     expect(only(s9Phases, [aVMDiskImage(), by('start-sync', queued()), by('start-sync', syncing())])).toEqual([]);
   });
 
-  test('an arrow that is not declared, or is another’s, is said', () => {
+  test('a transition that is not declared, or is another’s, is said', () => {
     expectBroken(
       s9Phases,
       aHistory([queued(), image({ phase: 'Retrying' })]),
       '102',
-      'no arrow leads from "Queued" to Retrying',
+      'no transition leads from "Queued" to Retrying',
     );
     const history = aHistory([queued(), by('follow-sync', syncing())]);
-    expectBroken(s9Phases, history, '102', 'the arrow from "Queued" to Syncing is not follow-sync\'s');
+    expectBroken(s9Phases, history, '102', 'the transition from "Queued" to Syncing is not follow-sync\'s');
   });
 
-  test('what a hand writes is nobody’s arrow, and a status that was wiped begins anew', () => {
+  test('what a hand writes is nobody’s transition, and a status that was wiped begins anew', () => {
     expect(only(s9Phases, [queued(), by('user', image({ phase: 'Retrying' }))])).toEqual([]);
     expect(only(s9Phases, [queued(2), aVMDiskImage(), queued(0)])).toEqual([]);
   });

@@ -101,18 +101,18 @@ async function inAnyOrder(
   let count = 0;
   for (const [dataVolumes, pods] of moments) {
     for (const { image } of written.filter(({ from }) => from < dataVolumes)) {
-      const { arrow } = await pass(image, dataVolumes, pods);
+      const { transition } = await pass(image, dataVolumes, pods);
       count += 1;
-      if (!arrow || arrow === end || isOnTheWay(arrow, end)) continue;
-      others.set(arrow, (others.get(arrow) ?? 0) + 1);
+      if (!transition || transition === end || isOnTheWay(transition, end)) continue;
+      others.set(transition, (others.get(transition) ?? 0) + 1);
     }
   }
   return { passes: count, others };
 }
 
 /** A finished download leads to any end except a failed attempt. */
-const isOnTheWay = (arrow: string, end: string) =>
-  arrow.startsWith('Snapshotting') && /^(Succeeded|Snapshotting|Failed Snapshot)/.test(end);
+const isOnTheWay = (transition: string, end: string) =>
+  transition.startsWith('Snapshotting') && /^(Succeeded|Snapshotting|Failed Snapshot)/.test(end);
 
 const isUnderWay = ({ status }: VMDiskImage) => status?.phase === 'Syncing' || status?.phase === 'Snapshotting';
 
@@ -143,7 +143,7 @@ function performed(image: VMDiskImage, actions: readonly Action[]) {
   const status = writes.reduce<unknown>((so, write) => mergePatch(so, write.status), image.status);
   const after: VMDiskImage = { ...image, ...(status ? { status: status as VMDiskImageStatus } : {}) };
   const isMoved = writes.some((write) => 'phase' in write.status);
-  return { image: after, arrow: isMoved ? standing(after) : undefined };
+  return { image: after, transition: isMoved ? standing(after) : undefined };
 }
 
 function standing({ status }: VMDiskImage): string {

@@ -29,7 +29,7 @@ export function differences(name: string, decided: readonly Followed[]): string[
     }),
     ...decided.slice(ends.length).map(({ end }) => `expected no further attempt, found one ending ${end}`),
     ...decided.flatMap(({ others, passes }) =>
-      [...others].map(([arrow, count]) => `also ${arrow} in ${count} of ${passes} passes`),
+      [...others].map(([transition, count]) => `also ${transition} in ${count} of ${passes} passes`),
     ),
     ...(says && !said.some((message) => says.test(message)) ? [`expected a message like ${says}, found none`] : []),
     ...said.filter((message) => message.includes('\n')).map(() => 'a message of more than one line'),

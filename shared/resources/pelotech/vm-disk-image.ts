@@ -234,8 +234,8 @@ export const VMDiskImage = defineResource(
 );
 export type VMDiskImage = ObjectOf<typeof VMDiskImage>;
 
-/** Every arrow a phase may take, and the one function that writes it. '' is an image nobody has looked at yet. */
-export const arrows: readonly { from: Phase | ''; to: Phase; by: string; when: string }[] = [
+/** Every transition of a phase, and the one function that writes it. '' is an image nobody has looked at yet. */
+export const transitions: readonly { from: Phase | ''; to: Phase; by: string; when: string }[] = [
   { from: '', to: 'Queued', by: 'start-sync', when: 'first sight' },
   { from: 'Queued', to: 'Syncing', by: 'start-sync', when: 'a slot is its' },
   { from: 'Queued', to: 'Failed', by: 'start-sync', when: 'not allowed, class missing, attempts spent' },

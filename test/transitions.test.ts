@@ -8,8 +8,8 @@ import { loadFunctions } from '../knative/functions.ts';
 import { DataVolume } from '../shared/resources/cdi/data-volume.ts';
 import {
   adoptSnapshot,
-  arrows,
   phases,
+  transitions,
   VMDiskImage,
   type VMDiskImageStatus,
 } from '../shared/resources/pelotech/vm-disk-image.ts';
@@ -231,14 +231,18 @@ const arrowsIn = (actions: readonly Action[]) =>
     .filter((action) => action.do === 'patchStatus')
     .filter(({ resource, status }) => resource.kind === VMDiskImage.kind && status.phase !== undefined)
     .map(({ of, status }) => ({ from: (of as VMDiskImage).status?.phase ?? '', to: String(status.phase) }))
-    .filter(({ from, to }) => from !== to || arrows.some((arrow) => arrow.from === from && arrow.to === to))
-    .map(({ from, to }) => sayArrow(from, to));
+    .filter(
+      ({ from, to }) =>
+        from !== to || transitions.some((transition) => transition.from === from && transition.to === to),
+    )
+    .map(({ from, to }) => describeTransition(from, to));
 
-const sayArrow = (from: string, to: string) => `${from || '""'} → ${to}`;
-const arrowsOf = (name: string) => arrows.filter(({ by }) => by === name).map(({ from, to }) => sayArrow(from, to));
+const describeTransition = (from: string, to: string) => `${from || '""'} → ${to}`;
+const arrowsOf = (name: string) =>
+  transitions.filter(({ by }) => by === name).map(({ from, to }) => describeTransition(from, to));
 
 test('no function is given the same arrow twice', () => {
-  const all = arrows.map(({ from, to, by }) => `${sayArrow(from, to)} by ${by}`);
+  const all = transitions.map(({ from, to, by }) => `${describeTransition(from, to)} by ${by}`);
   expect(all).toEqual([...new Set(all)]);
 });
 
@@ -247,14 +251,14 @@ test('every function that may write the status of an image is among those looked
     may.some(({ resource, subresource }) => resource.kind === VMDiskImage.kind && subresource === 'status'),
   );
   expect(Object.keys(deciders).sort()).toEqual(writers.map(({ name }) => name).sort());
-  expect(Object.keys(deciders)).toEqual(expect.arrayContaining([...new Set(arrows.map(({ by }) => by))]));
+  expect(Object.keys(deciders)).toEqual(expect.arrayContaining([...new Set(transitions.map(({ by }) => by))]));
 });
 
 describe.each(Object.entries(deciders))('whatever it finds, %s', (name, decisions) => {
   test('writes only arrows that the table gives it', () => {
     fc.assert(
       fc.property(decisions, (actions) => {
-        for (const arrow of arrowsIn(actions)) expect(arrowsOf(name)).toContain(arrow);
+        for (const transition of arrowsIn(actions)) expect(arrowsOf(name)).toContain(transition);
       }),
       { numRuns: 1000 },
     );

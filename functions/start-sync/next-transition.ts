@@ -13,7 +13,7 @@ import { adopteeOf } from '../../shared/rules/adoption.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { contentStatus } from '../../shared/rules/content-digest.ts';
-import type { Move } from '../../shared/rules/image-status.ts';
+import type { Transition } from '../../shared/rules/image-status.ts';
 import { dataVolumeName } from '../../shared/rules/names.ts';
 import { isValid, type Policy } from '../../shared/rules/policy.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
@@ -28,7 +28,7 @@ export interface Classes {
   snapshot: ReadonlyMap<string, string>;
 }
 
-export interface World {
+export interface TransitionInput {
   nowMs: number;
   policy: Policy;
   classes?: Classes | undefined;
@@ -39,8 +39,8 @@ export interface World {
   isAudit: boolean;
 }
 
-type Step = Omit<Move, 'nowMs'>;
-type Check = (image: VMDiskImage, world: World) => Step | undefined;
+type NextTransition = Omit<Transition, 'nowMs'>;
+type Check = (image: VMDiskImage, world: TransitionInput) => NextTransition | undefined;
 
 /** Reasons of a Failed image that go away by themselves when their cause does. */
 const healingReasons = [
@@ -52,12 +52,12 @@ const healingReasons = [
   'Rejected',
 ] as const;
 
-/** The arrow of start-sync's that an image takes now, if any; the first check that applies wins. */
-export function advance(image: VMDiskImage, world: World): Step | undefined {
+/** The transition of start-sync that an image takes now, if any; the first check that applies wins. */
+export function nextTransition(image: VMDiskImage, world: TransitionInput): NextTransition | undefined {
   if (image.metadata.deletionTimestamp || isOfAnotherVersion(image)) return undefined;
   for (const check of checks) {
-    const step = check(image, world);
-    if (step) return step;
+    const found = check(image, world);
+    if (found) return found;
   }
   return undefined;
 }
@@ -158,7 +158,7 @@ const checks: readonly Check[] = [
   isHealed,
 ];
 
-const queued = (reason: string, message: string, fields: NonNullable<Move['fields']>): Step => ({
+const queued = (reason: string, message: string, fields: NonNullable<Transition['fields']>): NextTransition => ({
   to: 'Queued',
   reason,
   message,
@@ -166,7 +166,7 @@ const queued = (reason: string, message: string, fields: NonNullable<Move['field
 });
 
 /** To the wait for a snapshot that is there already: no queue, no slot, no attempt. */
-const adopting = (image: VMDiskImage, snapshot: string, revision: number): Step => ({
+const adopting = (image: VMDiskImage, snapshot: string, revision: number): NextTransition => ({
   to: 'Snapshotting',
   reason: 'Adopting',
   message: `Waiting for VolumeSnapshot ${snapshot}, to adopt it; nothing is downloaded.`,
@@ -192,7 +192,10 @@ const nothingYet = {
   importer: null,
 } as const;
 
-function refusalOf({ spec }: VMDiskImage, { policy, classes }: World): { reason: string; message: string } | undefined {
+function refusalOf(
+  { spec }: VMDiskImage,
+  { policy, classes }: TransitionInput,
+): { reason: string; message: string } | undefined {
   if (isValid(policy, 'allowedSources')) {
     const refused = refusedBy(policy.values.allowedSources, spec);
     if (refused) return { reason: 'SourceNotAllowed', message: `Source not allowed: ${refused}.` };
@@ -221,7 +224,7 @@ const missing = (reason: string, kind: string, name: string, found: ReadonlyMap<
  * Restores attempt and revision of a wiped or invalid status from the existing objects, so that no attempt is lost and no revision
  * used twice. A revision with a snapshot is over: a further download of its number would be mistaken for it.
  */
-function newestAttempt({ metadata: { uid } }: VMDiskImage, { dataVolumes, snapshots }: World) {
+function newestAttempt({ metadata: { uid } }: VMDiskImage, { dataVolumes, snapshots }: TransitionInput) {
   const labelsOf = (objects: readonly KubernetesObject[]) =>
     objects.map(({ metadata }) => metadata.labels ?? {}).filter((labels) => labels[imageUidLabel] === uid);
   const [newest = { revision: 1, attempt: 0 }] = labelsOf(dataVolumes)
