@@ -37,7 +37,7 @@ describe('the source tree', async () => {
     const functions = [...sources.keys()].filter((path) => /^functions\/[^/]+\/index\.ts$/.test(path));
     for (const path of functions) expect([...pure]).toContain(path.replace('index.ts', 'decide.ts'));
     expect([...pure]).toContain('functions/start-sync/next-transition.ts');
-    expect([...pure]).toContain('functions/start-sync/hold.ts');
+    expect([...pure]).toContain('functions/start-sync/slot-holder.ts');
     expect([...pure].some((path) => path.endsWith('index.ts') || path.endsWith('.test.ts'))).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decide as countRefs } from '../functions/count-refs/decide.ts';
 import { decide as followSync } from '../functions/follow-sync/decide.ts';
 import { decide as prune } from '../functions/prune/decide.ts';
-import { decide as startSync, turns } from '../functions/start-sync/decide.ts';
+import { split, decide as startSync } from '../functions/start-sync/decide.ts';
 import { loadFunctions } from '../knative/functions.ts';
 import { DataVolume } from '../shared/resources/cdi/data-volume.ts';
 import {
@@ -218,7 +218,7 @@ const pruneFinds = anyImage('a').chain((image) =>
 const deciders: Readonly<Record<string, fc.Arbitrary<readonly Action[]>>> = {
   'count-refs': countRefsFinds.map(countRefs),
   prune: pruneFinds.map(prune),
-  'start-sync': startSyncFinds.map((seen) => turns(seen).flatMap(startSync)),
+  'start-sync': startSyncFinds.map((seen) => split(seen).flatMap(startSync)),
   'follow-sync': followSyncFinds.map(followSync),
 };
 

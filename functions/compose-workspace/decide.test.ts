@@ -640,7 +640,7 @@ describe('what the API server refuses', () => {
 });
 
 describe('where the API server lets nobody look into the namespace', () => {
-  const shutOut = (given: Given = {}) => decide({ ...look(given), inside: undefined, isShutOut: true });
+  const shutOut = (given: Given = {}) => decide({ ...look(given), inside: undefined, isForbidden: true });
   const grantOf = (more: object, metadata: object = {}) => {
     const made = asMade(RoleBinding);
     return RoleBinding.parse({ ...made, ...more, metadata: { ...made.metadata, ...metadata } });

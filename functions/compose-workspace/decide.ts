@@ -29,13 +29,13 @@ export function decide(observed: Observed): Action[] {
 }
 
 function actionsFor(observed: Observed): Action[] {
-  const { workspace, isShutOut } = observed;
+  const { workspace, isForbidden } = observed;
   if (workspace.metadata.deletionTimestamp) return teardown(observed);
   const faults = faultsOf(workspace.spec, providerIn(observed));
   if (faults.length > 0) return [...claim(observed), ...invalid(observed, faults)];
   const plan = planOf(observed);
   // What is not seen may be there: an image that is missing may be needed no more.
-  const writes = isShutOut ? homeStage(observed).writes : plan.writes;
+  const writes = isForbidden ? homeStage(observed).writes : plan.writes;
   return [...claim(observed), ...writes, ...standing(observed, plan), ...further(observed, plan)];
 }
 

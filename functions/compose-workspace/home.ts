@@ -18,7 +18,7 @@ export function homeStage(observed: Observed): Stage {
   const { workspace, namespace, grant, inside } = observed;
   const name = namespaceOf(workspace.metadata.name);
   const home = make(observed, namespaceChild(name), namespace);
-  const right = asTold(observed, make(observed, grantChild(name), grant));
+  const right = unlessNotEffective(observed, make(observed, grantChild(name), grant));
   const wall = make(
     observed,
     wallChild(name),
@@ -35,8 +35,8 @@ export function homeStage(observed: Observed): Stage {
 }
 
 /** A right that the API server does not know of is not there, however well its RoleBinding looks. */
-function asTold(observed: Observed, right: Made): Made {
-  if (!observed.isShutOut || right.obstacle) return right;
+function unlessNotEffective(observed: Observed, right: Made): Made {
+  if (!observed.isForbidden || right.obstacle) return right;
   const namespace = namespaceOf(observed.workspace.metadata.name);
   const isOnItsWay = right.writes.length > 0 || isGrantNew(observed);
   const obstacle = {
@@ -48,8 +48,8 @@ function asTold(observed: Observed, right: Made): Made {
 }
 
 /** A right that is not known everywhere yet is tried again soon: no event tells when it is. */
-export function untilSettled({ workspace, refusals, isShutOut }: Observed, stages: readonly Stage[]): Action[] {
-  const isRefused = refusals.size > 0 || isShutOut === true;
+export function untilSettled({ workspace, refusals, isForbidden }: Observed, stages: readonly Stage[]): Action[] {
+  const isRefused = refusals.size > 0 || isForbidden === true;
   const isSettling = stages.some(({ components }) =>
     components.some(({ phase, reason }) => phase === 'Provisioning' && reason === 'Forbidden'),
   );

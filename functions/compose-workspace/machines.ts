@@ -66,9 +66,9 @@ function replaced(found: VirtualMachine, { backingVMDiskImage }: WorkspaceMachin
     return { writes: [], standing: waiting('ImageNotReady', until) };
   }
   const message = `It is made anew, from VMDiskImage ${backingVMDiskImage} instead of ${found.spec.vmDiskImageRef.name}.`;
-  const isGoing = found.metadata.deletionTimestamp !== undefined;
+  const isDeleting = found.metadata.deletionTimestamp !== undefined;
   return {
-    writes: isGoing ? [] : [{ do: 'delete', resource: MachineKind, of: found } as const],
+    writes: isDeleting ? [] : [{ do: 'delete', resource: MachineKind, of: found } as const],
     standing: provisioning('ImageChanged', message),
   };
 }

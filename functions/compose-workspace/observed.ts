@@ -28,7 +28,7 @@ export interface Observed {
   /** What is in the namespace; undefined as long as nobody may look there. */
   inside: Inside | undefined;
   /** The API server let nobody look there, though the right to do so stands there: it is new, or not as it was. */
-  isShutOut?: boolean;
+  isForbidden?: boolean;
   outside: Outside;
   /** What the site has for deploy roles; nobody looks where there are none. */
   site?: Site | undefined;

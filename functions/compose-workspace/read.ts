@@ -48,10 +48,10 @@ export async function observeOne(
     outsideOf(kube, workspace),
     mayLook ? siteOf(kube, workspace, policy) : undefined,
   ]);
-  const isShutOut = mayLook && within === undefined;
+  const isForbidden = mayLook && within === undefined;
   const [inside, copy] = within ?? [];
   const common = { nowMs, policy, refusals, workspace, namespace, grant };
-  const found = { ...common, inside, isShutOut, outside, site: withCopy(site, copy) };
+  const found = { ...common, inside, isForbidden, outside, site: withCopy(site, copy) };
   if (workspace.metadata.deletionTimestamp) return { ...found, images: new Map(), imageNamespaces: new Map() };
   return { ...found, ...(await imagesOf(kube, found)) };
 }

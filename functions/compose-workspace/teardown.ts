@@ -46,7 +46,7 @@ export function teardown(observed: Observed): Action[] {
 function regain(observed: Observed): Action[] {
   const home = homeStage(observed);
   const about = observed.workspace;
-  if (home.writes.length > 0 && !observed.isShutOut) return [...home.writes, { do: 'requeue', about }];
+  if (home.writes.length > 0 && !observed.isForbidden) return [...home.writes, { do: 'requeue', about }];
   const [obstacle] = home.components;
   return [
     ...home.writes,

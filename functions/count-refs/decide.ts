@@ -34,9 +34,9 @@ const mostNamed = 20;
  * only when it is counted no more.
  */
 export function decide(observed: Observed): Action[] {
-  const unmarked = observed.machines.filter((machine) => !isGoing(machine) && !isMarked(machine));
+  const unmarked = observed.machines.filter((machine) => !isDeleting(machine) && !isMarked(machine));
   const isRefused = ({ metadata }: VirtualMachine) => observed.refusals.has(refusalKey(VirtualMachine, metadata));
-  const going = observed.machines.filter((machine) => isGoing(machine) && isMarked(machine));
+  const going = observed.machines.filter((machine) => isDeleting(machine) && isMarked(machine));
   return [
     ...unmarked
       .filter((machine) => !isRefused(machine))
@@ -48,7 +48,7 @@ export function decide(observed: Observed): Action[] {
   ];
 }
 
-const isGoing = ({ metadata }: VirtualMachine) => metadata.deletionTimestamp !== undefined;
+const isDeleting = ({ metadata }: VirtualMachine) => metadata.deletionTimestamp !== undefined;
 const isMarked = ({ metadata }: VirtualMachine) => metadata.finalizers?.includes(imageReferenceFinalizer) ?? false;
 
 /** By server-side apply: who else writes to a machine that has just come does not stand in the way. */

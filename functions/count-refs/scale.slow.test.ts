@@ -48,7 +48,7 @@ test('a pass over a thousand machines of one image ends before its event is give
   took.audit = await tookMs(() => alone.audit(), 202);
   for (let index = 0; index < 1000; index++) await kube.delete(VirtualMachine, ofMachine(index));
   // The rest are wanted again.
-  took.letGo = await tookMs(() => alone.changed(VirtualMachine, ofMachine(999)), 503);
+  took.removeFinalizer = await tookMs(() => alone.changed(VirtualMachine, ofMachine(999)), 503);
   expect((await kube.get(VMDiskImage, image))?.status?.references).toEqual({ count: 0, by: [] });
   for (let passes = 1; (await alone.changed(VirtualMachine, ofMachine(999))) === 503; passes++)
     expect(passes).toBeLessThan(30);

@@ -68,7 +68,7 @@ const isAnothers: Check = (image, { metadata }) => {
   };
 };
 
-const isLeaving: Check = (_, { metadata }) =>
+const isDeleting: Check = (_, { metadata }) =>
   metadata.deletionTimestamp === undefined
     ? undefined
     : { reason: 'SnapshotTerminating', message: `VolumeSnapshot ${metadata.name} is being deleted.` };
@@ -100,7 +100,7 @@ const isTooLarge: Check = (image, { metadata, status }) => {
   };
 };
 
-const checks: readonly Check[] = [isAnothers, isLeaving, hasOtherClass, isUnready, isTooLarge];
+const checks: readonly Check[] = [isAnothers, isDeleting, hasOtherClass, isUnready, isTooLarge];
 
 /** It carries the label of this very image, so that it goes with it. */
 const isItsOwn = (image: VMDiskImage, { metadata }: VolumeSnapshot) =>

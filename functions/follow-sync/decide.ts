@@ -12,8 +12,8 @@ import { toMicroTime, toTime } from '../../shared/rules/time.ts';
 import { adopting } from './adopting.ts';
 import { disown } from './disown.ts';
 import { type Failure, failureOf } from './failure.ts';
+import { garbage, remove } from './garbage.ts';
 import { healing } from './healing.ts';
-import { leftovers, remove } from './leftovers.ts';
 import { currentName, isDownloaded, type Observed } from './observed.ts';
 import { progressOf } from './progress.ts';
 import { atRest, makeSnapshot, snapshotting } from './snapshotting.ts';
@@ -29,7 +29,7 @@ export function decide(observed: Observed): Action[] {
   if (image.metadata.deletionTimestamp) return [...disown(observed), ...atRest(observed)];
   if (isOfAnotherVersion(image)) return disown(observed);
   const used = useRevision(observed);
-  return [...disown(observed), ...(used.length > 0 ? used : [...stepOf(observed), ...leftovers(observed)])];
+  return [...disown(observed), ...(used.length > 0 ? used : [...stepOf(observed), ...garbage(observed)])];
 }
 
 function stepOf(observed: Observed): Action[] {

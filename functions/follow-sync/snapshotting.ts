@@ -115,14 +115,14 @@ export function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action
 export function atRest(observed: Observed): Action[] {
   const { image, snapshots, isSnapshotGone } = observed;
   const held = image.status?.snapshot;
-  const isLeaving = image.metadata.deletionTimestamp !== undefined;
-  if (!held || (image.status?.phase !== 'Succeeded' && !isLeaving)) return [];
+  const isDeleting = image.metadata.deletionTimestamp !== undefined;
+  if (!held || (image.status?.phase !== 'Succeeded' && !isDeleting)) return [];
   // prune deletes it, which is no loss.
   if (conditionOf(image.status?.conditions, 'Ready')?.reason === takenDown) return [];
   const snapshot = snapshots.find(({ metadata }) => metadata.name === held.name);
   const isTaken = snapshot !== undefined && !isOf(image, snapshot);
   const isGone = isSnapshotGone || (snapshot !== undefined && isLostInUse(snapshot));
-  if (isGone && !isTaken && !isLeaving && hasKeptItsVolume(observed)) return cutAnew(observed, held.name);
+  if (isGone && !isTaken && !isDeleting && hasKeptItsVolume(observed)) return cutAnew(observed, held.name);
   const isSaid = conditionOf(image.status?.conditions, 'SnapshotLost')?.status === 'True';
   if ((isGone || isTaken) === isSaid || (!isGone && !isTaken && !snapshot?.status?.readyToUse)) return [];
   if (!isGone && !isTaken) return saysLost(observed, false, 'The snapshot is there.');

@@ -20,7 +20,7 @@ import {
   standOnCloud,
   standWithout,
 } from '../../shared/rules/cloud-status.ts';
-import { hold, isHeld, letGo } from '../../shared/rules/hold-finalizer.ts';
+import { hold, isHeld, removeFinalizer } from '../../shared/rules/hold-finalizer.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
 import { freeCidr } from './free-cidr.ts';
 import type { Observed } from './observed.ts';
@@ -86,7 +86,7 @@ function leave(observed: Observed): Action[] {
   if (!isHeld(network)) return [];
   const isNothingLeft =
     'fault' in cloud ? cloud.fault.reason === 'ProjectMissing' : ownOf(network, cloud.networks).length === 0;
-  if (isNothingLeft) return letGo(VirtualNetwork, network);
+  if (isNothingLeft) return removeFinalizer(VirtualNetwork, network);
   if ('fault' in cloud) return stand(observed, { ...faulty(network, cloud.fault), phase: 'Terminating' });
   const requests = ownOf(network, cloud.networks).map(({ id }) => deleteNetwork(id));
   const calls = callsFor(network, requests, refusals);

@@ -6,7 +6,7 @@ import type { OpenStackRequest } from '../../shared/resources/openstack/request.
 import { deleteServer } from '../../shared/resources/openstack/server.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { callsFor, cloudReady, refusalOf, standOnCloud, standWithout } from '../../shared/rules/cloud-status.ts';
-import { isHeld, letGo } from '../../shared/rules/hold-finalizer.ts';
+import { isHeld, removeFinalizer } from '../../shared/rules/hold-finalizer.ts';
 import { stoodBefore } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
 import { phaseOf } from './state.ts';
@@ -33,7 +33,7 @@ export function leave(observed: Observed): Action[] {
       { nowMs },
     );
   if ('fault' in cloud) {
-    if (cloud.fault.reason === 'ProjectMissing') return letGo(Machine, machine);
+    if (cloud.fault.reason === 'ProjectMissing') return removeFinalizer(Machine, machine);
     const standing = { ...standWithout(cloud.fault, true, stoodBefore(machine)), phase: 'Terminating' };
     return standOnCloud(Machine, machine, standing, { nowMs });
   }
@@ -51,7 +51,7 @@ export function leave(observed: Observed): Action[] {
       cloud.unwanted.map(({ id }) => deleteFlavor(id)),
       refusals,
     );
-    return flavors.length > 0 ? flavors : letGo(Machine, machine);
+    return flavors.length > 0 ? flavors : removeFinalizer(Machine, machine);
   }
   return [
     ...say(refused?.reason ?? 'Deleting', refused?.message ?? 'The server is being deleted.'),

@@ -18,7 +18,7 @@ import {
   standOnCloud,
   standWithout,
 } from '../../shared/rules/cloud-status.ts';
-import { hold, isHeld, letGo } from '../../shared/rules/hold-finalizer.ts';
+import { hold, isHeld, removeFinalizer } from '../../shared/rules/hold-finalizer.ts';
 import { bytesOf } from '../../shared/rules/quantity.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
 import { failedAttempt, isSpent, standingAfter, waitsForNext } from './attempts.ts';
@@ -153,12 +153,12 @@ function leave(observed: Observed): Action[] {
   const { volume, cloud, refusals } = observed;
   if (!isHeld(volume)) return [];
   if ('fault' in cloud) {
-    if (cloud.fault.reason === 'ProjectMissing') return letGo(Volume, volume);
+    if (cloud.fault.reason === 'ProjectMissing') return removeFinalizer(Volume, volume);
     const standing = standWithout(cloud.fault, true, { ...stoodBefore(volume), ready: false });
     return stand(observed, { ...standing, phase: 'Terminating' });
   }
   const own = ownOf(volume, cloud.volumes);
-  if (own.length === 0 && cloud.own.length === 0) return letGo(Volume, volume);
+  if (own.length === 0 && cloud.own.length === 0) return removeFinalizer(Volume, volume);
   const attached = own.find(({ attachments }) => attachments.length > 0);
   const requests = [
     ...own

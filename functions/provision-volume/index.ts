@@ -70,8 +70,8 @@ async function imagesOf(cloud: Cloud, volume: Volume, found: readonly CinderVolu
   if (isUrl(image)) {
     // A volume that is Available has let its image go.
     const isDone = volume.status?.phase === 'Available' || volume.status?.phase === 'InUse';
-    const isLeaving = volume.metadata.deletionTimestamp !== undefined;
-    if (isDone && !isLeaving && volume.status?.imageLeft !== true && ownOf(volume, found).length > 0) return noImages;
+    const isDeleting = volume.metadata.deletionTimestamp !== undefined;
+    if (isDone && !isDeleting && volume.status?.imageLeft !== true && ownOf(volume, found).length > 0) return noImages;
     return { own: await cloud.list(listImages({ uid: volume.metadata.uid }), 'images', GlanceImage), named: [] };
   }
   if (ownOf(volume, found).length > 0) return noImages;

@@ -12,7 +12,7 @@ import {
   type ImageOptions,
   start,
 } from '../../test/builders.ts';
-import { decide, turns } from './decide.ts';
+import { decide, split } from './decide.ts';
 import type { Seen } from './observed.ts';
 
 const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
@@ -27,7 +27,7 @@ const known = (options: ImageOptions, before: ImageOptions = options) =>
   });
 
 function pass(image: ReturnType<typeof aVMDiskImage>, more: Partial<Seen> = {}) {
-  const actions = turns({
+  const actions = split({
     nowMs: start + 100_000,
     policy: parsePolicy({ data: {} }),
     policyMap: undefined,

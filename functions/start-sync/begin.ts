@@ -7,7 +7,7 @@ import { dataVolumeName } from '../../shared/rules/names.ts';
 import type { Holder } from '../../shared/rules/slots.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import { dataVolumeFor } from './data-volume.ts';
-import { keptBy, type Seen } from './hold.ts';
+import { keptBy, type Seen } from './slot-holder.ts';
 
 /** What a holder still needs: the status that says so, and the DataVolume that does it. */
 export function begin(holder: Holder, { images, dataVolumes }: Seen, nowMs: number): Action[] {

@@ -22,7 +22,7 @@ import {
   type ImageOptions,
   start,
 } from '../../test/builders.ts';
-import { decide, turns } from './decide.ts';
+import { decide, split } from './decide.ts';
 import type { Seen } from './observed.ts';
 
 const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
@@ -49,11 +49,11 @@ function seenWith(images: VMDiskImage[], more: More): Seen {
 }
 
 /** All that the decisions of one pass come to, one after the other. */
-const pass = (images: VMDiskImage[], more: More = {}) => said(turns(seenWith(images, more)).flatMap(decide));
+const pass = (images: VMDiskImage[], more: More = {}) => said(split(seenWith(images, more)).flatMap(decide));
 
 /** The decisions of one pass, each by itself. */
 const decisions = (images: VMDiskImage[], more: More = {}) =>
-  turns(seenWith(images, more)).map((turn) => said(decide(turn)));
+  split(seenWith(images, more)).map((turn) => said(decide(turn)));
 
 function said(actions: readonly Action[]) {
   const of = <D extends Action['do']>(verb: D) =>

@@ -19,31 +19,31 @@ import { placesOf } from './queue.ts';
 import { slots } from './slots.ts';
 
 /** A pass writes to this many newly seen images at most; its own writes wake the next. */
-const freshPerPass = 25;
+const newImagesPerReconcile = 25;
 
 /**
  * The decisions of one pass: one gives the slots, and takes in as many new images as could get one; each other new image
  * gets its place by a decision of its own, performed beside it, so that a hand-over never waits for a crowd to be taken in.
  */
-export function turns(seen: Seen): Observed[] {
-  const fresh = seen.images.filter(isFresh);
+export function split(seen: Seen): Observed[] {
+  const fresh = seen.images.filter(isUnseen);
   const places = placesOf(fresh, seen.images);
   const inTurn = fresh
     .filter(({ metadata }) => !seen.unread?.has(metadata.uid))
     .map((image) => ({ image, uid: image.metadata.uid, queuedAt: places.get(image.metadata.uid) ?? '' }))
     .sort(byPlace)
-    .slice(0, freshPerPass);
+    .slice(0, newImagesPerReconcile);
   const couldStart = Math.max(0, seen.policy.values.concurrency - seen.images.filter(isQueued).length);
-  const takenIn = new Set(inTurn.slice(0, couldStart).map(({ uid }) => uid));
+  const admitted = new Set(inTurn.slice(0, couldStart).map(({ uid }) => uid));
   return [
-    { ...seen, places, takenIn, givesSlots: true },
+    { ...seen, places, admitted, assignsSlots: true },
     ...inTurn
       .slice(couldStart)
-      .map(({ image, uid }) => ({ ...seen, images: [image], places, takenIn: new Set([uid]), givesSlots: false })),
+      .map(({ image, uid }) => ({ ...seen, images: [image], places, admitted: new Set([uid]), assignsSlots: false })),
   ];
 }
 
-const isFresh = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;
+const isUnseen = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;
 
 /** The limit of transitions a pass, beside images with a slot: the deletion of a class fails every waiting image. */
 const movesPerPass = 50;
@@ -54,19 +54,21 @@ const movesPerPass = 50;
  * Order: slot (the claim) → status → DataVolume (the effect); a crash in between is taken up where it happened.
  */
 export function decide(observed: Observed): Action[] {
-  const { images, places, takenIn, unread = new Set() } = observed;
+  const { images, places, admitted, unread = new Set() } = observed;
   const inOrder = images
     .filter(({ metadata }) => !unread.has(metadata.uid))
     .sort((a, b) => orderOf(a, places).localeCompare(orderOf(b, places)));
   const moves = inOrder.map((image) => moveOf(image, observed));
-  if (!observed.givesSlots) return moves.flatMap(({ actions }) => actions);
+  if (!observed.assignsSlots) return moves.flatMap(({ actions }) => actions);
   const moved = new Map(moves.map(({ image, next }) => [image.metadata.uid, next]));
   const now = images.map((image) => moved.get(image.metadata.uid) ?? image);
-  const waitsUnseen = images
-    .filter((image) => isFresh(image) && !takenIn.has(image.metadata.uid))
+  const oldestUnadmitted = images
+    .filter((image) => isUnseen(image) && !admitted.has(image.metadata.uid))
     .map(({ metadata }) => places.get(metadata.uid) ?? '');
   const { holders, actions: given } =
-    observed.gap === undefined ? slots(observed, now, waitsUnseen.sort()[0]) : noSlots(observed.lease, observed.gap);
+    observed.gap === undefined
+      ? slots(observed, now, oldestUnadmitted.sort()[0])
+      : noSlots(observed.lease, observed.gap);
   const holding = new Set(holders.map(({ uid }) => uid));
   const writes = moves.filter(isWrite);
   const ofHolders = writes.filter(({ image }) => holding.has(image.metadata.uid));
@@ -101,13 +103,13 @@ interface Moved {
 }
 
 function moveOf(image: VMDiskImage, observed: Observed): Moved {
-  const { nowMs, takenIn } = observed;
+  const { nowMs, admitted } = observed;
   const step = nextTransition(image, observed);
   if (!step) {
     const actions = image.status?.phase ? [...finalizer(image), ...unknownPhase(image)] : [];
     return { image, next: image, actions };
   }
-  if (isFresh(image) && !takenIn.has(image.metadata.uid)) return { image, next: image, actions: [] };
+  if (isUnseen(image) && !admitted.has(image.metadata.uid)) return { image, next: image, actions: [] };
   const actions = transition(image, { ...step, nowMs });
   const next = afterwards(image, actions);
   // An image that was queued just now is checked before it may get a slot.
@@ -129,8 +131,11 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
 
 /** Every pass reads all unfinished images, so requeuing one of them is enough. */
 function requeueAfter({ postponed = [] }: Observed, later: readonly Moved[]): Action[] {
-  const [open, atRest] = [later.filter(({ image }) => !isAtRest(image)), later.filter(({ image }) => isAtRest(image))];
-  const refs = [...open.slice(0, 1), ...atRest].map(({ image: { metadata } }) => referenceOf({ metadata }));
+  const [open, settledImages] = [
+    later.filter(({ image }) => !isAtRest(image)),
+    later.filter(({ image }) => isAtRest(image)),
+  ];
+  const refs = [...open.slice(0, 1), ...settledImages].map(({ image: { metadata } }) => referenceOf({ metadata }));
   return [...refs, ...postponed].map((metadata) => ({
     do: 'requeueAfter',
     about: { apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind, metadata },

@@ -25,7 +25,7 @@ import { isIn, withLabel } from '../../shared/rules/selectors.ts';
 import { type Holder, holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { orUnreadable, split, unreadable } from '../../shared/runtime/unreadable.ts';
-import { decide, lacksFinalizer, turns } from './decide.ts';
+import { decide, lacksFinalizer, split } from './decide.ts';
 import type { Classes } from './next-transition.ts';
 import type { Observed, Seen } from './observed.ts';
 import { newRevision } from './revision.ts';
@@ -62,7 +62,7 @@ export default defineFunction<Observed>({
   facts: imageFactsBy('start-sync'),
   observe: async (context, batch) => {
     const { seen, unreadable } = await observe(context, batch);
-    return [...unreadable, ...turns(seen)];
+    return [...unreadable, ...split(seen)];
   },
   decide,
 });
@@ -86,39 +86,39 @@ async function observe(
   // A hand-over waits for these reads, so that they are made side by side.
   const [open, busyHolders] = await Promise.all([
     kube.list(VMDiskImage, { fieldSelector: unfinished }),
-    atWork(kube, held),
+    attemptsOf(kube, held),
   ]);
   const known = new Set(held);
   const isHolder = ({ metadata }: Image) => known.has(metadata.uid);
   // Without a Lease that can be read all there is was listed just now.
-  const unlisted = (images: readonly Image[]) =>
-    held ? images.filter((image) => mayHaveBegun(image) && !isHolder(image)) : [];
+  const untracked = (images: readonly Image[]) =>
+    held ? images.filter((image) => mayHaveAttempt(image) && !isHolder(image)) : [];
   const lost = open.filter(hasLostItsStatus);
   const [{ rest, postponed, unread }, snapshots, busyOthers, classesOfOpen] = await Promise.all([
-    atRest(kube, batch, open, holders ?? []),
+    settledImages(kube, batch, open, holders ?? []),
     reading(listLabelled(kube, VolumeSnapshot, imageUidLabel, uidsOf(lost))),
-    atWork(kube, uidsOf(unlisted(open))),
+    attemptsOf(kube, uidsOf(untracked(open))),
     open.length > 0 ? reading(classesOf(kube)) : undefined,
   ]);
   // One that leaves its rest is in the queue by the end of this pass: what was asked for long ago may download for it still.
-  const leaving = unlisted(rest.filter(mayMove));
-  const [busyLeaving, classes] = await Promise.all([
-    atWork(kube, uidsOf(leaving)),
+  const leaving = untracked(rest.filter(canTransition));
+  const [resumedAttempts, classes] = await Promise.all([
+    attemptsOf(kube, uidsOf(leaving)),
     // With no image to judge there is nothing to judge it by.
     classesOfOpen ?? (rest.length > 0 ? reading(classesOf(kube)) : noClasses),
   ]);
   const all = [...open, ...rest];
   const failed = new Map([
-    ...unreadBy(busyHolders, held ? all.filter(isHolder) : all.filter(mayHaveBegun)),
+    ...unreadBy(busyHolders, held ? all.filter(isHolder) : all.filter(mayHaveAttempt)),
     ...unreadBy(snapshots, lost),
-    ...unreadBy(busyOthers, unlisted(open)),
-    ...unreadBy(busyLeaving, leaving),
+    ...unreadBy(busyOthers, untracked(open)),
+    ...unreadBy(resumedAttempts, leaving),
   ]);
   const holding = new Set(holders?.map(({ image }) => image));
   const unreadHolders = unread.filter(({ unreadable: { namespace, name } }) => holding.has(`${namespace}/${name}`));
-  const gaps = [busyHolders, busyOthers, busyLeaving, snapshots, classes, ...unreadHolders];
+  const gaps = [busyHolders, busyOthers, resumedAttempts, snapshots, classes, ...unreadHolders];
   const gap = gaps.find(isFailed);
-  const listed = [busyHolders, busyOthers, busyLeaving].map((one) => (isFailed(one) ? nobody : one));
+  const listed = [busyHolders, busyOthers, resumedAttempts].map((one) => (isFailed(one) ? noAttempts : one));
   const seen: Seen = {
     nowMs,
     refusals,
@@ -162,7 +162,7 @@ const namedPerPass = 100;
 /**
  * Finished images are read only if an event names them, if they still hold a slot, if a cause may be removed, or by the audit.
  */
-async function atRest(
+async function settledImages(
   kube: Reader,
   batch: Batch,
   open: readonly Image[],
@@ -172,7 +172,7 @@ async function atRest(
   if (batch.audit) {
     const found: Image[] = [];
     const holding = new Set(holders.map(({ uid }) => uid));
-    const isWanted = (image: Image) => mayMove(image) || holding.has(image.metadata.uid);
+    const isWanted = (image: Image) => canTransition(image) || holding.has(image.metadata.uid);
     for await (const { items } of kube.pages(VMDiskImage)) found.push(...items.filter(isWanted));
     return { rest: found.filter(({ metadata }) => !known.has(metadata.uid)), postponed: [], unread: [] };
   }
@@ -201,7 +201,7 @@ const refOf = (image: string): ObjectReference => {
 };
 
 /** What an audit keeps in hand of the images at rest: not the ones that are as they are wanted. */
-const mayMove = (image: Image) =>
+const canTransition = (image: Image) =>
   image.status?.phase === 'Failed' || newRevision(image) !== undefined || !image.status?.phase || lacksFinalizer(image);
 
 const uidsOf = (images: readonly Image[]) => images.map(({ metadata }) => metadata.uid);
@@ -213,20 +213,20 @@ const mostUids = 100;
 const hasLostItsStatus = ({ status, metadata }: Image) => !status?.phase && (metadata.finalizers?.length ?? 0) > 0;
 
 /** A DataVolume of the image may be downloading: that of its attempt, or an earlier DataVolume that is not deleted yet. */
-const mayHaveBegun = (image: Image) => {
+const mayHaveAttempt = (image: Image) => {
   const { status } = image;
   if (!status?.phase) return hasLostItsStatus(image);
   if (status.phase === 'Snapshotting' && !isAdopting(image)) return false;
   return (status.attempt ?? 0) > 0 || (status.revision ?? 1) > 1;
 };
 
-const nobody = { dataVolumes: [], pods: [] };
+const noAttempts = { dataVolumes: [], pods: [] };
 
 /** What was made for these images; without uids for all there are. */
-const atWork = (kube: Reader, uids: readonly string[] | undefined) => reading(madeFor(kube, uids));
+const attemptsOf = (kube: Reader, uids: readonly string[] | undefined) => reading(madeFor(kube, uids));
 
 async function madeFor(kube: Reader, uids: readonly string[] | undefined) {
-  if (uids?.length === 0) return nobody;
+  if (uids?.length === 0) return noAttempts;
   const ofThem = uids && uids.length <= mostUids ? isIn(imageUidLabel, uids) : imageUidLabel;
   const [dataVolumes, pods] = await Promise.all([
     kube.list(DataVolume, { labelSelector: ofThem }),

@@ -40,6 +40,6 @@ export interface Observed extends Seen {
   /** Where the new images stand in the line, by uid. */
   places: ReadonlyMap<string, string>;
   /** The new images this decision writes to, by uid; what is queued behind the others gets no slot yet. */
-  takenIn: ReadonlySet<string>;
-  givesSlots: boolean;
+  admitted: ReadonlySet<string>;
+  assignsSlots: boolean;
 }

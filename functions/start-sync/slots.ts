@@ -8,8 +8,8 @@ import { byPlace, grantKeys, isQueued, placeOf } from '../../shared/rules/queue.
 import { freeIn, type Holder, holdersOf, leaseName, sayHolders, slotsAnnotation } from '../../shared/rules/slots.ts';
 import { toMicroTime, toTime } from '../../shared/rules/time.ts';
 import { begin } from './begin.ts';
-import { keptBy, rebuild, type Seen, stuckPods, unwantedPods } from './hold.ts';
 import type { Observed } from './observed.ts';
+import { keptBy, rebuild, type Seen, stuckPods, unwantedPods } from './slot-holder.ts';
 
 /** Releases and grants in one write of the Lease, then what the granted (and the interrupted) still need. */
 export function slots(
@@ -20,7 +20,7 @@ export function slots(
   const { lease, nowMs } = observed;
   const seen: Seen = { ...observed, images: new Map(images.map((image) => [image.metadata.uid, image])) };
   const held = holdersOf(lease);
-  const before = held ? [...held, ...unlisted(held, seen)] : rebuild(seen);
+  const before = held ? [...held, ...untracked(held, seen)] : rebuild(seen);
   const found: Seen = { ...observed, images: new Map(observed.images.map((image) => [image.metadata.uid, image])) };
   // An attempt that this very pass ends keeps its slot until the next: a rival may have begun it since its DataVolumes were listed.
   const kept = before.filter((holder) => keptBy(holder, seen) !== undefined || keptBy(holder, found) === 'status');
@@ -46,10 +46,10 @@ export function slots(
  * What downloads and is not among the holders: what somebody took out by hand, and what CDI takes back to an earlier phase
  * (invariants S2 and L4 of the reliability reference). A DataVolume that is Failed has ended for good (CDI reference, R1).
  */
-function unlisted(held: readonly Holder[], seen: Seen): Holder[] {
+function untracked(held: readonly Holder[], seen: Seen): Holder[] {
   const listed = new Set(held.map(({ uid }) => uid));
-  const atWork = { ...seen, dataVolumes: seen.dataVolumes.filter(({ status }) => status?.phase !== 'Failed') };
-  return rebuild(atWork).filter((holder) => !listed.has(holder.uid) && keptBy(holder, atWork) !== undefined);
+  const attemptsOf = { ...seen, dataVolumes: seen.dataVolumes.filter(({ status }) => status?.phase !== 'Failed') };
+  return rebuild(attemptsOf).filter((holder) => !listed.has(holder.uid) && keptBy(holder, attemptsOf) !== undefined);
 }
 
 /** Nothing starts anew while a key it depends on does not parse, or too soon after the Lease was lost. */

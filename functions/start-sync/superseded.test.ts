@@ -3,14 +3,14 @@ import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-
 import { contentDigest } from '../../shared/rules/content-digest.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
 import { aDataVolume, aHolder, aLease, at, aVMDiskImage, start } from '../../test/builders.ts';
-import { decide, turns } from './decide.ts';
+import { decide, split } from './decide.ts';
 
 const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
 
 /** The attempts that a pass counts for one image with this status. */
 function counted(status: VMDiskImageStatus) {
   const image = aVMDiskImage({ status: { revision: 1, attempt: 1, attempts: 1, startedAt: at(0), ...status } });
-  const actions = turns({
+  const actions = split({
     nowMs: start + 60_000,
     policy: parsePolicy({ data: {} }),
     policyMap: undefined,

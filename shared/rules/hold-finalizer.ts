@@ -19,7 +19,7 @@ export function hold(resource: Resource, object: KubernetesObject): Action[] | u
 }
 
 /** Lets the object go: nothing of it is left. */
-export const letGo = (resource: Resource, object: KubernetesObject): Action[] => [
+export const removeFinalizer = (resource: Resource, object: KubernetesObject): Action[] => [
   traced(object, {
     do: 'patchMetadata',
     resource,

@@ -106,8 +106,8 @@ describe('S18', () => {
     const ended = [anImage(first, { phase: 'Queued' }), volume, claimOf(volume)];
     expectBroken(s18LastCopy, aHistory(failed(101), { before: ended }), '102', 'the last copy of ubuntu');
     expect(only(s18LastCopy, failed(100), { before: ended })).toEqual([]);
-    const goesOn = [syncing, volume, claimOf(volume)];
-    expect(only(s18LastCopy, failed(100), { before: goesOn })).toHaveLength(1);
+    const isActiveAttempt = [syncing, volume, claimOf(volume)];
+    expect(only(s18LastCopy, failed(100), { before: isActiveAttempt })).toHaveLength(1);
   });
 
   test('a user may delete it, and so may a function if the image is being deleted', () => {

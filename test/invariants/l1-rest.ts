@@ -24,8 +24,8 @@ export const l1Rest: Invariant = {
       every: ({ change, object, before, isGone }) => {
         if (stillFromMs === undefined || change.atMs < stillFromMs) return undefined;
         const { by, atMs } = change;
-        const isGoing = isGone || isDeleted(object) !== isDeleted(before);
-        const isStep = by === undefined || !isFunction(by) || isGoing || phaseOf(before) !== phaseOf(object);
+        const isDeleting = isGone || isDeleted(object) !== isDeleted(before);
+        const isStep = by === undefined || !isFunction(by) || isDeleting || phaseOf(before) !== phaseOf(object);
         if (isStep) movedMs = Math.max(movedMs, atMs);
         else if (atMs > movedMs + 2 * sweepMs + auditMs + skewMs && !restless.has(`${by} ${object.metadata.uid}`)) {
           restless.add(`${by} ${object.metadata.uid}`);

@@ -31,7 +31,7 @@ export const s10Finalizer: Invariant = {
         const bareMs = change.atMs - (bare.get(object.metadata.uid) ?? change.atMs);
         noteFinalizer(object, isGone, change.atMs);
         const isLeftAlone = isGone && isFaultless && bareMs > auditMs + longestPassMs;
-        return isLeftAlone ? goneUnheld(step, bareMs) : letGo(step);
+        return isLeftAlone ? goneUnheld(step, bareMs) : removeFinalizer(step);
       },
       end: () =>
         stillFromMs === undefined
@@ -42,7 +42,7 @@ export const s10Finalizer: Invariant = {
 };
 
 /** prune removes the finalizer, or deletes the objects of the image, although it must not yet. */
-function letGo(step: Step<VMDiskImage>): string | undefined {
+function removeFinalizer(step: Step<VMDiskImage>): string | undefined {
   const { object, before, change } = step;
   if (before?.metadata.deletionTimestamp === undefined || (change.by !== undefined && change.by !== 'prune'))
     return undefined;
@@ -68,8 +68,8 @@ const holderOf = (step: Step, image: VMDiskImage) => usersFoundBy(step, image).f
 /** A function deletes a snapshot that machines hold, or the garbage collector does. */
 function takenFromMachine(step: Step<VolumeSnapshot>): string | undefined {
   const { object, before, isGone, change, state } = step;
-  const isLeaving = isGone || object.metadata.deletionTimestamp !== undefined;
-  if (!before || before.metadata.deletionTimestamp || !isLeaving) return undefined;
+  const isDeleting = isGone || object.metadata.deletionTimestamp !== undefined;
+  if (!before || before.metadata.deletionTimestamp || !isDeleting) return undefined;
   if (!isFunction(change.by) && change.by !== 'garbage-collector') return undefined;
   const { namespace, name } = object.metadata;
   for (const image of state.images.values()) {

@@ -18,7 +18,7 @@ export const s12Prune: Invariant = {
     image: (step) => {
       const { before, change } = step;
       if (!before) return undefined;
-      const isDeleted = isLeaving(step) && isFunction(change.by) && change.by !== 'prune';
+      const isDeleted = isDeleting(step) && isFunction(change.by) && change.by !== 'prune';
       if (isDeleted) return `${before.metadata.name} was deleted by ${change.by}, which prunes nothing`;
       if (!isPruned(step, before)) return undefined;
       const why = wrongly(step, before, change.deletion);
@@ -27,12 +27,12 @@ export const s12Prune: Invariant = {
   }),
 };
 
-const isLeaving = ({ object, before, isGone }: Step<VMDiskImage>) =>
+const isDeleting = ({ object, before, isGone }: Step<VMDiskImage>) =>
   before?.metadata.deletionTimestamp === undefined && (isGone || object.metadata.deletionTimestamp !== undefined);
 
 function isPruned(step: Step<VMDiskImage>, before: VMDiskImage): boolean {
   const { change } = step;
-  return isLeaving(step) && (change.by === undefined ? isPrunedAsUnused(before) : change.by === 'prune');
+  return isDeleting(step) && (change.by === undefined ? isPrunedAsUnused(before) : change.by === 'prune');
 }
 
 function wrongly(step: Step, image: VMDiskImage, deletion: Step['change']['deletion']): string | undefined {

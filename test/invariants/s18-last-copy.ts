@@ -27,7 +27,7 @@ export const s18LastCopy: Invariant = {
     const used = new Map<string, { revision: number; ms: number }>();
     const judge = (step: Step<DataVolume> | Step<VolumeSnapshot>) => {
       const { object, before, isGone, change, state, revision } = step;
-      if (!before || isLeaving(before) || !(isGone || isLeaving(object))) return noteUnusable(step, lost);
+      if (!before || isDeleting(before) || !(isGone || isDeleting(object))) return noteUnusable(step, lost);
       const images = [...state.images.values()].filter((image) => isUsableFor(image, before, state));
       for (const image of images) {
         const { uid, name, deletionTimestamp } = image.metadata;
@@ -56,7 +56,7 @@ export const s18LastCopy: Invariant = {
 const usesItsVolume = ({ status }: VMDiskImage) =>
   ['Snapshotting', 'Succeeded', 'Failed'].includes(status?.phase ?? '');
 
-const isLeaving = ({ metadata }: KubernetesObject) => metadata.deletionTimestamp !== undefined;
+const isDeleting = ({ metadata }: KubernetesObject) => metadata.deletionTimestamp !== undefined;
 
 /** A snapshot is no longer ready, or a volume was lost. */
 function noteUnusable(
@@ -79,7 +79,7 @@ const copiesOf = (image: VMDiskImage, state: State): KubernetesObject[] =>
 function isUsableFor(image: VMDiskImage, object: DataVolume | VolumeSnapshot, { claims }: State): boolean {
   const { metadata, status } = image;
   const { namespace, name, labels } = object.metadata;
-  if (isLeaving(object) || namespace !== metadata.namespace) return false;
+  if (isDeleting(object) || namespace !== metadata.namespace) return false;
   const isItsOwn = labels?.[imageUidLabel] === metadata.uid;
   if (object.kind === 'VolumeSnapshot') {
     const isUsed = status?.snapshot?.name === name;
@@ -92,5 +92,5 @@ function isUsableFor(image: VMDiskImage, object: DataVolume | VolumeSnapshot, { 
     usesItsVolume(image);
   if (!isItsOwn || !isOfNow || phase !== 'Succeeded' || !isTrue(conditions, 'Bound')) return false;
   const claim = [...claims.values()].find((one) => one.metadata.name === name && one.metadata.namespace === namespace);
-  return claim !== undefined && !isLeaving(claim);
+  return claim !== undefined && !isDeleting(claim);
 }

@@ -58,15 +58,15 @@ export const s8Evidence: Invariant = {
       snapshot: ({ object, isGone, change, revision }) => {
         noteSnapshot(object);
         const key = keyOf(object.metadata);
-        const isLeaving = isGone || object.metadata.deletionTimestamp !== undefined;
-        if (!isLeaving) left.delete(key);
+        const isDeleting = isGone || object.metadata.deletionTimestamp !== undefined;
+        if (!isDeleting) left.delete(key);
         else if (!left.has(key)) left.set(key, { revision, ms: change.atMs });
         return undefined;
       },
       download: (step) => {
         const { object, isGone, change } = step;
         if (object.status?.phase === 'Succeeded') downloaded.add(revisionOf(object));
-        if (!isGone || change.by !== 'follow-sync' || !goesOn(state.images.get(imageUidOf(object)), object))
+        if (!isGone || change.by !== 'follow-sync' || !isActiveAttempt(state.images.get(imageUidOf(object)), object))
           return undefined;
         const hand = wiped.get(imageUidOf(object));
         if (hand && beganBefore(step, hand)) return undefined;
@@ -122,7 +122,7 @@ const isReady = (image: VMDiskImage | undefined) => isTrue(image?.status?.condit
 const imageUidOf = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel] ?? '';
 
 /** The status says that this very attempt is under way. */
-const goesOn = (image: VMDiskImage | undefined, { metadata: { labels } }: KubernetesObject) =>
+const isActiveAttempt = (image: VMDiskImage | undefined, { metadata: { labels } }: KubernetesObject) =>
   image?.status?.phase === 'Syncing' &&
   String(image.status.revision) === labels?.[revisionLabel] &&
   String(image.status.attempt) === labels?.[attemptLabel];

@@ -22,7 +22,7 @@ const untilAnother = (world: World, name: string, uid: string | undefined) =>
 
 /** Somebody else's finalizer, which keeps a deleted object until the story lets it go. */
 const hold = 'example.com/hold';
-async function letGo(world: World, name: string): Promise<void> {
+async function removeFinalizer(world: World, name: string): Promise<void> {
   // Ours is taken away by prune meanwhile: what is written before that would bring it back.
   await until(world, VMDiskImage, imageRef(world, name), (image) => image?.metadata.finalizers?.join() === hold);
   await world.kube.patch(VMDiskImage, imageRef(world, name), { metadata: { finalizers: null } });
@@ -200,7 +200,7 @@ export const stories: readonly Story[] = [
       const { status, message } = await untilResolved(world, 'vm', 'ImageTerminating');
       expect(status).toBe('False');
       expect(message).toContain('waiting until it is gone');
-      await letGo(world, 'goes');
+      await removeFinalizer(world, 'goes');
       await untilAnother(world, 'goes', metadata.uid);
       await untilResolved(world, 'vm', 'ImageFound');
       const anew = await untilPhase(world, 'goes', 'Succeeded');

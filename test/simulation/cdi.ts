@@ -40,7 +40,7 @@ function go(work: Work, stage: Stage, { inMs = 0, waits = false }: { inMs?: numb
 function leave(hands: Hands, faults: Faults, resource: string, { metadata }: ApiObject) {
   const ref = { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid };
   if (resource === shelves.claims && metadata.finalizers?.includes(claimProtection))
-    hands.soon(() => hands.letGo(shelves.claims, ref, claimProtection));
+    hands.soon(() => hands.removeFinalizer(shelves.claims, ref, claimProtection));
   if (resource === shelves.pods) {
     const lingers = faults.areOn && metadata.annotations?.lingers !== undefined;
     const end = () => {

@@ -41,16 +41,16 @@ export function collectGarbage(hands: Hands) {
       return hands.delete(shelf, { namespace, name, uid }, isForeground ? 'Foreground' : 'Background');
     });
   const keepPromise = (shelf: Shelf, { namespace, name, uid, finalizers }: Metadata) => {
-    const letGo = (finalizer: string) => hands.letGo(shelf, { namespace, name, uid }, finalizer);
+    const removeFinalizer = (finalizer: string) => hands.removeFinalizer(shelf, { namespace, name, uid }, finalizer);
     if (finalizers?.includes('orphan')) {
       for (const dependent of dependentsOf(uid)) hands.soon(() => disown(hands, dependent, uid));
-      hands.soon(() => (dependentsOf(uid).length > 0 ? undefined : letGo('orphan')));
+      hands.soon(() => (dependentsOf(uid).length > 0 ? undefined : removeFinalizer('orphan')));
     }
     if (!finalizers?.includes('foregroundDeletion')) return;
     for (const dependent of dependentsOf(uid)) collect(dependent.shelf, dependent.metadata);
     const blocks = ({ metadata }: { metadata: Metadata }) =>
       metadata.ownerReferences?.some((owner) => owner.uid === uid && owner.blockOwnerDeletion);
-    hands.soon(() => (dependentsOf(uid).some(blocks) ? undefined : letGo('foregroundDeletion')));
+    hands.soon(() => (dependentsOf(uid).some(blocks) ? undefined : removeFinalizer('foregroundDeletion')));
   };
   return ({ type, resource, object, previous }: StoreEvent) => {
     const { uid, ownerReferences = [], deletionTimestamp } = object.metadata;

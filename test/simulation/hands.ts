@@ -93,7 +93,7 @@ export class Hands {
   }
 
   /** No longer holds the object, unless it is gone. */
-  letGo(shelf: Shelf, ref: ObjectReference & { uid?: string }, finalizer: string) {
+  removeFinalizer(shelf: Shelf, ref: ObjectReference & { uid?: string }, finalizer: string) {
     this.change(shelf, ref, (object) => ({ ...object, metadata: withoutFinalizer(object.metadata, finalizer) }));
   }
 

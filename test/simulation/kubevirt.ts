@@ -13,7 +13,7 @@ export function playKubevirt(hands: Hands, faults: Faults) {
     if (resource !== shelves.kubeVirtMachines) return;
     const { namespace, name, uid, deletionTimestamp } = object.metadata;
     const ref = { namespace, name, uid };
-    if (type === 'MODIFIED' && deletionTimestamp) hands.soon(() => letGo(hands, ref));
+    if (type === 'MODIFIED' && deletionTimestamp) hands.soon(() => removeFinalizer(hands, ref));
     if (type !== 'ADDED') return;
     const how = faults.at(faults.count('machine'), 'machine')?.how;
     hands.soon(() => {
@@ -74,7 +74,7 @@ const isDiskThere = (hands: Hands, { metadata }: ApiObject) => {
 };
 
 /** The instance goes first. */
-async function letGo(hands: Hands, ref: Ref) {
+async function removeFinalizer(hands: Hands, ref: Ref) {
   await hands.delete(shelves.instances, { namespace: ref.namespace, name: ref.name });
-  hands.soon(() => hands.letGo(shelves.kubeVirtMachines, ref, finalizer));
+  hands.soon(() => hands.removeFinalizer(shelves.kubeVirtMachines, ref, finalizer));
 }

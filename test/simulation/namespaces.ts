@@ -28,7 +28,7 @@ export function emptyNamespaces(hands: Hands) {
   return ({ type, resource, object }: StoreEvent) => {
     const isMarked = resource === shelves.namespaces && type === 'MODIFIED' && object.metadata.deletionTimestamp;
     const name = isMarked ? object.metadata.name : type === 'DELETED' ? object.metadata.namespace : undefined;
-    const isGoing = name && hands.state.store.get(shelves.namespaces, undefined, name)?.metadata.deletionTimestamp;
-    if (isGoing) hands.soon(() => finish(name));
+    const isDeleting = name && hands.state.store.get(shelves.namespaces, undefined, name)?.metadata.deletionTimestamp;
+    if (isDeleting) hands.soon(() => finish(name));
   };
 }

@@ -14,7 +14,8 @@ export function playSnapshotter(hands: Hands, faults: Faults) {
     if (resource !== shelves.snapshots) return;
     const { namespace, name, uid, deletionTimestamp } = object.metadata;
     const ref = { namespace, name, uid };
-    if (type === 'MODIFIED' && deletionTimestamp) hands.soon(() => hands.letGo(shelves.snapshots, ref, protection));
+    if (type === 'MODIFIED' && deletionTimestamp)
+      hands.soon(() => hands.removeFinalizer(shelves.snapshots, ref, protection));
     if (type !== 'ADDED') return;
     const how = faults.at(faults.count('snapshot'), 'snapshot')?.how;
     const say = (status: object) => hands.status(shelves.snapshots, ref, status);

@@ -26,10 +26,10 @@ export async function onClouds<T extends KubernetesObject, Read, Observed>(
   const groups = [...Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '')];
   const seen = groups.map(async ([namespace, group]) => {
     // What is in the operator's own namespace is the account itself.
-    const isLeaving =
+    const isDeleting =
       namespace === operatorNamespace || group.every(({ metadata }) => metadata.deletionTimestamp !== undefined);
     const reading = async () => {
-      const cloud = await clouds.of(namespace, isLeaving);
+      const cloud = await clouds.of(namespace, isDeleting);
       return isFault(cloud) ? { fault: cloud } : read(cloud, group).catch(refusedReading);
     };
     const found = await inTime(reading());

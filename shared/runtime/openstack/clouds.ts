@@ -29,7 +29,7 @@ export interface Clouds {
    * That of a namespace, by its own Secret or else by the operator's, where a project is made for it. With `isLeaving` none is
    * made: what is to be cleaned up is in the one that is there.
    */
-  of(namespace: string, isLeaving?: boolean): Promise<Cloud | CloudFault>;
+  of(namespace: string, isDeleting?: boolean): Promise<Cloud | CloudFault>;
   /** That of the operator's own Secret, in the project that is named there; undefined where there is no such Secret. */
   shared(): Promise<Cloud | CloudFault | undefined>;
 }
@@ -81,15 +81,15 @@ export function openStackClients(ports: ClientPorts): OpenStackClients {
       // Whoever takes the operator down takes machines down before.
       const sharedConfig = () => configIn(ports.kube, operatorNamespace, true);
       return {
-        of: (namespace, isLeaving = false) =>
+        of: (namespace, isDeleting = false) =>
           once(namespace, async () => {
-            const own = await configIn(ports.kube, namespace, isLeaving);
+            const own = await configIn(ports.kube, namespace, isDeleting);
             if (own) return cloudOf(sessionFor(`own ${namespace}`, own, allows));
             const config = await sharedConfig();
             if (!config) return missing(namespace);
             if (!config.isScopable) return notScopable;
             const administrator = sessionFor('shared', config, allows);
-            const project = await projectOf(ports.kube, administrator, namespace, isLeaving);
+            const project = await projectOf(ports.kube, administrator, namespace, isDeleting);
             if (typeof project !== 'string') return project;
             const session = sessionFor(`shared ${namespace}`, config, allows, project);
             const cloud = await joined(session, administrator, project, asked.has(session));
@@ -203,7 +203,7 @@ async function projectOf(
   kube: Pick<Kube, 'get'>,
   administrator: Session,
   name: string,
-  isLeaving: boolean,
+  isDeleting: boolean,
 ): Promise<string | CloudFault> {
   const namespace = await kube.get(Namespace, { name });
   if (!namespace) return { reason: 'ProjectMissing', message: `namespace ${name} is gone` };
@@ -214,7 +214,7 @@ async function projectOf(
     const ids = found.map(({ id }) => id).join(', ');
     return { reason: 'ProjectRefused', message: `expected one project for namespace ${name}, found ${ids}` };
   }
-  if (!first && isLeaving) return { reason: 'ProjectMissing', message: `namespace ${name} has no project` };
+  if (!first && isDeleting) return { reason: 'ProjectMissing', message: `namespace ${name} has no project` };
   try {
     if (first) return first.id;
     const operator = await kube.get(Namespace, { name: operatorNamespace });

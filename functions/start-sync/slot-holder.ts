@@ -35,7 +35,7 @@ export function keptBy(
   { nowMs, images, dataVolumes, pods }: Seen,
 ): 'status' | 'dataVolume' | 'pod' | undefined {
   const image = images.get(holder.uid);
-  if (image && goesOn(holder, image) && !isDownloaded(holder, image, dataVolumes)) return 'status';
+  if (image && isActiveAttempt(holder, image) && !isDownloaded(holder, image, dataVolumes)) return 'status';
   const isOurs = (object: DataVolume | Pod) => object.metadata.labels?.[imageUidLabel] === holder.uid;
   if (dataVolumes.some((object) => isOurs(object) && object.status?.phase !== 'Succeeded')) return 'dataVolume';
   if (pods.some((pod) => isOurs(pod) && isAtWork(pod) && !isStuck(pod, nowMs))) return 'pod';
@@ -83,7 +83,7 @@ export function rebuild({ nowMs, images, dataVolumes, pods }: Seen): Holder[] {
 }
 
 /** The attempt of this holder is the image's newest and not over: granted, begun or under way. */
-function goesOn(holder: Holder, image: VMDiskImage) {
+function isActiveAttempt(holder: Holder, image: VMDiskImage) {
   const { phase, revision, attempt = 0 } = image.status ?? {};
   if (image.metadata.deletionTimestamp || revision !== holder.revision) return false;
   return (phase === 'Syncing' && attempt === holder.attempt) || (phase === 'Queued' && attempt < holder.attempt);

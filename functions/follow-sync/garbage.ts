@@ -14,7 +14,7 @@ import { keptRevisions } from './revisions.ts';
 import { isCutFrom, isUsable, removeSnapshot } from './snapshot.ts';
 
 /** Deletes volumes of earlier attempts, the source volume once its snapshot is ready, and snapshots of revisions that are not kept. */
-export function leftovers(observed: Observed): Action[] {
+export function garbage(observed: Observed): Action[] {
   const { image, dataVolumes } = observed;
   return [
     ...dataVolumes

@@ -24,7 +24,7 @@ export interface Leftovers {
 }
 
 /** Takes away what the spec no longer says; a network that is still in use is kept, and said. */
-export function leftovers(observed: Observed): Leftovers {
+export function garbage(observed: Observed): Leftovers {
   const { workspace, inside, outside, policy } = observed;
   if (!inside) return { writes: [], networksInUse: undefined };
   const { vms = [], containerClusters = [], volumes = [], networks = [] } = workspace.spec;
