@@ -3,7 +3,7 @@ import type { ObjectReference } from '../../shared/resources/resource.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { policyName } from '../../shared/rules/policy.ts';
 import { makeSecret } from './secrets.ts';
-import { sayPlace, sayTyped } from './subject.ts';
+import { formatPlace, formatTyped } from './subject.ts';
 
 /** What would help, and what one types for it. */
 export interface Cure {
@@ -77,12 +77,12 @@ export const cureOfRetrying = (image: VMDiskImage): Cure => ({
 
 /** What helps images that wait for a Secret; each looks again by itself. */
 export const cureOfNoSecret = (ref: ObjectReference): Cure => ({
-  help: `Make Secret ${sayPlace(ref)}, which secretRef names and which is not there; images that name it wait for it.`,
+  help: `Make Secret ${formatPlace(ref)}, which secretRef names and which is not there; images that name it wait for it.`,
   commands: [makeSecret(ref)],
 });
 
 /** Where nothing has to be done but wait. */
-export const waiting = (subject: Parameters<typeof sayTyped>[0]): Cure => ({
+export const waiting = (subject: Parameters<typeof formatTyped>[0]): Cure => ({
   help: 'It is on its way: wait.',
-  commands: [`ot-functions wait ${sayTyped(subject)}`],
+  commands: [`ot-functions wait ${formatTyped(subject)}`],
 });

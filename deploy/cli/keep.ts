@@ -3,7 +3,7 @@ import { referenceOf } from '../../shared/resources/resource.ts';
 import { isKept, keepAnnotation } from '../../shared/rules/pruning.ts';
 import { type Body, exit, fieldManager } from './command.ts';
 import { namespaceOption } from './help.ts';
-import { findImage, sayName } from './subject.ts';
+import { findImage, formatName } from './subject.ts';
 
 /** Keeps an image that nobody uses from being pruned. */
 export const keep: Body = {
@@ -21,6 +21,6 @@ export const keep: Body = {
       await kube.patch(VMDiskImage, referenceOf(image), { metadata }, { fieldManager });
     }
     const says = kept ? 'is kept, whether it is used or not' : 'goes when the policy says so and nobody uses it';
-    return { lines: [`${sayName(image)} ${says}.`], json: { image: referenceOf(image), kept }, code: exit.done };
+    return { lines: [`${formatName(image)} ${says}.`], json: { image: referenceOf(image), kept }, code: exit.done };
   },
 };

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import { type Cluster, InstallError } from '../install/cluster.ts';
 import type { Where } from '../install/kubeconfig.ts';
-import { sayTrouble } from '../install/trouble.ts';
+import { describeTrouble } from '../install/trouble.ts';
 import { UsageError } from '../local/terminal/arguments.ts';
 import { endWithReader, isLive, lookOf } from '../local/terminal/output.ts';
 import { lineOf } from '../local/terminal/paint.ts';
@@ -35,7 +35,7 @@ async function main(args: readonly string[], stop: Stop): Promise<number> {
   } catch (error) {
     if (stop.signal.aborted) return stop.exitCode();
     const isNarrowed = command !== undefined && 'namespace' in (await command.load()).options;
-    process.stderr.write(`${called}: ${sayError(error, isNarrowed)}\n`);
+    process.stderr.write(`${called}: ${describeError(error, isNarrowed)}\n`);
     return codeOf(error);
   }
 }
@@ -100,10 +100,10 @@ function unknown(name: string): UsageError {
 }
 
 /** One line that somebody can act on; a fault of this program alone keeps its stack. */
-function sayError(error: unknown, isNarrowed: boolean): string {
+function describeError(error: unknown, isNarrowed: boolean): string {
   if ([UsageError, NotThere, Refused, Unreachable, InstallError].some((kind) => error instanceof kind))
     return (error as Error).message;
-  const trouble = sayTrouble(error);
+  const trouble = describeTrouble(error);
   if (!trouble) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   if (hasStatus(error, 403))
     return `${trouble}; ask for that permission${isNarrowed ? ', or name a namespace you may read with -n' : ''}`;

@@ -1,5 +1,5 @@
 import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { parsePolicy, sayDefault } from '../../shared/rules/policy.ts';
+import { describeDefault, parsePolicy } from '../../shared/rules/policy.ts';
 import { type Body, type Call, exit, type Outcome } from './command.ts';
 import { readPolicy, writePolicy } from './read-policy.ts';
 
@@ -31,7 +31,7 @@ export function resuming(policy: ConfigMap | undefined): Change {
   const remembered = policy?.metadata.annotations?.[before] ?? '';
   const after = parsePolicy(remembered === '' ? undefined : { data: { concurrency: remembered } });
   const isUsable = remembered !== '' && after.faults.length === 0 && after.values.concurrency > 0;
-  const now = isUsable ? after.values.concurrency : Number(sayDefault('concurrency'));
+  const now = isUsable ? after.values.concurrency : Number(describeDefault('concurrency'));
   return {
     says: `Goes on with concurrency ${now}${isUsable ? ', as before' : ', the default'}.`,
     concurrency: now,

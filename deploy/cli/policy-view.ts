@@ -1,5 +1,5 @@
 import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { type PolicyKey, parsePolicy, policyKeys, sayDefault } from '../../shared/rules/policy.ts';
+import { describeDefault, type PolicyKey, parsePolicy, policyKeys } from '../../shared/rules/policy.ts';
 import { policyEntries, strayEntries } from '../../shared/rules/policy-entries.ts';
 import { type Look, type Span, styled } from '../local/terminal/paint.ts';
 import { tableLines } from '../local/terminal/table.ts';
@@ -34,7 +34,7 @@ export function policyView(configMap: Pick<ConfigMap, 'data'> | undefined): Poli
       key,
       value,
       from: isSet ? 'set' : 'default',
-      default: sayDefault(key),
+      default: describeDefault(key),
       ...(fault ? { fault: `expected ${fault.expected}` } : {}),
     })),
     unknown: strayEntries(configMap).map(({ key, value }) => {
@@ -54,11 +54,11 @@ export function policyLines({ keys, unknown }: PolicyView, look: Look): string[]
     styled('dim', from === 'set' && shortened(value) !== shortened(fallback) ? shortened(fallback) || '-' : ''),
     fault ? styled('red', fault) : '',
   ]);
-  return [...tableLines(columns, rows, look), ...(unknown.length > 0 ? ['', ...unknown.map(sayStray)] : [])];
+  return [...tableLines(columns, rows, look), ...(unknown.length > 0 ? ['', ...unknown.map(describeStray)] : [])];
 }
 
 /** A key that nobody reads, and which was most likely meant. */
-export const sayStray = ({ key, meant }: Stray) =>
+export const describeStray = ({ key, meant }: Stray) =>
   `${key}: no function reads this key${meant ? `; was ${meant} meant?` : ''} Be rid of it: ot-functions policy unset ${key}`;
 
 const shortened = (value: string) => {

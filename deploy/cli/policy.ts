@@ -1,5 +1,5 @@
 import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { type PolicyKey, parsePolicy, policyKeys, sayFault } from '../../shared/rules/policy.ts';
+import { describeFault, type PolicyKey, parsePolicy, policyKeys } from '../../shared/rules/policy.ts';
 import { UsageError } from '../local/terminal/arguments.ts';
 import { type Body, type Call, exit, type Outcome } from './command.ts';
 import { nearestOf } from './nearest.ts';
@@ -44,7 +44,7 @@ export function settingOf(words: readonly string[]): { key: PolicyKey; value: st
   if (value === undefined || more.length > 0)
     throw new UsageError(`expected one value for ${key}, found ${value === undefined ? 'none' : words.length - 1}`);
   const [fault] = parsePolicy({ data: { [key]: value } }).faults;
-  if (fault) throw new UsageError(`${sayFault(fault)}; nothing was changed`);
+  if (fault) throw new UsageError(`${describeFault(fault)}; nothing was changed`);
   return { key, value };
 }
 

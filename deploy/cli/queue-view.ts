@@ -9,8 +9,8 @@ import { holdersOf } from '../../shared/rules/slots.ts';
 import { type Look, type Span, styled } from '../local/terminal/paint.ts';
 import { phaseSpan } from '../local/terminal/phase-style.ts';
 import { tableLines } from '../local/terminal/table.ts';
-import { sayAge, saySpan } from './age.ts';
-import { type Stopped, sayStopped, stoppedBy } from './stopped.ts';
+import { formatAge, formatSpan } from './age.ts';
+import { describeStopped, type Stopped, stoppedBy } from './stopped.ts';
 
 export interface Read {
   images: readonly VMDiskImage[];
@@ -76,12 +76,12 @@ export function queueLines(view: QueueView, nowMs: number, look: Look): string[]
   const { concurrency, slots, waiting, retrying, stopped } = view;
   return [
     `${slots.length} of ${concurrency} slots held, ${waiting.length} waiting, ${retrying.length} to be tried again.`,
-    ...(stopped ? [sayStopped(stopped)] : []),
+    ...(stopped ? [describeStopped(stopped)] : []),
     ...section(slots.length, ['SLOT', 'IMAGE', 'SINCE', 'PHASE', 'PROGRESS', 'ATTEMPT'], look, () =>
       slots.map(({ image, since, phase, progress, attempt }, index) => [
         String(index + 1),
         image,
-        sayAge(since, nowMs),
+        formatAge(since, nowMs),
         phaseSpan(phase as 'Syncing'),
         progress,
         String(attempt),
@@ -91,15 +91,15 @@ export function queueLines(view: QueueView, nowMs: number, look: Look): string[]
       waiting.map(({ place, image, since, startsAt, why }) => [
         String(place),
         image,
-        sayAge(since, nowMs),
-        sayStart(startsAt, nowMs, place <= concurrency - slots.length),
+        formatAge(since, nowMs),
+        describeStart(startsAt, nowMs, place <= concurrency - slots.length),
         styled('dim', why),
       ]),
     ),
     ...section(retrying.length, ['AGAIN', 'IMAGE', 'WHY'], look, () =>
-      retrying.map(({ image, at, why }) => [sayIn(at, nowMs), image, styled('dim', why)]),
+      retrying.map(({ image, at, why }) => [describeIn(at, nowMs), image, styled('dim', why)]),
     ),
-    ...(waiting.length > 0 ? ['', sayBasis(view)] : []),
+    ...(waiting.length > 0 ? ['', describeBasis(view)] : []),
   ];
 }
 
@@ -116,22 +116,23 @@ function section(count: number, titles: readonly string[], look: Look, rows: () 
 }
 
 /** A slot that is held for longer than downloads take may come free at any moment. */
-function sayStart(startsAt: string | null, nowMs: number, isFree: boolean): string {
+function describeStart(startsAt: string | null, nowMs: number, isFree: boolean): string {
   if (startsAt === null) return 'unknown';
   if (isFree) return 'now';
   const leftMs = Date.parse(startsAt) - nowMs;
-  return leftMs > 0 ? `in about ${saySpan(leftMs)}` : 'any moment';
+  return leftMs > 0 ? `in about ${formatSpan(leftMs)}` : 'any moment';
 }
 
-const sayIn = (at: string, nowMs: number) => (Date.parse(at) > nowMs ? `in ${saySpan(Date.parse(at) - nowMs)}` : 'now');
+const describeIn = (at: string, nowMs: number) =>
+  Date.parse(at) > nowMs ? `in ${formatSpan(Date.parse(at) - nowMs)}` : 'now';
 
-function sayBasis({ basis, stopped }: QueueView): string {
+function describeBasis({ basis, stopped }: QueueView): string {
   if (stopped) return 'STARTS is unknown while nothing starts.';
   if (!basis) return 'STARTS is unknown: no image here has been downloaded yet that one could go by.';
   const { count, medianMs, leastMs, mostMs } = basis;
   const gone =
     count === 1
-      ? `the one download of an image that is there (${saySpan(medianMs)})`
-      : `the ${count} downloads of images that are there (${saySpan(medianMs)} in the middle, ${saySpan(leastMs)} to ${saySpan(mostMs)})`;
+      ? `the one download of an image that is there (${formatSpan(medianMs)})`
+      : `the ${count} downloads of images that are there (${formatSpan(medianMs)} in the middle, ${formatSpan(leastMs)} to ${formatSpan(mostMs)})`;
   return `STARTS goes by ${gone}; failures and retries are not foreseen.`;
 }

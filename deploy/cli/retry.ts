@@ -2,7 +2,7 @@ import { adoptSnapshot, syncRequested, VMDiskImage } from '../../shared/resource
 import { referenceOf } from '../../shared/resources/resource.ts';
 import { type Body, exit, fieldManager, Refused } from './command.ts';
 import { namespaceOption } from './help.ts';
-import { findImage, sayName, sayTyped } from './subject.ts';
+import { findImage, formatName, formatTyped } from './subject.ts';
 
 /** Asks for a new download. */
 export const retry: Body = {
@@ -23,7 +23,7 @@ export const retry: Body = {
     const patch = { metadata: { uid, annotations: { [syncRequested]: requested } } };
     await kube.patch(VMDiskImage, referenceOf(image), patch, { fieldManager });
     return {
-      lines: [`${sayName(image)} is asked for anew. Wait for it: ot-functions wait ${sayTyped(image)}`],
+      lines: [`${formatName(image)} is asked for anew. Wait for it: ot-functions wait ${formatTyped(image)}`],
       json: { image: referenceOf(image), requested },
       code: exit.done,
     };
@@ -33,9 +33,9 @@ export const retry: Body = {
 /** Why asking would change nothing. */
 export function whyNotAgain(image: VMDiskImage): string | undefined {
   const { deletionTimestamp, annotations } = image.metadata;
-  if (deletionTimestamp) return `expected an image that stays, found that ${sayName(image)} is being deleted`;
+  if (deletionTimestamp) return `expected an image that stays, found that ${formatName(image)} is being deleted`;
   const adopted = annotations?.[adoptSnapshot];
   return adopted === undefined
     ? undefined
-    : `expected an image that downloads, found that ${sayName(image)} takes over VolumeSnapshot ${adopted}; first remove its annotation: kubectl annotate vmdi ${image.metadata.name} -n ${image.metadata.namespace} ${adoptSnapshot}-`;
+    : `expected an image that downloads, found that ${formatName(image)} takes over VolumeSnapshot ${adopted}; first remove its annotation: kubectl annotate vmdi ${image.metadata.name} -n ${image.metadata.namespace} ${adoptSnapshot}-`;
 }

@@ -9,11 +9,11 @@ import { heldNamespace } from '../../shared/rules/workspace-images.ts';
 import { type Look, type Span, styled } from '../local/terminal/paint.ts';
 import { phaseSpan, type ShownPhase } from '../local/terminal/phase-style.ts';
 import { tableLines } from '../local/terminal/table.ts';
-import { sayAge } from './age.ts';
+import { formatAge } from './age.ts';
 import { partsOf } from './server-parts.ts';
 import { byUrgency, causeOf, phaseOf, type State, stateOf, stateOfPhase, states } from './standing.ts';
-import { type Stopped, sayStopped } from './stopped.ts';
-import { type OnOpenStack, type Subject, sayKind, sayPlace } from './subject.ts';
+import { describeStopped, type Stopped } from './stopped.ts';
+import { formatKind, formatPlace, type OnOpenStack, type Subject } from './subject.ts';
 
 /** An object or a part of one, how it stands, and what it needs. */
 export interface Node {
@@ -90,7 +90,7 @@ const sorted = (nodes: readonly Node[]) =>
   );
 
 const nodeOf = (subject: Subject, children: Node[] = []): Node => ({
-  kind: sayKind(subject),
+  kind: formatKind(subject),
   ...(subject.metadata.namespace ? { namespace: subject.metadata.namespace } : {}),
   name: subject.metadata.name,
   phase: phaseOf(subject),
@@ -159,7 +159,7 @@ export function firstCauseIn(nodes: readonly Node[]): Node | undefined {
 
 /** The tree as a table, above it the first cause and what stops everybody. */
 export function treeLines(nodes: readonly Node[], nowMs: number, look: Look, stopped?: Stopped): string[] {
-  const stop = stopped ? [sayStopped(stopped)] : [];
+  const stop = stopped ? [describeStopped(stopped)] : [];
   if (nodes.length === 0) return ['There are no workspaces, machines or images here.', ...stop];
   const first = firstCauseIn(nodes);
   const columns = ['NAME', 'PHASE', 'AGE', 'CAUSE'].map((title) => ({ title }));
@@ -170,7 +170,7 @@ export function treeLines(nodes: readonly Node[], nowMs: number, look: Look, sto
   return above.length > 0 ? [...above, '', ...table] : [...table];
 }
 
-const nameOf = ({ kind, namespace, name }: Node) => `${kind} ${sayPlace({ namespace, name })}`;
+const nameOf = ({ kind, namespace, name }: Node) => `${kind} ${formatPlace({ namespace, name })}`;
 
 /** One line, whatever the words of others hold. */
 const causeText = ({ cause, phase }: Node) => (cause || phase).replace(/\s+/g, ' ').trim();
@@ -184,7 +184,12 @@ function summaryOf(nodes: readonly Node[]): string {
 }
 
 function rowsOf(node: Node, lead: string, below: string, nowMs: number): Span[][] {
-  const row = [`${lead}${nameOf(node)}`, phaseSpan(node.phase), sayAge(node.since, nowMs), styled('dim', node.cause)];
+  const row = [
+    `${lead}${nameOf(node)}`,
+    phaseSpan(node.phase),
+    formatAge(node.since, nowMs),
+    styled('dim', node.cause),
+  ];
   const children = node.children.flatMap((child, index) => {
     const isLast = index === node.children.length - 1;
     return rowsOf(child, `${below}${isLast ? '└─ ' : '├─ '}`, `${below}${isLast ? '   ' : '│  '}`, nowMs);

@@ -1,5 +1,5 @@
 import type { Lease } from '../../shared/resources/coordination/lease.ts';
-import { type Policy, sayFault } from '../../shared/rules/policy.ts';
+import { describeFault, type Policy } from '../../shared/rules/policy.ts';
 import { grantKeys } from '../../shared/rules/queue.ts';
 import { holdersOf } from '../../shared/rules/slots.ts';
 
@@ -14,7 +14,7 @@ export function stoppedByPolicy(policy: Policy): Stopped | undefined {
   const fault = policy.faults.find(({ key }) => grantKeys.some((name) => name === key));
   if (fault)
     return {
-      why: `the policy does not parse: ${sayFault(fault)}`,
+      why: `the policy does not parse: ${describeFault(fault)}`,
       command: `ot-functions policy set ${fault.key} VALUE`,
     };
   return policy.values.concurrency === 0
@@ -29,4 +29,4 @@ export function stoppedBy(policy: Policy, lease: Lease | undefined, isAnybodyWai
   return stoppedByPolicy(policy) ?? { why, command: 'ot-functions doctor' };
 }
 
-export const sayStopped = ({ why, command }: Stopped) => `Nothing starts: ${why}. What would help: ${command}`;
+export const describeStopped = ({ why, command }: Stopped) => `Nothing starts: ${why}. What would help: ${command}`;

@@ -121,10 +121,10 @@ export async function findSubject(kube: Kube, named: Named): Promise<Subject> {
   if (subject && others.length === 0) return subject;
   if (subject) {
     throw new UsageError(
-      `expected one object of the name ${named.name}, found ${found.map(sayTyped).join(', ')}; write one of these`,
+      `expected one object of the name ${named.name}, found ${found.map(formatTyped).join(', ')}; write one of these`,
     );
   }
-  throw new NotThere(await sayMissing(kube, kinds, named));
+  throw new NotThere(await describeMissing(kube, kinds, named));
 }
 
 /** The image that was named, by its name alone or with its namespace. */
@@ -178,7 +178,7 @@ export async function listEverywhere<T extends Subject>(
 export const listIfAny = <T extends Subject>(kube: Kube, kind: SubjectKind, options: { namespace?: string } = {}) =>
   orNone(kind, {}, listEverywhere<T>(kube, kind, options));
 
-async function sayMissing(kube: Kube, kinds: readonly SubjectKind[], { namespace, name }: Named): Promise<string> {
+async function describeMissing(kube: Kube, kinds: readonly SubjectKind[], { namespace, name }: Named): Promise<string> {
   const where = namespace ? { namespace } : {};
   const all = (await Promise.all(kinds.map((kind) => listIfAny(kube, kind, where)))).flat();
   const names = [...new Set(all.map(({ metadata }) => metadata.name))].sort();
@@ -198,16 +198,16 @@ export const kindOf = ({ apiVersion, kind }: Subject): SubjectKind =>
   subjectKinds.find((name) => resources[name].kind === kind && resources[name].apiVersion === apiVersion) ?? 'image';
 
 /** "VirtualMachine", or with its group where that is not ours. */
-export const sayKind = (subject: { apiVersion: string; kind: string }) =>
+export const formatKind = (subject: { apiVersion: string; kind: string }) =>
   subject.apiVersion === openStackGroup ? `${subject.kind}.${openStackGroup.split('/')[0]}` : subject.kind;
 
 /** "VMDiskImage vmdi-farm/ubuntu" */
-export const sayName = (subject: { apiVersion: string; kind: string; metadata: ObjectReference }) =>
-  `${sayKind(subject)} ${sayPlace(subject.metadata)}`;
+export const formatName = (subject: { apiVersion: string; kind: string; metadata: ObjectReference }) =>
+  `${formatKind(subject)} ${formatPlace(subject.metadata)}`;
 
 /** "vmdi-farm/ubuntu" */
-export const sayPlace = ({ namespace, name }: ObjectReference) => `${namespace ? `${namespace}/` : ''}${name}`;
+export const formatPlace = ({ namespace, name }: ObjectReference) => `${namespace ? `${namespace}/` : ''}${name}`;
 
 /** The same as one would type it: "image/vmdi-farm/ubuntu". */
-export const sayTyped = (subject: Subject) =>
+export const formatTyped = (subject: Subject) =>
   [kindOf(subject), subject.metadata.namespace, subject.metadata.name].filter(Boolean).join('/');

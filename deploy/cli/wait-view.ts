@@ -5,7 +5,7 @@ import { downloadShareOf } from '../../shared/rules/download-share.ts';
 import { barOf } from '../local/terminal/bar.ts';
 import type { ShownPhase } from '../local/terminal/phase-style.ts';
 import { phaseOf, stateOf } from './standing.ts';
-import { type Subject, sayName } from './subject.ts';
+import { formatName, type Subject } from './subject.ts';
 
 /** How far something is that is waited for. */
 export interface Standing {
@@ -43,7 +43,7 @@ function shareOf(subject: Subject): number | undefined {
 
 /** What is said where lines stay: the same line is not said twice. */
 export const standingLine = (subject: Subject, { phase, message }: Standing) =>
-  `${sayName(subject)}: ${phase || 'New'}${message ? `: ${message.replace(/\s+/g, ' ')}` : ''}`;
+  `${formatName(subject)}: ${phase || 'New'}${message ? `: ${message.replace(/\s+/g, ' ')}` : ''}`;
 
 /** The one line on a terminal, with a bar. */
 export const standingBar = (subject: Subject, standing: Standing) =>

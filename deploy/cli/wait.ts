@@ -1,16 +1,16 @@
-import { parseDurationMs, sayDuration } from '../../shared/rules/duration.ts';
+import { formatDuration, parseDurationMs } from '../../shared/rules/duration.ts';
 import { waitFor } from '../install/wait.ts';
 import { UsageError } from '../local/terminal/arguments.ts';
 import { type Body, type Call, exit, NotThere, type Outcome } from './command.ts';
 import { namespaceOption } from './help.ts';
 import {
   findSubject,
+  formatName,
+  formatTyped,
   kindOf,
   readNamed,
   resourceOfKind,
   type Subject,
-  sayName,
-  sayTyped,
   subjectKinds,
 } from './subject.ts';
 import { type Standing, standingBar, standingLine, standingOf } from './wait-view.ts';
@@ -55,7 +55,7 @@ async function run(call: Call): Promise<Outcome> {
     stop,
   );
   stop.throwIfAborted();
-  if (!object) throw new NotThere(`${sayName(subject)} was deleted meanwhile`);
+  if (!object) throw new NotThere(`${formatName(subject)} was deleted meanwhile`);
   return ended(object, isLate, timeoutMs);
 }
 
@@ -70,9 +70,9 @@ export function ended(subject: Subject, isLate: boolean, timeoutMs: number): Out
     phase,
     message,
   };
-  const why = `ot-functions why ${sayTyped(subject)} tells more.`;
+  const why = `ot-functions why ${formatTyped(subject)} tells more.`;
   if (isLate && !end) {
-    const lines = [`Not Ready within ${sayDuration(timeoutMs)}. ${standingLine(subject, standing)}`, why];
+    const lines = [`Not Ready within ${formatDuration(timeoutMs)}. ${standingLine(subject, standing)}`, why];
     return { lines, json: { ...json, result: 'late' }, code: exit.late };
   }
   if (end === 'failed')

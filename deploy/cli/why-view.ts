@@ -6,7 +6,7 @@ import { keyOf } from '../../shared/resources/resource.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
 import { heldNamespace } from '../../shared/rules/workspace-images.ts';
-import { saySpan } from './age.ts';
+import { formatSpan } from './age.ts';
 import { type Cure, cureOfFailed, cureOfNoSecret, cureOfRetrying, waiting } from './cures.ts';
 import { cureOnOpenStack } from './cures-openstack.ts';
 import { cureOfMachineWithout, cureOfWorkspaceWithout } from './missing-image.ts';
@@ -14,7 +14,7 @@ import type { QueueView } from './queue-view.ts';
 import { awaitedSecretOf, type SecretsThere } from './secrets.ts';
 import { partsOf } from './server-parts.ts';
 import { isWell, notSeen, phaseOf, saysOf } from './standing.ts';
-import { isOnOpenStack, type OnOpenStack, type Subject, sayName, sayTyped } from './subject.ts';
+import { formatName, formatTyped, isOnOpenStack, type OnOpenStack, type Subject } from './subject.ts';
 
 /** What stands between an object and Ready: from what was asked about down to the first cause. */
 export interface Why extends Cure {
@@ -38,7 +38,11 @@ export interface Known {
 
 /** The first cause of how an object stands, and what would help. */
 export function whyOf(subject: Subject, known: Known): Why {
-  const step = { about: sayName(subject), phase: phaseOf(subject) || 'New', says: oneLine(saysOf(subject) ?? notSeen) };
+  const step = {
+    about: formatName(subject),
+    phase: phaseOf(subject) || 'New',
+    says: oneLine(saysOf(subject) ?? notSeen),
+  };
   const below = isWell(subject) ? undefined : belowOf(subject, known);
   const rest: Why = below ?? { steps: [], at: subject, ...cureOf(subject, known) };
   return { ...rest, steps: [step, ...rest.steps] };
@@ -144,7 +148,7 @@ function cureOfImage(image: VMDiskImage, { secrets, queue, nowMs }: Known): Cure
   const holders = queue.slots.map((slot) => slot.image).join(', ');
   const when = place?.startsAt ? Math.max(0, Date.parse(place.startsAt) - nowMs) : undefined;
   const forecast =
-    when === undefined ? '' : ` It may start ${when > 0 ? `in about ${saySpan(when)}` : 'at any moment'}.`;
+    when === undefined ? '' : ` It may start ${when > 0 ? `in about ${formatSpan(when)}` : 'at any moment'}.`;
   return {
     help: `It is number ${place?.place ?? '?'} in the queue; ${queue.slots.length} of ${queue.concurrency} slots are held${holders ? ` (${holders})` : ''}.${forecast} More at once: raise concurrency.`,
     commands: ['ot-functions queue', `ot-functions policy set concurrency ${queue.concurrency + 1}`],
@@ -185,6 +189,6 @@ export function whyLines({ steps, help, commands, at }: Why, events: readonly st
     ...steps.map(({ about, phase, says }, index) => `${index === 0 ? '' : '  because '}${about} is ${phase}: ${says}`),
     ...(help ? ['', `What would help: ${help}`] : []),
     ...commands.map((command) => `  ${command}`),
-    ...(events.length > 0 ? ['', `Warnings about ${sayTyped(at)}:`, ...events.map((event) => `  ${event}`)] : []),
+    ...(events.length > 0 ? ['', `Warnings about ${formatTyped(at)}:`, ...events.map((event) => `  ${event}`)] : []),
   ];
 }

@@ -2,7 +2,7 @@ import { Event } from '../../shared/resources/core/event.ts';
 import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { saySpan } from './age.ts';
+import { formatSpan } from './age.ts';
 import type { Body } from './command.ts';
 import { namespaceOption } from './help.ts';
 import { readQueue } from './queue.ts';
@@ -79,7 +79,7 @@ async function warningsOf(kube: Kube, { metadata }: Subject, nowMs: number): Pro
       .slice(-3)
       .map(
         ({ at, reason = '', message = '' }) =>
-          `${saySpan(nowMs - Date.parse(at))} ago ${reason}: ${message.replace(/\s+/g, ' ')}`,
+          `${formatSpan(nowMs - Date.parse(at))} ago ${reason}: ${message.replace(/\s+/g, ' ')}`,
       );
   } catch (error) {
     if (hasStatus(error, 403)) return [];

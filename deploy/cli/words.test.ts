@@ -3,7 +3,7 @@ import { contentDigest } from '../../shared/rules/content-digest.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
 import { at, aVMDiskImage } from '../../test/builders.ts';
 import { aKupenStackMachine, aVolume } from '../../test/openstack-builders.ts';
-import { saySpan } from './age.ts';
+import { formatSpan } from './age.ts';
 import { loaded } from './command.ts';
 import { readCommandLine } from './command-line.ts';
 import { commands } from './commands.ts';
@@ -54,7 +54,7 @@ test('a namespace is said once', () => {
 test('a slip of the hand is understood, another word is not', () => {
   expect(nearestOf('concurency', ['concurrency', 'prune'])).toBe('concurrency');
   expect(nearestOf('snapshot', ['concurrency', 'prune'])).toBeUndefined();
-  expect([10_000, 600_000, 9e6, 9e8].map(saySpan)).toEqual(['10s', '10m', '3h', '10d']);
+  expect([10_000, 600_000, 9e6, 9e8].map(formatSpan)).toEqual(['10s', '10m', '3h', '10d']);
 });
 
 const publication = (words: string[], options: Record<string, string> = {}) =>

@@ -112,7 +112,7 @@ async function machines(cluster: Cluster): Promise<Requirement> {
     remedy:
       'images do without; for machines install it (https://kubevirt.io/user-guide/cluster_admin/installation), then npm run cluster -- upgrade',
   };
-  if (!(await isServed(cluster, kubeVirt))) return optional(of, sayNone(kubeVirt));
+  if (!(await isServed(cluster, kubeVirt))) return optional(of, describeNone(kubeVirt));
   const [found] = await listOf(cluster.kube, anyOf('kubevirt.io/v1', 'KubeVirt'));
   const { observedKubeVirtVersion } = (found?.status ?? {}) as { observedKubeVirtVersion?: string };
   return judged({ ...of, remedy: 'upgrade KubeVirt' }, [1, 2], observedKubeVirtVersion);
@@ -132,10 +132,10 @@ async function networks(cluster: Cluster): Promise<Requirement> {
   };
   return (await isServed(cluster, kubeOvn))
     ? ok(of, 'Vpc and Subnet at v1, of a release that is not told')
-    : optional(of, sayNone(kubeOvn));
+    : optional(of, describeNone(kubeOvn));
 }
 
-const sayNone = ({ kinds, group, version }: typeof kubeVirt) => `no ${kinds.join(', ')} of ${group} at ${version}`;
+const describeNone = ({ kinds, group, version }: typeof kubeVirt) => `no ${kinds.join(', ')} of ${group} at ${version}`;
 
 async function snapshotter(cluster: Cluster): Promise<Requirement> {
   const of = {

@@ -3,7 +3,7 @@ import type { Resource } from '../../shared/resources/resource.ts';
 import { labelSelector } from '../../shared/rules/selectors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { kindsDefinedBy, removeFinalizers } from './finalizers.ts';
-import { type AnyObject, anyOf, DataVolume, sayPlace } from './kinds.ts';
+import { type AnyObject, anyOf, DataVolume, formatPlace } from './kinds.ts';
 import { leftOf, listOf } from './wait.ts';
 
 /** Deletes all objects of a kind, and waits until they are gone and what was made for them. */
@@ -54,7 +54,7 @@ function assertNoneLeft({ timeoutMs }: Cluster, what: string, left: readonly Any
   if (left.length === 0) return;
   const named = left.slice(0, 5).map((object) => {
     const { finalizers = [] } = object.metadata;
-    return `${sayPlace(object)}${finalizers.length > 0 ? ` (held by ${finalizers.join(', ')})` : ''}`;
+    return `${formatPlace(object)}${finalizers.length > 0 ? ` (held by ${finalizers.join(', ')})` : ''}`;
   });
   throw new InstallError(
     `expected ${what} to be gone within ${timeoutMs / 1000} s, found ${left.length} left: ${named.join(', ')}. Nothing else was taken down: look at them with kubectl describe, then run the same command again.`,

@@ -3,7 +3,7 @@ import { Workspace, workspaceFinalizer, workspaceUidLabel } from '../../shared/r
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { labelSelector } from '../../shared/rules/selectors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
-import { Namespace, sayObject } from './kinds.ts';
+import { formatObject, Namespace } from './kinds.ts';
 import { leftOf, listOf } from './wait.ts';
 
 /** It is a part of a workspace, which is who takes it away. */
@@ -17,7 +17,7 @@ export async function assertNoWorkspace({ kube }: Cluster): Promise<void> {
   const [first, ...more] = await listOf(kube, Workspace);
   if (!first) return;
   throw new InstallError(
-    `expected no workspace, found ${sayObject(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: nobody would mend them or take them down in their order. Nothing was taken down: delete them (kubectl get otws), or add --delete-workspaces.`,
+    `expected no workspace, found ${formatObject(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: nobody would mend them or take them down in their order. Nothing was taken down: delete them (kubectl get otws), or add --delete-workspaces.`,
   );
 }
 
@@ -35,7 +35,7 @@ export async function deleteWorkspaces(cluster: Cluster, { hasFunctions }: { has
   await untilGone(cluster, new Map(found.map((workspace) => [workspace.metadata.uid, workspace])));
   const namespaces = { labelSelector: `${labelSelector(managedBy)},${workspaceUidLabel}` };
   const left = await leftOf(cluster, Namespace, () => true, namespaces);
-  if (left.length > 0) throw notGone(cluster, left.map(sayObject));
+  if (left.length > 0) throw notGone(cluster, left.map(formatObject));
   say(`${Workspace.plural}: ${found.length} deleted`);
 }
 
@@ -52,7 +52,7 @@ async function untilGone(cluster: Cluster, left: Map<string, Workspace>): Promis
   const { kube, timeoutMs, say } = cluster;
   const total = left.size;
   const gone = (workspace: Workspace) => {
-    if (left.delete(workspace.metadata.uid)) say(`${sayObject(workspace)} is gone (${total - left.size}/${total})`);
+    if (left.delete(workspace.metadata.uid)) say(`${formatObject(workspace)} is gone (${total - left.size}/${total})`);
   };
   while (left.size > 0) {
     const [page, ...pages] = await Array.fromAsync(kube.pages(Workspace));
@@ -71,19 +71,19 @@ async function untilGone(cluster: Cluster, left: Map<string, Workspace>): Promis
         if (type === 'DELETED') gone(object);
         else if (object.status?.message !== before.status?.message) {
           left.set(object.metadata.uid, object);
-          say(`${sayObject(object)}: ${object.status?.message ?? ''}`);
+          say(`${formatObject(object)}: ${object.status?.message ?? ''}`);
         } else return;
         clearTimeout(timer);
         timer = setTimeout(giveUp, timeoutMs);
         if (left.size === 0) done.abort();
       })
       .finally(() => clearTimeout(timer));
-    if (stalled.signal.aborted && left.size > 0) throw notGone(cluster, [...left.values()].map(sayStanding));
+    if (stalled.signal.aborted && left.size > 0) throw notGone(cluster, [...left.values()].map(describeStanding));
   }
 }
 
-const sayStanding = (workspace: Workspace) =>
-  `${sayObject(workspace)} (${workspace.status?.message ?? 'no word of it'})`;
+const describeStanding = (workspace: Workspace) =>
+  `${formatObject(workspace)} (${workspace.status?.message ?? 'no word of it'})`;
 
 const notGone = ({ timeoutMs }: Cluster, left: readonly string[]) =>
   new InstallError(

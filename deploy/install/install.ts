@@ -8,10 +8,10 @@ import {
   type AnyObject,
   ConfigMap,
   Definition,
+  formatObject,
   Namespace,
   resourceOf,
   type Stage,
-  sayObject,
   stageOf,
   stages,
 } from './kinds.ts';
@@ -70,12 +70,12 @@ async function createOnce({ kube, say }: Cluster, object: KubernetesObject): Pro
   const resource = resourceOf(object);
   const found = await kube.get(resource, object.metadata);
   if (found) {
-    if (!found.metadata.deletionTimestamp) return say(`${sayObject(object)} is there and left as it is`);
-    throw new InstallError(`expected ${sayObject(object)} to stay, found it being deleted; wait until it is gone`);
+    if (!found.metadata.deletionTimestamp) return say(`${formatObject(object)} is there and left as it is`);
+    throw new InstallError(`expected ${formatObject(object)} to stay, found it being deleted; wait until it is gone`);
   }
   const labels = { ...object.metadata.labels, ...partOf };
   await kube.create(resource, { ...object, metadata: { ...object.metadata, labels } }, fieldManager);
-  say(`${sayObject(object)} made`);
+  say(`${formatObject(object)} made`);
 }
 
 async function apply({ kube, say }: Cluster, object: KubernetesObject): Promise<void> {
@@ -83,13 +83,13 @@ async function apply({ kube, say }: Cluster, object: KubernetesObject): Promise<
   if (object.kind === Definition.kind) assertStoredVersionsStay(before, object);
   try {
     const after = await kube.apply(resourceOf(object), object, { fieldManager, force: true });
-    if (!before) say(`${sayObject(object)} made`);
-    else if (before.metadata.resourceVersion !== after.metadata.resourceVersion) say(`${sayObject(object)} changed`);
+    if (!before) say(`${formatObject(object)} made`);
+    else if (before.metadata.resourceVersion !== after.metadata.resourceVersion) say(`${formatObject(object)} changed`);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const where = object.metadata.namespace === operatorNamespace ? '' : ' (is the account you use an admin?)';
     throw new InstallError(
-      `expected ${sayObject(object)} to be accepted, found ${error.status} ${error.message}${error.status === 403 ? where : ''}`,
+      `expected ${formatObject(object)} to be accepted, found ${error.status} ${error.message}${error.status === 403 ? where : ''}`,
     );
   }
 }
@@ -101,6 +101,6 @@ export function assertStoredVersionsStay(before: AnyObject | undefined, next: An
   const lost = storedVersions.filter((version) => !versions.some(({ name }) => name === version));
   if (lost.length === 0) return;
   throw new InstallError(
-    `expected ${sayObject(next)} to keep version ${lost.join(', ')}, in which objects are stored, found only ${versions.map(({ name }) => name).join(', ')}. Install a release that has both, write every object once, then take the old version out of status.storedVersions.`,
+    `expected ${formatObject(next)} to keep version ${lost.join(', ')}, in which objects are stored, found only ${versions.map(({ name }) => name).join(', ')}. Install a release that has both, write every object once, then take the old version out of status.storedVersions.`,
   );
 }

@@ -98,8 +98,10 @@ export function stageOf({ apiVersion, kind }: KubernetesObject): Stage {
 }
 
 /** "Trigger start-sync" */
-export const sayObject = ({ kind, metadata }: KubernetesObject) => `${kind} ${metadata.name}`;
+export const formatObject = ({ kind, metadata }: KubernetesObject) => `${kind} ${metadata.name}`;
 
 /** The same with its namespace. */
-export const sayPlace = (object: KubernetesObject) =>
-  object.metadata.namespace === undefined ? sayObject(object) : `${sayObject(object)} in ${object.metadata.namespace}`;
+export const formatPlace = (object: KubernetesObject) =>
+  object.metadata.namespace === undefined
+    ? formatObject(object)
+    : `${formatObject(object)} in ${object.metadata.namespace}`;

@@ -15,7 +15,7 @@ export function kubeconfigOf({ kubeconfig, context }: Where): KubeConfig {
     if (kubeconfig) config.loadFromFile(kubeconfig);
     else config.loadFromDefault();
   } catch (error) {
-    throw new UsageError(`expected a kubeconfig in ${from}, found: ${sayUnread(error)}`);
+    throw new UsageError(`expected a kubeconfig in ${from}, found: ${describeUnread(error)}`);
   }
   if (context) config.setCurrentContext(context);
   if (!config.getCurrentCluster()) {
@@ -31,7 +31,7 @@ export function kubeconfigOf({ kubeconfig, context }: Where): KubeConfig {
 }
 
 /** A parser of YAML quotes what it could not read, and tokens stand there. */
-function sayUnread(error: unknown): string {
+function describeUnread(error: unknown): string {
   const { reason, mark } = error as { reason?: string; mark?: { line: number } };
   if (reason && mark) return `${reason} in line ${mark.line + 1}`;
   return error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
 import type { Cluster } from './cluster.ts';
-import { type AnyObject, ApiServerSource, sayObject, Trigger } from './kinds.ts';
+import { type AnyObject, ApiServerSource, formatObject, Trigger } from './kinds.ts';
 import { servedAt } from './requirement.ts';
 import { type Named, type Touch, workersOn } from './workers.ts';
 
@@ -56,7 +56,7 @@ export async function runnable(cluster: Cluster, wanted: readonly AnyObject[]): 
     if (leftOut.size === 0 || (await isServed(cluster, platform))) continue;
     const named = [...leftOut]
       .filter(({ kind }) => kind === ApiServerSource.kind || kind === Trigger.kind)
-      .map(sayObject);
+      .map(formatObject);
     cluster.say(
       `${platform.name} is not there: ${platform.leftOut} (left out: ${named.join(', ')}); npm run cluster -- upgrade brings it in once it is`,
     );

@@ -4,7 +4,7 @@ import { InstallError } from './cluster.ts';
 import { clusterOf } from './connect.ts';
 import { kubeconfigOf } from './kubeconfig.ts';
 import { run } from './run.ts';
-import { sayTrouble } from './trouble.ts';
+import { describeTrouble } from './trouble.ts';
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -15,13 +15,13 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(usage);
     return 0;
   } catch (error) {
-    console.error(sayError(error));
+    console.error(describeError(error));
     return error instanceof UsageError ? 2 : 1;
   }
 }
 
 /** What an admin can act on in one line; anything else is a fault of this program and keeps its stack. */
-function sayError(error: unknown): unknown {
+function describeError(error: unknown): unknown {
   if (error instanceof InstallError || error instanceof UsageError) return error.message;
-  return sayTrouble(error) ?? error;
+  return describeTrouble(error) ?? error;
 }

@@ -3,7 +3,7 @@ import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { policyName } from '../../shared/rules/policy.ts';
 import { leaseName } from '../../shared/rules/slots.ts';
 import type { Cluster } from './cluster.ts';
-import { type AnyObject, anyOf, ConfigMap, Namespace, sayObject } from './kinds.ts';
+import { type AnyObject, anyOf, ConfigMap, formatObject, Namespace } from './kinds.ts';
 import { partOf } from './manifests.ts';
 import { removeAll } from './remove.ts';
 import { listOf } from './wait.ts';
@@ -19,10 +19,12 @@ export async function removeNamespace(cluster: Cluster, shipped: readonly AnyObj
   const lease = await kube.get(Lease, { namespace: operatorNamespace, name: leaseName });
   if (lease) await removeAll(cluster, [lease]);
   const others = await othersIn(cluster);
-  if (!isLabelled(namespace)) return say(`${sayObject(namespace)} is kept: we did not make it`);
+  if (!isLabelled(namespace)) return say(`${formatObject(namespace)} is kept: we did not make it`);
   if (others.length > 0) {
-    const names = others.slice(0, 5).map(sayObject).join(', ');
-    return say(`${sayObject(namespace)} is kept: it holds what is not ours: ${names}${others.length > 5 ? ', …' : ''}`);
+    const names = others.slice(0, 5).map(formatObject).join(', ');
+    return say(
+      `${formatObject(namespace)} is kept: it holds what is not ours: ${names}${others.length > 5 ? ', …' : ''}`,
+    );
   }
   await removeAll(cluster, [namespace]);
 }

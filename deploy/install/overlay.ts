@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { type Cluster, InstallError } from './cluster.ts';
 import { inventoryOf, obsoleteOf } from './inventory.ts';
-import { type AnyObject, Broker, KnativeService, sayObject } from './kinds.ts';
+import { type AnyObject, Broker, formatObject, KnativeService } from './kinds.ts';
 import { builtIn, isBuiltIn, projectFolder, readWanted } from './manifests.ts';
 import { servedAt } from './requirement.ts';
 
@@ -34,7 +34,7 @@ export async function overlayOf(cluster: Cluster): Promise<string> {
 function assertNoneOf([first, ...more]: readonly AnyObject[]): void {
   if (!first) return;
   throw new InstallError(
-    `expected to know which overlay is installed, found ${sayObject(first)}${more.length > 0 ? ` and ${more.length} more` : ''}, which would be removed, for neither ${builtIn.join(' nor ')} has it; name it with --overlay. Nothing was changed.`,
+    `expected to know which overlay is installed, found ${formatObject(first)}${more.length > 0 ? ` and ${more.length} more` : ''}, which would be removed, for neither ${builtIn.join(' nor ')} has it; name it with --overlay. Nothing was changed.`,
   );
 }
 

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import { labelSelector } from '../../shared/rules/selectors.ts';
 import type { Cluster } from './cluster.ts';
 import { InstallError } from './cluster.ts';
-import { type AnyObject, Definition, Deployment, Pod, resourceOf, sayObject, Trigger } from './kinds.ts';
+import { type AnyObject, Definition, Deployment, formatObject, Pod, resourceOf, Trigger } from './kinds.ts';
 import { knock, subscriptionsOf } from './subscriptions.ts';
 import { listOf, waitFor } from './wait.ts';
 
@@ -59,7 +59,7 @@ export async function untilUp(cluster: Cluster, wanted: KubernetesObject): Promi
   if (!isLate) return;
   const found = [...whyNot(object), ...(wanted.kind === Deployment.kind ? await podTroubles(cluster, wanted) : [])];
   throw new InstallError(
-    `expected ${sayObject(wanted)} to be ${type} within ${cluster.timeoutMs / 1000} s, found ${found.join('; ') || 'no word of it'}. Once that is mended run the same command again.`,
+    `expected ${formatObject(wanted)} to be ${type} within ${cluster.timeoutMs / 1000} s, found ${found.join('; ') || 'no word of it'}. Once that is mended run the same command again.`,
   );
 }
 

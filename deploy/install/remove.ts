@@ -1,7 +1,7 @@
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { labelSelector } from '../../shared/rules/selectors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
-import { type AnyObject, KnativeService, Pod, resourceOf, Service, sayObject } from './kinds.ts';
+import { type AnyObject, formatObject, KnativeService, Pod, resourceOf, Service } from './kinds.ts';
 import { partOf } from './manifests.ts';
 import { deleteAndWait, listOf, waitFor } from './wait.ts';
 
@@ -10,10 +10,10 @@ export async function removeAll(cluster: Cluster, objects: readonly AnyObject[])
   await Promise.all(
     objects.map(async (object) => {
       if (await deleteAndWait(cluster, resourceOf(object), object.metadata))
-        return cluster.say(`${sayObject(object)} removed`);
+        return cluster.say(`${formatObject(object)} removed`);
       const held = (await cluster.kube.get(resourceOf(object), object.metadata))?.metadata.finalizers ?? [];
       throw new InstallError(
-        `expected ${sayObject(object)} to be gone within ${cluster.timeoutMs / 1000} s, found it held by ${held.join(', ') || 'nobody'}; whoever set that has to take it off`,
+        `expected ${formatObject(object)} to be gone within ${cluster.timeoutMs / 1000} s, found it held by ${held.join(', ') || 'nobody'}; whoever set that has to take it off`,
       );
     }),
   );

@@ -1,6 +1,6 @@
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import type { Cluster } from './cluster.ts';
-import { type AnyObject, InMemoryChannel, Subscription, sayObject } from './kinds.ts';
+import { type AnyObject, formatObject, InMemoryChannel, Subscription } from './kinds.ts';
 import { removeAll } from './remove.ts';
 import { knock, subscriptionsOf } from './subscriptions.ts';
 import { listOf, waitFor } from './wait.ts';
@@ -43,7 +43,7 @@ export async function untilForgotten(cluster: Cluster, trigger: AnyObject): Prom
   const waits = { ...cluster, timeoutMs: Math.min(patienceMs, cluster.timeoutMs) };
   const { isLate, object } = await waitFor(waits, InMemoryChannel, ref, (found) => deadIn(found, alive).length === 0);
   if (!isLate || !object) return;
-  say(`${sayObject(object)} keeps ${deadIn(object, alive).length} dead subscribers; its controller makes it anew`);
+  say(`${formatObject(object)} keeps ${deadIn(object, alive).length} dead subscribers; its controller makes it anew`);
   await kube.delete(InMemoryChannel, ref);
   await waitFor(
     waits,

@@ -7,7 +7,7 @@ import { deleteObjects } from './delete-objects.ts';
 import { assertNoWorkspace, deleteWorkspaces, isOfWorkspace } from './delete-workspaces.ts';
 import { kindsDefinedBy, removeFinalizers } from './finalizers.ts';
 import { inventoryOf } from './inventory.ts';
-import { type AnyObject, DataVolume, sayPlace } from './kinds.ts';
+import { type AnyObject, DataVolume, formatPlace } from './kinds.ts';
 import { removeNamespace } from './namespace.ts';
 import { removeAll, removeFunctions } from './remove.ts';
 import { removeTriggers } from './triggers.ts';
@@ -41,7 +41,7 @@ export async function uninstall(cluster: Cluster, options: UninstallOptions): Pr
   for (const definition of going(definitions, options)) await deleteObjects(cluster, definition, { hasFunctions });
   await removeAll(cluster, inventory.sources);
   await warnOfAttempts(cluster);
-  await sayMachines(cluster, definitions);
+  await formatMachines(cluster, definitions);
   await freeObjects(cluster, definitions);
   await removeTriggers(cluster, inventory.triggers);
   await removeFunctions(cluster, inventory.functions);
@@ -95,7 +95,7 @@ async function assertCanGo(cluster: Cluster, definitions: readonly AnyObject[], 
     ...(others.length > 0 && options.deleteCrds ? ['--delete-images'] : []),
   ];
   throw new InstallError(
-    `expected no object of ours to be left, found ${sayPlace(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: ${because.of}. Nothing was taken down: add ${add.join(' and ')}, or leave out ${options.deleteCrds ? '--delete-crds' : '--delete-images'}.`,
+    `expected no object of ours to be left, found ${formatPlace(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: ${because.of}. Nothing was taken down: add ${add.join(' and ')}, or leave out ${options.deleteCrds ? '--delete-crds' : '--delete-images'}.`,
   );
 }
 
@@ -106,7 +106,7 @@ async function assertNothingOnOpenStack({ kube }: Cluster, definitions: readonly
   if (!first) return;
   const names = definitions.map(({ metadata }) => metadata.name).join(',');
   throw new InstallError(
-    `expected nothing of ours to be left on OpenStack, found ${sayPlace(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: with no function there nobody takes it down. Nothing was taken down: kubectl delete ${names} --all --all-namespaces does it.`,
+    `expected nothing of ours to be left on OpenStack, found ${formatPlace(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: with no function there nobody takes it down. Nothing was taken down: kubectl delete ${names} --all --all-namespaces does it.`,
   );
 }
 
@@ -131,7 +131,7 @@ async function warnOfAttempts({ kube, say }: Cluster): Promise<void> {
   );
 }
 
-async function sayMachines(cluster: Cluster, definitions: readonly AnyObject[]): Promise<void> {
+async function formatMachines(cluster: Cluster, definitions: readonly AnyObject[]): Promise<void> {
   const { machines } = await keptOf(cluster, definitions);
   if (machines.length === 0) return;
   const what = machines.length === 1 ? '1 machine stays' : `${machines.length} machines stay`;

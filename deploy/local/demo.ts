@@ -7,7 +7,7 @@ import { optionsOf, UsageError } from './terminal/arguments.ts';
 import { logAbove } from './terminal/log-above.ts';
 import { endWithReader, isLive, lookOf } from './terminal/output.ts';
 import { lineOf, type Span, styled } from './terminal/paint.ts';
-import { saySeconds } from './terminal/quantities.ts';
+import { formatSeconds } from './terminal/quantities.ts';
 import { screenOn } from './terminal/screen.ts';
 import { stopSignals } from './terminal/stop-signals.ts';
 
@@ -148,7 +148,7 @@ const lineProgress = (out: WriteStream): Progress => ({
   close: () => {},
 });
 
-const timeOf = (elapsedMs: number) => `+${saySeconds(elapsedMs)}`.padStart(7);
+const timeOf = (elapsedMs: number) => `+${formatSeconds(elapsedMs)}`.padStart(7);
 
 const commandSpans = (command: string, elapsedMs: number): Span[] => [
   styled('dim', `${timeOf(elapsedMs)}  `),

@@ -13,7 +13,7 @@ import { credentialsFor, siteCredentials } from './roles/credentials.ts';
 import { jobName } from './roles/job-name.ts';
 import { machineLabel } from './roles/metadata.ts';
 import { unreached } from './roles/reach.ts';
-import { hasRolesToRun, type RoleObject, type Roles, rolesOf, type Skipped, saySkipped } from './roles/roles.ts';
+import { describeSkipped, hasRolesToRun, type RoleObject, type Roles, rolesOf, type Skipped } from './roles/roles.ts';
 import { deployRolesOf } from './roles/roles-of-machine.ts';
 import { standingOf as standingOfRoles } from './roles/standing.ts';
 import { component, failed, type Stage, type Standing, skipped, standingOf, waiting } from './stage.ts';
@@ -53,7 +53,7 @@ function gone(observed: Observed): Stage | undefined {
 }
 
 function notRun(observed: Observed, vms: readonly WorkspaceMachine[], because: Skipped): Stage {
-  const standing = { ...skipped(saySkipped(because)), reason: because };
+  const standing = { ...skipped(describeSkipped(because)), reason: because };
   return {
     condition: 'AnsibleSkipped',
     writes: [...takenBack(observed), ...ofOthers(observed, vms)],

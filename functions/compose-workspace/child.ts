@@ -43,7 +43,7 @@ export function make(observed: Observed, child: Child, found: KubernetesObject |
     return {
       writes: [],
       found,
-      obstacle: { reason: 'Terminating', message: sayLeaving(resource, found), isFinal: false },
+      obstacle: { reason: 'Terminating', message: describeLeaving(resource, found), isFinal: false },
     };
   }
   const refused = refusal(observed, resource, ref);
@@ -58,7 +58,7 @@ export const nameOf = ({ kind }: Pick<Resource, 'kind'>, { namespace, name }: Ob
   `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 
 /** Why something that was deleted is still there. */
-export function sayLeaving(resource: Pick<Resource, 'kind'>, { metadata }: KubernetesObject): string {
+export function describeLeaving(resource: Pick<Resource, 'kind'>, { metadata }: KubernetesObject): string {
   const { finalizers = [] } = metadata;
   const holders = finalizers.length > 0 ? `, held by ${finalizers.join(', ')}` : '';
   return `${nameOf(resource, metadata)} is being deleted${holders}.`;

@@ -7,7 +7,7 @@ import { namespaceOf, ownerAmong } from '../../shared/rules/workspace.ts';
 import { beyondCapabilities } from './capabilities.ts';
 import { type Child, make } from './child.ts';
 import { deploymentChild, podsOf } from './deployment.ts';
-import { isHalted, isLeftOut, sayLeftOut } from './ignored.ts';
+import { describeLeftOut, isHalted, isLeftOut } from './ignored.ts';
 import type { Observed } from './observed.ts';
 import { crashing, isCurrent, type PodTrouble, podTrouble } from './pods.ts';
 import {
@@ -53,7 +53,7 @@ function lookAt(observed: Observed, cluster: ContainerCluster): Pick<Stage, 'wri
   const { name } = cluster;
   const found = inside?.deployments.find(({ metadata }) => metadata.name === name);
   const isOurs = found !== undefined && ownerAmong(workspace, found) === 'ours';
-  if (!isOurs && isLeftOut(cluster, policy)) return { writes: [], standing: skipped(sayLeftOut) };
+  if (!isOurs && isLeftOut(cluster, policy)) return { writes: [], standing: skipped(describeLeftOut) };
   const why = beyondCapabilities(cluster, policy) ?? takenVolume(observed, cluster);
   if (why && !isOurs) return { writes: [], standing: why };
   const deployment = make(observed, deploymentChild(observed, cluster), found);
@@ -124,7 +124,7 @@ function standingOfDeployment(observed: Observed, cluster: ContainerCluster, fou
   if (isUp) return ready('Available', 'Its containers run.');
   const { reason, message } = podTrouble(pods) ?? {};
   return isOverdue
-    ? failed(reason ?? overdue, message ?? sayOverdue(observed, cluster, pods))
+    ? failed(reason ?? overdue, message ?? describeOverdue(observed, cluster, pods))
     : provisioning(reason ?? 'Starting', message ?? 'Its containers are being started.');
 }
 
@@ -162,7 +162,7 @@ function downSinceMs({ workspace, nowMs }: Observed, { metadata }: Pod): number 
   return Math.max(saidMs || 0, Date.parse(metadata.creationTimestamp));
 }
 
-function sayOverdue({ workspace }: Observed, { name }: ContainerCluster, pods: readonly Pod[]): string {
+function describeOverdue({ workspace }: Observed, { name }: ContainerCluster, pods: readonly Pod[]): string {
   const pod = pods.find(isCurrent)?.metadata.name;
   const [called, found] = pod === undefined ? ['It', `deployment ${name}`] : [`Pod ${pod}`, `pod ${pod}`];
   const namespace = namespaceOf(workspace.metadata.name);

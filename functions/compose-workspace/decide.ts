@@ -13,7 +13,7 @@ import { imageRefOf } from './images.ts';
 import { foundProvider, providerIn } from './networks.ts';
 import type { Observed } from './observed.ts';
 import { type Plan, planOf } from './plan.ts';
-import { type Finding, findingOf, sayCount, stand, summary } from './standing.ts';
+import { type Finding, findingOf, formatCount, stand, summary } from './standing.ts';
 import { teardown } from './teardown.ts';
 
 /**
@@ -79,7 +79,7 @@ function standing(observed: Observed, { stages }: Plan): Action[] {
       findings: [valid, ...stages.map(findingOf)],
       fields: {
         components,
-        ready: sayCount(components),
+        ready: formatCount(components),
         namespace: namespaceOf(workspace.metadata.name),
         ...(hasNetworks && (foundProvider(observed) || stages.some(hasMadeNetworks))
           ? { networkProvider: providerIn(observed) }

@@ -1,5 +1,5 @@
 import type { ContainerCluster, WorkspaceContainer, WorkspaceSpec } from '../../shared/resources/pelotech/workspace.ts';
-import { duplicatesOf, notALabel, sayAmong, sayTwice } from './faults-names.ts';
+import { describeAmong, describeTwice, duplicatesOf, notALabel } from './faults-names.ts';
 
 /** Container clusters and volumes that cannot be. */
 export function clusterFaults(
@@ -20,16 +20,16 @@ function faultsIn(cluster: ContainerCluster, volumes: ReadonlySet<string>, provi
   const { containers, interfaces = [] } = cluster;
   const names = containers.map(({ name }) => name);
   const ports = containers.flatMap(({ portMappings = [] }) => portMappings);
-  const sayPort = (port: number | undefined, protocol = 'tcp') => `${port}/${protocol.toLowerCase()}`;
+  const formatPort = (port: number | undefined, protocol = 'tcp') => `${port}/${protocol.toLowerCase()}`;
   const hostPorts = ports.filter(({ hostPort }) => hostPort !== undefined);
   return [
     ...names.flatMap((name) => notALabel(`${called}: containers`, name)),
-    ...duplicatesOf(names).map((name) => sayTwice(`${called}: containers`, name)),
+    ...duplicatesOf(names).map((name) => describeTwice(`${called}: containers`, name)),
     ...containers.flatMap((container) => mountFaults(called, container, volumes)),
-    ...duplicatesOf(ports.map(({ containerPort, protocol }) => sayPort(containerPort, protocol))).map(
+    ...duplicatesOf(ports.map(({ containerPort, protocol }) => formatPort(containerPort, protocol))).map(
       (port) => `${called}: expected each containerPort once, found ${port} twice; its containers share one address.`,
     ),
-    ...duplicatesOf(hostPorts.map(({ hostPort, protocol }) => sayPort(hostPort, protocol))).map(
+    ...duplicatesOf(hostPorts.map(({ hostPort, protocol }) => formatPort(hostPort, protocol))).map(
       (port) => `${called}: expected each hostPort once, found ${port} twice.`,
     ),
     // The name of a Service begins with a letter (RFC 1035).
@@ -54,7 +54,7 @@ function mountFaults(
       .filter((mount) => !volumes.has(mount.name))
       .map(
         (mount) =>
-          `${called}: container ${name}: expected a volume of this workspace${sayAmong(volumes)}, found ${mount.name}.`,
+          `${called}: container ${name}: expected a volume of this workspace${describeAmong(volumes)}, found ${mount.name}.`,
       ),
     ...duplicatesOf(volumeMounts.map(({ containerPath }) => containerPath)).map(
       (path) => `${called}: container ${name}: expected each containerPath once, found ${path} twice.`,

@@ -6,7 +6,7 @@ export function nameFaults({ vms = [], containerClusters = [], volumes = [], net
   const lists = { vms, containerClusters, volumes, networks };
   const illegal = Object.entries(lists).flatMap(([field, list]) => list.flatMap(({ name }) => notALabel(field, name)));
   const twice = Object.entries(lists).flatMap(([field, list]) =>
-    duplicatesOf(list.map(({ name }) => name)).map((name) => sayTwice(field, name)),
+    duplicatesOf(list.map(({ name }) => name)).map((name) => describeTwice(field, name)),
   );
   const machines = new Set(vms.map(({ name }) => name));
   const both = containerClusters
@@ -35,10 +35,10 @@ export const notALabel = (field: string, name: string): string[] =>
     ? []
     : [`${field}: expected a name of at most 63 lower case letters, digits and "-", found ${JSON.stringify(name)}.`];
 
-export const sayTwice = (field: string, name: string) => `${field}: expected each name once, found ${name} twice.`;
+export const describeTwice = (field: string, name: string) => `${field}: expected each name once, found ${name} twice.`;
 
 /** What there is to choose from, behind what was expected. */
-export const sayAmong = (names: Iterable<string>) => {
+export const describeAmong = (names: Iterable<string>) => {
   const all = [...names];
   return all.length > 0 ? ` (${all.slice(0, 8).join(', ')}${all.length > 8 ? ', …' : ''})` : ', which has none';
 };

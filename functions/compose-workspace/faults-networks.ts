@@ -1,7 +1,7 @@
 import type { WorkspaceInterface, WorkspaceNetwork, WorkspaceSpec } from '../../shared/resources/pelotech/workspace.ts';
 import { type Cidr, isInNetworkOf, parseCidr, parseIp, unusable } from '../../shared/rules/ip-address.ts';
 import { bareAddress, freeAddress, type Member, membersOf } from './addresses.ts';
-import { duplicatesOf, sayAmong } from './faults-names.ts';
+import { describeAmong, duplicatesOf } from './faults-names.ts';
 
 /** Networks and addresses that cannot be. IPv4 alone: of IPv6 it is said that it is not there yet. */
 export function networkFaults(spec: WorkspaceSpec, provider: 'kube-ovn' | 'bridge'): string[] {
@@ -105,7 +105,7 @@ function interfaceFault(
   const found = networks.find(({ name }) => name === network);
   if (!found)
     return [
-      `${called}: expected a network of this workspace${sayAmong(networks.map(({ name }) => name))}, found ${network}.`,
+      `${called}: expected a network of this workspace${describeAmong(networks.map(({ name }) => name))}, found ${network}.`,
     ];
   if (ipAddress === undefined) return [];
   const address = parseCidr(ipAddress);

@@ -13,4 +13,5 @@ export const isLeftOut = ({ ignoreOnDeploy }: Ignorable, { values }: Policy) =>
 export const isHalted = ({ ignoreOnDeploy }: Ignorable, { values }: Policy) =>
   ignoreOnDeploy === true && values.ignoreOnDeploy === 'Halt';
 
-export const sayLeftOut = "Not made, because its ignoreOnDeploy is true and the policy's ignoreOnDeploy says Skip.";
+export const describeLeftOut =
+  "Not made, because its ignoreOnDeploy is true and the policy's ignoreOnDeploy says Skip.";

@@ -65,7 +65,7 @@ function lookAt(observed: Observed, name: string): Look {
   const image = images.get(keyOf(ref));
   const look = (standing: Standing, writes: Action[] = []): Look => ({ name, writes, standing });
   if (!isUsable(image) && machines.every((machine) => hasDisk(observed, machine))) {
-    const message = `VMDiskImage ${keyOf(ref)} ${sayLost(image)}; the disks were cloned before.`;
+    const message = `VMDiskImage ${keyOf(ref)} ${describeLost(image)}; the disks were cloned before.`;
     return look(ready('DiskCloned', message));
   }
   if (image) return look(standingOfImage(image, machines));
@@ -126,7 +126,7 @@ const hasDisk = ({ inside }: Observed, { name, backingVMDiskImage }: WorkspaceMa
       status?.rootDisk?.cloned !== undefined,
   ) === true;
 
-const sayLost = (image: VMDiskImage | undefined) => {
+const describeLost = (image: VMDiskImage | undefined) => {
   if (!image) return 'is gone';
   return image.metadata.deletionTimestamp ? 'is being deleted' : `is ${image.status?.phase ?? 'not there yet'}`;
 };

@@ -9,7 +9,7 @@ import { conditionOf } from '../../shared/rules/conditions.ts';
 import { namespaceOf, ownerAmong } from '../../shared/rules/workspace.ts';
 import { networksOf, routesOf } from './addresses.ts';
 import { type Child, make } from './child.ts';
-import { isLeftOut, sayLeftOut } from './ignored.ts';
+import { describeLeftOut, isLeftOut } from './ignored.ts';
 import { imageRefOf, isUsable } from './images.ts';
 import { providerIn } from './networks.ts';
 import type { Observed } from './observed.ts';
@@ -43,7 +43,7 @@ function lookAt(observed: Observed, machine: WorkspaceMachine): Pick<Stage, 'wri
   const { workspace, policy, inside, images } = observed;
   const found = inside?.machines.find(({ metadata }) => metadata.name === machine.name);
   const isOurs = found !== undefined && ownerAmong(workspace, found) === 'ours';
-  if (!isOurs && isLeftOut(machine, policy)) return { writes: [], standing: skipped(sayLeftOut) };
+  if (!isOurs && isLeftOut(machine, policy)) return { writes: [], standing: skipped(describeLeftOut) };
   const child = machineChild(observed, machine);
   const hasImage = isUsable(images.get(keyOf(imageRefOf(observed, machine.backingVMDiskImage))));
   if (isOurs && found.spec.vmDiskImageRef.name !== machine.backingVMDiskImage) {

@@ -36,7 +36,7 @@ export function podTrouble(pods: readonly Pod[]): PodTrouble | undefined {
       const { name, state } = container;
       const { waiting } = state ?? {};
       if (!waiting?.reason || isOnItsWay.has(waiting.reason)) continue;
-      const before = sayExit(container, 'It ended');
+      const before = describeExit(container, 'It ended');
       return {
         reason: lasting[waiting.reason] ?? waiting.reason,
         message:
@@ -61,7 +61,7 @@ export function crashing(
   const isSteady = ({ state }: Container) => nowMs - startedMs(state) >= steadyMs;
   for (const pod of pods.filter(isCurrent)) {
     const container = pod.status?.containerStatuses.find((one) => hasEnded(one) && !isSteady(one));
-    if (container) return { pod, trouble: sayCrash(pod, container) };
+    if (container) return { pod, trouble: describeCrash(pod, container) };
   }
   return undefined;
 }
@@ -72,15 +72,15 @@ const hasEnded = ({ restartCount, state }: Container) =>
 /** NaN for what does not run. */
 const startedMs = (state: Container['state']) => Date.parse(state?.running?.startedAt ?? '');
 
-function sayCrash({ metadata: { name: pod, namespace } }: Pod, container: Container): PodTrouble {
+function describeCrash({ metadata: { name: pod, namespace } }: Pod, container: Container): PodTrouble {
   const { name, restartCount } = container;
   const often = restartCount === 1 ? 'once' : `${restartCount} times`;
-  const message = `Container ${name} of Pod ${pod} was restarted ${often}.${sayExit(container, 'It last ended')} See kubectl logs ${pod} -c ${name} -n ${namespace} --previous.`;
+  const message = `Container ${name} of Pod ${pod} was restarted ${often}.${describeExit(container, 'It last ended')} See kubectl logs ${pod} -c ${name} -n ${namespace} --previous.`;
   return { reason: crashLoopBackOff, message };
 }
 
 /** " It ended with exit code 1 (Error)." */
-function sayExit({ state, lastState }: Container, ended: string): string {
+function describeExit({ state, lastState }: Container, ended: string): string {
   const exit = state?.terminated ?? lastState?.terminated;
   return exit ? ` ${ended} with exit code ${exit.exitCode}${exit.reason ? ` (${exit.reason})` : ''}.` : '';
 }

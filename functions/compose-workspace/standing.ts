@@ -43,20 +43,20 @@ export function findingOf({ condition, components, obstacle }: Stage): Finding {
     return { type: condition, status: 'True', reason, message };
   }
   const cause = components.find(({ phase }) => phase === 'Failed') ?? components.find((one) => !isWell(one));
-  if (cause) return { type: condition, status: 'False', reason: cause.reason, message: sayComponent(cause) };
+  if (cause) return { type: condition, status: 'False', reason: cause.reason, message: formatComponent(cause) };
   if (obstacle) return { type: condition, status: 'False', reason: obstacle.reason, message: obstacle.message };
   return components.length > 0
-    ? { type: condition, status: 'True', reason: 'Ready', message: `${sayCount(components)} ready.` }
+    ? { type: condition, status: 'True', reason: 'Ready', message: `${formatCount(components)} ready.` }
     : { type: condition, status: 'True', reason: none, message: 'The workspace has none.' };
 }
 
 /** Of a stage that a workspace has no parts for. */
 const none = 'None';
 
-const sayComponent = ({ kind, name, message }: Component) => `${kind} ${name}: ${message}`;
+const formatComponent = ({ kind, name, message }: Component) => `${kind} ${name}: ${message}`;
 
 /** "5/7": what the policy leaves out is not counted. */
-export const sayCount = (components: readonly Component[]) => {
+export const formatCount = (components: readonly Component[]) => {
   const counted = components.filter(({ phase }) => phase !== 'Skipped');
   return `${counted.filter(({ phase }) => phase === 'Ready').length}/${counted.length}`;
 };
@@ -65,12 +65,12 @@ export const sayCount = (components: readonly Component[]) => {
 export function summary(stages: readonly Stage[]): Pick<WorkspaceStanding, 'phase' | 'reason' | 'message'> {
   const components = stages.flatMap((stage) => stage.components);
   const broken = components.find(({ phase }) => phase === 'Failed');
-  if (broken) return { phase: 'Failed', reason: broken.reason, message: sayComponent(broken) };
+  if (broken) return { phase: 'Failed', reason: broken.reason, message: formatComponent(broken) };
   const obstacle = stages.map((stage) => stage.obstacle).find((one) => one !== undefined);
   const open = components.find((one) => !isWell(one));
-  if (open) return { phase: 'Provisioning', reason: open.reason, message: sayComponent(open) };
+  if (open) return { phase: 'Provisioning', reason: open.reason, message: formatComponent(open) };
   if (obstacle) return { phase: obstacle.isFinal ? 'Failed' : 'Provisioning', ...obstacle };
-  return { phase: 'Ready', reason: 'Ready', message: `All components are ready (${sayCount(components)}).` };
+  return { phase: 'Ready', reason: 'Ready', message: `All components are ready (${formatCount(components)}).` };
 }
 
 /**

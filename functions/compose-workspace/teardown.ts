@@ -13,7 +13,7 @@ import { type Component, Workspace, workspaceFinalizer } from '../../shared/reso
 import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { ownerAmong } from '../../shared/rules/workspace.ts';
-import { sayLeaving } from './child.ts';
+import { describeLeaving } from './child.ts';
 import { homeStage, untilSettled } from './home.ts';
 import type { Observed } from './observed.ts';
 import { component } from './stage.ts';
@@ -93,11 +93,11 @@ function say(observed: Observed, rest: readonly Rest[]): Action[] {
     component(kind, object.metadata.name, {
       phase: 'Terminating',
       reason: 'Terminating',
-      message: sayRest(resource, object),
+      message: describeRest(resource, object),
     }),
   );
   const stuck = rest.find(({ object }) => object.metadata.deletionTimestamp !== undefined) ?? rest[0];
-  return stillThere(observed, components, stuck && sayRest(stuck.resource, stuck.object));
+  return stillThere(observed, components, stuck && describeRest(stuck.resource, stuck.object));
 }
 
 function stillThere({ workspace, nowMs }: Observed, components: Component[], because: string | undefined): Action[] {
@@ -115,8 +115,8 @@ function stillThere({ workspace, nowMs }: Observed, components: Component[], bec
 }
 
 /** A Namespace says of itself what is left in it. */
-function sayRest(resource: Resource, object: KubernetesObject): string {
+function describeRest(resource: Resource, object: KubernetesObject): string {
   const { conditions = [] } = resource === Namespace ? ((object as Namespace).status ?? {}) : {};
   const left = conditions.filter(({ status }) => status === 'True').map(({ message }) => message);
-  return [sayLeaving(resource, object), ...left].join(' ');
+  return [describeLeaving(resource, object), ...left].join(' ');
 }

@@ -6,7 +6,7 @@ import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { downloadShareOf } from '../../shared/rules/download-share.ts';
 import { basisOf, startsOf } from '../../shared/rules/forecast.ts';
-import { type Policy, sayFault } from '../../shared/rules/policy.ts';
+import { describeFault, type Policy } from '../../shared/rules/policy.ts';
 import { policyEntries, strayEntries } from '../../shared/rules/policy-entries.ts';
 import { dueAtMs, isKept } from '../../shared/rules/pruning.ts';
 import { byPlace, grantKeys, isQueued, placeOf } from '../../shared/rules/queue.ts';
@@ -104,7 +104,7 @@ function imageRow(
 }
 
 const policyRows = ({ configMap, policy }: Seen): ClusterRow['policy'] => [
-  ...policyEntries(configMap, policy).map((entry) => ({ ...entry, fault: entry.fault && sayFault(entry.fault) })),
+  ...policyEntries(configMap, policy).map((entry) => ({ ...entry, fault: entry.fault && describeFault(entry.fault) })),
   ...strayEntries(configMap).map((entry) => ({
     ...entry,
     isSet: true,

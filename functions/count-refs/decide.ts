@@ -5,10 +5,10 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { traceOf } from '../../shared/rules/image-status.ts';
 import { traceOfMachine } from '../../shared/rules/machine-trace.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
-import { referencesAmong, sayReference } from '../../shared/rules/references.ts';
+import { formatReference, referencesAmong } from '../../shared/rules/references.ts';
 import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { toTime } from '../../shared/rules/time.ts';
-import { isMadeForWorkspaces, sayWorkspace, waitingAmong } from '../../shared/rules/workspace-images.ts';
+import { formatWorkspace, isMadeForWorkspaces, waitingAmong } from '../../shared/rules/workspace-images.ts';
 
 /** An image, or the name of one that is not there, and who names it. */
 export interface Observed {
@@ -78,7 +78,7 @@ function count({ image, machines, workspaces, policy, nowMs }: Observed): Action
   if (!image?.status?.phase && !image?.metadata.deletionTimestamp) return [];
   const using = referencesAmong(machines, policy);
   const waiting = waitingAmong(workspaces, image.metadata, { machines: using, policy });
-  const users = [...using.map(sayReference), ...waiting.map(sayWorkspace)];
+  const users = [...using.map(formatReference), ...waiting.map(formatWorkspace)];
   const references = { count: users.length, by: users.slice(0, mostNamed) };
   const { references: before, unreferencedSince: since, phase } = image.status ?? {};
   const isUnused = users.length === 0;

@@ -3,7 +3,7 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { isAdopting } from '../../shared/rules/adoption.ts';
 import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
-import { sayDuration } from '../../shared/rules/duration.ts';
+import { formatDuration } from '../../shared/rules/duration.ts';
 import { refusals } from '../../shared/rules/failure-reasons.ts';
 import { transition } from '../../shared/rules/image-status.ts';
 import { isValid } from '../../shared/rules/policy.ts';
@@ -80,7 +80,7 @@ function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] 
     return [...transition(image, { to: 'Failed', reason: failure.reason, message, nowMs, fields }), ...measures];
   }
   const waitMs = backoffMs(attempt, retryBackoffDuration, maxRetryBackoffDuration);
-  const message = `${sentence(failure.message)} Next attempt in ${sayDuration(waitMs)}.`;
+  const message = `${sentence(failure.message)} Next attempt in ${formatDuration(waitMs)}.`;
   const fields = { attempts: counted, nextAttemptAt: toMicroTime(nowMs + waitMs) };
   return [...transition(image, { to: 'Retrying', reason: failure.reason, message, nowMs, fields }), ...measures];
 }

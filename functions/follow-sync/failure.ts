@@ -2,7 +2,7 @@ import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { Pod } from '../../shared/resources/core/pod.ts';
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
-import { sayDuration } from '../../shared/rules/duration.ts';
+import { formatDuration } from '../../shared/rules/duration.ts';
 import type { AttemptFailure } from '../../shared/rules/failure-reasons.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
 
@@ -122,15 +122,15 @@ const hasNotStarted: Check = (attempt) => {
     .map((condition) => [condition?.reason, condition?.message].filter(Boolean).join(': '))
     .find(Boolean);
   const what = isWaiting ? 'scratch space' : 'download';
-  const within = `startTimeout (${sayDuration(policy.values.startTimeout)})`;
-  const message = `No ${what} within ${within}; CDI says: ${found ?? 'nothing'}.${sayCertificates(attempt)}`;
+  const within = `startTimeout (${formatDuration(policy.values.startTimeout)})`;
+  const message = `No ${what} within ${within}; CDI says: ${found ?? 'nothing'}.${formatCertificates(attempt)}`;
   return { reason: 'NotStarted', message, isFinal: false, isUncounted: true };
 };
 
 const takesTooLong: Check = ({ nowMs, image, policy }) =>
   elapsed(nowMs, image) < policy.values.syncTimeout
     ? undefined
-    : again('SyncTimeout', `Not done within syncTimeout (${sayDuration(policy.values.syncTimeout)}).`);
+    : again('SyncTimeout', `Not done within syncTimeout (${formatDuration(policy.values.syncTimeout)}).`);
 
 const checks: readonly Check[] = [
   isGone,
@@ -211,7 +211,7 @@ export function waitingSince(attempt: Pick<Attempt, 'image' | 'dataVolume' | 'po
 }
 
 /** CDI never reports a missing ConfigMap with certificates: only an Event of the Pod does. */
-export const sayCertificates = ({ image: { metadata, spec }, dataVolume }: Pick<Attempt, 'image' | 'dataVolume'>) =>
+export const formatCertificates = ({ image: { metadata, spec }, dataVolume }: Pick<Attempt, 'image' | 'dataVolume'>) =>
   spec.certConfigMap && conditionOf(dataVolume?.status?.conditions, 'Running')?.reason === 'ContainerCreating'
     ? ` The importer needs ConfigMap ${metadata.namespace}/${spec.certConfigMap} (certConfigMap): check that it exists.`
     : '';

@@ -3,8 +3,8 @@ import { imageUidLabel, useRevision, VMDiskImage } from '../../shared/resources/
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
-import { sayDuration } from '../../shared/rules/duration.ts';
-import { recordEvent, sayWhy, traceOf, transition } from '../../shared/rules/image-status.ts';
+import { formatDuration } from '../../shared/rules/duration.ts';
+import { describeWhy, recordEvent, traceOf, transition } from '../../shared/rules/image-status.ts';
 import { lasted } from '../../shared/rules/lasted.ts';
 import { snapshotName } from '../../shared/rules/names.ts';
 import { isValid } from '../../shared/rules/policy.ts';
@@ -36,7 +36,7 @@ export function snapshotting(observed: Observed): Action[] {
   if (snapshot && (isOfAnother || isLost(snapshot))) return inTheWay(observed, snapshot);
   if (isValid(policy, 'snapshotTimeout') && nowMs - sinceMs(image, dataVolume) >= policy.values.snapshotTimeout) {
     const found = snapshot?.status?.error?.message ?? 'no error';
-    const within = `within snapshotTimeout (${sayDuration(policy.values.snapshotTimeout)})`;
+    const within = `within snapshotTimeout (${formatDuration(policy.values.snapshotTimeout)})`;
     return snapshotFailed(
       observed,
       'SnapshotTimeout',
@@ -54,10 +54,10 @@ const keptUntil =
 function saysError({ image, nowMs }: Observed, { status }: VolumeSnapshot): Action[] {
   if (status?.error) {
     const message = `${isWaiting} The snapshotter says: ${sentence(status.error.message)}`;
-    return sayWhy(image, { reason: 'SnapshotError', message, nowMs });
+    return describeWhy(image, { reason: 'SnapshotError', message, nowMs });
   }
   if (conditionOf(image.status?.conditions, 'Ready')?.reason !== 'SnapshotError') return [];
-  return sayWhy(image, { reason: 'Downloaded', message: isWaiting, nowMs }, 'Normal');
+  return describeWhy(image, { reason: 'Downloaded', message: isWaiting, nowMs }, 'Normal');
 }
 
 /**

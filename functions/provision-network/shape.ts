@@ -1,6 +1,6 @@
 import type { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
 import type { Subnet, SubnetShape } from '../../shared/resources/openstack/network.ts';
-import { type Cidr, parseCidr, parseIp, sayIp } from '../../shared/rules/ip-address.ts';
+import { type Cidr, formatIp, parseCidr, parseIp } from '../../shared/rules/ip-address.ts';
 import { canonical } from '../../shared/rules/status-changes.ts';
 
 type Spec = VirtualNetwork['spec'];
@@ -26,7 +26,7 @@ const comparable = (value: unknown): string => {
   if (typeof value === 'object' && value !== null)
     return canonical(Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, comparable(inner)])));
   const ip = typeof value === 'string' ? parseIp(value) : undefined;
-  return ip ? sayIp(ip) : canonical(value);
+  return ip ? formatIp(ip) : canonical(value);
 };
 
 /**
@@ -46,5 +46,5 @@ function endsOf({ version, address, length }: Cidr, gatewayIP: string | undefine
   const [first, last] = [base + 1n, version === 4 ? top - 1n : top];
   const gateway = (gatewayIP === undefined ? undefined : parseIp(gatewayIP)?.address) ?? first;
   const [from, to] = [gateway === first ? first + 1n : first, gateway === last ? last - 1n : last];
-  return [sayIp({ version, address: from }), sayIp({ version, address: to })];
+  return [formatIp({ version, address: from }), formatIp({ version, address: to })];
 }

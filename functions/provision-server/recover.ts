@@ -4,7 +4,7 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { backoffMs } from '../../shared/rules/backoff.ts';
 import { callsFor, cloudReady, isNotSo, standOnCloud } from '../../shared/rules/cloud-status.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
-import { sayDuration } from '../../shared/rules/duration.ts';
+import { formatDuration } from '../../shared/rules/duration.ts';
 import { isValid, type Policy } from '../../shared/rules/policy.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
 import { toTime } from '../../shared/rules/time.ts';
@@ -24,7 +24,7 @@ export function failedBoot(observed: Observed, found: Found, server: Server): Ac
   const { retryBackoffDuration, maxRetryBackoffDuration } = policy.values;
   const next = toTime(nowMs + backoffMs(attempts, retryBackoffDuration, maxRetryBackoffDuration));
   const failure = sentence((server.fault?.message ?? '').trim() || 'Nova does not say why');
-  const message = sayFailedBoot(failure, next);
+  const message = describeFailedBoot(failure, next);
   const standing = {
     phase: 'Failed',
     isReady: false,
@@ -45,7 +45,7 @@ const isYetUntold = ({ fault, updated }: Server, nowMs: number) =>
   !fault?.message && nowMs - Date.parse(updated) < 10_000;
 
 /** What is said as long as another boot is waited for. */
-export const sayFailedBoot = (failure: string, next: string | undefined) =>
+export const describeFailedBoot = (failure: string, next: string | undefined) =>
   `The server could not be booted: ${failure} It is tried again at ${next}.`;
 
 /** Not once more while Nova is at it. */
@@ -89,7 +89,7 @@ const sinceOf = ({ status }: Machine, { reason }: Trouble) => {
 
 function outlookOf({ limit }: Trouble, policy: Policy, lastsMs: number | undefined): string {
   if (lastsMs !== undefined)
-    return `If that lasts for ${sayDuration(lastsMs)}, a server is made anew from the same volumes.`;
+    return `If that lasts for ${formatDuration(lastsMs)}, a server is made anew from the same volumes.`;
   if (!isValid(policy, limit)) return `It is left alone, for the policy's ${limit} cannot be read.`;
   return `The server is left alone, because it may still run there and write to its volumes. Fence the host and set the policy's ${limit}, or delete the server.`;
 }

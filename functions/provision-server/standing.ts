@@ -12,7 +12,7 @@ import { sentence } from '../../shared/rules/sentence.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import { factsOf, withoutServer } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
-import { sayFailedBoot } from './recover.ts';
+import { describeFailedBoot } from './recover.ts';
 import { bootDiskIn, isRoot } from './requests.ts';
 import { hasVolume, isFound, networksOf, obstacleIn, volumesOf } from './resolve.ts';
 import { isIdle, phaseOf } from './state.ts';
@@ -43,7 +43,7 @@ export function pendingStanding(observed: Observed, found: Found): Pending | und
   const isChanged = observedGeneration !== undefined && observedGeneration !== machine.metadata.generation;
   const waitMs = nextAttemptAt === undefined || isChanged ? 0 : Date.parse(nextAttemptAt) - nowMs;
   if (waitMs <= 0) return undefined;
-  const message = sayFailedBoot(machine.status?.failure ?? 'Nova does not say why.', nextAttemptAt);
+  const message = describeFailedBoot(machine.status?.failure ?? 'Nova does not say why.', nextAttemptAt);
   return {
     standing: of('Failed', 'BootFailed', message),
     later: [{ do: 'requeueAfter', about: machine, afterMs: Math.min(waitMs, 30_000) }],

@@ -1,10 +1,10 @@
 import type { Action } from '../../shared/rules/actions.ts';
 import { recordEvent, tellable } from '../../shared/rules/image-status.ts';
-import { sayRenamed } from './logins.ts';
+import { describeRenamed } from './logins.ts';
 import type { Observed } from './observed.ts';
 import { ownChildren } from './obstacles.ts';
 import { type Plan, planOf } from './plan.ts';
-import { sayNotEnlarged, sayRaised } from './root-disk.ts';
+import { describeNotEnlarged, describeRaised } from './root-disk.ts';
 import { standing } from './standing.ts';
 
 /**
@@ -25,9 +25,12 @@ function warnings({ own: { machine, dataVolume, kubeVirtMachine }, image, fault,
   const warn = (reason: string, message: string | undefined | false): Action[] =>
     message ? [recordEvent(machine, true, reason, tellable(message), String(generation))] : [];
   return [
-    ...warn('UserRenamed', isNew && sayRenamed(machine)),
-    ...warn('DiskSizeRaised', 'image' in image && (disk || (isNew && dataVolume)) && sayRaised(machine, image.image)),
-    ...warn('DiskSizeNotApplied', isNew && dataVolume && sayNotEnlarged(machine, dataVolume)),
+    ...warn('UserRenamed', isNew && describeRenamed(machine)),
+    ...warn(
+      'DiskSizeRaised',
+      'image' in image && (disk || (isNew && dataVolume)) && describeRaised(machine, image.image),
+    ),
+    ...warn('DiskSizeNotApplied', isNew && dataVolume && describeNotEnlarged(machine, dataVolume)),
     ...(fault && kubeVirtMachine && isNew ? warn(fault.reason, fault.message) : []),
   ];
 }

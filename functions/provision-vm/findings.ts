@@ -4,7 +4,7 @@ import type { Obstacle } from './observed.ts';
 import { refusedChild } from './obstacles.ts';
 import { type Plan, rootDiskIn } from './plan.ts';
 import { restartFinding } from './restart.ts';
-import { isForFirstConsumer, sayCloning, sayNotEnlarged } from './root-disk.ts';
+import { describeCloning, describeNotEnlarged, isForFirstConsumer } from './root-disk.ts';
 import type { KubeVirtState } from './state.ts';
 
 /** How the children of a machine stand. */
@@ -59,10 +59,10 @@ function diskFinding(
   }
   if (cloning) return finding('False', cloning.reason, cloning.message);
   if (dataVolume) {
-    const small = sayNotEnlarged(machine, dataVolume);
+    const small = describeNotEnlarged(machine, dataVolume);
     return finding('True', small ? 'DiskSizeNotApplied' : 'Cloned', small ?? 'The disk is cloned.');
   }
-  if (disk) return finding('False', 'Cloning', sayCloning(disk));
+  if (disk) return finding('False', 'Cloning', describeCloning(disk));
   return finding(
     'False',
     blocker?.reason ?? 'ImageNotReady',

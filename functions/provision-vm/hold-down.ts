@@ -1,5 +1,5 @@
 import type { MachinePhase, VirtualMachineStatus } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { sayDuration } from '../../shared/rules/duration.ts';
+import { formatDuration } from '../../shared/rules/duration.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
 import { toTime } from '../../shared/rules/time.ts';
@@ -41,7 +41,7 @@ export function judge(
   const leftMs = Date.parse(since) + limitMs - nowMs;
   const mayLast = weight === 'step' && late === undefined;
   const isOver = !mayLast && (leftMs <= 0 || (reason === 'CrashLoopBackOff' && crashes >= crashesToFail));
-  const limit = sayDuration(limitMs);
+  const limit = formatDuration(limitMs);
   const said = weight === 'step' ? message : `${sentence(message)} Failed if that lasts ${limit}; it may well heal.`;
   const failed = late === undefined ? message : `${sentence(message)} That has lasted ${limit}. ${late}`;
   return {

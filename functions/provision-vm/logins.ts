@@ -12,7 +12,7 @@ export const loginsOf = ({ spec }: VirtualMachine): Login[] =>
   (spec.users ?? []).map((user) => ({ login: linuxLoginOf(user.name), user }));
 
 /** "demo user" → demo-user, for each login that had to be made legal; undefined where none had. */
-export function sayRenamed(machine: VirtualMachine): string | undefined {
+export function describeRenamed(machine: VirtualMachine): string | undefined {
   const renamed = loginsOf(machine).filter(({ login, user }) => login !== user.name);
   if (renamed.length === 0) return undefined;
   const list = renamed.map(({ login, user }) => `${JSON.stringify(user.name)} → ${login}`).join(', ');

@@ -2,7 +2,7 @@ import type { Interface, VirtualMachine } from '../../shared/resources/pelotech/
 import { conditionOf } from '../../shared/rules/conditions.ts';
 import { isInNetworkOf, parseCidr, parseIp, unusable } from '../../shared/rules/ip-address.ts';
 import { macAddressOf } from '../../shared/rules/mac-address.ts';
-import { sayReference } from '../../shared/rules/references.ts';
+import { formatReference } from '../../shared/rules/references.ts';
 import { final, type Obstacle } from './observed.ts';
 
 /** An interface with everything about it that follows from its network. */
@@ -91,7 +91,7 @@ export function addressInUse(machine: VirtualMachine, neighbours: readonly Virtu
     if (!rival) continue;
     return final(
       'AddressInUse',
-      `Expected ${own.text} on network ${own.network} to be free, found machine ${sayReference(rival)} there; give one of the two another.`,
+      `Expected ${own.text} on network ${own.network} to be free, found machine ${formatReference(rival)} there; give one of the two another.`,
     );
   }
   return undefined;

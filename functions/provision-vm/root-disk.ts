@@ -55,14 +55,17 @@ function largerThan({ spec, status }: VMDiskImage, machine: VirtualMachine): str
 }
 
 /** What is said where less was asked for than the image needs. */
-export function sayRaised({ spec }: VirtualMachine, { spec: { diskSize } }: VMDiskImage): string | undefined {
+export function describeRaised({ spec }: VirtualMachine, { spec: { diskSize } }: VMDiskImage): string | undefined {
   const wanted = spec.resources.diskSize;
   if (wanted === undefined || !isLarger(diskSize, wanted)) return undefined;
   return `Expected resources.diskSize to be at least ${diskSize}, the size of the image, found ${wanted}; the disk gets ${diskSize}.`;
 }
 
 /** What is said where more is asked for than the disk has: CDI changes no DataVolume. */
-export function sayNotEnlarged({ spec }: VirtualMachine, { metadata, spec: made }: DataVolume): string | undefined {
+export function describeNotEnlarged(
+  { spec }: VirtualMachine,
+  { metadata, spec: made }: DataVolume,
+): string | undefined {
   const wanted = spec.resources.diskSize;
   const has = requestOf(made) ?? metadata.annotations?.[diskSizeAnnotation];
   if (wanted === undefined || has === undefined || !isLarger(wanted, has)) return undefined;
@@ -118,7 +121,7 @@ export function diskObstacle(disk: DataVolume): Obstacle | undefined {
   if (running?.status === 'False' && runningErrors.has(running.reason)) {
     return trouble('CloneFailed', `${called} is not cloned: ${running.message}`);
   }
-  return step('Cloning', sayCloning(disk), whereToLook(disk));
+  return step('Cloning', describeCloning(disk), whereToLook(disk));
 }
 
 /** Where to look if the clone does not begin. A clone that has begun may take any time. */
@@ -132,7 +135,7 @@ function whereToLook(disk: DataVolume): string | undefined {
   return `CDI has not begun. See kubectl describe dv ${metadata.name} -n ${metadata.namespace}.`;
 }
 
-export const sayCloning = ({ metadata }: { metadata: ObjectReference }) =>
+export const describeCloning = ({ metadata }: { metadata: ObjectReference }) =>
   `DataVolume ${metadata.namespace}/${metadata.name} is being cloned.`;
 
 /** The words of CDI for what keeps a clone from beginning. */

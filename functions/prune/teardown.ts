@@ -6,7 +6,7 @@ import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
 import { publish, recordEvent, traceOf } from '../../shared/rules/image-status.ts';
-import { sayReference } from '../../shared/rules/references.ts';
+import { formatReference } from '../../shared/rules/references.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import type { Left } from './decide.ts';
 import { ruleOf } from './unused.ts';
@@ -22,7 +22,7 @@ export function hold(
   nowMs: number,
 ): Action[] {
   const others = holders.length - mostNamed;
-  const names = `${holders.slice(0, mostNamed).map(sayReference).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+  const names = `${holders.slice(0, mostNamed).map(formatReference).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
   const machines = holders.length === 1 ? '1 machine' : `${holders.length} machines`;
   const message = `Expected no machine to use an image that is deleted, found ${machines}: ${names}. It goes with the last of them.`;
   const isNews = heldCondition(image)?.status !== 'True';
@@ -45,7 +45,7 @@ export function takeDown(
   const { namespace, name, finalizers, deletionTimestamp = '' } = image.metadata;
   if (dataVolumes.length + claims.length + snapshots.length > 0) {
     return [
-      ...sayTakenDown(image, nowMs),
+      ...describeTakenDown(image, nowMs),
       ...dataVolumes.filter(isNotLeaving).map((of) => remove(image, DataVolume, of)),
       ...claims
         .filter(isNotLeaving)
@@ -56,7 +56,7 @@ export function takeDown(
   }
   if (holdsSlot) {
     const because = `the slot of ${namespace}/${name} is not given back yet`;
-    return [...sayTakenDown(image, nowMs), { do: 'redeliver', because }];
+    return [...describeTakenDown(image, nowMs), { do: 'redeliver', because }];
   }
   const others = finalizers?.filter((finalizer) => finalizer !== diskImageFinalizer);
   const trace = traceOf(image);
@@ -71,7 +71,7 @@ export function takeDown(
 const heldCondition = ({ status }: VMDiskImage) => conditionOf(status?.conditions, 'DeletionHeld');
 
 /** Of DeletionHeld and Ready those that are still True, in one write. */
-function sayTakenDown(image: VMDiskImage, nowMs: number): Action[] {
+function describeTakenDown(image: VMDiskImage, nowMs: number): Action[] {
   const message = 'No machine uses it; it is taken down.';
   const reasons = { DeletionHeld: 'NotReferenced', Ready: takenDown };
   const said = Object.entries(reasons)

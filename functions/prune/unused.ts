@@ -1,6 +1,6 @@
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Action } from '../../shared/rules/actions.ts';
-import { sayDuration } from '../../shared/rules/duration.ts';
+import { formatDuration } from '../../shared/rules/duration.ts';
 import { recordEvent, traceOf } from '../../shared/rules/image-status.ts';
 import { isValid, type Policy } from '../../shared/rules/policy.ts';
 import { dueAtMs, isDue, keepAnnotation } from '../../shared/rules/pruning.ts';
@@ -29,7 +29,7 @@ export const mayBeUnused = (image: VMDiskImage, policy: Policy, nowMs: number) =
 export function unused(image: VMDiskImage, policy: Policy, nowMs: number): Action[] {
   if (!mayBeUnused(image, policy, nowMs)) return [];
   const since = image.status?.unreferencedSince ?? '';
-  const why = `No machine has used the image since ${since}, longer than the policy's pruneAfter (${sayDuration(policy.values.pruneAfter)})`;
+  const why = `No machine has used the image since ${since}, longer than the policy's pruneAfter (${formatDuration(policy.values.pruneAfter)})`;
   const due = toTime(dueAtMs(image, policy) ?? 0);
   const howToKeep = `To keep it set annotation ${keepAnnotation}`;
   if (policy.values.prune === 'DryRun') {

@@ -10,7 +10,7 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { attemptEnd } from '../../shared/rules/attempt-end.ts';
 import { recordEvent, type Transition, transition } from '../../shared/rules/image-status.ts';
 import { digestOf } from '../../shared/rules/names.ts';
-import { sayFault } from '../../shared/rules/policy.ts';
+import { describeFault } from '../../shared/rules/policy.ts';
 import { byPlace, isQueued } from '../../shared/rules/queue.ts';
 import { holdersOf } from '../../shared/rules/slots.ts';
 import { nextTransition } from './next-transition.ts';
@@ -197,7 +197,7 @@ const finalizer = (image: VMDiskImage): Action[] =>
 
 function policyFaults({ policy, policyMap }: Observed): Action[] {
   if (policy.faults.length === 0 || !policyMap) return [];
-  const message = `${policy.faults.map(sayFault).join('; ')}. Nothing that depends on it starts until it is mended.`;
+  const message = `${policy.faults.map(describeFault).join('; ')}. Nothing that depends on it starts until it is mended.`;
   return [
     {
       do: 'recordEvent',

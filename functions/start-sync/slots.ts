@@ -5,7 +5,7 @@ import type { Action } from '../../shared/rules/actions.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { isValid } from '../../shared/rules/policy.ts';
 import { byPlace, grantKeys, isQueued, placeOf } from '../../shared/rules/queue.ts';
-import { freeIn, type Holder, holdersOf, leaseName, sayHolders, slotsAnnotation } from '../../shared/rules/slots.ts';
+import { formatHolders, freeIn, type Holder, holdersOf, leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
 import { toMicroTime, toTime } from '../../shared/rules/time.ts';
 import { begin } from './begin.ts';
 import type { Observed } from './observed.ts';
@@ -84,7 +84,7 @@ function grants(
 
 function saveLease({ lease, nowMs }: Observed, holders: readonly Holder[], isRebuilt: boolean): Action {
   const now = toMicroTime(nowMs);
-  const annotations = { ...lease?.metadata.annotations, [slotsAnnotation]: sayHolders(holders) };
+  const annotations = { ...lease?.metadata.annotations, [slotsAnnotation]: formatHolders(holders) };
   const spec = {
     ...lease?.spec,
     holderIdentity: 'start-sync',

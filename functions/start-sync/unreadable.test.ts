@@ -7,7 +7,7 @@ import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
 import { contentStatus } from '../../shared/rules/content-digest.ts';
-import { type Holder, holdersOf, leaseName, sayHolders, slotsAnnotation } from '../../shared/rules/slots.ts';
+import { formatHolders, type Holder, holdersOf, leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { runPass } from '../../shared/runtime/serve.ts';
@@ -49,7 +49,7 @@ async function cluster(): Promise<Kube> {
     attempt: 1,
     since: at(0),
   };
-  const annotations = { [slotsAnnotation]: sayHolders([holder]) };
+  const annotations = { [slotsAnnotation]: formatHolders([holder]) };
   await kube.create(Lease, {
     metadata: { ...lease, annotations },
     spec: { acquireTime: '2020-01-01T00:00:00.000000Z' },

@@ -11,7 +11,7 @@ export function parseDurationMs(text: string): number | undefined {
 }
 
 /** Says a duration as people do: "45s", "5m", "1h30m". */
-export function sayDuration(milliseconds: number): string {
+export function formatDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)}ms`;
   const seconds = Math.round(milliseconds / 1000);
   const parts: [number, string][] = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isInNetworkOf, parseCidr, parseIp, sayIp, unusable } from './ip-address.ts';
+import { formatIp, isInNetworkOf, parseCidr, parseIp, unusable } from './ip-address.ts';
 
 const why = (text: string) => {
   const cidr = parseCidr(text);
@@ -50,5 +50,5 @@ test.each([
   ['::', '0:0:0:0:0:0:0:0'],
 ])('%s is written %s', (text, expected) => {
   const ip = parseIp(text);
-  expect(ip && sayIp(ip)).toBe(expected);
+  expect(ip && formatIp(ip)).toBe(expected);
 });

@@ -21,7 +21,7 @@ export function parseIp(text: string): Pick<Cidr, 'version' | 'address'> | undef
 }
 
 /** Writes an address: 10.10.0.161, or fd00:0:0:0:0:0:0:5. */
-export function sayIp({ version, address }: Pick<Cidr, 'version' | 'address'>): string {
+export function formatIp({ version, address }: Pick<Cidr, 'version' | 'address'>): string {
   const [parts, bits] = version === 4 ? [4, 8n] : [8, 16n];
   const groups = Array.from(
     { length: parts },

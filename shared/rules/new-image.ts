@@ -1,7 +1,7 @@
 import { requestedByLabel, requestedByNamespaceLabel } from '../resources/pelotech/virtual-machine.ts';
 import { diskImageFinalizer, type VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
 import type { ObjectReference } from '../resources/resource.ts';
-import { isValid, type Policy, type PolicyKey, sayFault } from './policy.ts';
+import { describeFault, isValid, type Policy, type PolicyKey } from './policy.ts';
 import { bytesOf } from './quantity.ts';
 import { mayUse } from './references.ts';
 import { refusedBy, withoutQuery } from './sources.ts';
@@ -61,7 +61,7 @@ export function whyNotMade(policy: Policy, template: Template): Why | undefined 
 /** A key that does not parse allows nothing and forbids nothing that is there. */
 function faultIn(policy: Policy, key: PolicyKey): Why | undefined {
   if (isValid(policy, key)) return undefined;
-  const said = policy.faults.filter((fault) => fault.key === key).map(sayFault);
+  const said = policy.faults.filter((fault) => fault.key === key).map(describeFault);
   return {
     reason: 'InvalidPolicy',
     message: `The policy's ${said.join('; ')}. Nothing that depends on it starts until it is mended.`,
@@ -72,9 +72,9 @@ function faultIn(policy: Policy, key: PolicyKey): Why | undefined {
 export const differencesOf = (template: Template, image: Template): string[] =>
   (Object.keys(template) as (keyof Template)[])
     .filter((field) => template[field] !== undefined && !isSame(field, template[field], image[field]))
-    .map((field) => `${field} (${sayDifference(say(image[field]), say(template[field]))})`);
+    .map((field) => `${field} (${describeDifference(say(image[field]), say(template[field]))})`);
 
-const sayDifference = (found: string, wanted: string) =>
+const describeDifference = (found: string, wanted: string) =>
   found === wanted ? 'in what stands behind the "?"' : `${found}, not ${wanted}`;
 
 const isSame = (field: keyof Template, one: string | undefined, other: string | undefined) =>

@@ -1,5 +1,5 @@
 import type { ConfigMap } from '../resources/core/config-map.ts';
-import { type Policy, type PolicyFault, type PolicyKey, policyKeys, sayDefault } from './policy.ts';
+import { describeDefault, type Policy, type PolicyFault, type PolicyKey, policyKeys } from './policy.ts';
 
 /** A key of the policy as it stands, with its default where nobody set it. */
 export interface PolicyEntry {
@@ -15,7 +15,7 @@ type Data = Pick<ConfigMap, 'data'> | undefined;
 export const policyEntries = (configMap: Data, { faults }: Policy): PolicyEntry[] =>
   policyKeys.map((key) => ({
     key,
-    value: configMap?.data?.[key]?.trim() ?? sayDefault(key),
+    value: configMap?.data?.[key]?.trim() ?? describeDefault(key),
     isSet: configMap?.data?.[key] !== undefined,
     fault: faults.find((found) => found.key === key),
   }));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConfigMap } from '../resources/core/config-map.ts';
-import { parsePolicy, sayFault } from './policy.ts';
+import { describeFault, parsePolicy } from './policy.ts';
 
 const policyOf = (data: Record<string, string>) => parsePolicy(ConfigMap.parse({ metadata: { name: 'p' }, data }));
 
@@ -49,5 +49,7 @@ test.each([
   ['ansibleTimeout', 'soon', /^ansibleTimeout: expected a duration such as .*, found "soon"$/],
 ] as const)('%s: %j is none', (key, text, expected) => {
   const { faults } = policyOf({ [key]: text });
-  expect(faults.map(sayFault)).toEqual([typeof expected === 'string' ? expected : expect.stringMatching(expected)]);
+  expect(faults.map(describeFault)).toEqual([
+    typeof expected === 'string' ? expected : expect.stringMatching(expected),
+  ]);
 });

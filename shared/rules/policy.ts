@@ -1,6 +1,6 @@
 import type { ConfigMap } from '../resources/core/config-map.ts';
 import { diskQuantity } from '../resources/pelotech/vm-disk-image.ts';
-import { parseDurationMs, sayDuration } from './duration.ts';
+import { formatDuration, parseDurationMs } from './duration.ts';
 
 /** Where the policy is: read at each decision, so that an edit counts at once. */
 export const policyName = 'sync-operator-policy';
@@ -98,10 +98,10 @@ type Value<K extends PolicyKey> = Keys[K] extends Key<infer T> ? T : never;
 export const policyKeys = Object.keys(keys) as readonly PolicyKey[];
 
 /** What holds where the key is not there, as one would write it; empty for none. */
-export function sayDefault(name: PolicyKey): string {
+export function describeDefault(name: PolicyKey): string {
   const { default: value, parse } = keys[name];
   if (value === undefined) return '';
-  if (parse === parseDurationMs) return sayDuration(value as number);
+  if (parse === parseDurationMs) return formatDuration(value as number);
   return Array.isArray(value) ? value.join(' ') : String(value);
 }
 
@@ -136,5 +136,5 @@ export const isValid = (policy: Policy, ...names: readonly PolicyKey[]) =>
   !policy.faults.some((fault) => names.includes(fault.key));
 
 /** "concurrency: expected a whole number from 0 to 1000, found "many"" */
-export const sayFault = ({ key: name, expected, found }: PolicyFault) =>
+export const describeFault = ({ key: name, expected, found }: PolicyFault) =>
   `${name}: expected ${expected}, found ${JSON.stringify(found)}`;

@@ -17,7 +17,7 @@ export const referencesAmong = (machines: readonly VirtualMachine[], policy: Pol
   machines
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .filter((machine) => machine.status?.rootDisk !== undefined || isAllowed(machine, policy))
-    .map((machine) => [sayReference(machine), machine] as const)
+    .map((machine) => [formatReference(machine), machine] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, machine]) => machine);
 
@@ -46,7 +46,7 @@ const isUsable = ({ status }: VMDiskImage) =>
   status?.snapshot !== undefined && conditionOf(status.conditions, 'Ready')?.status === 'True';
 
 /** How a machine is named among the references of an image. */
-export const sayReference = ({ metadata }: VirtualMachine) => keyOf(metadata);
+export const formatReference = ({ metadata }: VirtualMachine) => keyOf(metadata);
 
 const isAllowed = ({ metadata, spec }: VirtualMachine, policy: Policy) =>
   !isValid(policy, 'imageNamespaces') ||

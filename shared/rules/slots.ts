@@ -38,7 +38,7 @@ export function holdersOf(lease: Lease | undefined): Holder[] | undefined {
 const mostBytes = 240 * 1024;
 
 /** The holders as the Lease stores them. If not all names fit, the last ones are left out: the uid identifies a holder. */
-export function sayHolders(holders: readonly Holder[]): string {
+export function formatHolders(holders: readonly Holder[]): string {
   let room = mostBytes - JSON.stringify(holders.map((holder) => ({ ...holder, image: '' }))).length;
   return JSON.stringify(
     holders.map((holder) => {

@@ -41,7 +41,7 @@ export const waitingAmong = (
     .sort(({ metadata: a }, { metadata: b }) => (a.name < b.name ? -1 : 1));
 
 /** How a workspace is named among the references of an image. */
-export const sayWorkspace = ({ metadata }: Pick<Workspace, 'metadata'>) => `Workspace ${metadata.name}`;
+export const formatWorkspace = ({ metadata }: Pick<Workspace, 'metadata'>) => `Workspace ${metadata.name}`;
 
 /** The image was made for a workspace, and no pipeline has published it since: it goes with its last reference. */
 export const isMadeForWorkspaces = ({ metadata: { labels } }: VMDiskImage) =>

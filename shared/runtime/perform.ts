@@ -215,7 +215,7 @@ const ref = ({ metadata }: { metadata: ObjectReference }) => ({
   name: metadata.name,
 });
 
-const sayError = (error: unknown) =>
+const describeError = (error: unknown) =>
   error instanceof ApiError ? `${error.reason || error.status}: ${error.message}` : String(error);
 
 /** What was said of a refused object, in full: the function that wrote it knows what of it may be repeated. */
@@ -227,7 +227,7 @@ async function orConflict<T>(request: Promise<T>): Promise<T> {
   try {
     return await request;
   } catch (error) {
-    if (hasStatus(error, 409) || hasStatus(error, 404)) throw new Conflict(sayError(error));
+    if (hasStatus(error, 409) || hasStatus(error, 404)) throw new Conflict(describeError(error));
     throw error;
   }
 }
@@ -242,7 +242,7 @@ async function create(
   } catch (error) {
     if (hasStatus(error, 409)) {
       const found = owner === undefined ? undefined : await kube.get(resource, object.metadata);
-      if (!found || !owner) throw new Conflict(sayError(error));
+      if (!found || !owner) throw new Conflict(describeError(error));
       if (isMadeFor(owner, found)) return;
       refuse(
         outcome,
@@ -250,7 +250,7 @@ async function create(
         object.metadata,
         `NameTaken: ${resource.kind} ${object.metadata.name} is somebody else's`,
       );
-    } else if (hasStatus(error, 404)) throw new Conflict(sayError(error));
+    } else if (hasStatus(error, 404)) throw new Conflict(describeError(error));
     else if (isRefusal(error)) refuse(outcome, resource, object.metadata, wordsOf(error));
     else throw error;
   }

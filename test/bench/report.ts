@@ -1,5 +1,5 @@
 import { type Look, lineOf, type Span, styled } from '../../deploy/local/terminal/paint.ts';
-import { sayBytes, saySeconds } from '../../deploy/local/terminal/quantities.ts';
+import { formatBytes, formatSeconds } from '../../deploy/local/terminal/quantities.ts';
 import { tableLines } from '../../deploy/local/terminal/table.ts';
 import type { Bound, Measured } from './bounds.ts';
 import { lowerQuartileOf, medianOf } from './cold-start.ts';
@@ -23,7 +23,7 @@ export function report(result: BenchResult, look: Look): string[] {
   const [before, after] = machine.load.map((load) => load.toFixed(1));
   return [
     '',
-    `Measured in ${saySeconds(result.tookMs)} on ${machine.processors}, Node ${machine.node}, load ${before} before and ${after} after.`,
+    `Measured in ${formatSeconds(result.tookMs)} on ${machine.processors}, Node ${machine.node}, load ${before} before and ${after} after.`,
     ...section('Handing a slot on, held against the bare requests in between', handOvers(runs, look)),
     ...section('Writes for each image', writes(runs, look)),
     ...section('Reads of one pass, by the number of finished images', reads(passes, look)),
@@ -122,8 +122,8 @@ const bytesTable = (bytes: Measured['bytes'], look: Look) =>
     bytes.map(({ what, attempts, needed, sent }) => [
       what,
       String(attempts),
-      sayBytes(needed),
-      sayBytes(sent),
+      formatBytes(needed),
+      formatBytes(sent),
       (sent / needed).toFixed(2),
     ]),
     look,
@@ -135,8 +135,8 @@ function startsTable(starts: Measured['starts'], look: Look) {
     String(firstAnswerMs.length),
     ms(lowerQuartileOf(firstAnswerMs)),
     ms(medianOf(firstAnswerMs)),
-    sayBytes(residentBytes),
-    ownBytes === undefined ? '-' : sayBytes(ownBytes),
+    formatBytes(residentBytes),
+    ownBytes === undefined ? '-' : formatBytes(ownBytes),
   ]);
   const columns = ['TIMES', 'QUARTILE', 'MEDIAN', 'RESIDENT', 'OF ITS OWN'];
   return tableLines([{ title: 'PROCESS' }, ...columns.map(right)], rows, look);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadFunctions } from '../../knative/functions.ts';
 import { at, aVMDiskImage } from '../builders.ts';
 import { aHistory, by, download, expectKept, granted, snapshot } from './a-history.ts';
-import { check, invariants, sayViolation } from './check.ts';
+import { check, describeViolation, invariants } from './check.ts';
 import { functionNames } from './writers.ts';
 
 const upTo = (letter: string, last: number) => Array.from({ length: last }, (_, index) => `${letter}${index + 1}`);
@@ -91,5 +91,5 @@ function countingLooks<T extends object>(of: T): { counted: T; looks: () => numb
 
 test('a violation is said in a line', () => {
   const [violation] = check(aHistory([by('start-sync', granted()), download(syncing)]));
-  expect(violation && sayViolation(violation)).toMatch(/^S2 at revision 102: DataVolume ubuntu-/);
+  expect(violation && describeViolation(violation)).toMatch(/^S2 at revision 102: DataVolume ubuntu-/);
 });

@@ -76,5 +76,5 @@ export const compare = (
     : violationsAtEnd(l5Differential.number, history, differences(reference, history));
 
 /** A violation in a line. */
-export const sayViolation = ({ invariant, revision, says }: Violation) =>
+export const describeViolation = ({ invariant, revision, says }: Violation) =>
   `${invariant} at revision ${revision}: ${says}`;

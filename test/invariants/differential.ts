@@ -96,14 +96,14 @@ function differentEnds(reference: History, history: History): string[] {
   return [...new Set([...wanted.keys(), ...found.keys()])].flatMap((name) => {
     const [was, is] = [wanted.get(name), found.get(name)];
     if (was === undefined || is === undefined)
-      return [`${name}: expected ${sayIs(was)} in the end, found ${sayIs(is)}`];
+      return [`${name}: expected ${describeIs(was)} in the end, found ${describeIs(is)}`];
     return isDeepStrictEqual(was, is)
       ? []
       : [`${name}: expected ${JSON.stringify(was)} in the end, found ${JSON.stringify(is)}`];
   });
 }
 
-const sayIs = (state: unknown) => (state === undefined ? 'none' : 'one');
+const describeIs = (state: unknown) => (state === undefined ? 'none' : 'one');
 
 function endOf({ before, changes }: History): Map<string, unknown> {
   const last = new Map<string, KubernetesObject>();

@@ -101,18 +101,19 @@ export function follow(history: History, invariants: readonly Invariant[]): Viol
     const isJudged = !history.gaps?.some(({ after, until }) => step.revision > after && step.revision <= until);
     for (const { number, listen } of listeners[kind]) {
       const says = listen(step as never);
-      if (says !== undefined && isJudged) violations.push({ invariant: number, revision: sayRevision(change), says });
+      if (says !== undefined && isJudged)
+        violations.push({ invariant: number, revision: formatRevision(change), says });
     }
   }
   const last = history.changes.at(-1);
   for (const { number, end } of judges) {
     for (const says of end?.() ?? [])
-      violations.push({ invariant: number, revision: last ? sayRevision(last) : '', says });
+      violations.push({ invariant: number, revision: last ? formatRevision(last) : '', says });
   }
   return violations;
 }
 
-const sayRevision = ({ object }: Change) => object.metadata.resourceVersion;
+const formatRevision = ({ object }: Change) => object.metadata.resourceVersion;
 
 const allKinds = [
   'image',

@@ -43,7 +43,7 @@ export function maskedState(object: KubernetesObject): unknown {
   const { spec, status = {}, data } = object as { spec?: unknown; data?: unknown; status?: Record<string, unknown> };
   const { phase, revision, readyToUse, restoreSize, references, rootDisk, snapshot, conditions } = status;
   const isOurs = object.apiVersion.startsWith('pelotech.ot/');
-  const said = isOurs ? ((conditions as Said[] | undefined) ?? []).map(sayCondition).sort() : undefined;
+  const said = isOurs ? ((conditions as Said[] | undefined) ?? []).map(describeCondition).sort() : undefined;
   return mask({
     metadata,
     spec,
@@ -52,7 +52,7 @@ export function maskedState(object: KubernetesObject): unknown {
   });
 }
 
-const sayCondition = ({ type, status, reason }: Said) => `${type} ${status} ${reason}`;
+const describeCondition = ({ type, status, reason }: Said) => `${type} ${status} ${reason}`;
 
 const uidKeys = new Set(['pelotech.ot/disk-image-uid', 'image', 'cloned', 'uid']);
 const dropped = new Set(['pelotech.ot/attempt', 'pelotech.ot/pruned-as-unreferenced-since']);

@@ -64,8 +64,8 @@ for (const line of table.trim().split('\n')) {
 }
 
 /** The names of a machine and a workspace in `references`. */
-export const sayMachine = ({ metadata }: VirtualMachine) => `${metadata.namespace}/${metadata.name}`;
-export const sayWorkspace = ({ metadata }: Workspace) => `Workspace ${metadata.name}`;
+export const formatMachine = ({ metadata }: VirtualMachine) => `${metadata.namespace}/${metadata.name}`;
+export const formatWorkspace = ({ metadata }: Workspace) => `Workspace ${metadata.name}`;
 
 /**
  * The machine uses the image that it names. It is not being deleted, and its disk is a clone already, or it may name that image: one

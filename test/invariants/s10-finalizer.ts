@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Invariant, Step } from './follow.ts';
 import { longestPassMs, wasSo, wasThere } from './pass.ts';
-import { conditionOf, holds, sayMachine, takenDown } from './plain-rules.ts';
+import { conditionOf, formatMachine, holds, takenDown } from './plain-rules.ts';
 import { usersFoundBy } from './using.ts';
 import { isFunction } from './writers.ts';
 
@@ -51,7 +51,7 @@ function removeFinalizer(step: Step<VMDiskImage>): string | undefined {
   if (!isReleased && !isTakenDown) return undefined;
   const holder = holderOf(step, before);
   const left = isReleased ? leftOf(step) : undefined;
-  const why = holder ? `machine ${sayMachine(holder)} holds it` : left && `its ${left} is there`;
+  const why = holder ? `machine ${formatMachine(holder)} holds it` : left && `its ${left} is there`;
   return why && `${object.metadata.name} ${isReleased ? 'lost its finalizer' : 'is taken down'} while ${why}`;
 }
 
@@ -60,7 +60,7 @@ function goneUnheld(step: Step<VMDiskImage>, bareMs: number): string | undefined
   const { before, object } = step;
   const holder = before && holderOf(step, before);
   if (!holder) return undefined;
-  return `${object.metadata.name} had no finalizer for ${bareMs} ms and is gone while machine ${sayMachine(holder)} holds it`;
+  return `${object.metadata.name} had no finalizer for ${bareMs} ms and is gone while machine ${formatMachine(holder)} holds it`;
 }
 
 const holderOf = (step: Step, image: VMDiskImage) => usersFoundBy(step, image).find((machine) => holds(machine, image));
@@ -76,7 +76,7 @@ function takenFromMachine(step: Step<VolumeSnapshot>): string | undefined {
     if (image.metadata.namespace !== namespace || image.status?.snapshot?.name !== name || isDown(image)) continue;
     const holder = holderOf(step as Step, image);
     if (holder)
-      return `snapshot ${name} is deleted by ${change.by} while machine ${sayMachine(holder)} holds ${image.metadata.name}`;
+      return `snapshot ${name} is deleted by ${change.by} while machine ${formatMachine(holder)} holds ${image.metadata.name}`;
   }
   return undefined;
 }

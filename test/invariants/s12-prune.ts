@@ -1,7 +1,13 @@
 import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Invariant, Step } from './follow.ts';
 import { policiesOf } from './pass.ts';
-import { isMadeForWorkspaces, isPrunedAsUnused, prunableFromMs, sayMachine, sayWorkspace } from './plain-rules.ts';
+import {
+  formatMachine,
+  formatWorkspace,
+  isMadeForWorkspaces,
+  isPrunedAsUnused,
+  prunableFromMs,
+} from './plain-rules.ts';
 import { usualSkewMs } from './s7-backoff.ts';
 import { usersFoundBy, waitingFoundBy } from './using.ts';
 import { isFunction } from './writers.ts';
@@ -38,9 +44,9 @@ function isPruned(step: Step<VMDiskImage>, before: VMDiskImage): boolean {
 function wrongly(step: Step, image: VMDiskImage, deletion: Step['change']['deletion']): string | undefined {
   if (deletion && !(deletion.uid && deletion.resourceVersion)) return 'without insisting on uid and resourceVersion';
   const user = usersFoundBy(step, image)[0];
-  if (user) return `while ${sayMachine(user)} uses it`;
+  if (user) return `while ${formatMachine(user)} uses it`;
   const waiting = waitingFoundBy(step, image)[0];
-  if (waiting) return `while ${sayWorkspace(waiting)} waits for it`;
+  if (waiting) return `while ${formatWorkspace(waiting)} waits for it`;
   // It goes with its last reference, whatever the policy says (seed 003).
   if (isMadeForWorkspaces(image)) return undefined;
   const policies = policiesOf(step).filter(({ values }) => values.prune === 'WhenUnreferenced');

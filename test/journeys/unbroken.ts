@@ -1,4 +1,4 @@
-import { check, sayViolation } from '../invariants/check.ts';
+import { check, describeViolation } from '../invariants/check.ts';
 import type { History } from './history.ts';
 import type { Story } from './world.ts';
 
@@ -6,6 +6,6 @@ import type { Story } from './world.ts';
 export async function expectUnbroken({ name, allows = [] }: Story, history: History): Promise<void> {
   const violations = check(await history.evidence()).filter(({ invariant }) => !allows.includes(invariant));
   if (violations.length === 0) return;
-  const lines = violations.map((violation) => `  ${sayViolation(violation)}`);
+  const lines = violations.map((violation) => `  ${describeViolation(violation)}`);
   throw new Error(`What always holds was broken in "${name}":\n${lines.join('\n')}`);
 }

@@ -107,12 +107,13 @@ export async function until<T extends KubernetesObject>(
     if (isSo(found)) return found;
     if (over.aborted)
       throw new Error(
-        `${resource.kind} ${ref.name} did not get there within ${withinMs} ms; at last: ${sayObject(found)}`,
+        `${resource.kind} ${ref.name} did not get there within ${withinMs} ms; at last: ${formatObject(found)}`,
       );
   }
 }
 
-const sayObject = (object: unknown) => (object ? JSON.stringify((object as { status?: unknown }).status) : 'not there');
+const formatObject = (object: unknown) =>
+  object ? JSON.stringify((object as { status?: unknown }).status) : 'not there';
 
 /** Resolves when the image has that phase, and where a history is kept, when that has it, too. */
 export async function untilPhase(

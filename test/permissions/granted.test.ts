@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { documents, generatedFolders, readManifests } from '../../deploy/local/manifests.ts';
-import { grantedRules, inWords, type Rule, sayRule, without } from './granted.ts';
+import { describeRule, grantedRules, inWords, type Rule, without } from './granted.ts';
 
 const manifests = documents(`
 kind: ClusterRole
@@ -62,7 +62,7 @@ rules:
   - { apiGroups: [''], resources: [secrets], verbs: [create] }
 `),
   );
-  expect(found.map(sayRule)).toEqual([
+  expect(found.map(describeRule)).toEqual([
     'paint get secrets named brush in workspaces',
     'paint create secrets in workspaces',
   ]);

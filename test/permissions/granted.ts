@@ -33,7 +33,7 @@ interface Binding {
 /** Every rule that the manifests grant to ServiceAccounts, each once. Throws for a binding whose role is not among them. */
 export function grantedRules(manifests: readonly KubernetesObject[]): Rule[] {
   const rules = [...boundRules(manifests), ...rulesInWorkspaces(manifests)];
-  return [...new Map(rules.map((rule) => [sayRule(rule), rule])).values()];
+  return [...new Map(rules.map((rule) => [describeRule(rule), rule])).values()];
 }
 
 function boundRules(manifests: readonly KubernetesObject[]): Rule[] {
@@ -71,7 +71,7 @@ export const rulesFor = (account: string, role: KubernetesObject): Rule[] =>
   );
 
 /** The rule in words, with where it counts and for what. */
-export const sayRule = (rule: Rule) =>
+export const describeRule = (rule: Rule) =>
   [
     inWords(rule),
     ...(rule.names ? [`named ${rule.names.join(', ')}`] : []),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Story } from '../journeys/world.ts';
-import { type Rule, sayRule } from './granted.ts';
+import { describeRule, type Rule } from './granted.ts';
 import { proofOf, type Recorded, record, type Tellers, usersOf } from './proofs.ts';
 
 /** So many at once do not make each other slower, which counts while the stories' times are taken. */
@@ -30,11 +30,11 @@ export function proveNeeded(title: string, { stories, tellers, granted }: Proven
     });
 
     test('is used: each rule by one of these stories at least', () => {
-      expect(granted.filter((rule) => usersOf(rule, recorded).length === 0).map(sayRule)).toEqual([]);
+      expect(granted.filter((rule) => usersOf(rule, recorded).length === 0).map(describeRule)).toEqual([]);
     });
 
     // Several at once: a story that fails mostly waits.
-    test.concurrent.each(granted.map((rule) => [sayRule(rule), rule] as const))(
+    test.concurrent.each(granted.map((rule) => [describeRule(rule), rule] as const))(
       'is needed: a story fails without "%s"',
       async (_, rule) => {
         expect(await proofOf(rule, recorded, tellers), 'a story that fails without it').toBeDefined();

@@ -1,4 +1,4 @@
-import { sayViolation } from '../invariants/check.ts';
+import { describeViolation } from '../invariants/check.ts';
 import { roomy, type Size, usual } from './arbitrary.ts';
 import { bugs } from './bugs.ts';
 import { type Enumeration, enumerate, sample } from './enumerate.ts';
@@ -42,7 +42,7 @@ const sizes: readonly Size[] = [usual, roomy, { operations: 20, faults: 14, over
 const runsPerSeed = 500;
 /** Of the hundreds that each has. */
 const writesPerLargeJourney = 40;
-const sayEveryMs = 10_000;
+const reportEveryMs = 10_000;
 
 /** Strikes every write of the small journeys, looks for each mistake, then runs by chance until the time is over. */
 export async function campaign({ minutes, seed, onlyRuns, say, signal }: CampaignOptions): Promise<CampaignResult> {
@@ -68,14 +68,14 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
           if (row) row.runs++;
           if (row && found.length > 0) row.violations++;
         }
-        if (performance.now() - saidMs < sayEveryMs) return;
+        if (performance.now() - saidMs < reportEveryMs) return;
         saidMs = performance.now();
         say(`${runs} runs in ${Math.round((saidMs - fromMs) / 1000)} s, ${violations.length} violations`);
       },
     });
     if (!counterexample) continue;
     const { plan, path } = counterexample;
-    violations.push({ says: counterexample.violations.map(sayViolation), plan, seed: from, path });
+    violations.push({ says: counterexample.violations.map(describeViolation), plan, seed: from, path });
   }
   const seconds = (performance.now() - fromMs) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);

@@ -30,6 +30,6 @@ const bound: Stage = (work) => {
 };
 
 const succeeded: Stage = (work) => {
-  work.sayDone('Clone Complete');
+  work.describeDone('Clone Complete');
   return undefined;
 };

@@ -67,7 +67,7 @@ const succeeded: Stage = (work) => {
 };
 
 const done = (work: Work) => {
-  work.sayDone('Import Complete', { progress: '100.0%' });
+  work.describeDone('Import Complete', { progress: '100.0%' });
   return { next: cleared };
 };
 

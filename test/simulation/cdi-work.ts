@@ -29,7 +29,7 @@ export class Work {
     this.hands.status(shelves.dataVolumes, this.ref, status);
   }
 
-  sayDone(message: string, more: object = {}) {
+  describeDone(message: string, more: object = {}) {
     this.say({
       phase: 'Succeeded',
       ...more,

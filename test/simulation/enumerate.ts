@@ -1,5 +1,5 @@
 import { seeded } from '../../deploy/local/seeded.ts';
-import { compare, sayViolation } from '../invariants/check.ts';
+import { compare, describeViolation } from '../invariants/check.ts';
 import type { Violation } from '../invariants/history.ts';
 import { judge, type Verdict } from './judge.ts';
 import type { Fault, Plan } from './plan.ts';
@@ -36,12 +36,12 @@ type Strike = Extract<Fault, { kind: (typeof strikes)[number] }>;
 
 async function strike(plan: Plan, strikesOf: (writes: number) => readonly Strike[]): Promise<Enumeration> {
   const reference = await judge(plan);
-  const violations = reference.violations.map((found) => `with nothing struck: ${sayViolation(found)}`);
+  const violations = reference.violations.map((found) => `with nothing struck: ${describeViolation(found)}`);
   const { writes } = reference.run;
   const faults = strikesOf(writes);
   for await (const { fault, hasStruck, found } of beside(reference, plan, faults)) {
     if (!hasStruck) violations.push(`${fault.kind} write ${fault.at} struck nothing`);
-    violations.push(...found.map((one) => `${fault.kind} write ${fault.at}: ${sayViolation(one)}`));
+    violations.push(...found.map((one) => `${fault.kind} write ${fault.at}: ${describeViolation(one)}`));
   }
   return { writes, runs: 1 + faults.length, violations };
 }
@@ -49,11 +49,11 @@ async function strike(plan: Plan, strikesOf: (writes: number) => readonly Strike
 /** The plan as it is, then once for each of its events with that one brought again somewhat later, which is to change nothing (S16). */
 export async function replay(plan: Plan, seconds: number): Promise<Omit<Enumeration, 'writes'> & { events: number }> {
   const reference = await judge(plan);
-  const violations = reference.violations.map((found) => `with nothing brought again: ${sayViolation(found)}`);
+  const violations = reference.violations.map((found) => `with nothing brought again: ${describeViolation(found)}`);
   const { events } = reference.run;
   for await (const { fault, hasStruck, found } of beside(reference, plan, againAll(events, seconds))) {
     if (!hasStruck) violations.push(`event ${fault.at} was not brought again`);
-    violations.push(...found.map((one) => `event ${fault.at} again after ${seconds} s: ${sayViolation(one)}`));
+    violations.push(...found.map((one) => `event ${fault.at} again after ${seconds} s: ${describeViolation(one)}`));
   }
   return { events, runs: 1 + events, violations };
 }

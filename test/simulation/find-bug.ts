@@ -27,7 +27,7 @@ export async function findBug(bug: Bug, mostRuns: number, seed = 1): Promise<Cau
   if (beside) {
     const caught = await firstBeside(beside, breaks, sabotage);
     return (
-      caught && { ...sayCaught(breaks, caught.found), runs: caught.runs, milliseconds: performance.now() - fromMs }
+      caught && { ...describeCaught(breaks, caught.found), runs: caught.runs, milliseconds: performance.now() - fromMs }
     );
   }
   let runs = 0;
@@ -36,12 +36,12 @@ export async function findBug(bug: Bug, mostRuns: number, seed = 1): Promise<Cau
     runs++;
     const { violations } = await judge(plan, sabotage);
     if (!violations.some(({ invariant }) => breaks.includes(invariant))) continue;
-    return { ...sayCaught(breaks, violations), runs, milliseconds: performance.now() - fromMs };
+    return { ...describeCaught(breaks, violations), runs, milliseconds: performance.now() - fromMs };
   }
   return undefined;
 }
 
-const sayCaught = (breaks: readonly string[], violations: readonly Violation[]) => ({
+const describeCaught = (breaks: readonly string[], violations: readonly Violation[]) => ({
   invariants: [...new Set(violations.map(({ invariant }) => invariant))],
   says: violations.find(({ invariant }) => breaks.includes(invariant))?.says ?? '',
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { sayViolation } from '../invariants/check.ts';
+import { describeViolation } from '../invariants/check.ts';
 import { enumerate } from './enumerate.ts';
 import { examples, misjudged } from './examples.ts';
 import { crowd, journeys } from './journeys.ts';
@@ -45,7 +45,7 @@ describe('a run', () => {
 
 test('forty images and forty machines are handled within the limits of a process, which they reach', async () => {
   const { run, violations } = await judge(crowd);
-  expect(violations.map(sayViolation)).toEqual([]);
+  expect(violations.map(describeViolation)).toEqual([]);
   const passes = run.history.passes ?? [];
   expect(Math.max(...passes.map(({ mostInFlight }) => mostInFlight))).toBe(32);
   expect(Math.max(...passes.map(({ mostWritesBegun }) => mostWritesBegun))).toBe(32);
@@ -56,7 +56,7 @@ describe('what the simulation once found', () => {
     '%s',
     async (_, plan) => {
       const { violations } = await judge(plan);
-      expect(violations.map(sayViolation)).toEqual([]);
+      expect(violations.map(describeViolation)).toEqual([]);
     },
   );
 });
@@ -71,7 +71,7 @@ describe('what real operators, users and backups do', () => {
       );
   const breaksNothing = async (_: string, plan: Plan) => {
     const { violations } = await judge(plan);
-    expect(violations.map(sayViolation)).toEqual([]);
+    expect(violations.map(describeViolation)).toEqual([]);
   };
   test.each(rows(true))('%s', breaksNothing);
   test.fails.each(rows(false))('%s', breaksNothing);
@@ -91,7 +91,7 @@ describe('every write, struck once in each way', () => {
 
 test.each(Object.entries(journeys))('with every event lost timers alone bring it to its end: %s', async (_, plan) => {
   const { violations, run } = await judge({ ...plan, isDeaf: true });
-  expect(violations.map(sayViolation)).toEqual([]);
+  expect(violations.map(describeViolation)).toEqual([]);
   expect(run.isAtRest).toBe(true);
 });
 

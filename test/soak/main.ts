@@ -82,7 +82,7 @@ async function here({ minutes, seed, isJson }: Wanted): Promise<number> {
 
 const say = (line: string) => process.stderr.write(`soak: ${line} ...\n`);
 
-const sayEveryMs = 10_000;
+const reportEveryMs = 10_000;
 
 /** The same in a process that has a cluster, which is brought up for it and taken down again. */
 async function onOwnCluster({ minutes, seed, isJson }: Wanted): Promise<number> {
@@ -93,7 +93,7 @@ async function onOwnCluster({ minutes, seed, isJson }: Wanted): Promise<number> 
   const startedMs = Date.now();
   const waiting = setInterval(
     () => say(`bringing a cluster up for ${Math.round((Date.now() - startedMs) / 1000)} s`),
-    sayEveryMs,
+    reportEveryMs,
   );
   child.stderr.on('data', (bytes: Buffer) => {
     if (bytes.includes('soak: ')) clearInterval(waiting);

@@ -3,7 +3,7 @@ import type { Change } from '../journeys/history.ts';
 import type { Tally } from './people.ts';
 
 /** How far it is, in a line. */
-export function sayProgress(startedMs: number, minutes: number, changes: readonly Change[], kills: Tally): string {
+export function formatProgress(startedMs: number, minutes: number, changes: readonly Change[], kills: Tally): string {
   const seconds = Math.round((Date.now() - startedMs) / 1000);
   const { 'images synced': synced, 'images failed': failed } = outcomesOf(changes);
   const killed = [...kills.values()].reduce((sum, times) => sum + times, 0);

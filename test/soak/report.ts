@@ -1,7 +1,7 @@
 import { type Look, lineOf, styled } from '../../deploy/local/terminal/paint.ts';
-import { saySeconds } from '../../deploy/local/terminal/quantities.ts';
+import { formatSeconds } from '../../deploy/local/terminal/quantities.ts';
 import { tableLines } from '../../deploy/local/terminal/table.ts';
-import { sayViolation } from '../invariants/check.ts';
+import { describeViolation } from '../invariants/check.ts';
 import type { Violation } from '../invariants/history.ts';
 
 /** What came of a soak. */
@@ -33,7 +33,7 @@ export function report(result: SoakResult, look: Look): string[] {
     ...counts('KILLED', kills, look),
     ...counts('DONE', done, look),
     ...counts('WRITES OF', writes, look),
-    ...violations.slice(0, mostShown).map(sayViolation),
+    ...violations.slice(0, mostShown).map(describeViolation),
     ...(violations.length > mostShown ? [`and ${violations.length - mostShown} violations more`] : []),
     ...notAtRest.map((what) => `not at rest: ${what}`),
     lineOf([styled(result.ok ? 'green' : 'red', summary(result))], look),
@@ -66,7 +66,7 @@ export function summary({
     `${done['images synced'] ?? 0} images synced`,
     `${sum(writes)} writes`,
     `${changes} changes`,
-    notAtRest.length === 0 ? `at rest after ${saySeconds(restAfterMs)}` : `${notAtRest.length} not at rest`,
+    notAtRest.length === 0 ? `at rest after ${formatSeconds(restAfterMs)}` : `${notAtRest.length} not at rest`,
     `${violations.length} violations`,
   ].join(', ');
 }

@@ -49,8 +49,8 @@ async function unrested(kube: Kube): Promise<string[]> {
   ]);
   const ready = new Set(images.filter(isReady).map(({ metadata }) => keyOf(metadata)));
   return [
-    ...images.filter((image) => !isImageAtRest(image)).map((image) => sayObject(image)),
-    ...machines.filter((machine) => !isMachineAtRest(machine, ready)).map((machine) => sayObject(machine)),
+    ...images.filter((image) => !isImageAtRest(image)).map((image) => formatObject(image)),
+    ...machines.filter((machine) => !isMachineAtRest(machine, ready)).map((machine) => formatObject(machine)),
     ...(holdersOf(lease) ?? []).map(({ image }) => `a slot of ${image}`),
   ];
 }
@@ -68,5 +68,5 @@ const isImageAtRest = ({ status, metadata }: VMDiskImage) =>
 const isMachineAtRest = ({ status, spec, metadata }: VirtualMachine, ready: ReadonlySet<string>) =>
   metadata.deletionTimestamp === undefined && (status?.phase === 'Ready' || !ready.has(keyOf(spec.vmDiskImageRef)));
 
-const sayObject = ({ kind, metadata, status }: VMDiskImage | VirtualMachine) =>
+const formatObject = ({ kind, metadata, status }: VMDiskImage | VirtualMachine) =>
   `${kind} ${keyOf(metadata)}: ${metadata.deletionTimestamp ? 'being deleted, ' : ''}${status?.phase ?? 'no phase'}`;

@@ -12,7 +12,7 @@ import { killAll } from './killer.ts';
 import { useMachine } from './machine-user.ts';
 import type { Person, Tally } from './people.ts';
 import { editPolicy, policy, restorePolicy } from './policy-editor.ts';
-import { outcomesOf, sayProgress } from './progress.ts';
+import { formatProgress, outcomesOf } from './progress.ts';
 import type { SoakResult } from './report.ts';
 import { untilAtRest } from './rest.ts';
 import { cdiFaults, fillStore } from './sources.ts';
@@ -37,7 +37,7 @@ const quietMs = 45_000;
 /** While the API server is away, the recorder hears nothing: it learns of what happened before by so much later. */
 const skewMs = 30_000;
 const restWithinMs = 300_000;
-const sayEveryMs = 5000;
+const reportEveryMs = 5000;
 
 /**
  * Lets people work on the cluster of KUBECONFIG, with the functions as they are installed, while what they run on is killed;
@@ -74,7 +74,10 @@ async function run(world: World, { minutes, seed, say, signal }: SoakOptions): P
   const stop = new AbortController();
   const over = AbortSignal.any([signal, stop.signal, AbortSignal.timeout(minutes * 60_000)]);
   const person = (number: number): Person => ({ world, chance: chanceOf(seed, number), signal: over, tally });
-  const progress = setInterval(() => say(sayProgress(startedMs, minutes, world.history.changes(), kills)), sayEveryMs);
+  const progress = setInterval(
+    () => say(formatProgress(startedMs, minutes, world.history.changes(), kills)),
+    reportEveryMs,
+  );
   const all = [
     ...images.map((name, index) => useImage(person(index), name)),
     ...machines.map((name, index) => useMachine(person(100 + index), name, ofMachines)),

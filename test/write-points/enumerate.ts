@@ -1,7 +1,7 @@
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { leaseName } from '../../shared/rules/slots.ts';
-import { check, compare, sayViolation } from '../invariants/check.ts';
+import { check, compare, describeViolation } from '../invariants/check.ts';
 import type { History } from '../invariants/history.ts';
 import { recordHistory } from '../journeys/history.ts';
 import { type WriteFault, type WritePoint, writeFaults } from './fault-proxy.ts';
@@ -110,5 +110,5 @@ function judge({ histories: [ready, whole] }: Run, reference?: Run): string[] {
     ...(wantedReady ? compare(wantedReady, ready) : []),
     ...(wantedWhole ? compare(wantedWhole, whole) : []),
   ];
-  return [...new Set(violations.map(sayViolation))];
+  return [...new Set(violations.map(describeViolation))];
 }

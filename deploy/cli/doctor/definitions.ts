@@ -1,4 +1,4 @@
-import { type AnyObject, keyOf, sayPlace } from '../../install/kinds.ts';
+import { type AnyObject, formatPlace, keyOf } from '../../install/kinds.ts';
 import { type Finding, untrue, upgrade } from './finding.ts';
 import type { Installation } from './installation.ts';
 
@@ -14,7 +14,7 @@ export const leaving = ({ shipped, there }: Installation): Finding[] =>
     .flatMap((wanted) => there.get(keyOf(wanted)) ?? [])
     .filter(({ metadata }) => metadata.deletionTimestamp)
     .map((found) => ({
-      name: sayPlace(found),
+      name: formatPlace(found),
       expected: 'it to stay',
       found: `being deleted since ${found.metadata.deletionTimestamp}`,
       cure: `kubectl wait --for=delete ${found.kind}/${found.metadata.name}${found.metadata.namespace ? ` -n ${found.metadata.namespace}` : ''}, then ${upgrade}`,

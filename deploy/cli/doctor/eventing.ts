@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type AnyObject, KnativeService, keyOf, sayObject } from '../../install/kinds.ts';
+import { type AnyObject, formatObject, KnativeService, keyOf } from '../../install/kinds.ts';
 import { isUp } from '../../install/readiness.ts';
 import { deadIn } from '../../install/triggers.ts';
 import { lackingIn } from './definitions.ts';
@@ -19,7 +19,7 @@ export const eventing = ({ shipped, there }: Installation): Finding[] =>
   shipped
     .filter(({ kind }) => kind in asShipped)
     .flatMap((wanted): Finding[] => {
-      const name = sayObject(wanted);
+      const name = formatObject(wanted);
       const found = there.get(keyOf(wanted));
       if (!found) return [{ name, expected: 'it', found: 'none', cure: upgrade }];
       if ((found.spec as { suspend?: boolean } | undefined)?.suspend)
@@ -73,7 +73,7 @@ export function subscribers({ channel, subscriptions, shipped, there }: Installa
         ]
       : []),
     ...unheard.map((trigger) => ({
-      name: sayObject(trigger),
+      name: formatObject(trigger),
       expected: "a subscriber in the Broker's channel",
       found: 'none, so that no event gets to it',
       cure: lookAgain(trigger),
@@ -82,7 +82,7 @@ export function subscribers({ channel, subscriptions, shipped, there }: Installa
       // One that is not Ready itself is found already.
       const why = untrue(trigger, 'Ready') ? undefined : unreadyOf(trigger, subscriptions);
       const expected = 'its Subscription to be Ready';
-      return why ? [{ name: sayObject(trigger), expected, found: why, cure: lookAgain(trigger) }] : [];
+      return why ? [{ name: formatObject(trigger), expected, found: why, cure: lookAgain(trigger) }] : [];
     }),
   ];
 }

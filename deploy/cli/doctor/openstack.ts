@@ -1,8 +1,8 @@
 import { keyOf } from '../../../shared/resources/resource.ts';
 import { operatorNamespace } from '../../../shared/rules/operator.ts';
 import { credentialsName } from '../../../shared/runtime/openstack/clouds.ts';
-import { saySpan } from '../age.ts';
-import { type OnOpenStack, sayName } from '../subject.ts';
+import { formatSpan } from '../age.ts';
+import { formatName, type OnOpenStack } from '../subject.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
 import { patienceMs } from './slots.ts';
@@ -12,7 +12,7 @@ export function openStack(installation: Installation): Finding[] {
   const { onOpenStack, hasOpenStack } = installation;
   if (onOpenStack.length === 0) return [];
   if (hasOpenStack) return [...accounts(installation), ...unseen(installation)];
-  const found = `${sayCount(onOpenStack.length)} of kupenstack.io, and none of them`;
+  const found = `${formatCount(onOpenStack.length)} of kupenstack.io, and none of them`;
   const cure = 'npm run cluster -- upgrade --overlay deploy/production/serving-openstack (or deployments-openstack)';
   return [{ name: 'Machines on OpenStack', expected: 'the functions that look after them', found, cure }];
 }
@@ -30,7 +30,7 @@ function accounts({ onOpenStack, accountSecrets }: Installation): Finding[] {
       const cure = `kubectl auth can-i get secrets -n ${own === undefined ? namespace : operatorNamespace}`;
       return [{ name, expected, found: 'no permission to look', cure }];
     }
-    const found = `none: nothing can be made of ${sayCount(objects.length)}`;
+    const found = `none: nothing can be made of ${formatCount(objects.length)}`;
     const cure = `kubectl create secret generic ${ref.name} -n ${namespace} --from-file=clouds.yaml=FILE`;
     return [{ name, expected, found, cure }];
   });
@@ -45,7 +45,7 @@ const unseen = ({ onOpenStack, nowMs }: Installation): Finding[] =>
     const ageMs = nowMs - Date.parse(metadata.creationTimestamp);
     if (status?.phase !== undefined || metadata.deletionTimestamp || ageMs <= patienceMs) return [];
     const cure = `kubectl logs -n ${operatorNamespace} -l app.kubernetes.io/name=${functionOf[subject.kind] ?? ''} --tail 50`;
-    return [{ name: sayName(subject), expected: 'a phase', found: `none after ${saySpan(ageMs)}`, cure }];
+    return [{ name: formatName(subject), expected: 'a phase', found: `none after ${formatSpan(ageMs)}`, cure }];
   });
 
 const functionOf: Readonly<Record<string, string>> = {
@@ -54,4 +54,4 @@ const functionOf: Readonly<Record<string, string>> = {
   Volume: 'provision-volume',
 } satisfies Record<OnOpenStack['kind'], string>;
 
-const sayCount = (count: number) => (count === 1 ? '1 object' : `${count} objects`);
+const formatCount = (count: number) => (count === 1 ? '1 object' : `${count} objects`);

@@ -1,4 +1,4 @@
-import { type AnyObject, keyOf, sayPlace } from '../../install/kinds.ts';
+import { type AnyObject, formatPlace, keyOf } from '../../install/kinds.ts';
 import { lackingIn } from './definitions.ts';
 import { type Finding, upgrade } from './finding.ts';
 import type { Installation } from './installation.ts';
@@ -26,7 +26,7 @@ export const permissions = ({ shipped, there }: Installation): Finding[] =>
     .filter(({ kind }) => kinds.includes(kind))
     .flatMap((wanted): Finding[] => {
       const found = there.get(keyOf(wanted));
-      const name = sayPlace(wanted);
+      const name = formatPlace(wanted);
       const expected = 'it as it is shipped: a function can do its work only with it';
       if (!found) return [{ name, expected, found: 'none', cure: upgrade }];
       const lacks = lacksOf(wanted, found);
@@ -41,7 +41,7 @@ export const fences = ({ shipped, there }: Installation): Finding[] =>
       const found = there.get(keyOf(wanted));
       const lacks = found ? lackingIn(wanted.spec, found.spec, '') : undefined;
       if (found && !lacks) return [];
-      const name = sayPlace(wanted);
+      const name = formatPlace(wanted);
       const expected = 'it as it is shipped: a function may do more than is meant without it';
       return [{ name, expected, found: lacks ? `another ${lacks}` : 'none', cure: upgrade }];
     });

@@ -1,5 +1,5 @@
 import { parsePolicy } from '../../../shared/rules/policy.ts';
-import { policyView, sayStray } from '../policy-view.ts';
+import { describeStray, policyView } from '../policy-view.ts';
 import { makeSecret } from '../secrets.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
@@ -20,7 +20,7 @@ export function policyFindings({ policy, namespaces, secrets }: Installation): F
       name: `Policy ${stray.key}`,
       expected: stray.meant ?? 'a key that a function reads',
       found: stray.key,
-      cure: sayStray(stray).split(' Be rid of it: ')[1] ?? '',
+      cure: describeStray(stray).split(' Be rid of it: ')[1] ?? '',
     })),
     ...(values.concurrency === 0 && !faults.some(({ key }) => key === 'concurrency')
       ? [

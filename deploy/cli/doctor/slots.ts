@@ -3,7 +3,7 @@ import { operatorNamespace } from '../../../shared/rules/operator.ts';
 import { parsePolicy } from '../../../shared/rules/policy.ts';
 import { grantKeys } from '../../../shared/rules/queue.ts';
 import { freeIn, holdersOf, leaseName } from '../../../shared/rules/slots.ts';
-import { saySpan } from '../age.ts';
+import { formatSpan } from '../age.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
 
@@ -28,15 +28,15 @@ export function slots({ lease, images, policy, nowMs }: Installation): Finding[]
     const name = `VMDiskImage ${keyOf(metadata)}`;
     const logs = `kubectl logs -n ${operatorNamespace} -l app.kubernetes.io/name=start-sync --tail 50`;
     if (phase === undefined && stuckMs(undefined) > patienceMs)
-      return [{ name, expected: 'a phase', found: `none after ${saySpan(stuckMs(undefined))}`, cure: logs }];
+      return [{ name, expected: 'a phase', found: `none after ${formatSpan(stuckMs(undefined))}`, cure: logs }];
     if (phase === 'Queued' && isFree && stuckMs(queuedAt) > patienceMs)
       return [
-        { name, expected: 'a slot, as one is free', found: `Queued for ${saySpan(stuckMs(queuedAt))}`, cure: logs },
+        { name, expected: 'a slot, as one is free', found: `Queued for ${formatSpan(stuckMs(queuedAt))}`, cure: logs },
       ];
     if (phase === 'Syncing' && !holding.has(metadata.uid) && stuckMs(startedAt) > patienceMs) {
       const cure = `ot-functions retry ${keyOf(metadata)}`;
       return [
-        { name, expected: 'a slot while it is Syncing', found: `none, for ${saySpan(stuckMs(startedAt))}`, cure },
+        { name, expected: 'a slot while it is Syncing', found: `none, for ${formatSpan(stuckMs(startedAt))}`, cure },
       ];
     }
     return [];

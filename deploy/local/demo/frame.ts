@@ -1,7 +1,7 @@
 import { barOf } from '../terminal/bar.ts';
 import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
 import { phaseSpan } from '../terminal/phase-style.ts';
-import { sayBytes, saySeconds } from '../terminal/quantities.ts';
+import { formatBytes, formatSeconds } from '../terminal/quantities.ts';
 import { cell, tableLines } from '../terminal/table.ts';
 
 /** What the demo shows of itself while it runs. */
@@ -54,7 +54,7 @@ function headline({ elapsedMs, images }: DemoView): Span[] {
     .map(({ word, phases }) => ({ word, count: images.filter(({ phase }) => phases.includes(phase)).length }))
     .filter(({ count }) => count > 0)
     .map(({ word, count }) => `${count} ${word}`);
-  return [styled('bold', saySeconds(elapsedMs)), `  ${counts.join(', ')}`];
+  return [styled('bold', formatSeconds(elapsedMs)), `  ${counts.join(', ')}`];
 }
 
 const groups: readonly { word: string; phases: readonly string[] }[] = [
@@ -71,7 +71,8 @@ function slotLine(slot: SlotView | undefined, index: number, nameWidth: number, 
   if (!slot) return [title, styled('dim', 'free')];
   const { name, attempt, downloadedBytes, neededBytes } = slot;
   const share = neededBytes > 0 ? Math.min(1, downloadedBytes / neededBytes) : 0;
-  const numbers = neededBytes > 0 ? ` ${String(Math.floor(share * 100)).padStart(3)}% of ${sayBytes(neededBytes)}` : '';
+  const numbers =
+    neededBytes > 0 ? ` ${String(Math.floor(share * 100)).padStart(3)}% of ${formatBytes(neededBytes)}` : '';
   const tail = `${numbers}${attempt > 1 ? `, attempt ${attempt}` : ''}`;
   const barWidth = Math.max(4, Math.min(40, lineWidth - 8 - nameWidth - 2 - ' 100% of 99.9 MB, attempt 9'.length));
   return [title, cell(name, nameWidth), '  ', styled('cyan', barOf(share, barWidth)), tail];
@@ -81,6 +82,6 @@ const imageRow = ({ name, phase, attempts, waitedMs, remark }: ImageView): Span[
   name,
   phaseSpan(phase),
   attempts > 0 ? String(attempts) : '',
-  saySeconds(waitedMs),
+  formatSeconds(waitedMs),
   styled('dim', remark),
 ];

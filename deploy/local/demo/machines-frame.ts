@@ -1,7 +1,7 @@
 import { machineColumns, machineRow, type ShownMachine } from '../terminal/machine-table.ts';
 import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
 import { phaseSpan, type ShownPhase } from '../terminal/phase-style.ts';
-import { saySeconds } from '../terminal/quantities.ts';
+import { formatSeconds } from '../terminal/quantities.ts';
 import { tableLines } from '../terminal/table.ts';
 
 /** What the second act shows of itself while it runs. */
@@ -20,7 +20,7 @@ export interface MachinesView {
 /** The lines of the live display: the images that machines name, and a line for each machine. */
 export function renderMachines(view: MachinesView, look: Look): string[] {
   return [
-    lineOf([styled('bold', saySeconds(view.elapsedMs)), `  ${counts(view)}`], look),
+    lineOf([styled('bold', formatSeconds(view.elapsedMs)), `  ${counts(view)}`], look),
     '',
     ...tableLines(imageColumns, view.images.map(imageRow), look),
     '',

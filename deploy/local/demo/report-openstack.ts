@@ -1,5 +1,5 @@
 import { type Look, lineOf, styled } from '../terminal/paint.ts';
-import { saySeconds } from '../terminal/quantities.ts';
+import { formatSeconds } from '../terminal/quantities.ts';
 import type { OpenStackDemoResult } from './run-openstack.ts';
 
 /** What the demo with OpenStack came to, in a few lines. */
@@ -18,7 +18,7 @@ export function reportOpenStack(
     lineOf(
       [
         styled(ok ? 'green' : 'red', ok ? 'All as expected' : 'Not as expected'),
-        ` after ${saySeconds(seconds * 1000)}`,
+        ` after ${formatSeconds(seconds * 1000)}`,
       ],
       look,
     ),

@@ -1,6 +1,6 @@
 import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
 import { phaseSpan } from '../terminal/phase-style.ts';
-import { sayBytes } from '../terminal/quantities.ts';
+import { formatBytes } from '../terminal/quantities.ts';
 import { tableLines } from '../terminal/table.ts';
 import { wrapped } from '../terminal/wrapped.ts';
 import { machinesReport } from './report-machines.ts';
@@ -45,8 +45,8 @@ const row = (image: ImageResult): Span[] => [
   phaseSpan(image.phase),
   String(image.attempts),
   `${image.waitedSeconds.toFixed(1)}s`,
-  sayBytes(image.bytesDownloaded),
-  image.bytesNeeded > 0 ? sayBytes(image.bytesNeeded) : '-',
+  formatBytes(image.bytesDownloaded),
+  image.bytesNeeded > 0 ? formatBytes(image.bytesNeeded) : '-',
   image.ratio === null ? '-' : image.ratio.toFixed(2),
 ];
 
@@ -60,7 +60,7 @@ function totals({ ok, images, machines, workspace, most, bytesDownloaded, bytesN
     `${count('Succeeded')} succeeded`,
     `${count('Failed')} failed`,
     `${most.slots} at once`,
-    `${sayBytes(bytesDownloaded)} for ${sayBytes(bytesNeeded)}`,
+    `${formatBytes(bytesDownloaded)} for ${formatBytes(bytesNeeded)}`,
   ].join(
     ', ',
   )}${machines ? `; ${readyOf(machines)} machines Ready` : ''}${workspace ? `; ${partsOf(workspace)}` : ''}.`;

@@ -2,7 +2,7 @@ import type { Component } from '../../../shared/resources/pelotech/workspace.ts'
 import { barOf } from '../terminal/bar.ts';
 import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
 import { phaseSpan, type ShownPhase } from '../terminal/phase-style.ts';
-import { saySeconds } from '../terminal/quantities.ts';
+import { formatSeconds } from '../terminal/quantities.ts';
 import { tableLines } from '../terminal/table.ts';
 
 /** What the third act shows of itself while it runs. */
@@ -22,7 +22,7 @@ export function renderWorkspace({ elapsedMs, name, phase, ready, remark, parts }
   return [
     lineOf(
       [
-        styled('bold', saySeconds(elapsedMs)),
+        styled('bold', formatSeconds(elapsedMs)),
         `  ${name}  `,
         phaseSpan(phase),
         ...(all > 0 ? ['  ', styled('green', barOf(done / all, barWidth)), ` ${ready}`] : []),

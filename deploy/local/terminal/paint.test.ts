@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { barOf } from './bar.ts';
 import { cutTo, lineOf, styled, textOf } from './paint.ts';
 import { phaseSpan } from './phase-style.ts';
-import { sayBytes, saySeconds } from './quantities.ts';
+import { formatBytes, formatSeconds } from './quantities.ts';
 
 const plain = { columns: 80, colour: false };
 
@@ -53,11 +53,11 @@ test.each([
   [3_140_000, '3.1 MB'],
   [24e9, '24.0 GB'],
 ])('%s bytes are said as %s', (bytes, expected) => {
-  expect(sayBytes(bytes)).toBe(expected);
+  expect(formatBytes(bytes)).toBe(expected);
 });
 
 test('seconds have one decimal and are never below zero', () => {
-  expect([saySeconds(3210), saySeconds(-5)]).toEqual(['3.2s', '0.0s']);
+  expect([formatSeconds(3210), formatSeconds(-5)]).toEqual(['3.2s', '0.0s']);
 });
 
 test('an image that nobody has looked at yet is New', () => {

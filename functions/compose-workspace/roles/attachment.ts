@@ -1,5 +1,5 @@
 import type { Workspace, WorkspaceSpec } from '../../../shared/resources/pelotech/workspace.ts';
-import { parseCidr, parseIp, sayIp } from '../../../shared/rules/ip-address.ts';
+import { formatIp, parseCidr, parseIp } from '../../../shared/rules/ip-address.ts';
 import type { Policy } from '../../../shared/rules/policy.ts';
 import { namespaceOf } from '../../../shared/rules/workspace.ts';
 
@@ -45,7 +45,7 @@ export function freeAddress(spec: WorkspaceSpec, cidr: string | undefined, index
   for (let address = middle; address >= lowest && !isEnough(); address -= 1n) look(address);
   for (let address = middle + 1n; address <= highest && !isEnough(); address += 1n) look(address);
   const address = found[index];
-  return address === undefined || !isEnough() ? undefined : sayIp({ version: range.version, address });
+  return address === undefined || !isEnough() ? undefined : formatIp({ version: range.version, address });
 }
 
 /** Every address that somebody has, or is said to have, on any network. */

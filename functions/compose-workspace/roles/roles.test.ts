@@ -4,7 +4,7 @@ import { Secret } from '../../../shared/resources/core/secret.ts';
 import { allRoles, aMachine, aPolicy, aVm, aWorkspace } from '../../../test/role-builders.ts';
 import { buildRecord } from './build-record.ts';
 import { credentialsFor } from './credentials.ts';
-import { rolesOf, saySkipped } from './roles.ts';
+import { describeSkipped, rolesOf } from './roles.ts';
 import type { Role } from './roles-of-machine.ts';
 
 const two = aWorkspace([
@@ -198,7 +198,7 @@ describe('no roles are run', () => {
     const policy = aPolicy();
     const found = rolesOf(workspace, { ...policy, values: { ...policy.values, ...data } }, [aMachine()]);
     expect(found).toEqual({ jobs: [], configMaps: [], skippedBecause });
-    expect(saySkipped(skippedBecause)).toMatch(/\w+.*\.$/);
+    expect(describeSkipped(skippedBecause)).toMatch(/\w+.*\.$/);
   });
   test('while a key of the policy does not parse, and what there is stays', () => {
     expect(allRoles(two, { ansibleTimeout: 'soon' })).toEqual({ jobs: [], configMaps: [], isHeld: true });

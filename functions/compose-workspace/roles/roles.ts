@@ -94,4 +94,4 @@ const skippedWords: Record<Skipped, string> = {
 };
 
 /** The reason in a sentence. */
-export const saySkipped = (reason: Skipped) => skippedWords[reason];
+export const describeSkipped = (reason: Skipped) => skippedWords[reason];

@@ -15,7 +15,8 @@ export function standingOf(job: Job | undefined, pod: Pod | undefined): Standing
   const ended = job.status?.conditions.find(
     ({ type, status }) => status === 'True' && (type === 'Complete' || type === 'Failed'),
   );
-  if (ended?.type === 'Complete') return { phase: 'Ready', reason: 'RolesDeployed', message: sayDone(outcomeOf(pod)) };
+  if (ended?.type === 'Complete')
+    return { phase: 'Ready', reason: 'RolesDeployed', message: describeDone(outcomeOf(pod)) };
   const found = failureOf(pod);
   if (ended?.reason === 'DeadlineExceeded') {
     const message = "Expected the roles to end within the policy's ansibleTimeout, found them running.";
@@ -34,7 +35,7 @@ export function standingOf(job: Job | undefined, pod: Pod | undefined): Standing
 const containerOf = (pod: Pod | undefined) => pod?.status?.containerStatuses[0];
 const outcomeOf = (pod: Pod | undefined) => parseOutcome(containerOf(pod)?.state?.terminated?.message ?? '');
 
-const sayDone = (outcome: Outcome | undefined) =>
+const describeDone = (outcome: Outcome | undefined) =>
   outcome ? `${outcome.ok} tasks ok, ${outcome.changed} changed something.` : 'All roles are deployed.';
 
 type Reason = Pick<Standing, 'reason' | 'message'>;

@@ -88,13 +88,13 @@ const nameButton = (kind: string, key: string, words = key) => {
   return button;
 };
 
-const sayBasis = ({ downloads, medianMs }: { downloads: number; medianMs: number }) =>
+const describeBasis = ({ downloads, medianMs }: { downloads: number; medianMs: number }) =>
   downloads === 1
     ? `Forecast from the one download that is done: it took ${duration(medianMs)}.`
     : `Forecast from ${downloads} downloads that are done, ${duration(medianMs)} each in the middle.`;
 
 /** CDI tells nothing of a qcow2 in S3 until it has all of it. */
-const sayShare = (share: number | undefined) =>
+const formatShare = (share: number | undefined) =>
   share === undefined ? 'CDI does not say how far' : `${Math.round(share * 100)} %`;
 
 /** Slots and queue. */
@@ -117,9 +117,9 @@ function drawDownloads({ slots, queue, basis }: ClusterRow) {
       const bar = h('progress', {
         max: '1',
         value: share === undefined ? undefined : String(share),
-        'aria-label': `${slot.image}: ${sayShare(share)}`,
+        'aria-label': `${slot.image}: ${formatShare(share)}`,
       });
-      const words = `for ${since(slot.since)}${slot.attempt > 1 ? `, attempt ${slot.attempt}` : ''}; ${sayShare(share)}`;
+      const words = `for ${since(slot.since)}${slot.attempt > 1 ? `, attempt ${slot.attempt}` : ''}; ${formatShare(share)}`;
       return h('li', {}, nameButton('images', slot.image), bar, h('span', { class: 'dim' }, words));
     },
   );
@@ -129,7 +129,7 @@ function drawDownloads({ slots, queue, basis }: ClusterRow) {
     queue.length === 0
       ? 'Nobody waits.'
       : basis
-        ? sayBasis(basis)
+        ? describeBasis(basis)
         : 'No forecast: no download is done yet that one could be made of.',
   );
   show(
@@ -176,7 +176,7 @@ const imageColumns: Column<ImageRow>[] = [
       row.place !== undefined
         ? `number ${row.place}`
         : row.phase === 'Syncing'
-          ? sayShare(row.share)
+          ? formatShare(row.share)
           : row.isReady
             ? `revision ${row.revision}`
             : '',

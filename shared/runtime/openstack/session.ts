@@ -119,10 +119,10 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
           signal: AbortSignal.timeout(openStackTimeoutMs),
         })
         .catch((error: unknown) => {
-          throw new Unreachable(sayNoAnswer(request, error));
+          throw new Unreachable(describeNoAnswer(request, error));
         });
       const text = await answer.text().catch((error: unknown) => {
-        throw new Unreachable(sayNoAnswer(request, error));
+        throw new Unreachable(describeNoAnswer(request, error));
       });
       return {
         status: answer.status,
@@ -266,7 +266,7 @@ function nextPath(path: string, body: Record<string, unknown>, key: string): str
 
 const Links = z.array(z.looseObject({ rel: z.string().optional(), href: z.string().optional() }));
 
-function sayNoAnswer({ service, operation }: OpenStackRequest, error: unknown): string {
+function describeNoAnswer({ service, operation }: OpenStackRequest, error: unknown): string {
   const isLate = error instanceof Error && error.name === 'TimeoutError';
   const why = isLate ? `within ${openStackTimeoutMs / 1000} s` : causeOf(error);
   return `expected an answer of OpenStack's ${service} service to ${operation}, found none (${why})`;

@@ -1,5 +1,5 @@
 import { type Look, styled } from '../../../deploy/local/terminal/paint.ts';
-import { sayBytes } from '../../../deploy/local/terminal/quantities.ts';
+import { formatBytes } from '../../../deploy/local/terminal/quantities.ts';
 import { tableLines } from '../../../deploy/local/terminal/table.ts';
 import type { Machine } from '../machine.ts';
 import { spreadOf } from '../spread.ts';
@@ -69,7 +69,7 @@ const medianOf = (values: readonly number[]) =>
 const memoryTable = (memory: readonly FunctionMemory[], look: Look) =>
   tableLines(
     [{ title: 'FUNCTION' }, right('WORKING SET')],
-    memory.map((each) => [each.function, sayBytes(each.workingSetBytes)]),
+    memory.map((each) => [each.function, formatBytes(each.workingSetBytes)]),
     look,
   );
 

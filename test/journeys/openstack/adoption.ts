@@ -115,8 +115,8 @@ export const stories: OpenStackStory[] = [
         await untilSo(world, Volume, 'disk', isWaitingFor('NotUnique')),
       ];
       expect(twins.map(({ status }) => status?.message)).toEqual([
-        sayTwins('network', network.status?.id, made.network.id),
-        sayTwins('volume', volume.status?.id, disk.volume.id),
+        describeTwins('network', network.status?.id, made.network.id),
+        describeTwins('volume', volume.status?.id, disk.volume.id),
       ]);
       const { networks, volumes } = await contentOf(project);
       expect([networks.length, volumes.length]).toEqual([2, 2]);
@@ -164,7 +164,7 @@ async function serverByHand(project: Session, volume: string, flavorName: string
   return server;
 }
 
-const sayTwins = (what: string, ...ids: (string | undefined)[]) =>
+const describeTwins = (what: string, ...ids: (string | undefined)[]) =>
   `Expected one ${what} of this object in OpenStack, found ${ids.sort().join(', ')}: delete those that are not wanted.`;
 
 /** Cinder deletes no volume that it is still making, and Nova may leave the volume of a server that it is still making attached to it for good. */
