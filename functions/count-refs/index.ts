@@ -10,7 +10,7 @@ import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { type Policy, parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { imageNamesOf } from '../../shared/rules/workspace-images.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
-import { isUnreadable, orUnreadable, split, unreadable } from '../../shared/runtime/unreadable.ts';
+import { isUnreadable, orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { decide, type Observed } from './decide.ts';
 
 /** The image that a domain event is about. */
@@ -95,8 +95,8 @@ async function namedImages(
     machinesNamed(kube, subjectsOf(batch, VirtualMachine)),
     Promise.all(subjectsOf(batch, Workspace).map((subject) => orUnreadable(subject, kube.get(Workspace, subject)))),
   ]);
-  const machines = split(foundMachines);
-  const workspaces = split(foundWorkspaces);
+  const machines = partition(foundMachines);
+  const workspaces = partition(foundWorkspaces);
   const told = batch.messages.map(({ data }) => data as z.infer<typeof ImageFact>);
   const refs = [
     ...subjectsOf(batch, VMDiskImage),

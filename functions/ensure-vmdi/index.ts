@@ -9,7 +9,7 @@ import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { machinesOf } from '../../shared/rules/references.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
-import { orUnreadable, split, unreadable } from '../../shared/runtime/unreadable.ts';
+import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 
@@ -89,7 +89,7 @@ async function machinesFor(
       selecting.map(({ of, fieldSelector }) => orUnreadable(of, kube.list(VirtualMachine, { fieldSelector }))),
     ),
   ]);
-  const [one, some] = [split(named), split([...naming, ...selected])];
+  const [one, some] = [partition(named), partition([...naming, ...selected])];
   return { machines: kept([...one.read, ...some.read.flat()]), unreadable: [...one.unreadable, ...some.unreadable] };
 }
 

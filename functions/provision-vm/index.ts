@@ -21,7 +21,7 @@ import { machineFacts } from '../../shared/rules/machine-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
-import { isUnreadable, orUnreadable, split, unreadable } from '../../shared/runtime/unreadable.ts';
+import { isUnreadable, orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { machineNameOf } from './children.ts';
 import { decide } from './decide.ts';
 import { isStale, nextBatch, type Waiting } from './next-batch.ts';
@@ -68,7 +68,7 @@ async function observe(context: Context, batch: Batch): Promise<(Observed | Unre
   const policy = parsePolicy(policyMap);
   const machines = await withWaiting(kube, batch, named.read);
   const images = await imagesOf(kube, machines.read);
-  const found = split(
+  const found = partition(
     machines.read
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .map((machine): Waiting | Unreadable => {
@@ -100,7 +100,7 @@ async function namedBy(kube: Reader, batch: Batch): Promise<Found> {
   const distinct = [...new Map(refs.map((ref) => [keyOf(ref), ref])).values()];
   const found = await Promise.all(distinct.map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref))));
   const gone = distinct.filter((_, index) => found[index] === undefined);
-  const [single, rivals] = [split(found), await rivalsOf(kube, gone)];
+  const [single, rivals] = [partition(found), await rivalsOf(kube, gone)];
   return {
     read: unique([...single.read.filter((machine) => machine !== undefined), ...rivals.read]),
     unreadable: [...single.unreadable, ...rivals.unreadable],
@@ -122,7 +122,7 @@ async function rivalsOf(kube: Reader, gone: readonly ObjectReference[]): Promise
       .list(VirtualMachine, { namespace, fieldSelector: 'status.phase=Failed' })
       .catch((error: unknown) => refs.map((ref) => unreadable(ref, error))),
   );
-  return split((await Promise.all(failed)).flat());
+  return partition((await Promise.all(failed)).flat());
 }
 
 /** With those that wait for an image that changed, or that an earlier pass on the same image left for this one. */
@@ -131,7 +131,7 @@ async function withWaiting(kube: Reader, batch: Batch, named: readonly VirtualMa
   const late = named.filter(({ status }) => status?.phase !== 'Ready');
   const refs = [...subjectsOf(batch, VMDiskImage), ...late.map(({ spec }) => spec.vmDiskImageRef)];
   const distinct = [...new Map(refs.map((ref) => [keyOf(ref), ref])).values()];
-  const waiting = split(await machinesNaming(kube, distinct, 'status.phase!=Ready'));
+  const waiting = partition(await machinesNaming(kube, distinct, 'status.phase!=Ready'));
   // The events of machines are redelivered, too: no event may tell of the image whose machines still wait.
   const askedBy = ({ unreadable: image, error }: Unreadable) =>
     late

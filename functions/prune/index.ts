@@ -25,7 +25,7 @@ import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { isMadeForWorkspaces } from '../../shared/rules/workspace-images.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
-import { isUnreadable, orUnreadable, readable, split } from '../../shared/runtime/unreadable.ts';
+import { isUnreadable, orUnreadable, partition, readable } from '../../shared/runtime/unreadable.ts';
 import { decide, type Left, type Observed, type Postponed, type Seen } from './decide.ts';
 import { mayBeOrphan } from './orphan.ts';
 import { straysOf } from './strays-of.ts';
@@ -184,7 +184,7 @@ async function candidates(kube: Reader, batch: Batch): Promise<Candidates> {
     listing(ConfigMap, unreferenced),
     ...named.slice(0, finalizedPerPass).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))),
   ]);
-  const [single, listed] = [split(found), split([open, unused])];
+  const [single, listed] = [partition(found), partition([open, unused])];
   const images = [...single.read.filter((image) => image !== undefined), ...listed.read.flat()];
   return {
     images: [...new Map(images.map((image) => [image.metadata.uid, image])).values()],

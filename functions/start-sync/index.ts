@@ -24,7 +24,7 @@ import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { isIn, withLabel } from '../../shared/rules/selectors.ts';
 import { type Holder, holdersOf, leaseName } from '../../shared/rules/slots.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
-import { orUnreadable, split, unreadable } from '../../shared/runtime/unreadable.ts';
+import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { decide, lacksFinalizer, split } from './decide.ts';
 import type { Classes } from './next-transition.ts';
 import type { Observed, Seen } from './observed.ts';
@@ -185,7 +185,7 @@ async function settledImages(
     policyEvent ? orUnreadable(policyEvent, kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' })) : [],
     ...named.slice(0, namedPerPass).map((subject) => orUnreadable(subject, kube.get(VMDiskImage, subject))),
   ]);
-  const [single, listed] = [split(others), split([failed])];
+  const [single, listed] = [partition(others), partition([failed])];
   const found = [...listed.read.flat(), ...single.read].filter((image) => image !== undefined);
   const rest = [...new Map(found.map((image) => [image.metadata.uid, image])).values()];
   return {

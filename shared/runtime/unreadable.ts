@@ -21,7 +21,7 @@ export function readable<T>(one: T | Unreadable): T {
 }
 
 /** What was read, and what could not be. */
-export const split = <T>(all: readonly (T | Unreadable)[]): { read: T[]; unreadable: Unreadable[] } => ({
+export const partition = <T>(all: readonly (T | Unreadable)[]): { read: T[]; unreadable: Unreadable[] } => ({
   read: all.filter((one): one is T => !isUnreadable(one)),
   unreadable: all.filter(isUnreadable),
 });
