@@ -196,8 +196,8 @@ export const refusing = (of: KubernetesObject, ...refused: readonly [OpenStackRe
 export const saying = (actions: readonly Action[]): string[] =>
   actions.map((action) => {
     if (action.do === 'call') return [action.request.operation, action.request.about].filter(Boolean).join(' ');
-    if (action.do === 'requeueAfter') return `lookLater ${action.afterMs}`;
-    return action.do === 'recordEvent' ? `record ${action.type} ${action.reason}` : action.do;
+    if (action.do === 'requeueAfter') return `requeueAfter ${action.afterMs}`;
+    return action.do === 'recordEvent' ? `recordEvent ${action.type} ${action.reason}` : action.do;
   });
 
 /** The requests of a decision, as they are sent. */
