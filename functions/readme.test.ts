@@ -10,24 +10,24 @@ import {
 } from '../shared/resources/pelotech/virtual-machine.ts';
 import { transitions, VMDiskImage, VMDiskImageStatus } from '../shared/resources/pelotech/vm-disk-image.ts';
 import { Workspace, WorkspaceStatus } from '../shared/resources/pelotech/workspace.ts';
-import { isCurrent, withArrows } from './readme.ts';
+import { isCurrent, withTransitions } from './readme.ts';
 
-test('the README shows the arrows that there are; if not, run "node functions/readme.ts"', async () => {
+test('the README shows the transitions; if not, run "node functions/readme.ts"', async () => {
   expect(await isCurrent(false)).toBe(true);
 });
 
 test('every arrow is printed between the markers, and nothing else is touched', () => {
-  const printed = withArrows('before\n<!-- arrows -->\nold\n<!-- /arrows -->\nafter\n');
+  const printed = withTransitions('before\n<!-- transitions -->\nold\n<!-- /transitions -->\nafter\n');
   const lines = printed.split('\n');
-  expect(lines.slice(0, 2)).toEqual(['before', '<!-- arrows -->']);
-  expect(lines.slice(-3)).toEqual(['<!-- /arrows -->', 'after', '']);
+  expect(lines.slice(0, 2)).toEqual(['before', '<!-- transitions -->']);
+  expect(lines.slice(-3)).toEqual(['<!-- /transitions -->', 'after', '']);
   expect(lines.filter((line) => line.startsWith('| '))).toHaveLength(transitions.length + 2);
   expect(printed).toContain('| (none) | Queued | `start-sync` | first sight |');
-  expect(withArrows(printed)).toBe(printed);
+  expect(withTransitions(printed)).toBe(printed);
 });
 
 test('a README without the markers is refused', () => {
-  expect(() => withArrows('nothing here')).toThrow('expected the markers');
+  expect(() => withTransitions('nothing here')).toThrow('expected the markers');
 });
 
 describe('"Who writes what"', async () => {

@@ -193,7 +193,7 @@ describe('a Trigger', () => {
     });
   });
 
-  test('is not made for a function that nothing wakes', () => {
+  test('is not made for a function without a subscription', () => {
     expect(
       objectsIn('base/triggers.yaml', [count, aFunction('page', [])]).map(({ metadata }) => metadata.name),
     ).toEqual(['count']);

@@ -4,7 +4,7 @@ import { operatorNamespace } from '../shared/rules/operator.ts';
 import { brokerName, deliveryTo, subscriberOf } from './broker.ts';
 import { type Manifest, partOf } from './manifest.ts';
 
-/** One Trigger for each function that anything wakes: every Trigger costs a hop for every event. */
+/** One Trigger for each function with subscriptions: every Trigger costs a hop for every event. */
 export const triggerManifests = (
   functions: readonly FunctionDeclaration[],
   all: readonly FunctionDeclaration[] = functions,

@@ -77,7 +77,7 @@ const ascii = (text: string) => text.replace(/[^\x20-\x7e]/g, '?');
 export function deadLetterRoute(name: string, context: RouteContext, run: (batch: Batch) => Promise<Verdict>): void {
   const { app, background, origins, pause } = context;
   const waiting: Message[] = [];
-  // Wakes of thousands of events, merged one by one, take seconds: a pass takes all letters that wait.
+  // Batches of thousands of events, merged one by one, take seconds: a pass takes all letters that wait.
   const pass = sharedPasses(() => run({ ...none, messages: waiting.splice(0) }).finally(() => pause(betweenPassesMs)));
   app.post('/:failed?', async (c) => {
     const answered = answering(name, context);
