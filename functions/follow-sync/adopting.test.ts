@@ -149,6 +149,11 @@ describe('what is left of before', () => {
     const dataVolume = aDataVolume(earlier);
     expect(pass(waiting(second), [], { dataVolumes: [dataVolume] }).deleted).toEqual([dataVolume.metadata.name]);
   });
+  test('so does the volume of an attempt that has the number of the adopted revision, after a user wiped the status', () => {
+    const dataVolume = aDataVolume(aVMDiskImage({ status: { revision: 1, attempt: 1 } }), { phase: 'Succeeded' });
+    const done = waiting({ phase: 'Succeeded', snapshot: { name: 'golden', revision: 1 } });
+    expect(pass(done, [golden()], { dataVolumes: [dataVolume] }).deleted).toEqual([dataVolume.metadata.name]);
+  });
   const policy = parsePolicy({ data: { keepRevisions: '1' } });
   test('the snapshot of before goes when the image has adopted another', () => {
     const done = waiting({ ...second, phase: 'Succeeded', snapshot: { name: 'golden', revision: 2 } });

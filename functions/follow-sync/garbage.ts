@@ -45,8 +45,11 @@ function oldSnapshots(observed: Observed): Action[] {
 }
 
 function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolume): boolean {
-  const { phase, revision = 0, attempt = 0 } = image.status ?? {};
-  const order = numberOf(dataVolume, revisionLabel) - revision || numberOf(dataVolume, attemptLabel) - attempt;
+  const { phase, revision = 0, attempt = 0, adoption } = image.status ?? {};
+  // An adopted revision has no attempts: a DataVolume of its number is from before the status was lost.
+  const isBefore = adoption?.revision === revision;
+  const order =
+    numberOf(dataVolume, revisionLabel) - revision || (isBefore ? -1 : numberOf(dataVolume, attemptLabel) - attempt);
   // Made after this image was read: the next pass sees both.
   if (order > 0) return false;
   if (order < 0) return true;

@@ -340,4 +340,19 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
       { order: { seed: 16, share: 1 }, troubleSeconds: 0 },
     ),
   },
+  {
+    invariant: 'S11',
+    what: 'the volume of an image whose status and finalizer a user removed is deleted, once the image has adopted a snapshot',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'b' },
+        { seconds: 130, do: 'deleteMachineChild', machine: 'm', of: 'DataVolume' },
+        { seconds: 1, do: 'dropFinalizers', image: 'b' },
+        { seconds: 0, do: 'wipeStatus', image: 'b' },
+        { seconds: 0, do: 'adopt', image: 'b' },
+      ],
+      [{ kind: 'snapshotRefused', at: 0, count: 3 }],
+      { troubleSeconds: 0 },
+    ),
+  },
 ];
