@@ -223,10 +223,10 @@ const deciders: Readonly<Record<string, fc.Arbitrary<readonly Action[]>>> = {
 };
 
 /**
- * "Queued → Syncing" for every phase that these actions write. A phase written once more is no arrow (an attempt taken up
+ * "Queued → Syncing" for every phase that these actions write. A phase written once more is no transition (an attempt taken up
  * after a crash), unless the table has it for one.
  */
-const arrowsIn = (actions: readonly Action[]) =>
+const transitionsIn = (actions: readonly Action[]) =>
   actions
     .filter((action) => action.do === 'patchStatus')
     .filter(({ resource, status }) => resource.kind === VMDiskImage.kind && status.phase !== undefined)
@@ -238,15 +238,15 @@ const arrowsIn = (actions: readonly Action[]) =>
     .map(({ from, to }) => describeTransition(from, to));
 
 const describeTransition = (from: string, to: string) => `${from || '""'} → ${to}`;
-const arrowsOf = (name: string) =>
+const transitionsOf = (name: string) =>
   transitions.filter(({ by }) => by === name).map(({ from, to }) => describeTransition(from, to));
 
-test('no function is given the same arrow twice', () => {
+test('no function is given the same transition twice', () => {
   const all = transitions.map(({ from, to, by }) => `${describeTransition(from, to)} by ${by}`);
   expect(all).toEqual([...new Set(all)]);
 });
 
-test('every function that may write the status of an image is among those looked at, and no other owns an arrow', async () => {
+test('every function that may write the status of an image is among those looked at, and no other owns a transition', async () => {
   const writers = (await loadFunctions()).filter(({ may }) =>
     may.some(({ resource, subresource }) => resource.kind === VMDiskImage.kind && subresource === 'status'),
   );
@@ -254,17 +254,22 @@ test('every function that may write the status of an image is among those looked
   expect(Object.keys(deciders)).toEqual(expect.arrayContaining([...new Set(transitions.map(({ by }) => by))]));
 });
 
+/** Far more than the rarest transition needs. */
+const mostSamples = 40;
+
 describe.each(Object.entries(deciders))('whatever it finds, %s', (name, decisions) => {
-  test('writes only arrows that the table gives it', () => {
+  test('writes only transitions that the table gives it', () => {
     fc.assert(
       fc.property(decisions, (actions) => {
-        for (const transition of arrowsIn(actions)) expect(arrowsOf(name)).toContain(transition);
+        for (const transition of transitionsIn(actions)) expect(transitionsOf(name)).toContain(transition);
       }),
       { numRuns: 1000 },
     );
   });
-  test('writes each of the arrows that the table gives it', () => {
-    const written = fc.sample(decisions, { numRuns: 6000, seed: 1 }).flatMap(arrowsIn);
-    expect([...new Set(written)].sort()).toEqual(arrowsOf(name).sort());
+  test('writes each of the transitions that the table gives it', () => {
+    const missing = new Set(transitionsOf(name));
+    for (let seed = 1; missing.size > 0 && seed <= mostSamples; seed++)
+      for (const one of fc.sample(decisions, { numRuns: 500, seed }).flatMap(transitionsIn)) missing.delete(one);
+    expect([...missing]).toEqual([]);
   });
 });
