@@ -9,13 +9,13 @@ import { refusalKey } from '../../shared/rules/refusal-key.ts';
 import { isSnapshotAsked } from '../../shared/rules/snapshot-asked.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import { currentName, currentVolume, isDownloaded, type Observed } from './observed.ts';
-import { isCutFrom, isLost, isUsable } from './snapshot.ts';
+import { isCutFrom, isLost, isRemovable, isUsable, removeSnapshot } from './snapshot.ts';
 import { makeSnapshot } from './snapshotting.ts';
 
 /**
  * Recovers an image that Failed although it is downloaded, most often because its snapshot failed. The image becomes Snapshotting
  * when that snapshot is usable after all, or when it is created after a refusal by the API server. Each audit, and sync-requested,
- * create the snapshot again if the volume exists.
+ * create the snapshot again if the volume exists; a snapshot in the way is deleted first.
  */
 export function healing(observed: Observed): Action[] {
   const { image, dataVolumes, snapshots, isAudit, refusals, nowMs } = observed;
@@ -29,7 +29,10 @@ export function healing(observed: Observed): Action[] {
   if (snapshot) {
     const wasRefused = conditionOf(conditions, 'Ready')?.reason === 'Rejected';
     const isThere = isUsable(snapshot) || (wasRefused && !isLost(snapshot));
-    if (!isThere || !isCutFrom(snapshot, volume, currentName(image))) return [];
+    const isOfAnother = !isCutFrom(snapshot, volume, currentName(image));
+    if (isAudit && isDownloaded(volume) && (isOfAnother || isLost(snapshot)) && isRemovable(image, snapshot))
+      return [removeSnapshot(image, snapshot)];
+    if (!isThere || isOfAnother) return [];
     const message = 'Downloaded; waiting for the snapshot, which was made after all.';
     const fields = { snapshottingAt: toTime(nowMs), completedAt: null };
     return transition(image, { to: 'Snapshotting', reason: 'SnapshotMade', message, nowMs, fields });

@@ -48,6 +48,13 @@ export const isLostInUse = (snapshot: VolumeSnapshot) =>
 /** Machines can be cloned from the snapshot. */
 export const isUsable = (snapshot: VolumeSnapshot) => snapshot.status?.readyToUse === true && !isLost(snapshot);
 
+/** Of a snapshot that is in the way: it is the image's, it is not being deleted yet, and no machine is cloned from it. */
+export function isRemovable({ metadata, status }: VMDiskImage, snapshot: VolumeSnapshot) {
+  const { name, deletionTimestamp, labels } = snapshot.metadata;
+  const isUsed = status?.snapshot?.name === name && !isLost(snapshot);
+  return labels?.[imageUidLabel] === metadata.uid && deletionTimestamp === undefined && !isUsed;
+}
+
 /** Deletes a snapshot of the image. */
 export const removeSnapshot = (image: VMDiskImage, snapshot: VolumeSnapshot): Action => ({
   do: 'delete',

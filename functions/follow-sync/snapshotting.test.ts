@@ -163,6 +163,21 @@ describe('an image that Failed for want of its snapshot', () => {
     const { statuses } = pass(failed(reason), { dataVolumes, snapshots: [snapshot] });
     expect(statuses.map(({ phase }) => phase)).toEqual(phases);
   });
+  test('deletes its own snapshot at an audit if that is lost or of another volume, and makes another at the next', () => {
+    const observed = { dataVolumes: [volume], isAudit: true };
+    const isLost = aSnapshot(waiting, { error: 'VolumeSnapshotContent is missing' });
+    for (const snapshot of [aSnapshot(waiting, { attempt: 7, ready: true }), isLost]) {
+      const inTheWay = { ...observed, snapshots: [snapshot] };
+      expect(pass(failed('Rejected'), inTheWay).actions).toMatchObject([{ do: 'delete', of: { metadata: { name } } }]);
+      expect(pass(failed('Rejected'), { ...inTheWay, isAudit: false }).verbs).toEqual([]);
+      expect(pass(failed('VolumeLost'), { ...inTheWay, dataVolumes: [] }).verbs).toEqual([]);
+      const theirs = { ...snapshot, metadata: { ...snapshot.metadata, labels: {} } };
+      expect(pass(failed('Rejected'), { ...inTheWay, snapshots: [theirs] }).verbs).toEqual([]);
+    }
+    expect(pass(failed('Rejected'), { ...observed, snapshots: [leaving] }).verbs).toEqual([]);
+    const used = failed('Rejected', { snapshot: { name, revision: 1 } });
+    expect(pass(used, { ...observed, snapshots: [aSnapshot(waiting, { attempt: 7, ready: true })] }).verbs).toEqual([]);
+  });
   test('tries again at once where nothing but sync-requested changed, and does so once', () => {
     const status = failed('SnapshotTimeout').status ?? {};
     const asked = (more: ImageOptions) => aVMDiskImage({ status, annotations: { [syncRequested]: 'now' }, ...more });

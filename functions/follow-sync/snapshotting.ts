@@ -1,5 +1,5 @@
 import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { imageUidLabel, useRevision, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { useRevision, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
@@ -13,7 +13,16 @@ import { sentence } from '../../shared/rules/sentence.ts';
 import { toTime } from '../../shared/rules/time.ts';
 import { currentName, currentVolume, type Observed } from './observed.ts';
 import { completed } from './revisions.ts';
-import { isCutFrom, isLost, isLostInUse, isOf, isUsable, removeSnapshot, snapshotFor } from './snapshot.ts';
+import {
+  isCutFrom,
+  isLost,
+  isLostInUse,
+  isOf,
+  isRemovable,
+  isUsable,
+  removeSnapshot,
+  snapshotFor,
+} from './snapshot.ts';
 
 /** Waits for the snapshot of a downloaded image: makes it, and says what became of it. */
 export function snapshotting(observed: Observed): Action[] {
@@ -66,10 +75,9 @@ function saysError({ image, nowMs }: Observed, { status }: VolumeSnapshot): Acti
  */
 function inTheWay(observed: Observed, snapshot: VolumeSnapshot): Action[] {
   const { image } = observed;
-  const { name, deletionTimestamp, labels } = snapshot.metadata;
+  const { name, deletionTimestamp } = snapshot.metadata;
   if (deletionTimestamp) return [];
-  const isUsed = image.status?.snapshot?.name === name && !isLost(snapshot);
-  if (labels?.[imageUidLabel] === image.metadata.uid && !isUsed) return [removeSnapshot(image, snapshot)];
+  if (isRemovable(image, snapshot)) return [removeSnapshot(image, snapshot)];
   const message = `VolumeSnapshot ${name} was not cut from the volume of this download; remove it. ${keptUntil}`;
   return snapshotFailed(observed, 'Rejected', message);
 }

@@ -355,4 +355,21 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
       { troubleSeconds: 0 },
     ),
   },
+  {
+    invariant: 'L1',
+    what: 'an image that Failed because of its snapshot, beside one of an earlier attempt, is Succeeded after the next audits',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'c' },
+        { seconds: 40, do: 'garbleStatus', image: 'c' },
+        { seconds: 0, do: 'createMachine', machine: 'm', image: 'c', hasTemplate: false },
+        { seconds: 40, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
+      ],
+      [
+        { kind: 'forbidden', at: 33 },
+        { kind: 'snapshotRefused', at: 0, count: 1 },
+      ],
+      { order: { seed: 0, share: 0.1 }, overtakings: [{ at: 0, by: 4 }], troubleSeconds: 0 },
+    ),
+  },
 ];
