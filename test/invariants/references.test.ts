@@ -118,6 +118,15 @@ describe('S10', () => {
     expect(check(taken('snapshotter'), [s10Finalizer])).toEqual([]);
   });
 
+  test('a snapshot whose content does not exist is deleted for another, unless its pass had not seen that', () => {
+    const held = snapshot(image(), { ready: true });
+    const empty = snapshot(image(), { error: 'VolumeSnapshotContent is missing' });
+    const named = image({ status: { ...usable, snapshot: { name: held.metadata.name, revision: 1 } } });
+    const deleted = (since: number) => [empty, by('follow-sync', empty, { isGone: true, since })];
+    expect(only(s10Finalizer, deleted(101), { before: [named, machine, held] })).toEqual([]);
+    expectBroken(s10Finalizer, aHistory(deleted(100), { before: [named, machine, held] }), '102', 'by follow-sync');
+  });
+
   test('a finalizer that a user removed is back by the next audit', () => {
     const bare = image({ finalizers: [] });
     const still = { before: [machine], stillFromMs: 0, auditMs: 60_000, isFaultless: true };

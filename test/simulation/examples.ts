@@ -340,4 +340,20 @@ export const misjudged: typeof examples = [
       { order: { seed: 0, share: 0.1 } },
     ),
   },
+  {
+    invariant: 'S10',
+    what: 'a snapshot in use whose content did not exist was deleted, and taken again of the volume that was kept',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'c' },
+        { seconds: 0, do: 'createMachine', machine: 'm', image: 'c', hasTemplate: false },
+        { seconds: 130, do: 'deletePolicy' },
+        { seconds: 0, do: 'changeUrl', image: 'c' },
+        { seconds: 0, do: 'adopt', image: 'a' },
+        { seconds: 130, do: 'adopt', image: 'a' },
+      ],
+      [{ kind: 'snapshot', at: 2, how: 'contentMissing' }],
+      { order: { seed: 368017793, share: 0.5 }, troubleSeconds: 0 },
+    ),
+  },
 ];
