@@ -96,7 +96,7 @@ const sentence = (name: string) => name.charAt(0).toUpperCase() + name.slice(1).
 
 const nextSteps = (name: string) => `
 Next, in functions/${name}/ (functions/README.md goes through it):
-  1. index.ts: \`on\`, what wakes it; \`may\`, what it may do; \`observe\`, what it reads
+  1. index.ts: \`on\`, its subscriptions; \`may\`, what it may do; \`observe\`, what it reads
   2. decide.test.ts: a row for each case, red:      npx vitest functions/${name}
   3. decide.ts: until they are green
   4. npm run generate                               its Trigger and permissions appear in knative/
