@@ -2,7 +2,7 @@ import { diskImageFinalizer, imageUidLabel, type VMDiskImage } from '../../share
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Invariant, Step } from './follow.ts';
-import { beganBefore, longestPassMs, wasSo, wasThere } from './pass.ts';
+import { longestPassMs, wasSo, wasThere } from './pass.ts';
 import { conditionOf, formatMachine, holds, takenDown } from './plain-rules.ts';
 import { usersFoundBy } from './using.ts';
 import { isFunction } from './writers.ts';
@@ -11,8 +11,8 @@ import { isFunction } from './writers.ts';
  * S10, finalizer: whoever takes it from a deleted image leaves no slot, no DataVolume, claim or snapshot of that uid that is not
  * being deleted, and no machine that holds the image; nor is it said to be taken down while one does. Judged is what was there
  * when the deciding pass began (DESIGN §10), and if that was not recorded, five seconds before. Neither a function nor the
- * garbage collector deletes a snapshot that machines hold, unless its content did not exist when the pass began: nothing can be cloned
- * from that. A finalizer that a user removed is back by the next audit.
+ * garbage collector deletes a snapshot that machines hold, unless its content does not exist: nothing can be cloned from that. A
+ * finalizer that a user removed is back by the next audit.
  */
 export const s10Finalizer: Invariant = {
   number: 'S10',
@@ -25,16 +25,8 @@ export const s10Finalizer: Invariant = {
         bare.delete(metadata.uid);
       else if (!bare.has(metadata.uid)) bare.set(metadata.uid, atMs);
     };
-    /** The time since which the content of each snapshot does not exist. */
-    const empty = new Map<string, { revision: number; ms: number }>();
     return {
-      snapshot: (step) => {
-        const { object, change, revision } = step;
-        const since = empty.get(object.metadata.uid);
-        if (!isEmpty(object)) empty.delete(object.metadata.uid);
-        else if (!since) empty.set(object.metadata.uid, { revision, ms: change.atMs });
-        return since && !beganBefore(step as Step, since) ? undefined : takenFromMachine(step);
-      },
+      snapshot: (step) => takenFromMachine(step),
       image: (step) => {
         const { object, isGone, change } = step;
         const bareMs = change.atMs - (bare.get(object.metadata.uid) ?? change.atMs);
@@ -78,7 +70,7 @@ const holderOf = (step: Step, image: VMDiskImage) => usersFoundBy(step, image).f
 function takenFromMachine(step: Step<VolumeSnapshot>): string | undefined {
   const { object, before, isGone, change, state } = step;
   const isDeleting = isGone || object.metadata.deletionTimestamp !== undefined;
-  if (!before || before.metadata.deletionTimestamp || !isDeleting) return undefined;
+  if (!before || before.metadata.deletionTimestamp || isEmpty(before) || !isDeleting) return undefined;
   if (!isFunction(change.by) && change.by !== 'garbage-collector') return undefined;
   const { namespace, name } = object.metadata;
   for (const image of state.images.values()) {

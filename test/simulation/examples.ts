@@ -356,4 +356,27 @@ export const misjudged: typeof examples = [
       { order: { seed: 368017793, share: 0.5 }, troubleSeconds: 0 },
     ),
   },
+  {
+    invariant: 'S10',
+    what: 'the content of a snapshot was lost while a pass began that deleted it',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 1, do: 'createMachine', machine: 'm', image: 'b', hasTemplate: true },
+        { seconds: 130, do: 'adopt', image: 'a' },
+      ],
+      [
+        { kind: 'snapshot', at: 2, how: 'contentMissing' },
+        { kind: 'replicas', function: 'follow-sync', count: 2 },
+        { kind: 'snapshot', at: 0, how: 'deleted' },
+        { kind: 'replicas', function: 'start-sync', count: 2 },
+      ],
+      {
+        order: { seed: 1610610110, share: 1 },
+        overtakings: [{ at: 0, by: 1 }],
+        troubleSeconds: 0,
+        seed: 1054338022,
+      },
+    ),
+  },
 ];
