@@ -41,8 +41,10 @@ const measured = (actions: readonly Action[]) =>
 
 describe('an attempt that fails', () => {
   test('is written down before its DataVolume is deleted', () => {
-    const { verbs, status } = pass({ image: seen, dataVolumes: [aDataVolume(seen, cut)] });
+    const { actions, verbs, status } = pass({ image: seen, dataVolumes: [aDataVolume(seen, cut)] });
     expect(verbs).toEqual(['patchStatus', 'delete']);
+    // Only as it was observed: its download may have ended since.
+    expect(actions.at(-1)).toMatchObject({ do: 'delete', unchanged: true });
     expect(status).toMatchObject({ phase: 'Retrying', attempts: 1, nextAttemptAt: '2026-01-01T00:06:00.000000Z' });
     expect(status?.message).toBe('Unable to process data: unexpected EOF. Next attempt in 5m.');
   });

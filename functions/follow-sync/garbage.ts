@@ -19,8 +19,7 @@ export function garbage(observed: Observed): Action[] {
   return [
     ...dataVolumes
       .filter((dataVolume) => !dataVolume.metadata.deletionTimestamp && isLeftOver(observed, dataVolume))
-      // Only as it was observed: it may have been downloaded since.
-      .map((dataVolume) => ({ ...remove(image, dataVolume), unchanged: true })),
+      .map((dataVolume) => remove(image, dataVolume)),
     ...oldSnapshots(observed),
   ];
 }
@@ -68,11 +67,12 @@ function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolu
   return phase === 'Retrying' || phase === 'Queued';
 }
 
-/** Deletes the DataVolume of an attempt. */
+/** Deletes the DataVolume of an attempt, only as it was observed: its download may have ended since. */
 export const remove = (image: VMDiskImage, dataVolume: DataVolume): Action => ({
   do: 'delete',
   resource: DataVolume,
   of: dataVolume,
+  unchanged: true,
   trace: traceOf(image),
 });
 

@@ -372,4 +372,21 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
       { order: { seed: 0, share: 0.1 }, overtakings: [{ at: 0, by: 4 }], troubleSeconds: 0 },
     ),
   },
+  {
+    invariant: 'S18',
+    what: 'the volume of an attempt that failed is kept if its download ended before it was deleted',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'b' },
+        { seconds: 1, do: 'garbleStatus', image: 'b' },
+        { seconds: 0, do: 'policy', key: 'retryLimit', value: '0' },
+      ],
+      [],
+      {
+        order: { seed: 297058369, share: 0.1 },
+        overtakings: [1, 2, 3, 0].map((at) => ({ at, by: 1 })),
+        troubleSeconds: 10,
+      },
+    ),
+  },
 ];
