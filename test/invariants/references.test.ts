@@ -182,6 +182,17 @@ describe('S11', () => {
     expect(only(s11NoOrphan, retained, end)).toEqual([]);
   });
 
+  test('the volume of the newest revision is needed if its snapshot is lost while an earlier revision is pinned', () => {
+    const pinned = (attempt: number) => image({ status: { ...usable, revision: 2, attempt } });
+    const own = (revision: number) => snapshot(image(), { revision, ready: true });
+    const end = { stillFromMs: 0 };
+    expect(only(s11NoOrphan, [pinned(1), own(1), download(pinned(1))], end)).toEqual([]);
+    const says = 'is Ready and has volumes still';
+    expectBroken(s11NoOrphan, aHistory([pinned(1), own(1), own(2), download(pinned(1))], end), '104', says);
+    expectBroken(s11NoOrphan, aHistory([pinned(2), own(1), download(pinned(1))], end), '103', says);
+    expectBroken(s11NoOrphan, aHistory([pinned(1), own(1), download(image())], end), '103', says);
+  });
+
   test('at rest what outlives its image is said, even where another of that name is there', () => {
     const written = [image(), child, download(image()), gone(image()), gone(download(image()))];
     const anew = aVMDiskImage({ uid: 'another' });

@@ -1,5 +1,10 @@
 import { machineUidLabel } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import {
+  attemptLabel,
+  imageUidLabel,
+  revisionLabel,
+  type VMDiskImage,
+} from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import type { Invariant, State } from './follow.ts';
 import { isReadable } from './plain-policy.ts';
@@ -8,7 +13,8 @@ import { isTrue } from './plain-rules.ts';
 /**
  * S11, no orphan: at rest every DataVolume, claim, snapshot and importer with the label of an image has that very image, by
  * its uid, and an object made for a machine has that very machine. A Ready image has no more than it needs: the snapshots of
- * keepRevisions revisions beside the one in use, and a volume only if the policy retains it. `stillFromMs` means that the run
+ * keepRevisions revisions beside the one in use, and a volume only if the policy retains it, or if it is all that is left of the
+ * newest revision while another is pinned: the snapshot of that is taken again of it. `stillFromMs` means that the run
  * waited for rest (reliability §2).
  */
 export const s11NoOrphan: Invariant = {
@@ -53,7 +59,13 @@ function leftoversOf({ metadata, status }: VMDiskImage, { snapshots, downloads, 
   const { keepRevisions, retainSourceVolume } = now.values;
   const most = isReadable(now, 'keepRevisions') ? keepRevisions : Number.POSITIVE_INFINITY;
   const isRetained = retainSourceVolume || !isReadable(now, 'retainSourceVolume');
-  const volumes = isRetained ? [] : [...(downloads.get(metadata.uid)?.values() ?? [])];
+  const isOfNewest = ({ metadata: { labels } }: KubernetesObject) =>
+    labels?.[imageUidLabel] === metadata.uid && labels[revisionLabel] === String(status.revision);
+  const isPinned = status.snapshot?.revision !== status.revision;
+  const isLost = isPinned && ![...snapshots.values()].some(isOfNewest);
+  const isNeeded = (one: KubernetesObject) =>
+    isLost && isOfNewest(one) && one.metadata.labels?.[attemptLabel] === String(status.attempt);
+  const volumes = isRetained ? [] : [...(downloads.get(metadata.uid)?.values() ?? [])].filter((one) => !isNeeded(one));
   const names = (objects: readonly KubernetesObject[]) =>
     objects
       .map((one) => one.metadata.name)

@@ -379,4 +379,19 @@ export const misjudged: typeof examples = [
       },
     ),
   },
+  {
+    invariant: 'S11',
+    what: 'the volume of the newest revision was kept, whose snapshot was lost while an earlier revision was pinned',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 0, do: 'useRevision', image: 'a', revision: 1 },
+        { seconds: 40, do: 'policy', key: 'concurrency', value: '0' },
+        { seconds: 1, do: 'requestSync', image: 'a' },
+        { seconds: 0, do: 'deletePolicy' },
+      ],
+      [{ kind: 'snapshot', at: 1, how: 'deleted' }],
+      { order: { seed: 452817717, share: 1 }, overtakings: [{ at: 0, by: 8 }] },
+    ),
+  },
 ];
