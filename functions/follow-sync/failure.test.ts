@@ -241,6 +241,14 @@ describe('deadlines', () => {
     expect(judge(seen, undefined, [], 14_399)).toBeUndefined();
     expect(judge(seen, undefined, [], 14_400)).toMatchObject({ reason: 'SyncTimeout', isFinal: false });
   });
+  test('one whose status does not say when it started has the time since its DataVolume was created', () => {
+    const undated = syncing({ startedAt: undefined, importer: { uid: 'pod-1', scratch: false } });
+    const made = aDataVolume(undated);
+    const dated = { ...made, metadata: { ...made.metadata, creationTimestamp: at(0) } };
+    expect(judge(undated, dated, [], 14_399)).toBeUndefined();
+    expect(judge(undated, dated, [], 14_400)).toMatchObject({ reason: 'SyncTimeout' });
+    expect(judge(syncing({ startedAt: undefined }), undefined, [], 99_999)).toBeUndefined();
+  });
 });
 
 test('a DataVolume that was seen and is gone was deleted by somebody', () => {

@@ -117,7 +117,7 @@ const hasNotStarted: Check = (attempt) => {
   const isWaiting = waitsForScratch(attempt);
   const isStarted =
     (image.status?.importer && !isWaiting) || dataVolume?.status?.phase === 'Succeeded' || running?.status === 'True';
-  if (isStarted || nowMs - waitingSince(attempt) < policy.values.startTimeout) return undefined;
+  if (isStarted || !(nowMs - waitingSince(attempt) >= policy.values.startTimeout)) return undefined;
   const found = (isWaiting && running?.message && isScratch(running.message) ? [bound, running] : [running, bound])
     .map((condition) => [condition?.reason, condition?.message].filter(Boolean).join(': '))
     .find(Boolean);
@@ -127,10 +127,12 @@ const hasNotStarted: Check = (attempt) => {
   return { reason: 'NotStarted', message, isFinal: false, isUncounted: true };
 };
 
-const takesTooLong: Check = ({ nowMs, image, policy }) =>
-  elapsed(nowMs, image) < policy.values.syncTimeout
-    ? undefined
-    : again('SyncTimeout', `Not done within syncTimeout (${formatDuration(policy.values.syncTimeout)}).`);
+const takesTooLong: Check = (attempt) => {
+  const { syncTimeout } = attempt.policy.values;
+  return attempt.nowMs - startedMs(attempt) >= syncTimeout
+    ? again('SyncTimeout', `Not done within syncTimeout (${formatDuration(syncTimeout)}).`)
+    : undefined;
+};
 
 const checks: readonly Check[] = [
   isGone,
@@ -206,8 +208,8 @@ export function waitsForScratch({ image, dataVolume, pods }: Pick<Attempt, 'imag
 export function waitingSince(attempt: Pick<Attempt, 'image' | 'dataVolume' | 'pods'>): number {
   const running = conditionOf(attempt.dataVolume?.status?.conditions, 'Running');
   const asked = waitsForScratch(attempt) ? Date.parse(running?.lastTransitionTime ?? '') : Number.NaN;
-  const started = Date.parse(attempt.image.status?.startedAt ?? '');
-  return asked > started ? asked : started;
+  const started = startedMs(attempt);
+  return started >= asked || Number.isNaN(asked) ? started : asked;
 }
 
 /** CDI never reports a missing ConfigMap with certificates: only an Event of the Pod does. */
@@ -216,7 +218,9 @@ export const formatCertificates = ({ image: { metadata, spec }, dataVolume }: Pi
     ? ` The importer needs ConfigMap ${metadata.namespace}/${spec.certConfigMap} (certConfigMap): check that it exists.`
     : '';
 
-const elapsed = (nowMs: number, { status }: VMDiskImage) => nowMs - Date.parse(status?.startedAt ?? '');
+/** NaN if neither the status nor a DataVolume tells when the attempt started: then nothing is late. */
+const startedMs = ({ image, dataVolume }: Pick<Attempt, 'image' | 'dataVolume'>) =>
+  Date.parse(image.status?.startedAt ?? dataVolume?.metadata.creationTimestamp ?? '');
 
 /** The request in the message of the DataVolume, and of importers before CDI 1.59. Later importers end with exit code 0. */
 const isScratch = (message: string) => /scratch space required/i.test(message);
