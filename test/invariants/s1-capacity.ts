@@ -4,7 +4,7 @@ import type { Pod } from '../../shared/resources/core/pod.ts';
 import { imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Invariant, State, Step } from './follow.ts';
 import { grantOf } from './grant.ts';
-import { isAtWork, isInFlight } from './in-flight.ts';
+import { isAtWork, isInFlight, rememberDone } from './in-flight.ts';
 import { longestPassMs } from './pass.ts';
 import { isReadable } from './plain-policy.ts';
 import { readableFrom } from './policies.ts';
@@ -14,8 +14,8 @@ import { isByHand } from './writers.ts';
 /**
  * S1, capacity: a write that gives a slot leaves no more holders than a limit that its pass may have read. A lowered limit
  * turns nobody out; a Lease that was lost is rebuilt with whoever downloads. The downloads that really run (a DataVolume in flight
- * or a working importer) are no more than the highest limit while they ran. Not counted are the images of a user who edited the
- * Lease or a status, restored a backup or deleted by force (reliability §2; DESIGN §5).
+ * that was never Succeeded, or a working importer) are no more than the highest limit while they ran. Not counted are the images of
+ * a user who edited the Lease or a status, restored a backup or deleted by force (reliability §2; DESIGN §5).
  */
 export const s1Capacity: Invariant = {
   number: 'S1',
@@ -24,7 +24,7 @@ export const s1Capacity: Invariant = {
     const running = runningDownloads();
     return {
       image: running.image,
-      download: running.work,
+      download: running.download,
       pod: running.work,
       lease: (step) => {
         running.lease(step);
@@ -47,6 +47,10 @@ function runningDownloads() {
   const excused = new Set<string>();
   /** The start of the pass that gave each its slot. */
   const granted = new Map<string, { revision: number; ms: number }>();
+  const done = rememberDone();
+  const runs = (uid: string, { downloads, pods }: State) =>
+    [...(downloads.get(uid)?.values() ?? [])].some((one) => isInFlight(one) && !done.isDone(one)) ||
+    [...(pods.get(uid)?.values() ?? [])].some(isAtWork);
   const work = (step: Step<DataVolume> | Step<Pod>) => {
     const { object, before, isGone, state, change, revision } = step;
     const uid = object.metadata.labels?.[imageUidLabel] ?? '';
@@ -68,6 +72,10 @@ function runningDownloads() {
   };
   return {
     work,
+    download: (step: Step<DataVolume>) => {
+      done.note(step);
+      return work(step);
+    },
     image: ({ object, before, isGone, change }: Step<VMDiskImage>) => {
       const isEdited = before && isByHand(change) && (isGone || before.status !== object.status);
       if (isEdited) excused.add(object.metadata.uid);
@@ -80,6 +88,3 @@ function runningDownloads() {
     },
   };
 }
-
-const runs = (uid: string, { downloads, pods }: State) =>
-  [...(downloads.get(uid)?.values() ?? [])].some(isInFlight) || [...(pods.get(uid)?.values() ?? [])].some(isAtWork);

@@ -71,6 +71,17 @@ describe('S1', () => {
     }
   });
 
+  test('more downloads than the limit are said, but a phase that CDI takes back is no download', () => {
+    const other = aVMDiskImage({ name: 'second', status: { ...second.status, phase: 'Syncing', attempt: 1 } });
+    const begun = [limit('1'), give([]), give([first], 102), download(syncing)];
+    expectBroken(s1Capacity, aHistory([...begun, download(other)], { before }), '105', '2 images download');
+    const [done, pending] = [download(syncing, { phase: 'Succeeded' }), download(syncing, { phase: '' })];
+    expect(check(aHistory([...begun, done, pending, download(other)], { before }), [s1Capacity])).toEqual([]);
+    const importer = anImporter(first, { phase: 'Running' });
+    const still = [...begun, done, pending, importer, download(other)];
+    expectBroken(s1Capacity, aHistory(still, { before }), '108', '2 images download');
+  });
+
   test('what a hand writes into the Lease is no grant', () => {
     expectKept(aHistory([limit('0'), give([]), by('user', granted(first))], { before }));
   });

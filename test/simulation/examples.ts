@@ -394,4 +394,21 @@ export const misjudged: typeof examples = [
       { order: { seed: 452817717, share: 1 }, overtakings: [{ at: 0, by: 8 }] },
     ),
   },
+  {
+    invariant: 'S1',
+    what: 'CDI took back the phase of a finished download when its slot was given to another image',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'd' },
+        { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: true },
+        { seconds: 0, do: 'policy', key: 'concurrency', value: '1' },
+        { seconds: 130, do: 'adopt', image: 'a' },
+      ],
+      [
+        { kind: 'download', at: 1, count: 1, how: 'takenBack' },
+        { kind: 'download', at: 0, count: 1, how: 'cut' },
+      ],
+      { order: { seed: 1099885409, share: 0.5 }, troubleSeconds: 0 },
+    ),
+  },
 ];
