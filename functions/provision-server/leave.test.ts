@@ -74,6 +74,13 @@ describe('a deleted machine', () => {
     const refusals = refusing(leaving, [deleteFlavor('id-kup-1c-64m-0s'), 'Forbidden: by policy']);
     expect(pass({ machine: leaving, unwanted: [aFlavor()], refusals }).done).toEqual(['patchMetadata']);
   });
+  test('stays while OpenStack gives no answer about its flavor', () => {
+    const refusals = refusing(leaving, [deleteFlavor('id-kup-1c-64m-0s'), 'Unavailable: no answer']);
+    expect(pass({ machine: leaving, unwanted: [aFlavor()], refusals }).done).toEqual([
+      'patchStatus',
+      'requeueAfter 2000',
+    ]);
+  });
   test('stays where its key pair does, also when a port was gone already', () => {
     const refused = refusing(leaving, [deletePort(port.id), 'NotFound: x']);
     refused.set('uid-demo deleteKeyPair ', 'Unavailable: no answer');

@@ -40,18 +40,17 @@ export function leave(observed: Observed): Action[] {
   const requests = requestsFor(machine.metadata.uid, cloud);
   const calls = callsFor(machine, requests, refusals);
   if (calls.length > 0) return calls;
-  const refused = requests
-    .map((request) => refusalOf(refusals, machine, request))
-    // Somebody else was faster.
-    .find((one) => one !== undefined && one.reason !== 'NotFound');
+  const refusalsOf = (some: readonly OpenStackRequest[]) =>
+    some.map((request) => refusalOf(refusals, machine, request)).filter((one) => one !== undefined);
+  // Somebody else was faster.
+  let refused = refusalsOf(requests).find(({ reason }) => reason !== 'NotFound');
   if (cloud.servers.length === 0 && !refused) {
-    // Nothing of the machine's own: who may delete no flavor lets it go all the same.
-    const flavors = callsFor(
-      machine,
-      cloud.unwanted.map(({ id }) => deleteFlavor(id)),
-      refusals,
-    );
-    return flavors.length > 0 ? flavors : removeFinalizer(Machine, machine);
+    const deletions = cloud.unwanted.map(({ id }) => deleteFlavor(id));
+    const flavors = callsFor(machine, deletions, refusals);
+    if (flavors.length > 0) return flavors;
+    // An account that may not delete flavors does not keep its machine; without an answer the flavor is asked for again.
+    refused = refusalsOf(deletions).find(({ reason }) => reason === 'Unavailable');
+    if (!refused) return removeFinalizer(Machine, machine);
   }
   return [
     ...say(refused?.reason ?? 'Deleting', refused?.message ?? 'The server is being deleted.'),
