@@ -26,6 +26,7 @@ import { managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-
 import { type Workspace as Lab, Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { ClusterRole } from '../../shared/resources/rbac/cluster-role.ts';
 import { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
+import { uniqueByName } from '../../shared/resources/resource.ts';
 import { chunk } from '../../shared/rules/chunk.ts';
 import { diskImageFact } from '../../shared/rules/image-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
@@ -140,7 +141,7 @@ async function workspacesFor({ kube, nowMs }: Context, batch: Batch): Promise<La
     batch.sweep ? underWay(kube, nowMs) : [],
   ]);
   const found = [...named.filter((workspace) => workspace !== undefined), ...waiting, ...open];
-  return [...new Map(found.map((workspace) => [workspace.metadata.uid, workspace])).values()];
+  return uniqueByName(found);
 }
 
 /** So many workspaces are looked at in one sweep; of more, others at the next. */

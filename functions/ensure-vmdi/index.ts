@@ -4,6 +4,7 @@ import { Event } from '../../shared/resources/core/event.ts';
 import { Namespace } from '../../shared/resources/core/namespace.ts';
 import { type VirtualMachine as Machine, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { uniqueByName } from '../../shared/resources/resource.ts';
 import { chunk } from '../../shared/rules/chunk.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
@@ -94,11 +95,7 @@ async function machinesFor(
 }
 
 /** Each once, and none that is being deleted. */
-const kept = (machines: readonly (Machine | undefined)[]): Machine[] => [
-  ...new Map(
-    machines
-      .filter((machine) => machine !== undefined)
-      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-      .map((machine) => [machine.metadata.uid, machine]),
-  ).values(),
-];
+const kept = (machines: readonly (Machine | undefined)[]): Machine[] =>
+  uniqueByName(machines.filter((machine) => machine !== undefined)).filter(
+    ({ metadata }) => metadata.deletionTimestamp === undefined,
+  );

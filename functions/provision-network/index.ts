@@ -5,6 +5,7 @@ import { Namespace } from '../../shared/resources/core/namespace.ts';
 import { Secret } from '../../shared/resources/core/secret.ts';
 import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
 import { listNetworks, listSubnets, Network, Subnet } from '../../shared/resources/openstack/network.ts';
+import { uniqueByName } from '../../shared/resources/resource.ts';
 import { isReady } from '../../shared/rules/cloud-status.ts';
 import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
@@ -52,5 +53,5 @@ async function concerned({ kube }: Context, batch: Batch): Promise<VirtualNetwor
   const open = batch.sweep ? (await kube.list(VirtualNetwork)).filter((one) => !isReady(one)) : [];
   const named = await Promise.all(subjectsOf(batch, VirtualNetwork).map((ref) => kube.get(VirtualNetwork, ref)));
   const all = [...open, ...named.filter((network) => network !== undefined)];
-  return [...new Map(all.map((network) => [network.metadata.uid, network])).values()];
+  return uniqueByName(all);
 }

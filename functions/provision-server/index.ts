@@ -6,6 +6,7 @@ import { Secret } from '../../shared/resources/core/secret.ts';
 import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
 import { Volume } from '../../shared/resources/kupenstack/volume.ts';
+import { uniqueByName } from '../../shared/resources/resource.ts';
 import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { decide } from './decide.ts';
@@ -93,5 +94,5 @@ async function concerned({ kube }: Context, batch: Batch): Promise<KupenStackMac
     );
   const named = await Promise.all(subjectsOf(batch, KupenStackMachine).map((ref) => kube.get(KupenStackMachine, ref)));
   const all = [...using, ...named.filter((machine) => machine !== undefined)];
-  return [...new Map(all.map((machine) => [machine.metadata.uid, machine])).values()];
+  return uniqueByName(all);
 }

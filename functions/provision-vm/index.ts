@@ -16,7 +16,7 @@ import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine
 import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
+import { keyOf, type ObjectReference, uniqueByName } from '../../shared/resources/resource.ts';
 import { machineFacts } from '../../shared/rules/machine-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
@@ -102,7 +102,7 @@ async function namedBy(kube: Reader, batch: Batch): Promise<Found> {
   const gone = distinct.filter((_, index) => found[index] === undefined);
   const [single, rivals] = [partition(found), await rivalsOf(kube, gone)];
   return {
-    read: unique([...single.read.filter((machine) => machine !== undefined), ...rivals.read]),
+    read: uniqueByName([...single.read.filter((machine) => machine !== undefined), ...rivals.read]),
     unreadable: [...single.unreadable, ...rivals.unreadable],
   };
 }
@@ -138,7 +138,7 @@ async function withWaiting(kube: Reader, batch: Batch, named: readonly VirtualMa
       .filter(({ spec }) => keyOf(spec.vmDiskImageRef) === keyOf(image))
       .map(({ metadata }) => unreadable(metadata, error));
   return {
-    read: unique([...named, ...waiting.read.flat()]),
+    read: uniqueByName([...named, ...waiting.read.flat()]),
     unreadable: [...waiting.unreadable, ...waiting.unreadable.flatMap(askedBy)],
   };
 }
@@ -150,8 +150,3 @@ async function imagesOf(kube: Reader, machines: readonly VirtualMachine[]) {
   );
   return new Map(await Promise.all(found));
 }
-
-/** Each machine as it was read last: a user may have deleted it and created it again between two reads. */
-const unique = (machines: readonly VirtualMachine[]) => [
-  ...new Map(machines.map((machine) => [keyOf(machine.metadata), machine])).values(),
-];

@@ -7,6 +7,7 @@ import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-mac
 import { Volume } from '../../shared/resources/kupenstack/volume.ts';
 import { GlanceImage, listImages } from '../../shared/resources/openstack/image.ts';
 import { CinderVolume, listVolumes } from '../../shared/resources/openstack/volume.ts';
+import { uniqueByName } from '../../shared/resources/resource.ts';
 import { isReady } from '../../shared/rules/cloud-status.ts';
 import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
 import { type Cloud, credentialsName } from '../../shared/runtime/openstack/clouds.ts';
@@ -90,5 +91,5 @@ async function concerned({ kube }: Context, batch: Batch): Promise<Volume[]> {
   const beside = await Promise.all(namespaces.map((namespace) => kube.list(Volume, { namespace })));
   const named = await Promise.all(subjectsOf(batch, Volume).map((ref) => kube.get(Volume, ref)));
   const all = [...open, ...beside.flat(), ...named.filter((volume) => volume !== undefined)];
-  return [...new Map(all.map((volume) => [volume.metadata.uid, volume])).values()];
+  return uniqueByName(all);
 }

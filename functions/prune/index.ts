@@ -15,7 +15,12 @@ import {
   VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
+import {
+  type KubernetesObject,
+  type ObjectReference,
+  type Resource,
+  uniqueByName,
+} from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { imageNameOf } from '../../shared/rules/names.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
@@ -187,7 +192,7 @@ async function candidates(kube: Reader, batch: Batch): Promise<Candidates> {
   const [single, listed] = [partition(found), partition([open, unused])];
   const images = [...single.read.filter((image) => image !== undefined), ...listed.read.flat()];
   return {
-    images: [...new Map(images.map((image) => [image.metadata.uid, image])).values()],
+    images: uniqueByName(images),
     postponed: named.slice(finalizedPerPass),
     unreadable: [...single.unreadable, ...listed.unreadable],
   };
