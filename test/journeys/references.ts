@@ -120,7 +120,7 @@ export const stories: readonly Story[] = [
     local: noAudit,
     run: async (world) => {
       const { kube } = world;
-      const elsewhere = { ...world, namespace: 'outsideWorkspaces' };
+      const elsewhere = { ...world, namespace: 'elsewhere' };
       await kube.create(Namespace, { metadata: { name: elsewhere.namespace } });
       await createImage(world, 'private');
       const ref = { name: 'private', namespace: world.namespace };
