@@ -175,6 +175,8 @@ function simulated({ simulators = {} }: Story, kube: Kube, foldersBelow: string)
       clock: realClock,
       importImage,
       ...simulators.cdi,
+      // Simulated Pods have no node: the garbage collector deletes them while they terminate.
+      timings: { nextPodMs: 500, ...simulators.cdi?.timings },
       variants: { ...simulators.cdi?.variants, clusterBinds: true, foldersBelow },
     }),
     startSnapshotter({ kube, clock: realClock, cutMs: 50, readyMs: 150, ...simulators.snapshotter }),

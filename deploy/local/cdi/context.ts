@@ -42,6 +42,8 @@ export interface CdiContext {
   cloneErrors: Map<string, number>;
   /** Since when a pod's phase is to flap, and since when it looks to have gone back, by uid. */
   flaps: Map<string, { sinceMs: number; backMs?: number }>;
+  /** When the first importer of a claim was found deleted because it needs scratch space, by the uid of the claim. */
+  firstPodEnds: Map<string, number>;
   /** Performs writes; every look after them sees them. */
   perform(writes: readonly Write[]): Promise<void>;
   /** What fault rules match a claim's import by; undefined for a claim that no import fills. */

@@ -5,7 +5,7 @@ import type { CdiContext } from './context.ts';
 import type { ImportName } from './faults.ts';
 import { nextForImport } from './import-step.ts';
 import { importerPodName } from './importer-pod.ts';
-import { Claim, type Pod } from './kinds.ts';
+import { Claim, Pod } from './kinds.ts';
 import { controllerOf } from './owner.ts';
 import { isQuotaExceeded, quotaExceeded } from './quota.ts';
 import type { Again } from './work-queue.ts';
@@ -30,9 +30,20 @@ export async function reconcileImport(context: CdiContext, ref: ObjectReference)
     labels,
     seen: pod && name && clouded(context, name, filled, pod),
   });
+  const restMs = writes.some((write) => write.do === 'create' && write.resource === Pod)
+    ? untilNextPod(context, filled)
+    : 0;
+  if (restMs > 0) return { requeueAfterMs: restMs };
   await performWithinQuota(context, filled, name, writes);
   if (writes.length > 0) return { holdMs: timings.tickMs };
   return pod && context.flaps.has(pod.metadata.uid) ? { requeueAfterMs: flapMs(timings) } : undefined;
+}
+
+function untilNextPod({ clock, timings, firstPodEnds }: CdiContext, { metadata }: Claim): number {
+  if (metadata.annotations?.[annotation.requiresScratch] !== 'true') return 0;
+  const ended = firstPodEnds.get(metadata.uid) ?? clock.now();
+  firstPodEnds.set(metadata.uid, ended);
+  return ended + timings.nextPodMs - clock.now();
 }
 
 /** Performs writes about a claim that is being filled. The claim beside it shows the newest Event. */

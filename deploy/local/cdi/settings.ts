@@ -12,6 +12,11 @@ export interface CdiTimings {
   rebindMs: number;
   /** Between two looks at a running import. */
   progressMs: number;
+  /**
+   * From the end of an importer that asked for scratch space to the Pod that has it, under the same name. A garbage collector that saw the
+   * first one terminating deletes it by that name, and must not meet the second (Kubernetes, pkg/controller/podgc).
+   */
+  nextPodMs: number;
   /** How long a deleted importer goes on. */
   podGraceMs: number;
   /** How long the conversion of a qcow2 image takes. */
@@ -33,6 +38,7 @@ export const defaultTimings: CdiTimings = {
   podPhaseMs: 30,
   rebindMs: 30,
   progressMs: 2000,
+  nextPodMs: 0,
   podGraceMs: 100,
   conversionMs: 200,
   otherSourceMs: 100,

@@ -69,6 +69,7 @@ export function startCdi(options: CdiOptions): Running {
     handOvers: new Set(),
     cloneErrors: new Map(),
     flaps: new Map(),
+    firstPodEnds: new Map(),
     importNameOf: (claim) => importNameOfClaim(seen.dataVolumes, claim),
     downForMs: downTimes(clock, faults),
     wakeOwner: (claim) => wake.owner(claim),
