@@ -33,6 +33,7 @@ import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { workspaceIn, workspaceOfSubnet } from '../../shared/rules/workspace.ts';
 import { imageNamesOf } from '../../shared/rules/workspace-images.ts';
+import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
 import { orUnreadable } from '../../shared/runtime/unreadable.ts';
 import { decide } from './decide.ts';
 import { grantName } from './home.ts';
@@ -119,12 +120,9 @@ async function observe(context: Context, batch: Batch): Promise<(Observed | Unre
   const workspaces = await workspacesFor(context, batch);
   if (workspaces.length === 0) return [];
   const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
-  const seen: (Observed | Unreadable)[] = [];
-  for (const row of chunk(workspaces, atOnce)) {
-    const reads = row.map((workspace) => orUnreadable(workspace.metadata, observeOne(context, workspace, policy)));
-    seen.push(...(await Promise.all(reads)));
-  }
-  return seen;
+  return mapConcurrently(workspaces, atOnce, (workspace) =>
+    orUnreadable(workspace.metadata, observeOne(context, workspace, policy)),
+  );
 }
 
 type Reader = Context['kube'];

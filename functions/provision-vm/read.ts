@@ -7,6 +7,7 @@ import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machin
 import { machineUidLabel, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { type KubernetesObject, keyOf, type Resource } from '../../shared/resources/resource.ts';
 import type { Policy } from '../../shared/rules/policy.ts';
+import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { listServed } from '../../shared/runtime/list-served.ts';
 import { isUnreadable, orUnreadable, readable, unreadable } from '../../shared/runtime/unreadable.ts';
@@ -30,10 +31,10 @@ export async function observeAll(
     childrenOf(kube, DataVolume, { machines, nameOf: rootDiskName }),
     childrenOf(kube, KubeVirtMachine, { machines, nameOf: sameName }),
     childrenOf(kube, KubeVirtInstance, { machines, nameOf: sameName }),
-    mapInChunks(machines, ({ metadata }) =>
+    mapConcurrently(machines, atOnce, ({ metadata }) =>
       orUnreadable(metadata, kube.get(Secret, { ...metadata, name: cloudInitName(metadata.name) })),
     ),
-    mapInChunks(found, ({ machine }) => orUnreadable(machine.metadata, passwordsOf(kube, machine))),
+    mapConcurrently(found, atOnce, ({ machine }) => orUnreadable(machine.metadata, passwordsOf(kube, machine))),
     neighboursOf(
       kube,
       found.map(({ machine }) => machine),
@@ -108,7 +109,7 @@ async function childrenOf<T extends KubernetesObject>(
     if (isUnreadable(found)) return machines.map(({ metadata }) => unreadable(metadata, found.error));
     for (const object of found) listed.set(keyOf(object.metadata), object);
   }
-  return mapInChunks(machines, ({ metadata }) => {
+  return mapConcurrently(machines, atOnce, ({ metadata }) => {
     const ref = { namespace: metadata.namespace, name: nameOf(metadata.name) };
     const known = listed.get(keyOf(ref));
     return known ? Promise.resolve(known) : orUnreadable(metadata, kube.get(resource, ref));
@@ -117,14 +118,6 @@ async function childrenOf<T extends KubernetesObject>(
 
 /** So many requests at once. */
 const atOnce = 50;
-
-async function mapInChunks<T, R>(values: readonly T[], ask: (value: T) => Promise<R>): Promise<R[]> {
-  const answers: R[] = [];
-  for (let from = 0; from < values.length; from += atOnce) {
-    answers.push(...(await Promise.all(values.slice(from, from + atOnce).map(ask))));
-  }
-  return answers;
-}
 
 async function passwordsOf(kube: Reader, { metadata, spec }: VirtualMachine): Promise<Observed['passwords']> {
   const refs = (spec.users ?? []).map((user) => user.passwordSecretRef).filter((ref) => ref !== undefined);

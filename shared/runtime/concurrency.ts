@@ -14,3 +14,9 @@ export function limitConcurrency(most: number): <T>(run: () => Promise<T>) => Pr
     }
   };
 }
+
+/** Runs a call for each value, `most` at once at most; the results have the order of the values. */
+export function mapConcurrently<T, R>(values: readonly T[], most: number, run: (value: T) => Promise<R>): Promise<R[]> {
+  const limited = limitConcurrency(most);
+  return Promise.all(values.map((value) => limited(() => run(value))));
+}

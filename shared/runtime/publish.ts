@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CloudEvent, HTTP } from 'cloudevents';
 import type { ObjectReference } from '../resources/resource.ts';
-import { chunk } from '../rules/chunk.ts';
+import { mapConcurrently } from './concurrency.ts';
 
 export interface DomainEvent {
   type: string;
@@ -26,8 +26,8 @@ export interface EventPublisher {
 /** How often an event that was not acknowledged is published again. */
 const repeats = 2;
 const keptAtMost = 2000;
-/** So many repeats are posted at once. */
-const atOnce = 32;
+/** The limit of repeats that are posted at once. */
+export const repeatsAtOnce = 32;
 
 /** What could not be published, and how often it is still tried. */
 interface Unacknowledged {
@@ -85,7 +85,7 @@ export function publisher(
     async republish(exists) {
       const all = kept;
       kept = [];
-      for (const row of chunk(all, atOnce)) await Promise.all(row.map((one) => again(one, exists)));
+      await mapConcurrently(all, repeatsAtOnce, (one) => again(one, exists));
     },
   };
 }

@@ -1,14 +1,11 @@
 import type { FunctionDeclaration } from '../function.ts';
-import { chunk } from '../rules/chunk.ts';
+import { mapConcurrently } from './concurrency.ts';
 import { domainEvent } from './perform.ts';
-import type { About } from './publish.ts';
+import { type About, repeatsAtOnce } from './publish.ts';
 import type { Ports } from './serve.ts';
 
 /** An audit interval: a Pod is restarted within five minutes, and a function that only an audit starts within ten. */
 const windowMs = 600_000;
-
-/** So many events are posted at once. */
-const atOnce = 32;
 
 /**
  * Publishes what was not published or not acknowledged, under the same ids; a timer event calls it. The first call also publishes
@@ -28,8 +25,7 @@ export function republishing(
     try {
       for await (const { items } of kube.pages(facts.resource)) {
         const earlier = items.flatMap(facts.of).filter(({ data }) => isBefore(startMs, String(data.time)));
-        for (const row of chunk(earlier, atOnce))
-          await Promise.all(row.map((one) => publisher.publish(...domainEvent(one))));
+        await mapConcurrently(earlier, repeatsAtOnce, async (one) => publisher.publish(...domainEvent(one)));
       }
     } catch (error) {
       isDone = false;

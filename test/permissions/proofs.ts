@@ -1,3 +1,4 @@
+import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
 import type { Story } from '../journeys/world.ts';
 import { inWords, type Rule } from './granted.ts';
 import { runStory, type StoryRun } from './story-run.ts';
@@ -10,7 +11,7 @@ export interface Recorded {
 
 /** Runs each story as it is, so many at once. */
 export const record = (stories: readonly Story[], atOnce: number): Promise<Recorded[]> =>
-  mapInChunks(stories, atOnce, async (story) => ({ story, run: await runStory(story, { withinMs: 120_000 }) }));
+  mapConcurrently(stories, atOnce, async (story) => ({ story, run: await runStory(story, { withinMs: 120_000 }) }));
 
 /** The stories that used the rule and got to their end, in their order; those that are told by its account first. */
 export function usersOf(rule: Rule, recorded: readonly Recorded[], tellers: Tellers = {}): Recorded[] {
@@ -60,14 +61,3 @@ const isRefusalOf = (rule: Rule, what: string) =>
 /** CDI refuses a DataVolume whose maker may not clone from the namespace it names. */
 const isAskedByWebhook = (rule: Rule, what: string) =>
   rule.resource === 'datavolumes/source' && what === inWords({ ...rule, resource: 'datavolumes' });
-
-/** Does something for each, so many at once; results in the order of what was given. */
-export async function mapInChunks<T, R>(all: readonly T[], atOnce: number, run: (one: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const waiting = [...all.entries()];
-  const worker = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) results[next[0]] = await run(next[1]);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-  return results;
-}
