@@ -5,6 +5,7 @@ import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-mac
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
+import { distinct } from '../../shared/rules/distinct.ts';
 import { parsePolicy } from '../../shared/rules/policy.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
@@ -134,7 +135,7 @@ async function everything(kube: Kube, namespace: string | undefined): Promise<Fo
 
 /** Those of the images that are there, each once. */
 async function imagesAt(kube: Kube, refs: readonly ObjectReference[]): Promise<VMDiskImage[]> {
-  const different = [...new Map(refs.map((ref) => [keyOf(ref), ref])).values()];
+  const different = distinct(refs, keyOf);
   const found = await Promise.all(different.map((ref) => kube.get(VMDiskImage, ref)));
   return found.filter((image) => image !== undefined);
 }

@@ -26,8 +26,8 @@ import { managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-
 import { type Workspace as Lab, Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { ClusterRole } from '../../shared/resources/rbac/cluster-role.ts';
 import { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
-import { uniqueByName } from '../../shared/resources/resource.ts';
 import { chunk } from '../../shared/rules/chunk.ts';
+import { uniqueByName } from '../../shared/rules/distinct.ts';
 import { diskImageFact } from '../../shared/rules/image-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';

@@ -5,6 +5,7 @@ import { type VirtualMachine as Machine, VirtualMachine } from '../../shared/res
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { type Workspace as Lab, Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
+import { distinct } from '../../shared/rules/distinct.ts';
 import { diskImageFact } from '../../shared/rules/image-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { type Policy, parsePolicy, policyName } from '../../shared/rules/policy.ts';
@@ -104,8 +105,13 @@ async function namedImages(
     ...machines.read.map(({ spec }) => spec.vmDiskImageRef),
     ...workspaces.read.filter((workspace) => workspace !== undefined).flatMap((workspace) => refsOf(workspace, policy)),
   ];
-  const distinct = new Map(refs.map(({ namespace, name }) => [keyOf({ namespace, name }), { namespace, name }]));
-  return { refs: [...distinct.values()], unreadable: [...machines.unreadable, ...workspaces.unreadable] };
+  return {
+    refs: distinct(
+      refs.map(({ namespace, name }) => ({ namespace, name })),
+      keyOf,
+    ),
+    unreadable: [...machines.unreadable, ...workspaces.unreadable],
+  };
 }
 
 /** What a workspace holds, be it in its spec any more or not, and what the bare names of its spec may stand for. */

@@ -3,6 +3,7 @@ import { type Batch, type Context, defineFunction, type Message, on } from '../.
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { distinct } from '../../shared/rules/distinct.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
 import { namespaceFor } from '../../shared/rules/published-image.ts';
@@ -39,5 +40,5 @@ async function observe({ kube, refusals }: Context, batch: Batch): Promise<Obser
 function newestOfEach(messages: readonly Message[]): Message[] {
   const byTime = [...messages].sort((a, b) => Date.parse(a.time ?? '') - Date.parse(b.time ?? '') || 0);
   const keyOf = ({ data }: Message) => `${(data as ImagePublished).namespace ?? ''}/${(data as ImagePublished).name}`;
-  return [...new Map(byTime.map((message) => [keyOf(message), message])).values()];
+  return distinct(byTime, keyOf);
 }

@@ -6,7 +6,7 @@ import { Secret } from '../../shared/resources/core/secret.ts';
 import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
 import { Volume } from '../../shared/resources/kupenstack/volume.ts';
-import { uniqueByName } from '../../shared/resources/resource.ts';
+import { uniqueByName } from '../../shared/rules/distinct.ts';
 import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { decide } from './decide.ts';

@@ -16,7 +16,8 @@ import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine
 import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { keyOf, type ObjectReference, uniqueByName } from '../../shared/resources/resource.ts';
+import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
+import { distinct, uniqueByName } from '../../shared/rules/distinct.ts';
 import { machineFacts } from '../../shared/rules/machine-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
@@ -96,10 +97,12 @@ const isForAll = (batch: Batch) => batch.audit || subjectsOf(batch, ConfigMap).l
 /** The machines that events are about, by name or by the name of a child; at an audit, and under another policy, all. */
 async function namedBy(kube: Reader, batch: Batch): Promise<Found> {
   if (isForAll(batch)) return { read: await kube.list(VirtualMachine), unreadable: [] };
-  const refs = batch.subjects.map(machineOf).filter((ref) => ref !== undefined);
-  const distinct = [...new Map(refs.map((ref) => [keyOf(ref), ref])).values()];
-  const found = await Promise.all(distinct.map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref))));
-  const gone = distinct.filter((_, index) => found[index] === undefined);
+  const refs = distinct(
+    batch.subjects.map(machineOf).filter((ref) => ref !== undefined),
+    keyOf,
+  );
+  const found = await Promise.all(refs.map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref))));
+  const gone = refs.filter((_, index) => found[index] === undefined);
   const [single, rivals] = [partition(found), await rivalsOf(kube, gone)];
   return {
     read: uniqueByName([...single.read.filter((machine) => machine !== undefined), ...rivals.read]),
@@ -130,8 +133,7 @@ async function withWaiting(kube: Reader, batch: Batch, named: readonly VirtualMa
   if (isForAll(batch)) return { read: [...named], unreadable: [] };
   const late = named.filter(({ status }) => status?.phase !== 'Ready');
   const refs = [...subjectsOf(batch, VMDiskImage), ...late.map(({ spec }) => spec.vmDiskImageRef)];
-  const distinct = [...new Map(refs.map((ref) => [keyOf(ref), ref])).values()];
-  const waiting = partition(await machinesNaming(kube, distinct, 'status.phase!=Ready'));
+  const waiting = partition(await machinesNaming(kube, distinct(refs, keyOf), 'status.phase!=Ready'));
   // The events of machines are redelivered, too: no event may tell of the image whose machines still wait.
   const askedBy = ({ unreadable: image, error }: Unreadable) =>
     late

@@ -7,8 +7,8 @@ import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-mac
 import { Volume } from '../../shared/resources/kupenstack/volume.ts';
 import { GlanceImage, listImages } from '../../shared/resources/openstack/image.ts';
 import { CinderVolume, listVolumes } from '../../shared/resources/openstack/volume.ts';
-import { uniqueByName } from '../../shared/resources/resource.ts';
 import { isReady } from '../../shared/rules/cloud-status.ts';
+import { uniqueByName } from '../../shared/rules/distinct.ts';
 import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
 import { type Cloud, credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { decide, ownOf } from './decide.ts';

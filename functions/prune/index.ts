@@ -15,13 +15,9 @@ import {
   VMDiskImage,
 } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import {
-  type KubernetesObject,
-  type ObjectReference,
-  type Resource,
-  uniqueByName,
-} from '../../shared/resources/resource.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { uniqueByName } from '../../shared/rules/distinct.ts';
 import { imageNameOf } from '../../shared/rules/names.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';

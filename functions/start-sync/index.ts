@@ -18,6 +18,7 @@ import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.
 import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
 import { isAdopting } from '../../shared/rules/adoption.ts';
+import { uniqueByName } from '../../shared/rules/distinct.ts';
 import { imageFactsBy } from '../../shared/rules/image-status.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
@@ -187,9 +188,8 @@ async function settledImages(
   ]);
   const [single, listed] = [partition(others), partition([failed])];
   const found = [...listed.read.flat(), ...single.read].filter((image) => image !== undefined);
-  const rest = [...new Map(found.map((image) => [image.metadata.uid, image])).values()];
   return {
-    rest: rest.filter(({ metadata }) => !known.has(metadata.uid)),
+    rest: uniqueByName(found).filter(({ metadata }) => !known.has(metadata.uid)),
     postponed: named.slice(namedPerPass),
     unread: [...single.unreadable, ...listed.unreadable],
   };

@@ -73,11 +73,6 @@ export interface ObjectReference {
 /** One object among those of its kind, for looking it up: `namespace/name`. */
 export const keyOf = ({ namespace, name }: ObjectReference) => `${namespace}/${name}`;
 
-/** One object of each name, the last: a user may have deleted it and created it again between two reads. */
-export const uniqueByName = <T extends { metadata: ObjectReference }>(objects: readonly T[]): T[] => [
-  ...new Map(objects.map((object) => [keyOf(object.metadata), object])).values(),
-];
-
 export const referenceOf = (object: {
   metadata: { name: string; namespace?: string | undefined };
 }): ObjectReference => ({

@@ -1,4 +1,5 @@
 import type { Batch } from '../function.ts';
+import { distinct } from '../rules/distinct.ts';
 import type { Verdict } from './verdict.ts';
 
 /**
@@ -44,7 +45,3 @@ function merged(batches: readonly Batch[]): Batch {
     audit: batches.some(({ audit }) => audit),
   };
 }
-
-const distinct = <T>(values: readonly T[], keyOf: (value: T) => string) => [
-  ...new Map(values.map((value) => [keyOf(value), value])).values(),
-];
