@@ -100,15 +100,15 @@ async function observe({ kube, nowMs }: Context, batch: Batch): Promise<(Observe
   ]);
   const left = await orUnreadable({ name: 'left' }, leftOf(kube, deleted));
   const isDeleting = namespacesBeingDeleted(kube);
-  const seen = concerned.map(async (image, index): Promise<Seen> => {
+  const observeOne = async (image: Image, index: number): Promise<Seen> => {
     const ofImage = readable(machines[index] ?? []);
     const seenOfIt = { nowMs, policy, image, machines: ofImage };
     if (image.metadata.deletionTimestamp === undefined) return { ...seenOfIt, workspaces: readable(workspaces) };
     // Only an image that machines retain needs to know whether its namespace is being deleted.
     const isNamespaceDeleting = ofImage.length > 0 && (await isDeleting(image.metadata.namespace ?? ''));
     return { ...seenOfIt, workspaces: [], left: { ...readable(left)(image), isNamespaceDeleting } };
-  });
-  const reads = concerned.map(({ metadata }, index) => orUnreadable(metadata, seen[index] as Promise<Seen>));
+  };
+  const reads = concerned.map((image, index) => orUnreadable(image.metadata, observeOne(image, index)));
   return [...(await Promise.all(reads)), ...others];
 }
 
