@@ -132,6 +132,9 @@ export interface Batch {
   audit: boolean;
 }
 
+/** A batch without events, to be filled. */
+export const noEvents: Batch = { subjects: [], messages: [], sweep: false, audit: false };
+
 export interface Context {
   kube: Pick<Kube, 'get' | 'list' | 'pages'>;
   /** Milliseconds since 1970. */

@@ -3,7 +3,7 @@ import countRefs from '../functions/count-refs/index.ts';
 import ensureVmdi from '../functions/ensure-vmdi/index.ts';
 import provisionVm from '../functions/provision-vm/index.ts';
 import prune from '../functions/prune/index.ts';
-import type { Batch, FunctionDeclaration, Subject } from '../shared/function.ts';
+import { type Batch, type FunctionDeclaration, noEvents, type Subject } from '../shared/function.ts';
 import { DataVolume } from '../shared/resources/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../shared/resources/cni/network-attachment-definition.ts';
 import { Lease } from '../shared/resources/coordination/lease.ts';
@@ -75,7 +75,7 @@ async function redelivered(declaration: FunctionDeclaration, subjects: readonly 
     random: () => 0,
     publisher: { publish: () => undefined, republish: () => undefined },
   };
-  const batch: Batch = { subjects, messages: [], sweep: false, audit: false };
+  const batch: Batch = { ...noEvents, subjects };
   const process = {
     background: new Set<Promise<unknown>>(),
     republish: async () => undefined,

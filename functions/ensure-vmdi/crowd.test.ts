@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Batch } from '../../shared/function.ts';
+import { type Batch, noEvents } from '../../shared/function.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
@@ -33,7 +33,7 @@ test('one list finds the machines that name many images deleted at once', async 
     ...{ apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind },
     ...{ namespace, name: `image-${index}` },
   }));
-  const batch: Batch = { subjects, messages: [], sweep: false, audit: false };
+  const batch: Batch = { ...noEvents, subjects };
   const context = {
     kube: counted,
     nowMs: Date.now(),

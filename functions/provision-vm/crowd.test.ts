@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Batch } from '../../shared/function.ts';
+import { type Batch, noEvents } from '../../shared/function.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
@@ -32,7 +32,7 @@ test('one list finds the machines that wait for many images changed at once', as
     ...{ apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind },
     ...{ namespace, name: `image-${index}` },
   }));
-  const batch: Batch = { subjects, messages: [], sweep: false, audit: false };
+  const batch: Batch = { ...noEvents, subjects };
   const context = {
     kube: counted,
     nowMs: Date.now(),

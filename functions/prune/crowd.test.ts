@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Batch, Subject } from '../../shared/function.ts';
+import { type Batch, noEvents, type Subject } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import {
   diskImageFinalizer,
@@ -21,7 +21,6 @@ import { memoryKube } from '../../test/memory-kube.ts';
 import declaration from './index.ts';
 
 const namespace = 'vmdi-farm';
-const nothing: Batch = { subjects: [], messages: [], sweep: false, audit: false };
 const subjectOf = ({ apiVersion, kind }: Resource, { name }: ObjectReference): Subject => ({
   apiVersion,
   kind,
@@ -68,7 +67,7 @@ function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
   };
   const pass = async (batch: Partial<Batch>) => {
     next = [];
-    const all = { ...nothing, ...batch };
+    const all = { ...noEvents, ...batch };
     const verdict = await runPass(declaration, ports, all, [], {
       background: new Set(),
       republish: async () => undefined,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Batch, Subject } from '../../shared/function.ts';
+import { type Batch, noEvents, type Subject } from '../../shared/function.ts';
 import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import { Lease } from '../../shared/resources/coordination/lease.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
@@ -86,7 +86,7 @@ async function pass(kube: Kube, refused?: { verb: 'get' | 'list'; kind: string; 
     random: () => 0,
     publisher: { publish: () => undefined, republish: () => undefined },
   };
-  const batch: Batch = { subjects: [subjectOf('new'), subjectOf('ended')], messages: [], sweep: false, audit: false };
+  const batch: Batch = { ...noEvents, subjects: [subjectOf('new'), subjectOf('ended')] };
   const process = {
     background: new Set<Promise<unknown>>(),
     republish: async () => undefined,

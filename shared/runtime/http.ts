@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import type { Batch, DeadLetter, FunctionDeclaration, Message } from '../function.ts';
+import { type Batch, type DeadLetter, type FunctionDeclaration, type Message, noEvents } from '../function.ts';
 import { readDeadLetter } from './dead-letter.ts';
 import { Again, ApiError, Conflict } from './errors.ts';
 import { readIncoming } from './incoming.ts';
@@ -78,7 +78,9 @@ export function deadLetterRoute(name: string, context: RouteContext, run: (batch
   const { app, background, origins, pause } = context;
   const waiting: Message[] = [];
   // Batches of thousands of events, merged one by one, take seconds: a pass takes all letters that wait.
-  const pass = sharedPasses(() => run({ ...none, messages: waiting.splice(0) }).finally(() => pause(betweenPassesMs)));
+  const pass = sharedPasses(() =>
+    run({ ...noEvents, messages: waiting.splice(0) }).finally(() => pause(betweenPassesMs)),
+  );
   app.post('/:failed?', async (c) => {
     const answered = answering(name, context);
     const letter = await readDeadLetter(c.req.raw);
@@ -91,7 +93,7 @@ export function deadLetterRoute(name: string, context: RouteContext, run: (batch
     waiting.push({ ...letter, time: undefined, data: letter });
     waitUntil(
       background,
-      pass(none).catch((error: unknown) => later(name, error)),
+      pass(noEvents).catch((error: unknown) => later(name, error)),
     );
     return c.body(null, answered('done'));
   });
@@ -99,8 +101,6 @@ export function deadLetterRoute(name: string, context: RouteContext, run: (batch
 
 /** So long after a pass over dead letters the next one begins: of a storm, all that come meanwhile share it. */
 const betweenPassesMs = 1000;
-
-const none: Batch = { subjects: [], messages: [], sweep: false, audit: false };
 
 const logLetter = (name: string, { about, ...letter }: DeadLetter) => {
   const object = about && [about.kind, about.namespace, about.name].filter(Boolean).join(' ');

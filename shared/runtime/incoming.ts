@@ -1,12 +1,10 @@
 import { HTTP } from 'cloudevents';
 import * as z from 'zod';
-import type { Batch, FunctionDeclaration, Message, Subject } from '../function.ts';
+import { type Batch, type FunctionDeclaration, type Message, noEvents, type Subject } from '../function.ts';
 import { isWanted } from '../rules/event-filter.ts';
 
 /** What an HTTP request asks of a function: a pass, nothing at all, or it is no event (with the faults to name). */
 export type Incoming = { batch: Batch } | { ignored: true } | { faults: string[] };
-
-const none: Batch = { subjects: [], messages: [], sweep: false, audit: false };
 
 /** Reads a request as the CloudEvent it carries and finds what it means to this function. */
 export function readIncoming(
@@ -62,7 +60,7 @@ const faultsOf = (of: string, { issues }: z.ZodError) =>
   issues.map(({ path, message }) => `${[of, ...path.map(String)].filter(Boolean).join('.')}: ${message}`);
 
 const timer = (source: string): Incoming => ({
-  batch: { ...none, [source.endsWith('/audit') ? 'audit' : 'sweep']: true },
+  batch: { ...noEvents, [source.endsWith('/audit') ? 'audit' : 'sweep']: true },
 });
 
 function change(event: Received): Incoming {
@@ -73,7 +71,7 @@ function change(event: Received): Incoming {
     namespace: attribute('namespace') || undefined,
     name: attribute('name'),
   };
-  return subject.name === '' ? { ignored: true } : { batch: { ...none, subjects: [subject] } };
+  return subject.name === '' ? { ignored: true } : { batch: { ...noEvents, subjects: [subject] } };
 }
 
 /**
@@ -98,5 +96,5 @@ function message({ on }: FunctionDeclaration, event: Received): Incoming {
   const time = event.time ?? (typeof arrival === 'string' ? arrival : undefined);
   const { id, type, source } = event;
   const found: Message = { id, type, source, time, data: parsed.data };
-  return { batch: { ...none, messages: [found] } };
+  return { batch: { ...noEvents, messages: [found] } };
 }

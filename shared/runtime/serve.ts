@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import type { Batch, Context, FunctionDeclaration, Subject } from '../function.ts';
+import { type Batch, type Context, type FunctionDeclaration, noEvents, type Subject } from '../function.ts';
 import { Lease } from '../resources/coordination/lease.ts';
 import type { Action, TraceOf } from '../rules/actions.ts';
 import { defaultGracePeriodMs } from '../rules/slots.ts';
@@ -50,7 +50,7 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
   const background = new Set<Promise<unknown>>();
   const origins = traceOrigins();
   const republish = republishing(declaration as FunctionDeclaration, ports);
-  const later = delayedBatches((about) => pass({ ...nothing, subjects: [about] }), ports.after, ports.now);
+  const later = delayedBatches((about) => pass({ ...noEvents, subjects: [about] }), ports.after, ports.now);
   const run = (batch: Batch) =>
     runPass(declaration, ports, batch, origins.take(), { background, republish, requeueAfter: later.look });
   const pass = sharedPasses(run);
@@ -67,8 +67,6 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
   };
   return { app, drain };
 }
-
-const nothing: Batch = { subjects: [], messages: [], sweep: false, audit: false };
 
 /** The limit of decisions of a pass that are made and performed at once. The others are not computed before one of these is done. */
 const decisionsAtOnce = 32;

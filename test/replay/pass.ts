@@ -1,4 +1,4 @@
-import type { Batch, FunctionDeclaration } from '../../shared/function.ts';
+import { type Batch, type FunctionDeclaration, noEvents } from '../../shared/function.ts';
 import type { Action } from '../../shared/rules/actions.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
 import { noClouds } from '../builders.ts';
@@ -20,7 +20,7 @@ export async function decided<Observed>(
 ): Promise<Action[]> {
   const kube = recording.reader(asOf, given);
   const context = { kube, nowMs, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 };
-  const seen = await observe(context, { subjects: [], messages: [], sweep: false, audit: false, ...batch });
+  const seen = await observe(context, { ...noEvents, ...batch });
   return seen.flatMap((one) => {
     if (isUnreadable(one)) throw one.error;
     return decide(one);

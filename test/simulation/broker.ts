@@ -1,5 +1,12 @@
 import type { StoreEvent } from '../../deploy/local/api-server/watch-log.ts';
-import type { Batch, FunctionDeclaration, Message, Subject, Subscription } from '../../shared/function.ts';
+import {
+  type Batch,
+  type FunctionDeclaration,
+  type Message,
+  noEvents,
+  type Subject,
+  type Subscription,
+} from '../../shared/function.ts';
 import { type EventAttributes, isWanted } from '../../shared/rules/event-filter.ts';
 import { operatorNamespace } from '../../shared/rules/operator.ts';
 import type { LabelSelector } from '../../shared/rules/selectors.ts';
@@ -9,8 +16,6 @@ import type { Scheduler } from './scheduler.ts';
 
 /** Takes an event to a function; rejects where it is to be brought again. */
 export type Deliver = (functionName: string, batch: Batch) => Promise<void>;
-
-const none: Batch = { subjects: [], messages: [], sweep: false, audit: false };
 
 /** As our Triggers say (knative/broker.ts): each retry after twice as long as the one before, also where no answer comes in time. */
 const retries = 8;
@@ -53,7 +58,7 @@ export class Broker {
     const { apiVersion, kind, metadata } = object;
     const subject: Subject = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
     const event = { ...subject, apiversion: apiVersion, type: `dev.knative.apiserver.ref.${verb}` };
-    this.#tell((subscription) => isWokenBy(subscription, event, metadata.labels), { ...none, subjects: [subject] });
+    this.#tell((subscription) => isWokenBy(subscription, event, metadata.labels), { ...noEvents, subjects: [subject] });
   }
 
   /** Somebody posted an event: a function its domain event, a pipeline its own. */
@@ -61,7 +66,7 @@ export class Broker {
     const { type, id, data } = event;
     const message: Message = { id, type, source: from, time: new Date(this.#scheduler.now()).toISOString(), data };
     this.#tell((subscription) => subscription.on === 'event' && subscription.type === type, {
-      ...none,
+      ...noEvents,
       messages: [message],
     });
   }
@@ -74,7 +79,7 @@ export class Broker {
   #time(timer: 'sweep' | 'audit') {
     this.#bring(
       this.#whoseWaker((subscription) => subscription.on === timer),
-      { ...none, [timer]: true },
+      { ...noEvents, [timer]: true },
     );
   }
 

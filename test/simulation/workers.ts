@@ -1,5 +1,5 @@
 import type { ClusterState } from '../../deploy/local/api-server/cluster-state.ts';
-import type { Batch, FunctionDeclaration } from '../../shared/function.ts';
+import { type Batch, type FunctionDeclaration, noEvents } from '../../shared/function.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { limitConcurrency } from '../../shared/runtime/concurrency.ts';
 import { delayedBatches } from '../../shared/runtime/delayed-batches.ts';
@@ -62,7 +62,7 @@ class Instance {
     const background = new Set<Promise<unknown>>();
     const republish = republishing(declaration, { ...ports, kube: this.#kube('beside the passes') });
     this.#later = delayedBatches(
-      (about) => this.#pass({ subjects: [about], messages: [], sweep: false, audit: false }),
+      (about) => this.#pass({ ...noEvents, subjects: [about] }),
       around.scheduler.after,
       around.scheduler.now,
     );
