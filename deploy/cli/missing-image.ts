@@ -28,11 +28,11 @@ export function cureOfMachineWithout({ metadata, spec }: VirtualMachine, known: 
 export function cureOfWorkspaceWithout(name: string, { metadata }: Workspace, known: Known): Cure {
   const meant = meantBy(name, undefined, known);
   const isSaid = known.policy.values.imageUrlTemplate !== undefined;
-  const describeHow = 'ot-functions policy set imageUrlTemplate "https://images.example/{name}/{version}.qcow2"';
+  const setTemplate = 'ot-functions policy set imageUrlTemplate "https://images.example/{name}/{version}.qcow2"';
   return {
     help: `${isSaid ? 'See in its message what the policy lacks to make it' : 'Say how images are made from their names'}, or make this one${meant ? `; if ${meant} was meant, name that in backingVMDiskImage` : ''}.`,
     commands: [
-      isSaid ? 'ot-functions policy' : describeHow,
+      isSaid ? 'ot-functions policy' : setTemplate,
       making({ name }, known.policy),
       ...(meant ? [`kubectl edit otws ${metadata.name}`] : []),
     ],

@@ -41,7 +41,7 @@ export async function uninstall(cluster: Cluster, options: UninstallOptions): Pr
   for (const definition of going(definitions, options)) await deleteObjects(cluster, definition, { hasFunctions });
   await removeAll(cluster, inventory.sources);
   await warnOfAttempts(cluster);
-  await formatMachines(cluster, definitions);
+  await reportMachines(cluster, definitions);
   await freeObjects(cluster, definitions);
   await removeTriggers(cluster, inventory.triggers);
   await removeFunctions(cluster, inventory.functions);
@@ -131,7 +131,7 @@ async function warnOfAttempts({ kube, say }: Cluster): Promise<void> {
   );
 }
 
-async function formatMachines(cluster: Cluster, definitions: readonly AnyObject[]): Promise<void> {
+async function reportMachines(cluster: Cluster, definitions: readonly AnyObject[]): Promise<void> {
   const { machines } = await keptOf(cluster, definitions);
   if (machines.length === 0) return;
   const what = machines.length === 1 ? '1 machine stays' : `${machines.length} machines stay`;

@@ -3,7 +3,7 @@ import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snap
 import type { Action } from '../../shared/rules/actions.ts';
 import { adopteeOf } from '../../shared/rules/adoption.ts';
 import { contentDigest } from '../../shared/rules/content-digest.ts';
-import { describeWhy, transition } from '../../shared/rules/image-status.ts';
+import { reportWhy, transition } from '../../shared/rules/image-status.ts';
 import { isObjectName } from '../../shared/rules/names.ts';
 import { bytesOf } from '../../shared/rules/quantity.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
@@ -27,7 +27,7 @@ export function adopting(observed: Observed): Action[] {
   if (image.status?.contentDigest !== contentDigest(image) || adopteeOf(image) !== name) return [];
   const snapshot = snapshots.find(({ metadata }) => metadata.name === name);
   const trouble = snapshot ? firstOf(checks, image, snapshot) : missing(image, name);
-  if (trouble || !snapshot) return trouble ? describeWhy(image, { ...trouble, nowMs }) : [];
+  if (trouble || !snapshot) return trouble ? reportWhy(image, { ...trouble, nowMs }) : [];
   const isKept = isItsOwn(image, snapshot) ? '' : ' It is not deleted with the image.';
   const { stays, fields } = completed(observed, snapshot);
   return transition(image, {

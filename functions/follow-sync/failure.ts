@@ -123,7 +123,7 @@ const hasNotStarted: Check = (attempt) => {
     .find(Boolean);
   const what = isWaiting ? 'scratch space' : 'download';
   const within = `startTimeout (${formatDuration(policy.values.startTimeout)})`;
-  const message = `No ${what} within ${within}; CDI says: ${found ?? 'nothing'}.${formatCertificates(attempt)}`;
+  const message = `No ${what} within ${within}; CDI says: ${found ?? 'nothing'}.${describeCertificates(attempt)}`;
   return { reason: 'NotStarted', message, isFinal: false, isUncounted: true };
 };
 
@@ -213,7 +213,10 @@ export function waitingSince(attempt: Pick<Attempt, 'image' | 'dataVolume' | 'po
 }
 
 /** CDI never reports a missing ConfigMap with certificates: only an Event of the Pod does. */
-export const formatCertificates = ({ image: { metadata, spec }, dataVolume }: Pick<Attempt, 'image' | 'dataVolume'>) =>
+export const describeCertificates = ({
+  image: { metadata, spec },
+  dataVolume,
+}: Pick<Attempt, 'image' | 'dataVolume'>) =>
   spec.certConfigMap && conditionOf(dataVolume?.status?.conditions, 'Running')?.reason === 'ContainerCreating'
     ? ` The importer needs ConfigMap ${metadata.namespace}/${spec.certConfigMap} (certConfigMap): check that it exists.`
     : '';

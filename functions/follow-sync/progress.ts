@@ -6,7 +6,7 @@ import { conditionOf } from '../../shared/rules/conditions.ts';
 import { tellable, traceOf } from '../../shared/rules/image-status.ts';
 import { sentence } from '../../shared/rules/sentence.ts';
 import { toTime } from '../../shared/rules/time.ts';
-import { formatCertificates, hasScratch, waitingSince, waitsForScratch } from './failure.ts';
+import { describeCertificates, hasScratch, waitingSince, waitsForScratch } from './failure.ts';
 
 /** A percentage is written again when it has moved by this much. */
 const stepPercent = 5;
@@ -45,7 +45,7 @@ function waitsFor(attempt: Waiting): Action[] {
   const named = [running, bound].find((one) => troubles.has(one?.reason ?? ''));
   const isLong = nowMs - waitingSince(attempt) >= silentMs;
   const found = named ?? (isScratch && isLong ? bound : undefined);
-  const certificates = isLong ? formatCertificates(attempt) : '';
+  const certificates = isLong ? describeCertificates(attempt) : '';
   if (!found && !certificates) return [];
   const what = found ? ` ${sentence([named?.reason, found.message].filter(Boolean).join(': '))}` : '';
   const waits = `Waiting for ${isScratch ? 'scratch space' : 'the importer'}, attempt ${image.status?.attempts ?? 1}.`;

@@ -4,7 +4,7 @@ import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.
 import type { Action } from '../../shared/rules/actions.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
 import { formatDuration } from '../../shared/rules/duration.ts';
-import { describeWhy, recordEvent, traceOf, transition } from '../../shared/rules/image-status.ts';
+import { recordEvent, reportWhy, traceOf, transition } from '../../shared/rules/image-status.ts';
 import { lasted } from '../../shared/rules/lasted.ts';
 import { snapshotName } from '../../shared/rules/names.ts';
 import { isValid } from '../../shared/rules/policy.ts';
@@ -63,10 +63,10 @@ const keptUntil =
 function saysError({ image, nowMs }: Observed, { status }: VolumeSnapshot): Action[] {
   if (status?.error) {
     const message = `${isWaiting} The snapshotter says: ${sentence(status.error.message)}`;
-    return describeWhy(image, { reason: 'SnapshotError', message, nowMs });
+    return reportWhy(image, { reason: 'SnapshotError', message, nowMs });
   }
   if (conditionOf(image.status?.conditions, 'Ready')?.reason !== 'SnapshotError') return [];
-  return describeWhy(image, { reason: 'Downloaded', message: isWaiting, nowMs }, 'Normal');
+  return reportWhy(image, { reason: 'Downloaded', message: isWaiting, nowMs }, 'Normal');
 }
 
 /**

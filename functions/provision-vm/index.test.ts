@@ -57,7 +57,7 @@ async function aMachine(name: string, image: string, spec: object = {}, namespac
 const reasonOf = async (ref: { name: string; namespace: string }) =>
   conditionOf((await alone.kube.get(VirtualMachine, ref))?.status?.conditions, 'Ready')?.reason;
 
-const describeKubeVirt = (ref: { name: string; namespace: string }, status: object) =>
+const reportKubeVirt = (ref: { name: string; namespace: string }, status: object) =>
   alone.kube.patch(KubeVirtMachine, ref, { status }, { subresource: 'status' });
 
 const dataVolumeOf = ({ name, namespace }: { name: string; namespace: string }) => ({
@@ -84,7 +84,7 @@ test('a machine gets what it needs once its image is ready, and is Ready once Ku
   expect(await alone.kube.get(KubeVirtMachine, ref)).toMatchObject(owned);
   const cloned = { phase: 'Succeeded', conditions: [{ type: 'Bound', status: 'True' }] };
   await alone.kube.patch(DataVolume, dataVolumeOf(ref), { status: cloned });
-  await describeKubeVirt(ref, { printableStatus: 'Running', ready: true });
+  await reportKubeVirt(ref, { printableStatus: 'Running', ready: true });
   expect(await alone.changed(KubeVirtMachine, ref)).toBe(202);
   expect((await alone.kube.get(VirtualMachine, ref))?.status).toMatchObject({ phase: 'Ready' });
   expect(alone.told.map(({ type }) => type)).toEqual(['ot.pelotech.virtual-machine.ready.v1']);

@@ -45,7 +45,7 @@ export function takeDown(
   const { namespace, name, finalizers, deletionTimestamp = '' } = image.metadata;
   if (dataVolumes.length + claims.length + snapshots.length > 0) {
     return [
-      ...describeTakenDown(image, nowMs),
+      ...reportTakenDown(image, nowMs),
       ...dataVolumes.filter(isNotLeaving).map((of) => remove(image, DataVolume, of)),
       ...claims
         .filter(isNotLeaving)
@@ -56,7 +56,7 @@ export function takeDown(
   }
   if (holdsSlot) {
     const because = `the slot of ${namespace}/${name} is not given back yet`;
-    return [...describeTakenDown(image, nowMs), { do: 'redeliver', because }];
+    return [...reportTakenDown(image, nowMs), { do: 'redeliver', because }];
   }
   const others = finalizers?.filter((finalizer) => finalizer !== diskImageFinalizer);
   const trace = traceOf(image);
@@ -71,7 +71,7 @@ export function takeDown(
 const heldCondition = ({ status }: VMDiskImage) => conditionOf(status?.conditions, 'DeletionHeld');
 
 /** Of DeletionHeld and Ready those that are still True, in one write. */
-function describeTakenDown(image: VMDiskImage, nowMs: number): Action[] {
+function reportTakenDown(image: VMDiskImage, nowMs: number): Action[] {
   const message = 'No machine uses it; it is taken down.';
   const reasons = { DeletionHeld: 'NotReferenced', Ready: takenDown };
   const said = Object.entries(reasons)

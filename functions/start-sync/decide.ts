@@ -46,7 +46,7 @@ export function split(seen: Seen): Observed[] {
 const isUnseen = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;
 
 /** The limit of transitions a pass, beside images with a slot: the deletion of a class fails every waiting image. */
-const movesPerPass = 50;
+const transitionsPerPass = 50;
 
 /**
  * Moves images into and out of the queue, then gives free slots to those that waited longest. If there are more transitions than
@@ -73,7 +73,7 @@ export function decide(observed: Observed): Action[] {
   const writes = moves.filter(isWrite);
   const ofHolders = writes.filter(({ image }) => holding.has(image.metadata.uid));
   const others = writes.filter(({ image }) => !holding.has(image.metadata.uid));
-  const [inTurn, later] = [others.slice(0, movesPerPass), others.slice(movesPerPass)];
+  const [inTurn, later] = [others.slice(0, transitionsPerPass), others.slice(transitionsPerPass)];
   const isCrowd = later.length > 0;
   const actionsOf = (some: readonly Moved[]) => some.flatMap(({ actions }) => actions);
   return [

@@ -48,8 +48,10 @@ export function slots(
  */
 function untracked(held: readonly Holder[], seen: Seen): Holder[] {
   const listed = new Set(held.map(({ uid }) => uid));
-  const attemptsOf = { ...seen, dataVolumes: seen.dataVolumes.filter(({ status }) => status?.phase !== 'Failed') };
-  return rebuild(attemptsOf).filter((holder) => !listed.has(holder.uid) && keptBy(holder, attemptsOf) !== undefined);
+  const withoutFailed = { ...seen, dataVolumes: seen.dataVolumes.filter(({ status }) => status?.phase !== 'Failed') };
+  return rebuild(withoutFailed).filter(
+    (holder) => !listed.has(holder.uid) && keptBy(holder, withoutFailed) !== undefined,
+  );
 }
 
 /** Nothing starts anew while a key it depends on does not parse, or too soon after the Lease was lost. */

@@ -92,7 +92,7 @@ const isTransitionBy = (name: string, before: string, after: string) =>
   transitions.some(({ from, to, by }) => from === before && to === after && by === name);
 
 /** Reports why a phase lasts, in message, Ready and an Event. Does nothing if the status reports it already. */
-export function describeWhy(
+export function reportWhy(
   image: VMDiskImage,
   { reason, message: words, nowMs }: Pick<Transition, 'reason' | 'message' | 'nowMs'>,
   type: 'Warning' | 'Normal' = 'Warning',

@@ -26,9 +26,7 @@ export async function findBug(bug: Bug, mostRuns: number, seed = 1): Promise<Cau
   const fromMs = performance.now();
   if (beside) {
     const caught = await firstBeside(beside, breaks, sabotage);
-    return (
-      caught && { ...describeCaught(breaks, caught.found), runs: caught.runs, milliseconds: performance.now() - fromMs }
-    );
+    return caught && { ...caughtBy(breaks, caught.found), runs: caught.runs, milliseconds: performance.now() - fromMs };
   }
   let runs = 0;
   const byChance = fc.sample(plans(roomy), { seed, numRuns: mostRuns });
@@ -36,12 +34,12 @@ export async function findBug(bug: Bug, mostRuns: number, seed = 1): Promise<Cau
     runs++;
     const { violations } = await judge(plan, sabotage);
     if (!violations.some(({ invariant }) => breaks.includes(invariant))) continue;
-    return { ...describeCaught(breaks, violations), runs, milliseconds: performance.now() - fromMs };
+    return { ...caughtBy(breaks, violations), runs, milliseconds: performance.now() - fromMs };
   }
   return undefined;
 }
 
-const describeCaught = (breaks: readonly string[], violations: readonly Violation[]) => ({
+const caughtBy = (breaks: readonly string[], violations: readonly Violation[]) => ({
   invariants: [...new Set(violations.map(({ invariant }) => invariant))],
   says: violations.find(({ invariant }) => breaks.includes(invariant))?.says ?? '',
 });
