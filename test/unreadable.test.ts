@@ -99,14 +99,10 @@ type Row = [string, string, readonly Subject[], Refuses, string[]];
 const functions = Object.fromEntries([countRefs, ensureVmdi, provisionVm, prune].map((one) => [one.name, one]));
 
 const rows: readonly Row[] = [
-  [
-    countRefs.name,
-    'image',
-    machines,
-    ({ kind, name }) => kind === VMDiskImage.kind && name === 'a',
-    ['VirtualMachine a'],
-  ],
-  [countRefs.name, 'list of machines', images, ({ selector }) => selector.includes('name=a'), ['VMDiskImage a']],
+  ...[countRefs.name, ensureVmdi.name].flatMap((name): Row[] => [
+    [name, 'image', machines, ({ kind, name: of }) => kind === VMDiskImage.kind && of === 'a', ['VirtualMachine a']],
+    [name, 'list of machines', images, ({ selector }) => selector.includes('name=a'), ['VMDiskImage a']],
+  ]),
   [
     countRefs.name,
     'workspace',
@@ -114,14 +110,6 @@ const rows: readonly Row[] = [
     ({ kind, name }) => kind === Workspace.kind && name === 'w',
     ['Workspace w'],
   ],
-  [
-    ensureVmdi.name,
-    'image',
-    machines,
-    ({ kind, name }) => kind === VMDiskImage.kind && name === 'a',
-    ['VirtualMachine a'],
-  ],
-  [ensureVmdi.name, 'list of machines', images, ({ selector }) => selector.includes('name=a'), ['VMDiskImage a']],
   [
     ensureVmdi.name,
     'list of the machines of a namespace',
