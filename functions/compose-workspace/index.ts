@@ -23,7 +23,7 @@ import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
 import { NetworkPolicy } from '../../shared/resources/networking/network-policy.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { type Workspace as Lab, Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { ClusterRole } from '../../shared/resources/rbac/cluster-role.ts';
 import { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
 import { chunk } from '../../shared/rules/chunk.ts';
@@ -128,7 +128,7 @@ async function observe(context: Context, batch: Batch): Promise<(Observed | Unre
 type Reader = Context['kube'];
 
 /** The workspaces that events are about, by name or by the name of what is theirs; all at an audit and under another policy, at a sweep those under way. */
-async function workspacesFor({ kube, nowMs }: Context, batch: Batch): Promise<Lab[]> {
+async function workspacesFor({ kube, nowMs }: Context, batch: Batch): Promise<Workspace[]> {
   if (batch.audit || subjectsOf(batch, ConfigMap).some(({ namespace }) => namespace === operatorNamespace)) {
     return kube.list(Workspace);
   }
@@ -147,14 +147,14 @@ const mostInSweep = 100;
 const sweepMs = 30_000;
 
 /** Those that something is still to be done for: of the others nothing is read. */
-async function underWay(kube: Reader, nowMs: number): Promise<Lab[]> {
-  const found: Lab[] = [];
+async function underWay(kube: Reader, nowMs: number): Promise<Workspace[]> {
+  const found: Workspace[] = [];
   for await (const { items } of kube.pages(Workspace)) found.push(...items.filter(isUnderWay));
   const rows = chunk(found, mostInSweep);
   return rows[Math.floor(nowMs / sweepMs) % rows.length] ?? [];
 }
 
-const isUnderWay = ({ metadata, status }: Lab) =>
+const isUnderWay = ({ metadata, status }: Workspace) =>
   status?.phase !== 'Ready' ||
   metadata.deletionTimestamp !== undefined ||
   status.observedGeneration !== metadata.generation;
@@ -166,7 +166,7 @@ function workspaceOf({ kind, namespace, name }: Subject): string | undefined {
 }
 
 /** Those that want one of the images that events are about. One list, of those that are not Ready: the others have theirs. */
-async function withImages(kube: Reader, batch: Batch): Promise<Lab[]> {
+async function withImages(kube: Reader, batch: Batch): Promise<Workspace[]> {
   const told = batch.messages.map(({ data }) => (data as z.infer<typeof ImageFact>).name);
   const images = new Set([...told, ...subjectsOf(batch, VMDiskImage).map(({ name }) => name)]);
   if (images.size === 0) return [];

@@ -1,8 +1,4 @@
-import {
-  VirtualMachine as MachineKind,
-  networkProviderAnnotation,
-  type VirtualMachine,
-} from '../../shared/resources/pelotech/virtual-machine.ts';
+import { networkProviderAnnotation, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import type { WorkspaceMachine } from '../../shared/resources/pelotech/workspace.ts';
 import { keyOf } from '../../shared/resources/resource.ts';
 import { conditionOf } from '../../shared/rules/conditions.ts';
@@ -68,7 +64,7 @@ function replaced(found: VirtualMachine, { backingVMDiskImage }: WorkspaceMachin
   const message = `It is made anew, from VMDiskImage ${backingVMDiskImage} instead of ${found.spec.vmDiskImageRef.name}.`;
   const isDeleting = found.metadata.deletionTimestamp !== undefined;
   return {
-    writes: isDeleting ? [] : [{ do: 'delete', resource: MachineKind, of: found } as const],
+    writes: isDeleting ? [] : [{ do: 'delete', resource: VirtualMachine, of: found } as const],
     standing: provisioning('ImageChanged', message),
   };
 }
@@ -88,7 +84,7 @@ function machineChild(observed: Observed, machine: WorkspaceMachine): Child {
   const { networks = [] } = workspace.spec;
   const routes = routesOf(interfaces, networks);
   return {
-    resource: MachineKind,
+    resource: VirtualMachine,
     ref: { namespace: namespaceOf(workspace.metadata.name), name },
     annotations: {
       ...buildRecord(machine),

@@ -1,7 +1,4 @@
-import {
-  NetworkAttachmentDefinition as DefinitionKind,
-  type NetworkAttachmentDefinition,
-} from '../../shared/resources/cni/network-attachment-definition.ts';
+import type { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
 import type { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
 import type { WorkspaceNetwork } from '../../shared/resources/pelotech/workspace.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
@@ -147,6 +144,3 @@ export const definitionNames = (observed: Observed): Set<string> =>
       providerIn(observed) === 'kube-ovn' ? [network.name] : bridgeChildren('', network).map(({ ref }) => ref.name),
     ),
   );
-
-/** The kind is named here so that whoever takes networks away finds what they are made of. */
-export const definitionKind = DefinitionKind;

@@ -1,7 +1,4 @@
-import {
-  PersistentVolumeClaim as ClaimKind,
-  type PersistentVolumeClaim,
-} from '../../shared/resources/core/persistent-volume-claim.ts';
+import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import type { WorkspaceVolume } from '../../shared/resources/pelotech/workspace.ts';
 import { bytesOf } from '../../shared/rules/quantity.ts';
 import { namespaceOf } from '../../shared/rules/workspace.ts';
@@ -36,7 +33,7 @@ function claimChild(
   const storage = isFixed ? before : size;
   const resources = { requests: { storage } };
   return {
-    resource: ClaimKind,
+    resource: PersistentVolumeClaim,
     ref: { namespace: namespaceOf(workspace.metadata.name), name },
     fields: {
       spec: found

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { type Batch, type Context, defineFunction, on, subjectsOf, type Unreadable } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { type VirtualMachine as Machine, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { type Workspace as Lab, Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
 import { distinct } from '../../shared/rules/distinct.ts';
 import { diskImageFact } from '../../shared/rules/image-status.ts';
@@ -80,7 +80,7 @@ async function countSome(kube: Reader, refs: readonly ObjectReference[]): Promis
 }
 
 /** No field selector finds a name in a list: all are read at once, and sorted here. */
-function byImageName(workspaces: readonly Lab[]): Map<string, Lab[]> {
+function byImageName(workspaces: readonly Workspace[]): Map<string, Workspace[]> {
   const pairs = workspaces.flatMap((workspace) => imageNamesOf(workspace).map((name) => ({ name, workspace })));
   const groups = Map.groupBy(pairs, ({ name }) => name);
   return new Map([...groups].map(([name, group]) => [name, group.map(({ workspace }) => workspace)]));
@@ -115,7 +115,7 @@ async function namedImages(
 }
 
 /** What a workspace holds, be it in its spec any more or not, and what the bare names of its spec may stand for. */
-const refsOf = (workspace: Lab, { values }: Policy): ObjectReference[] => [
+const refsOf = (workspace: Workspace, { values }: Policy): ObjectReference[] => [
   ...(workspace.status?.images ?? []),
   ...imageNamesOf(workspace).flatMap((name) => values.imageNamespaces.map((namespace) => ({ namespace, name }))),
 ];
@@ -123,7 +123,7 @@ const refsOf = (workspace: Lab, { values }: Policy): ObjectReference[] => [
 /** Of so many machines of one namespace each is looked up by its name; of more, all of the namespace in one list. */
 const mostLookUps = 10;
 
-async function machinesNamed(kube: Reader, refs: readonly ObjectReference[]): Promise<(Machine | Unreadable)[]> {
+async function machinesNamed(kube: Reader, refs: readonly ObjectReference[]): Promise<(VirtualMachine | Unreadable)[]> {
   const found = await Promise.all(
     [...Map.groupBy(refs, ({ namespace }) => namespace ?? '')].map(([namespace, ofOne]) =>
       ofOne.length > mostLookUps

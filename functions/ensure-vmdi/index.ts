@@ -2,7 +2,7 @@ import { type Batch, type Context, defineFunction, on, subjectsOf, type Unreadab
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { Namespace } from '../../shared/resources/core/namespace.ts';
-import { type VirtualMachine as Machine, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { chunk } from '../../shared/rules/chunk.ts';
 import { uniqueByName } from '../../shared/rules/distinct.ts';
@@ -77,7 +77,7 @@ async function placeOf(kube: Context['kube'], ref: { namespace: string; name: st
 async function machinesFor(
   kube: Context['kube'],
   batch: Batch,
-): Promise<{ machines: Machine[]; unreadable: Unreadable[] }> {
+): Promise<{ machines: VirtualMachine[]; unreadable: Unreadable[] }> {
   if (batch.audit) return { machines: kept(await kube.list(VirtualMachine)), unreadable: [] };
   const selecting = [
     ...subjectsOf(batch, Namespace).map((of) => ({ of, fieldSelector: `spec.vmDiskImageRef.namespace=${of.name}` })),
@@ -95,7 +95,7 @@ async function machinesFor(
 }
 
 /** Each once, and none that is being deleted. */
-const kept = (machines: readonly (Machine | undefined)[]): Machine[] =>
+const kept = (machines: readonly (VirtualMachine | undefined)[]): VirtualMachine[] =>
   uniqueByName(machines.filter((machine) => machine !== undefined)).filter(
     ({ metadata }) => metadata.deletionTimestamp === undefined,
   );

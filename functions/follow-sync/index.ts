@@ -13,7 +13,6 @@ import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
 import {
-  type VMDiskImage as Image,
   imageUidLabel,
   managedBy,
   underWay,
@@ -66,7 +65,7 @@ async function observe(context: Context, batch: Batch): Promise<(Observed | Unre
   const { kube, nowMs, refusals } = context;
   const found = await imagesOf(context, batch);
   const unreadable = found.filter(isUnreadable);
-  const images = found.filter((image): image is Image => !isUnreadable(image));
+  const images = found.filter((image): image is VMDiskImage => !isUnreadable(image));
   if (images.length === 0) return unreadable;
   const uids = images.map(({ metadata }) => metadata.uid);
   const [policyMap, dataVolumes] = await Promise.all([
@@ -80,7 +79,7 @@ async function observe(context: Context, batch: Batch): Promise<(Observed | Unre
   ]);
   const policy = parsePolicy(policyMap);
   const listed = new Map(snapshots.map((snapshot) => [keyOf(snapshot.metadata), snapshot]));
-  const observeOne = async (image: Image): Promise<Observed> => {
+  const observeOne = async (image: VMDiskImage): Promise<Observed> => {
     const { uid } = image.metadata;
     const isOurs = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel] === uid;
     const held = snapshotOf(image);
@@ -105,7 +104,7 @@ async function observe(context: Context, batch: Batch): Promise<(Observed | Unre
 type Reader = Context['kube'];
 
 /** The images under way, those that still hold a slot, and those an event is about; at an audit all of them. */
-async function imagesOf({ kube }: Context, batch: Batch): Promise<(Image | Unreadable)[]> {
+async function imagesOf({ kube }: Context, batch: Batch): Promise<(VMDiskImage | Unreadable)[]> {
   if (batch.audit) return kube.list(VMDiskImage);
   const [open, lease] = await Promise.all([
     kube.list(VMDiskImage, { fieldSelector: underWay }),
@@ -136,7 +135,7 @@ const ownerOf = (subject: Subject): ObjectReference | undefined => {
  * The snapshots that the image names, by name; undefined where the API server answers 404 for that very name.
  * Only a 404 proves that a snapshot was deleted, and no list has an adopted snapshot, which carries no label of ours.
  */
-async function namedSnapshots(kube: Reader, image: Image, listed: ReadonlyMap<string, VolumeSnapshot>) {
+async function namedSnapshots(kube: Reader, image: VMDiskImage, listed: ReadonlyMap<string, VolumeSnapshot>) {
   const reads = namesOf(image).map(async (name) => {
     const ref = { namespace: image.metadata.namespace, name };
     return [name, listed.get(keyOf(ref)) ?? (await kube.get(VolumeSnapshot, ref))] as const;
@@ -145,7 +144,7 @@ async function namedSnapshots(kube: Reader, image: Image, listed: ReadonlyMap<st
 }
 
 /** The snapshot in use, and the adopted ones if an annotation asks or asked for a revision: no list has them. */
-function namesOf(image: Image): string[] {
+function namesOf(image: VMDiskImage): string[] {
   const { revisions = [], conditions } = image.status ?? {};
   const isAsked = image.metadata.annotations?.[useRevision] ?? conditionOf(conditions, 'RevisionPinned');
   const adopted = revisions.filter(({ snapshot, revision }) => snapshot !== snapshotName(image.metadata, revision));
@@ -154,7 +153,7 @@ function namesOf(image: Image): string[] {
 }
 
 /** The snapshot that an image at rest, or one that is being deleted, is cloned from; or that an image waits for to adopt it. */
-function snapshotOf(image: Image): string | undefined {
+function snapshotOf(image: VMDiskImage): string | undefined {
   const { phase, snapshot, adoption } = image.status ?? {};
   const isResting = phase === 'Succeeded' || image.metadata.deletionTimestamp !== undefined;
   const name = isResting ? snapshot?.name : isAdopting(image) ? adoption?.snapshot : undefined;

@@ -7,7 +7,6 @@ import { Namespace } from '../../shared/resources/core/namespace.ts';
 import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
 import {
-  type VMDiskImage as Image,
   imageUidLabel,
   managedBy,
   underWay,
@@ -100,7 +99,7 @@ async function observe({ kube, nowMs }: Context, batch: Batch): Promise<(Observe
   ]);
   const left = await orUnreadable({ name: 'left' }, leftOf(kube, deleted));
   const isDeleting = namespacesBeingDeleted(kube);
-  const observeOne = async (image: Image, index: number): Promise<Seen> => {
+  const observeOne = async (image: VMDiskImage, index: number): Promise<Seen> => {
     const ofImage = readable(machines[index] ?? []);
     const seenOfIt = { nowMs, policy, image, machines: ofImage };
     if (image.metadata.deletionTimestamp === undefined) return { ...seenOfIt, workspaces: readable(workspaces) };
@@ -114,16 +113,16 @@ async function observe({ kube, nowMs }: Context, batch: Batch): Promise<(Observe
 
 type Reader = Context['kube'];
 
-const byWait = (a: Image, b: Image) =>
+const byWait = (a: VMDiskImage, b: VMDiskImage) =>
   (a.status?.unreferencedSince ?? '').localeCompare(b.status?.unreferencedSince ?? '');
 
-const refOf = ({ metadata: { namespace, name } }: Image): ObjectReference => ({ namespace, name });
+const refOf = ({ metadata: { namespace, name } }: VMDiskImage): ObjectReference => ({ namespace, name });
 const postpone = (image: ObjectReference): Postponed => ({ postponed: image });
 
 const nothing: Left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
 
 /** The volumes, claims and snapshots that each deleted image still has. */
-async function leftOf(kube: Reader, images: readonly Image[]): Promise<(image: Image) => Left> {
+async function leftOf(kube: Reader, images: readonly VMDiskImage[]): Promise<(image: VMDiskImage) => Left> {
   if (images.length === 0) return () => nothing;
   const uids = images.map(({ metadata }) => metadata.uid);
   const [lease, ...lists] = await Promise.all([
@@ -159,7 +158,7 @@ function namespacesBeingDeleted(kube: Reader): (name: string) => Promise<boolean
 }
 
 interface Candidates {
-  images: Image[];
+  images: VMDiskImage[];
   postponed: readonly ObjectReference[];
   unreadable: readonly Unreadable[];
 }

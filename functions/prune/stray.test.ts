@@ -4,7 +4,6 @@ import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-vo
 import {
   adoptSnapshot,
   diskImageFinalizer,
-  type VMDiskImage as Image,
   imageUidLabel,
   managedBy,
   VMDiskImage,
@@ -19,7 +18,7 @@ import declaration from './index.ts';
 import type { Stray } from './stray.ts';
 
 const old = aVMDiskImage({ uid: 'uid-of-the-old' });
-const newer = (status: Image['status'] = {}, annotations: Record<string, string> = {}) =>
+const newer = (status: VMDiskImage['status'] = {}, annotations: Record<string, string> = {}) =>
   aVMDiskImage({ uid: 'uid-of-the-new', status, annotations });
 const snapshot = aSnapshot(old, { ready: true });
 const made = aDataVolume(old);

@@ -5,13 +5,7 @@ import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { Event } from '../../shared/resources/core/event.ts';
 import { Pod } from '../../shared/resources/core/pod.ts';
 import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import {
-  type VMDiskImage as Image,
-  imageUidLabel,
-  managedBy,
-  unfinished,
-  VMDiskImage,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel, managedBy, unfinished, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
@@ -90,9 +84,9 @@ async function observe(
     attemptsOf(kube, held),
   ]);
   const known = new Set(held);
-  const isHolder = ({ metadata }: Image) => known.has(metadata.uid);
+  const isHolder = ({ metadata }: VMDiskImage) => known.has(metadata.uid);
   // Without a Lease that can be read all there is was listed just now.
-  const untracked = (images: readonly Image[]) =>
+  const untracked = (images: readonly VMDiskImage[]) =>
     held ? images.filter((image) => mayHaveAttempt(image) && !isHolder(image)) : [];
   const lost = open.filter(hasLostItsStatus);
   const [{ rest, postponed, unread }, snapshots, busyOthers, classesOfOpen] = await Promise.all([
@@ -150,7 +144,7 @@ const reading = <T>(read: Promise<T>): Promise<T | Failed> => read.catch((error:
 const isFailed = (one: unknown): one is Failed => typeof one === 'object' && one !== null && 'error' in one;
 
 /** The images whose decisions need what was read, by uid, if it was not. */
-const unreadBy = (read: unknown, images: readonly Image[]) =>
+const unreadBy = (read: unknown, images: readonly VMDiskImage[]) =>
   isFailed(read)
     ? images.map(({ metadata }): [string, Unreadable] => [metadata.uid, unreadable(metadata, read.error)])
     : [];
@@ -166,14 +160,14 @@ const namedPerPass = 100;
 async function settledImages(
   kube: Reader,
   batch: Batch,
-  open: readonly Image[],
+  open: readonly VMDiskImage[],
   holders: readonly Holder[],
-): Promise<{ rest: Image[]; postponed: ObjectReference[]; unread: Unreadable[] }> {
+): Promise<{ rest: VMDiskImage[]; postponed: ObjectReference[]; unread: Unreadable[] }> {
   const known = new Set(open.map(({ metadata }) => metadata.uid));
   if (batch.audit) {
-    const found: Image[] = [];
+    const found: VMDiskImage[] = [];
     const holding = new Set(holders.map(({ uid }) => uid));
-    const isWanted = (image: Image) => canTransition(image) || holding.has(image.metadata.uid);
+    const isWanted = (image: VMDiskImage) => canTransition(image) || holding.has(image.metadata.uid);
     for await (const { items } of kube.pages(VMDiskImage)) found.push(...items.filter(isWanted));
     return { rest: found.filter(({ metadata }) => !known.has(metadata.uid)), postponed: [], unread: [] };
   }
@@ -201,19 +195,20 @@ const refOf = (image: string): ObjectReference => {
 };
 
 /** What an audit keeps in hand of the images at rest: not the ones that are as they are wanted. */
-const canTransition = (image: Image) =>
+const canTransition = (image: VMDiskImage) =>
   image.status?.phase === 'Failed' || newRevision(image) !== undefined || !image.status?.phase || lacksFinalizer(image);
 
-const uidsOf = (images: readonly Image[]) => images.map(({ metadata }) => metadata.uid);
+const uidsOf = (images: readonly VMDiskImage[]) => images.map(({ metadata }) => metadata.uid);
 
 /** Of more images all DataVolumes are listed rather than theirs: their uids are part of a URL. */
 const mostUids = 100;
 
 /** The finalizer shows that the image had a status. */
-const hasLostItsStatus = ({ status, metadata }: Image) => !status?.phase && (metadata.finalizers?.length ?? 0) > 0;
+const hasLostItsStatus = ({ status, metadata }: VMDiskImage) =>
+  !status?.phase && (metadata.finalizers?.length ?? 0) > 0;
 
 /** A DataVolume of the image may be downloading: that of its attempt, or an earlier DataVolume that is not deleted yet. */
-const mayHaveAttempt = (image: Image) => {
+const mayHaveAttempt = (image: VMDiskImage) => {
   const { status } = image;
   if (!status?.phase) return hasLostItsStatus(image);
   if (status.phase === 'Snapshotting' && !isAdopting(image)) return false;

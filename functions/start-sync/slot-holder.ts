@@ -1,5 +1,4 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { DataVolume as DataVolumeKind } from '../../shared/resources/cdi/data-volume.ts';
+import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { Pod } from '../../shared/resources/core/pod.ts';
 import {
   attemptLabel,
@@ -69,7 +68,7 @@ export function rebuild({ nowMs, images, dataVolumes, pods }: Seen): Holder[] {
     const uid = metadata.labels?.[imageUidLabel];
     if (!uid || holders.has(uid)) continue;
     // A Pod has a name of CDI's own making.
-    const made = kind === DataVolumeKind.kind ? imageNameOf(metadata.name) : undefined;
+    const made = kind === DataVolume.kind ? imageNameOf(metadata.name) : undefined;
     const name = images.get(uid)?.metadata.name ?? made ?? metadata.name;
     holders.set(uid, {
       uid,

@@ -3,7 +3,7 @@ import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
 import type { Lease } from '../../shared/resources/coordination/lease.ts';
 import { ConfigMap } from '../../shared/resources/core/config-map.ts';
 import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import { VMDiskImage as Kind, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/resources/resource.ts';
 import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
 import { aDataVolume, aHolder, aLease, aSnapshot, start } from '../builders.ts';
@@ -67,8 +67,8 @@ export const aPolicy = (data: Record<string, string>): ConfigMap =>
   ConfigMap.parse({ metadata: { name: policyName, namespace: operatorNamespace, uid: 'uid-policy' }, data });
 
 const ownerOf = ({ metadata: { name, uid } }: VMDiskImage) => ({
-  apiVersion: Kind.apiVersion,
-  kind: Kind.kind,
+  apiVersion: VMDiskImage.apiVersion,
+  kind: VMDiskImage.kind,
   name,
   uid,
   controller: true,

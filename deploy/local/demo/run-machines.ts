@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requestedByLabel, VirtualMachine } from '../../../shared/resources/pelotech/virtual-machine.ts';
-import { type VMDiskImage as Image, VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../../shared/resources/resource.ts';
 import { applyManifests } from '../manifests.ts';
 import type { ShownPhase } from '../terminal/phase-style.ts';
@@ -129,7 +129,7 @@ function shownMachine({ phase, message, isTerminating }: WatchedMachine): { phas
   return { phase, remark: phase === '' ? 'applied' : message };
 }
 
-function shownImage(image: Image): { phase: ShownPhase; remark: string } {
+function shownImage(image: VMDiskImage): { phase: ShownPhase; remark: string } {
   const { labels, deletionTimestamp } = image.metadata;
   if (deletionTimestamp) return { phase: 'Terminating', remark: heldMessage(image) ?? '' };
   const phase = image.status?.phase ?? '';
@@ -138,7 +138,7 @@ function shownImage(image: Image): { phase: ShownPhase; remark: string } {
 }
 
 /** The whole message does not fit beside a table. */
-function heldInShort(image: Image): { remark: string } | undefined {
+function heldInShort(image: VMDiskImage): { remark: string } | undefined {
   const message = heldMessage(image);
   return message === undefined ? undefined : { remark: `held by ${holdersIn(message).join(', ')}` };
 }

@@ -6,11 +6,7 @@ import { Secret } from '../../../shared/resources/core/secret.ts';
 import { KubeVirtMachine } from '../../../shared/resources/kubevirt/virtual-machine.ts';
 import { KubeVirtInstance } from '../../../shared/resources/kubevirt/virtual-machine-instance.ts';
 import { VirtualMachine } from '../../../shared/resources/pelotech/virtual-machine.ts';
-import {
-  type VMDiskImage as Image,
-  imageUidLabel,
-  VMDiskImage,
-} from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel, VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, Resource } from '../../../shared/resources/resource.ts';
 import { VolumeSnapshot } from '../../../shared/resources/snapshot/volume-snapshot.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
@@ -28,7 +24,7 @@ export interface MachinesWatching {
   /** When each object went, by its name. */
   readonly goneAtMs: ReadonlyMap<string, number>;
   /** Those that are there, by name. */
-  readonly images: ReadonlyMap<string, Image>;
+  readonly images: ReadonlyMap<string, VMDiskImage>;
   /** The uids of the images that were made meanwhile, by name: more than one where an image was made twice. */
   readonly made: ReadonlyMap<string, ReadonlySet<string>>;
   /** What the image that is being deleted said of who holds it. */
@@ -58,7 +54,7 @@ export interface WatchMachinesOptions {
   imageNamespace: string;
   signal: AbortSignal;
   onMachine(machine: WatchedMachine): void;
-  onImage(image: Image): void;
+  onImage(image: VMDiskImage): void;
   onGone(name: string): void;
 }
 
@@ -141,7 +137,11 @@ const madeKinds: readonly Resource[] = [
 ];
 
 /** It is neither the snapshot of an image that is there, nor part of a machine that stays, nor what the admin put there. */
-function isOdd({ kind, metadata }: KubernetesObject, images: ReadonlyMap<string, Image>, staying: readonly string[]) {
+function isOdd(
+  { kind, metadata }: KubernetesObject,
+  images: ReadonlyMap<string, VMDiskImage>,
+  staying: readonly string[],
+) {
   const { name, namespace } = metadata;
   if (kind === VolumeSnapshot.kind) {
     return ![...images.values()].some((image) => image.metadata.uid === metadata.labels?.[imageUidLabel]);
@@ -194,7 +194,7 @@ function machinesSeen({ kube, onMachine }: WatchMachinesOptions) {
 
 /** Keeps the images that are there, those that were made, and what the one that is being deleted says. */
 function imagesSeen({ onImage }: WatchMachinesOptions) {
-  const present = new Map<string, Image>();
+  const present = new Map<string, VMDiskImage>();
   const known = new Set<string>();
   const made = new Map<string, Set<string>>();
   const held: Held[] = [];
@@ -202,13 +202,13 @@ function imagesSeen({ onImage }: WatchMachinesOptions) {
     present,
     made,
     held,
-    know(images: readonly Image[]) {
+    know(images: readonly VMDiskImage[]) {
       for (const image of images) {
         known.add(image.metadata.uid);
         present.set(image.metadata.name, image);
       }
     },
-    see(image: Image) {
+    see(image: VMDiskImage) {
       const { name, uid } = image.metadata;
       const before = present.get(name);
       present.set(name, image);
@@ -220,5 +220,5 @@ function imagesSeen({ onImage }: WatchMachinesOptions) {
   };
 }
 
-const standOf = (image: Image) =>
+const standOf = (image: VMDiskImage) =>
   [image.metadata.uid, image.metadata.deletionTimestamp, image.status?.phase, heldMessage(image)].join();
