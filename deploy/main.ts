@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { serve as listen } from '@hono/node-server';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { FunctionDeclaration } from '../shared/function.ts';
-import { operatorNamespace } from '../shared/rules/operator.ts';
-import { observeState } from '../shared/runtime/gauges.ts';
+import { operatorNamespace } from '../shared/operator.ts';
 import { type Kube, kubeClient } from '../shared/runtime/kube.ts';
 import { openStackClients } from '../shared/runtime/openstack/clouds.ts';
 import { publisher } from '../shared/runtime/publish.ts';
 import { serve } from '../shared/runtime/serve.ts';
-import { observeServers } from '../shared/runtime/server-gauges.ts';
-import { telemetryOf } from '../shared/runtime/telemetry.ts';
+import { observeState } from '../shared/runtime/telemetry/gauges.ts';
+import { observeServers } from '../shared/runtime/telemetry/server-gauges.ts';
+import { telemetryOf } from '../shared/runtime/telemetry/telemetry.ts';
 
 /** Filled in when the image is made (deploy/bundle.ts). */
 const functions = (process.env.OT_FUNCTIONS ?? '').split(',').filter(Boolean);
@@ -30,7 +30,7 @@ const programs: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>
   gateway: () => import('./gateway/main.ts'),
   console: () => import('../functions/console/main.ts'),
 };
-const loadTelemetry = () => import('../shared/runtime/telemetry-sdk.ts');
+const loadTelemetry = () => import('../shared/runtime/telemetry/sdk.ts');
 
 async function load(name: string): Promise<FunctionDeclaration> {
   const module: { default: FunctionDeclaration } = await import(`../functions/${name}/index.ts`);

@@ -56,7 +56,7 @@ async function observe({ nowMs }: Context): Promise<Observed[]> {
   return [{ nowMs }];
 }
 `,
-  'decide.ts': `import type { Action } from '../../shared/rules/actions.ts';
+  'decide.ts': `import type { Action } from '../../shared/actions.ts';
 
 /** Everything that the decision rests on. */
 export interface Observed {

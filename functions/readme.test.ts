@@ -1,15 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { loadFunctions } from '../knative/functions.ts';
-import { Event } from '../shared/resources/core/event.ts';
-import { KubeVirtMachine } from '../shared/resources/kubevirt/virtual-machine.ts';
-import {
-  machineConditions,
-  VirtualMachine,
-  VirtualMachineStatus,
-} from '../shared/resources/pelotech/virtual-machine.ts';
-import { transitions, VMDiskImage, VMDiskImageStatus } from '../shared/resources/pelotech/vm-disk-image.ts';
-import { Workspace, WorkspaceStatus } from '../shared/resources/pelotech/workspace.ts';
+import { Event } from '../shared/kinds/core/event.ts';
+import { KubeVirtMachine } from '../shared/kinds/kubevirt/virtual-machine.ts';
+import { machineConditions, VirtualMachine, VirtualMachineStatus } from '../shared/kinds/pelotech/virtual-machine.ts';
+import { transitions, VMDiskImage, VMDiskImageStatus } from '../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace, WorkspaceStatus } from '../shared/kinds/pelotech/workspace.ts';
 import { isCurrent, withTransitions } from './readme.ts';
 
 test('the README shows the transitions; if not, run "node functions/readme.ts"', async () => {

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { transitions } from '../shared/resources/pelotech/vm-disk-image.ts';
+import { transitions } from '../shared/kinds/pelotech/vm-disk-image.ts';
 
 const readme = new URL('README.md', import.meta.url);
 

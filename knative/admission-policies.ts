@@ -1,7 +1,7 @@
 import type { FunctionDeclaration, Permission } from '../shared/function.ts';
-import { RoleBinding } from '../shared/resources/rbac/role-binding.ts';
-import { inWorkspaceRole, operatorNamespace } from '../shared/rules/operator.ts';
-import { workspacePrefix } from '../shared/rules/workspace.ts';
+import { RoleBinding } from '../shared/kinds/rbac/role-binding.ts';
+import { inWorkspaceRole, operatorNamespace } from '../shared/operator.ts';
+import { workspacePrefix } from '../shared/workspaces/workspace.ts';
 import { groupOf, type Manifest, partOf } from './manifest.ts';
 
 const apiVersion = 'admissionregistration.k8s.io/v1';

@@ -1,5 +1,5 @@
 import type { FunctionDeclaration } from '../shared/function.ts';
-import { operatorNamespace } from '../shared/rules/operator.ts';
+import { operatorNamespace } from '../shared/operator.ts';
 import { type Manifest, partOf } from './manifest.ts';
 
 /** The one Broker between sources and functions. */

@@ -11,7 +11,7 @@ import {
   type Permission,
   type Subscription,
 } from '../shared/function.ts';
-import { defineResource } from '../shared/resources/resource.ts';
+import { defineResource } from '../shared/kinds/resource.ts';
 import { loadAllFunctions } from './functions.ts';
 import { drift, write } from './generate.ts';
 import { filesOf } from './manifests.ts';

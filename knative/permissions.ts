@@ -1,5 +1,5 @@
 import type { FunctionDeclaration, Permission } from '../shared/function.ts';
-import { inWorkspaceRole, operatorNamespace } from '../shared/rules/operator.ts';
+import { inWorkspaceRole, operatorNamespace } from '../shared/operator.ts';
 import { groupOf, type Manifest, partOf } from './manifest.ts';
 
 /** Each function's ServiceAccount with what it may do: a ClusterRole everywhere, a Role in the operator's namespace. */

@@ -1,6 +1,6 @@
 import type { FunctionDeclaration, SourceName, Subscription } from '../shared/function.ts';
-import type { Resource } from '../shared/resources/resource.ts';
-import { operatorNamespace } from '../shared/rules/operator.ts';
+import type { Resource } from '../shared/kinds/resource.ts';
+import { operatorNamespace } from '../shared/operator.ts';
 import { brokerName } from './broker.ts';
 import { groupOf, type Manifest, partOf } from './manifest.ts';
 import { guessedPlural } from './plural.ts';

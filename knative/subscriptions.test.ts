@@ -8,7 +8,7 @@ import { ApiServerSource, type LabelSelector, Trigger } from '../deploy/local/ev
 import type { Batch, FunctionDeclaration, Subscription } from '../shared/function.ts';
 import type { Kube } from '../shared/runtime/kube.ts';
 import { serve } from '../shared/runtime/serve.ts';
-import { telemetryOf } from '../shared/runtime/telemetry.ts';
+import { telemetryOf } from '../shared/runtime/telemetry/telemetry.ts';
 import { loadAllFunctions } from './functions.ts';
 
 const objectsIn = async (file: string) =>

@@ -1,4 +1,4 @@
-import { operatorNamespace } from '../shared/rules/operator.ts';
+import { operatorNamespace } from '../shared/operator.ts';
 import { brokerName } from './broker.ts';
 import { type Manifest, partOf } from './manifest.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type FunctionDeclaration, on, type Subscription } from '../shared/function.ts';
-import { defineResource } from '../shared/resources/resource.ts';
+import { defineResource } from '../shared/kinds/resource.ts';
 import { brokerManifests } from './broker.ts';
 import { triggerManifests } from './triggers.ts';
 

@@ -1,6 +1,6 @@
+import { filtersOf } from '../shared/event-filter.ts';
 import type { FunctionDeclaration, Subscription } from '../shared/function.ts';
-import { filtersOf } from '../shared/rules/event-filter.ts';
-import { operatorNamespace } from '../shared/rules/operator.ts';
+import { operatorNamespace } from '../shared/operator.ts';
 import { brokerName, deliveryTo, subscriberOf } from './broker.ts';
 import { type Manifest, partOf } from './manifest.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { diskQuantity } from './resources/pelotech/vm-disk-image.ts';
+import { diskQuantity } from './kinds/pelotech/vm-disk-image.ts';
 
 /** A pipeline published an image: it is to be downloaded, or downloaded anew. */
 export const imagePublished = 'ot.pelotech.image.published.v1';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { KubernetesObject, ObjectReference, Resource } from './resources/resource.ts';
-import type { Action, Publish } from './rules/actions.ts';
-import type { LabelSelector } from './rules/selectors.ts';
+import type { Action, Publish } from './actions.ts';
+import type { KubernetesObject, ObjectReference, Resource } from './kinds/resource.ts';
+import type { LabelSelector } from './kubernetes/selectors.ts';
 import type { Kube } from './runtime/kube.ts';
 import type { Clouds } from './runtime/openstack/clouds.ts';
 

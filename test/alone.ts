@@ -3,14 +3,14 @@ import { clientOf } from '../deploy/local/client.ts';
 import { realClock } from '../deploy/local/clock.ts';
 import { applyManifests, readManifests } from '../deploy/local/manifests.ts';
 import { permissionManifests } from '../knative/permissions.ts';
+import { pingAttributes } from '../shared/event-filter.ts';
 import type { FunctionDeclaration } from '../shared/function.ts';
-import type { KubernetesObject, ObjectReference, Resource } from '../shared/resources/resource.ts';
-import { pingAttributes } from '../shared/rules/event-filter.ts';
-import { operatorNamespace } from '../shared/rules/operator.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../shared/kinds/resource.ts';
+import { operatorNamespace } from '../shared/operator.ts';
 import type { Kube } from '../shared/runtime/kube.ts';
 import type { DomainEvent } from '../shared/runtime/publish.ts';
 import { serve } from '../shared/runtime/serve.ts';
-import { telemetryOf } from '../shared/runtime/telemetry.ts';
+import { telemetryOf } from '../shared/runtime/telemetry/telemetry.ts';
 
 /** An instance of a function: each call posts the event that Knative would, and resolves with the answer's status once all that was begun is done. */
 export interface Instance {

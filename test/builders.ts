@@ -1,6 +1,7 @@
-import { DataVolume } from '../shared/resources/cdi/data-volume.ts';
-import { Lease } from '../shared/resources/coordination/lease.ts';
-import { Pod } from '../shared/resources/core/pod.ts';
+import { type Holder, leaseName, slotsAnnotation } from '../shared/images/slots.ts';
+import { DataVolume } from '../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../shared/kinds/coordination/lease.ts';
+import { Pod } from '../shared/kinds/core/pod.ts';
 import {
   attemptLabel,
   diskImageFinalizer,
@@ -9,10 +10,9 @@ import {
   revisionLabel,
   VMDiskImage,
   type VMDiskImageStatus,
-} from '../shared/resources/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../shared/resources/snapshot/volume-snapshot.ts';
-import { dataVolumeName, snapshotName } from '../shared/rules/names.ts';
-import { type Holder, leaseName, slotsAnnotation } from '../shared/rules/slots.ts';
+} from '../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../shared/kinds/snapshot/volume-snapshot.ts';
+import { dataVolumeName, snapshotName } from '../shared/kubernetes/names.ts';
 
 /** For functions that have nothing to do with OpenStack. */
 export const noClouds = () => {

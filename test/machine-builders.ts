@@ -2,7 +2,7 @@ import {
   imageReferenceFinalizer,
   VirtualMachine,
   type VirtualMachineStatus,
-} from '../shared/resources/pelotech/virtual-machine.ts';
+} from '../shared/kinds/pelotech/virtual-machine.ts';
 import { at } from './builders.ts';
 
 export interface MachineOptions {

@@ -1,8 +1,8 @@
-import { DataVolume } from '../shared/resources/cdi/data-volume.ts';
-import { Secret } from '../shared/resources/core/secret.ts';
-import { KubeVirtMachine } from '../shared/resources/kubevirt/virtual-machine.ts';
-import { KubeVirtInstance } from '../shared/resources/kubevirt/virtual-machine-instance.ts';
-import type { VirtualMachine } from '../shared/resources/pelotech/virtual-machine.ts';
+import { DataVolume } from '../shared/kinds/cdi/data-volume.ts';
+import { Secret } from '../shared/kinds/core/secret.ts';
+import { KubeVirtMachine } from '../shared/kinds/kubevirt/virtual-machine.ts';
+import { KubeVirtInstance } from '../shared/kinds/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachine } from '../shared/kinds/pelotech/virtual-machine.ts';
 import { at } from './builders.ts';
 
 interface Said {

@@ -1,6 +1,6 @@
 import { format } from 'node:util';
 import { vi } from 'vitest';
-import type { Action } from '../shared/rules/actions.ts';
+import type { Action } from '../shared/actions.ts';
 import { keptSpans } from './spans.ts';
 
 const voices = ['debug', 'error', 'info', 'log', 'warn'] as const;

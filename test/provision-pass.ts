@@ -1,11 +1,11 @@
 import { decide } from '../functions/provision-vm/decide.ts';
 import type { Observed } from '../functions/provision-vm/observed.ts';
-import { DataVolume } from '../shared/resources/cdi/data-volume.ts';
-import { Secret } from '../shared/resources/core/secret.ts';
-import { KubeVirtMachine } from '../shared/resources/kubevirt/virtual-machine.ts';
-import { VirtualMachine, type VirtualMachineStatus } from '../shared/resources/pelotech/virtual-machine.ts';
-import type { Action } from '../shared/rules/actions.ts';
-import { parsePolicy } from '../shared/rules/policy.ts';
+import type { Action } from '../shared/actions.ts';
+import { DataVolume } from '../shared/kinds/cdi/data-volume.ts';
+import { Secret } from '../shared/kinds/core/secret.ts';
+import { KubeVirtMachine } from '../shared/kinds/kubevirt/virtual-machine.ts';
+import { VirtualMachine, type VirtualMachineStatus } from '../shared/kinds/pelotech/virtual-machine.ts';
+import { parsePolicy } from '../shared/policy.ts';
 import { at, aVMDiskImage, start } from './builders.ts';
 import { aVirtualMachine, type MachineOptions } from './machine-builders.ts';
 import { aKubeVirtMachine, aRootDisk, aSecret } from './machine-children.ts';

@@ -44,6 +44,9 @@ const isTypeOnly = (names: string) =>
 
 const lineAt = (text: string, index: number) => text.slice(0, index).split('\n').length;
 
+/** The rules and kinds in shared: all of it but the shell and the declaration. */
+const pureShared = /^shared\/(?!runtime\/|function\.ts$)/;
+
 /** What the files of a place may import: the first row whose place fits the file counts. Tests may import anything. */
 const layers: readonly { place: RegExp; may: readonly RegExp[]; rule: string }[] = [
   { place: /^test\/|\.test\.ts$/, may: [/./], rule: '' },
@@ -60,18 +63,18 @@ const layers: readonly { place: RegExp; may: readonly RegExp[]; rule: string }[]
   },
   { place: /^knative\//, may: [/^(knative|shared|functions)\//], rule: 'knative, shared and functions' },
   { place: /^crds\//, may: [/^(crds|shared)\//], rule: 'crds and shared' },
-  { place: /^shared\/resources\//, may: [/^shared\/resources\//], rule: 'shared/resources' },
+  { place: /^shared\/kinds\//, may: [/^shared\/kinds\//], rule: 'shared/kinds' },
   {
-    place: /^shared\/rules\//,
-    may: [/^shared\/(rules|resources)\//, /^shared\/events\.ts$/],
-    rule: 'shared/rules, shared/resources, shared/events.ts and types of shared/function.ts',
+    place: pureShared,
+    may: [pureShared],
+    rule: 'shared without shared/runtime, and types of shared/function.ts',
   },
   { place: /^shared\//, may: [/^shared\//, /^package\.json$/], rule: 'shared: it knows no function' },
   { place: /^functions\//, may: [/^shared\//], rule: 'shared and its own folder: functions never call functions' },
 ];
 
 /** What a pure file may import beside its own folder; of shared/function.ts only types. */
-const pureMay = [/^shared\/(rules|resources)\//, /^shared\/events\.ts$/];
+const pureMay = [pureShared];
 /** The packages a pure file may use, and what of them. */
 const purePackages: Readonly<Record<string, RegExp>> = {
   zod: /./,
@@ -93,7 +96,7 @@ const impure: readonly (readonly [RegExp, string])[] = [
 
 /**
  * Every place where the tree breaks its one import rule, or a pure file (a decide.ts, what it imports from its own folder,
- * shared/rules) reads a clock, chance, the network or its process; as "file:line what". Takes path → text.
+ * shared without shared/runtime) reads a clock, chance, the network or its process; as "file:line what". Takes path → text.
  */
 export function breachesOf(sources: ReadonlyMap<string, string>): string[] {
   const pure = pureFilesOf(sources);
@@ -115,7 +118,7 @@ interface Breach {
 function layerBreach(path: string, { line, from, isPackage, isType }: Import): Breach | undefined {
   const layer = layers.find(({ place }) => place.test(path));
   if (isPackage || !layer || isOwn(path, from) || layer.may.some((may) => may.test(from))) return undefined;
-  if (isType && from === 'shared/function.ts' && path.startsWith('shared/rules/')) return undefined;
+  if (isType && from === 'shared/function.ts' && pureShared.test(path)) return undefined;
   return { line, what: `imports ${from}; may import: ${layer.rule}` };
 }
 
@@ -142,17 +145,17 @@ function impurities(text: string): Breach[] {
   );
 }
 
-/** The files that have to be pure: shared/rules, every decide.ts, and what a decide.ts imports from its own folder. */
+/** The files that have to be pure: shared without shared/runtime, every decide.ts, and what a decide.ts imports from its own folder. */
 export function pureFilesOf(sources: ReadonlyMap<string, string>): Set<string> {
   const pure = new Set<string>();
   const add = (path: string) => {
     const text = sources.get(path);
-    if (text === undefined || pure.has(path)) return;
+    if (text === undefined || pure.has(path) || path === 'shared/function.ts') return;
     pure.add(path);
     for (const { from } of importsOf(path, text)) if (isOwn(path, from)) add(from);
   };
   for (const path of sources.keys()) {
-    if (/^shared\/rules\/(?!.*\.test\.ts$)|^functions\/[^/]+\/decide\.ts$/.test(path)) add(path);
+    if ((pureShared.test(path) && !path.endsWith('.test.ts')) || /^functions\/[^/]+\/decide\.ts$/.test(path)) add(path);
   }
   return pure;
 }

@@ -1,8 +1,8 @@
 import { type Machine, rolesOf } from '../functions/compose-workspace/roles/roles.ts';
 import type { Role } from '../functions/compose-workspace/roles/roles-of-machine.ts';
-import { ConfigMap } from '../shared/resources/core/config-map.ts';
-import type { Workspace, WorkspaceMachine } from '../shared/resources/pelotech/workspace.ts';
-import { parsePolicy } from '../shared/rules/policy.ts';
+import { ConfigMap } from '../shared/kinds/core/config-map.ts';
+import type { Workspace, WorkspaceMachine } from '../shared/kinds/pelotech/workspace.ts';
+import { parsePolicy } from '../shared/policy.ts';
 import { aClusterOf, aMachineOf, aWorkspace as anyWorkspace } from './workspace-builders.ts';
 
 export const aPolicy = (data: Record<string, string> = {}) =>

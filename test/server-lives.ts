@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import provisionServer from '../functions/provision-server/index.ts';
-import { KupenStackMachine } from '../shared/resources/kupenstack/virtual-machine.ts';
-import { Flavor, isOurs, listFlavors } from '../shared/resources/openstack/flavor.ts';
-import { KeyPair, listKeyPairs } from '../shared/resources/openstack/key-pair.ts';
-import { listPorts, Port } from '../shared/resources/openstack/network.ts';
-import { listServers, Server } from '../shared/resources/openstack/server.ts';
-import { CinderVolume, listVolumes } from '../shared/resources/openstack/volume.ts';
+import { KupenStackMachine } from '../shared/kinds/kupenstack/virtual-machine.ts';
+import { Flavor, isOurs, listFlavors } from '../shared/kinds/openstack/flavor.ts';
+import { KeyPair, listKeyPairs } from '../shared/kinds/openstack/key-pair.ts';
+import { listPorts, Port } from '../shared/kinds/openstack/network.ts';
+import { listServers, Server } from '../shared/kinds/openstack/server.ts';
+import { CinderVolume, listVolumes } from '../shared/kinds/openstack/volume.ts';
 import type { Kube } from '../shared/runtime/kube.ts';
 import type { Session } from '../shared/runtime/openstack/session.ts';
 import { administratorOf, byHand, serveOnOpenStack, sessionOf, stageMs } from './openstack-alone.ts';

@@ -1,8 +1,8 @@
 import { decide } from '../functions/provision-server/decide.ts';
 import type { Found, Observed } from '../functions/provision-server/observed.ts';
-import type { KupenStackMachineStatus } from '../shared/resources/kupenstack/virtual-machine.ts';
-import type { CloudFault } from '../shared/rules/cloud-status.ts';
-import { parsePolicy } from '../shared/rules/policy.ts';
+import type { KupenStackMachineStatus } from '../shared/kinds/kupenstack/virtual-machine.ts';
+import type { CloudFault } from '../shared/openstack/status.ts';
+import { parsePolicy } from '../shared/policy.ts';
 import { start } from './builders.ts';
 import {
   aCinderVolume,

@@ -1,4 +1,4 @@
-import { startTelemetry, type TelemetryOptions } from '../shared/runtime/telemetry-sdk.ts';
+import { startTelemetry, type TelemetryOptions } from '../shared/runtime/telemetry/sdk.ts';
 
 type SpanProcessor = NonNullable<TelemetryOptions['spanProcessors']>[number];
 export type ReadableSpan = Parameters<SpanProcessor['onEnd']>[0];

@@ -5,20 +5,20 @@ import { decide as followSync } from '../functions/follow-sync/decide.ts';
 import { decide as prune } from '../functions/prune/decide.ts';
 import { split, decide as startSync } from '../functions/start-sync/decide.ts';
 import { loadFunctions } from '../knative/functions.ts';
-import { DataVolume } from '../shared/resources/cdi/data-volume.ts';
+import type { Action } from '../shared/actions.ts';
+import { contentDigest } from '../shared/images/content-digest.ts';
+import { DataVolume } from '../shared/kinds/cdi/data-volume.ts';
 import {
   adoptSnapshot,
   phases,
   transitions,
   VMDiskImage,
   type VMDiskImageStatus,
-} from '../shared/resources/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../shared/resources/snapshot/volume-snapshot.ts';
-import type { Action } from '../shared/rules/actions.ts';
-import { contentDigest } from '../shared/rules/content-digest.ts';
-import { dataVolumeName, snapshotName } from '../shared/rules/names.ts';
-import { parsePolicy } from '../shared/rules/policy.ts';
-import { refusalKey } from '../shared/rules/refusal-key.ts';
+} from '../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../shared/kinds/snapshot/volume-snapshot.ts';
+import { dataVolumeName, snapshotName } from '../shared/kubernetes/names.ts';
+import { refusalKey } from '../shared/kubernetes/refusal-key.ts';
+import { parsePolicy } from '../shared/policy.ts';
 import { aDataVolume, aHolder, aLease, anImporter, aSnapshot, at, aVMDiskImage, start } from './builders.ts';
 import { aVirtualMachine } from './machine-builders.ts';
 

@@ -1,4 +1,4 @@
-import { Workspace, type WorkspaceStatus, workspaceFinalizer } from '../shared/resources/pelotech/workspace.ts';
+import { Workspace, type WorkspaceStatus, workspaceFinalizer } from '../shared/kinds/pelotech/workspace.ts';
 import { at } from './builders.ts';
 
 export interface WorkspaceOptions {

@@ -1,5 +1,5 @@
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { type Cure, editPolicy, waiting } from './cures.ts';
 import { kindOf, type OnOpenStack } from './subject.ts';

@@ -1,6 +1,6 @@
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { referenceOf } from '../../shared/resources/resource.ts';
-import { isKept, keepAnnotation } from '../../shared/rules/pruning.ts';
+import { isKept, keepAnnotation } from '../../shared/images/pruning.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { referenceOf } from '../../shared/kinds/resource.ts';
 import { type Body, exit, fieldManager } from './command.ts';
 import { namespaceOption } from './help.ts';
 import { findImage, formatName } from './subject.ts';

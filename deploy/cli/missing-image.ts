@@ -1,9 +1,9 @@
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
-import { mayUse } from '../../shared/rules/references.ts';
+import { mayUse } from '../../shared/images/references.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
+import type { Policy } from '../../shared/policy.ts';
 import type { Cure } from './cures.ts';
 import { nearestOf } from './nearest.ts';
 

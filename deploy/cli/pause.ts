@@ -1,5 +1,5 @@
-import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { describeDefault, parsePolicy } from '../../shared/rules/policy.ts';
+import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { describeDefault, parsePolicy } from '../../shared/policy.ts';
 import { type Body, type Call, exit, type Outcome } from './command.ts';
 import { readPolicy, writePolicy } from './read-policy.ts';
 

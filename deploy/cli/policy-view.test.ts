@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { before, pausing, resuming } from './pause.ts';
 import { settingOf } from './policy.ts';
 import { policyLines, policyView } from './policy-view.ts';

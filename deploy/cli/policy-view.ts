@@ -1,6 +1,6 @@
-import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { describeDefault, type PolicyKey, parsePolicy, policyKeys } from '../../shared/rules/policy.ts';
-import { policyEntries, strayEntries } from '../../shared/rules/policy-entries.ts';
+import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { describeDefault, type PolicyKey, parsePolicy, policyKeys } from '../../shared/policy.ts';
+import { policyEntries, strayEntries } from '../../shared/policy-entries.ts';
 import { type Look, type Span, styled } from '../local/terminal/paint.ts';
 import { tableLines } from '../local/terminal/table.ts';
 import { nearestOf } from './nearest.ts';

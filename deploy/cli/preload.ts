@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ImagePublished, imagePublished } from '../../shared/events.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { isValid, type Policy, parsePolicy } from '../../shared/rules/policy.ts';
-import { publicationFault, publishedImage } from '../../shared/rules/published-image.ts';
+import { publicationFault, publishedImage } from '../../shared/images/published-image.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { isValid, type Policy, parsePolicy } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { UsageError } from '../local/terminal/arguments.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Lease } from '../../shared/resources/coordination/lease.ts';
-import { basisOf, startsOf } from '../../shared/rules/forecast.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
-import { slotsAnnotation } from '../../shared/rules/slots.ts';
+import { basisOf, startsOf } from '../../shared/images/forecast.ts';
+import { slotsAnnotation } from '../../shared/images/slots.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage, start } from '../../test/builders.ts';
 import { queueLines, queueOf, type Read } from './queue-view.ts';
 

@@ -1,6 +1,6 @@
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { policyName } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 
 const ref = { namespace: operatorNamespace, name: policyName };

@@ -1,5 +1,5 @@
-import { adoptSnapshot, syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { referenceOf } from '../../shared/resources/resource.ts';
+import { adoptSnapshot, syncRequested, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { referenceOf } from '../../shared/kinds/resource.ts';
 import { type Body, exit, fieldManager, Refused } from './command.ts';
 import { namespaceOption } from './help.ts';
 import { findImage, formatName, formatTyped } from './subject.ts';

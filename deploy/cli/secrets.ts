@@ -1,6 +1,6 @@
-import { Secret } from '../../shared/resources/core/secret.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 

@@ -1,4 +1,4 @@
-import type { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import type { OnOpenStack } from './subject.ts';
 
 /** Those of the networks and volumes that a machine on OpenStack names and that are there, in the order of its spec. */

@@ -1,7 +1,7 @@
-import type { Lease } from '../../shared/resources/coordination/lease.ts';
-import { describeFault, type Policy } from '../../shared/rules/policy.ts';
-import { grantKeys } from '../../shared/rules/queue.ts';
-import { holdersOf } from '../../shared/rules/slots.ts';
+import { grantKeys } from '../../shared/images/queue.ts';
+import { holdersOf } from '../../shared/images/slots.ts';
+import type { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { describeFault, type Policy } from '../../shared/policy.ts';
 
 /** Why no image begins to download, whatever slots are free, and the command that would help. */
 export interface Stopped {

@@ -1,7 +1,7 @@
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import { contentDigest } from '../../shared/rules/content-digest.ts';
-import { downloadShareOf } from '../../shared/rules/download-share.ts';
+import { contentDigest } from '../../shared/images/content-digest.ts';
+import { downloadShareOf } from '../../shared/images/download-share.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { barOf } from '../local/terminal/bar.ts';
 import type { ShownPhase } from '../local/terminal/phase-style.ts';
 import { phaseOf, stateOf } from './standing.ts';

@@ -1,4 +1,4 @@
-import { formatDuration, parseDurationMs } from '../../shared/rules/duration.ts';
+import { formatDuration, parseDurationMs } from '../../shared/kubernetes/duration.ts';
 import { waitFor } from '../install/wait.ts';
 import { UsageError } from '../local/terminal/arguments.ts';
 import { type Body, type Call, exit, NotThere, type Outcome } from './command.ts';

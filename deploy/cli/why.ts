@@ -1,5 +1,5 @@
-import { Event } from '../../shared/resources/core/event.ts';
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { formatSpan } from './age.ts';

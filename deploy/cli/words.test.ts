@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { contentDigest } from '../../shared/rules/content-digest.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import { contentDigest } from '../../shared/images/content-digest.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage } from '../../test/builders.ts';
 import { aKupenStackMachine, aVolume } from '../../test/openstack-builders.ts';
 import { formatSpan } from './age.ts';

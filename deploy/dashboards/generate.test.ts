@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { ports } from '../../knative/services.ts';
-import { metrics } from '../../shared/runtime/metrics.ts';
-import { prometheusName } from '../../shared/runtime/metrics-prometheus.ts';
+import { metrics } from '../../shared/runtime/telemetry/metrics.ts';
+import { prometheusName } from '../../shared/runtime/telemetry/metrics-prometheus.ts';
 import { hasKubectl } from '../../test/journeys/local-world.ts';
 import { documents } from '../local/manifests.ts';
 import { drift } from '../production/written-file.ts';
@@ -60,7 +60,7 @@ describe('the dashboards', () => {
     for (const { alerts: linked = [] } of panels) expect(namesOfAlerts).toEqual(expect.arrayContaining([...linked]));
   });
   test('ask for no metric that is not there', () => {
-    expect(() => series('ot.unheard.of')).toThrow('expected a metric of shared/runtime/metrics.ts');
+    expect(() => series('ot.unheard.of')).toThrow('expected a metric of shared/runtime/telemetry/metrics.ts');
   });
   test.each(dashboards)('lay out $title so that no panel is on another', (dashboard) => {
     const taken = new Set<string>();

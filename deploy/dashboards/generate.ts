@@ -1,4 +1,4 @@
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { documentOf, drift, write } from '../production/written-file.ts';
 import { alerts } from './alerts.ts';
 import type { Dashboard } from './dashboard.ts';

@@ -1,4 +1,4 @@
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 
 /** Where every function serves its metrics. */
 export const metricsPort = 9464;

@@ -1,4 +1,4 @@
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { type Alert, type Recording, runbookUrl } from './alert.ts';
 
 /** The groups of rules as Prometheus itself reads them, too. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/resources/resource.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { defineResource } from '../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { createMachine, untilMachine } from '../../test/journeys/machines.ts';
 import * as openStackWorld from '../../test/journeys/openstack/world.ts';
 import { postWithFetch } from '../../test/journeys/preload.ts';

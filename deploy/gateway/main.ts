@@ -1,4 +1,4 @@
-import { startTelemetry } from '../../shared/runtime/telemetry-sdk.ts';
+import { startTelemetry } from '../../shared/runtime/telemetry/sdk.ts';
 import { settingsFrom, startGateway } from './start.ts';
 
 /** The gateway as a process: `main.js gateway` in the image. Runs until SIGTERM, and answers first what it has begun. */

@@ -1,5 +1,5 @@
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { telemetryOf } from '../../shared/runtime/telemetry.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 import { gatewayApp, type LogLine } from './app.ts';
 import { parseConfig } from './config.ts';
 import { type Listening, listen } from './listen.ts';

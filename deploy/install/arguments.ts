@@ -1,5 +1,5 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
-import { parseDurationMs } from '../../shared/rules/duration.ts';
+import { parseDurationMs } from '../../shared/kubernetes/duration.ts';
 import { optionsOf, UsageError } from '../local/terminal/arguments.ts';
 
 const common = {

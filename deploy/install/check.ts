@@ -1,6 +1,6 @@
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { policyName } from '../../shared/policy.ts';
 import type { Cluster } from './cluster.ts';
 import { assertStoredVersionsStay } from './install.ts';
 import {

@@ -1,4 +1,4 @@
-import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
+import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Cluster } from './cluster.ts';
 import { type AnyObject, anyOf } from './kinds.ts';

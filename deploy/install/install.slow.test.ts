@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { PersistentVolumeClaim as Claim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
-import { Volume } from '../../shared/resources/kupenstack/volume.ts';
-import { imageReferenceFinalizer, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { leaseName } from '../../shared/images/slots.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { PersistentVolumeClaim as Claim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
+import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import {
   diskImageFinalizer,
   imageUidLabel,
   managedBy,
   VMDiskImage,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { leaseName } from '../../shared/rules/slots.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
 import { hasKubectl } from '../../test/journeys/local-world.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';

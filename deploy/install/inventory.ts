@@ -1,6 +1,6 @@
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { labelSelector } from '../../shared/rules/selectors.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
+import { labelSelector } from '../../shared/kubernetes/selectors.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import type { Cluster } from './cluster.ts';
 import { type AnyObject, keyOf, kindsOf } from './kinds.ts';
 import { partOf } from './manifests.ts';

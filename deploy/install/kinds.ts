@@ -1,5 +1,5 @@
 import { guessedPlural } from '../../knative/plural.ts';
-import { type KubernetesObject, ObjectMeta, type Resource } from '../../shared/resources/resource.ts';
+import { type KubernetesObject, ObjectMeta, type Resource } from '../../shared/kinds/resource.ts';
 
 /** Any object as the API server shows it: fields are looked at where they are needed, and none is taken for granted. */
 export type AnyObject = KubernetesObject & { spec?: unknown; status?: unknown; data?: unknown };

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { documents, readManifests } from '../local/manifests.ts';
 import { InstallError } from './cluster.ts';
 import { type AnyObject, keyOf } from './kinds.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Cluster } from './cluster.ts';
 import { leftOf, waitFor } from './wait.ts';

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../../shared/kinds/resource.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import { isLost } from '../../shared/runtime/reflect.ts';
 import type { Cluster } from './cluster.ts';

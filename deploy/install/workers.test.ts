@@ -3,7 +3,7 @@ import { parseAllDocuments } from 'yaml';
 import type { Manifest } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
 import { type FunctionDeclaration, on, type Permission, type Subscription } from '../../shared/function.ts';
-import { defineResource } from '../../shared/resources/resource.ts';
+import { defineResource } from '../../shared/kinds/resource.ts';
 import { type Touch, workersOn } from './workers.ts';
 
 const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { policyName } from '../../shared/policy.ts';
 import type { Run } from './command.ts';
 import { applyRelease, kubectlOf, waitForDeployments } from './releases.ts';
 import { hostpathDriver, nodeImage, releases } from './versions.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FunctionDeclaration } from '../../shared/function.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { openStackClients } from '../../shared/runtime/openstack/clouds.ts';
 import { publisher } from '../../shared/runtime/publish.ts';
 import { serve } from '../../shared/runtime/serve.ts';
-import { telemetryOf } from '../../shared/runtime/telemetry.ts';
+import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 import type { ApiServer } from './api-server/api-server.ts';
 import { clientOf } from './client.ts';
 import type { Clock } from './clock.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { type ApiServer, startApiServer } from './api-server/api-server.ts';
 import { clientOf } from './client.ts';

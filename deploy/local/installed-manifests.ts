@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { applyManifests } from './manifests.ts';
 

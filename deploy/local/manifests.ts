@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import { guessedPlural } from '../../knative/plural.ts';
-import { type KubernetesObject, ObjectMeta, type Resource } from '../../shared/resources/resource.ts';
+import { type KubernetesObject, ObjectMeta, type Resource } from '../../shared/kinds/resource.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 

@@ -1,7 +1,7 @@
 import { loadFunctions } from '../../knative/functions.ts';
-import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { defaultGracePeriodMs } from '../../shared/rules/slots.ts';
+import { defaultGracePeriodMs } from '../../shared/images/slots.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from './api-server/api-server.ts';
 import { admin } from './api-server/authentication.ts';

@@ -1,7 +1,7 @@
-import { observeDownloads, observeState } from '../../shared/runtime/gauges.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { observeServers } from '../../shared/runtime/server-gauges.ts';
-import { startTelemetry } from '../../shared/runtime/telemetry-sdk.ts';
+import { observeDownloads, observeState } from '../../shared/runtime/telemetry/gauges.ts';
+import { startTelemetry } from '../../shared/runtime/telemetry/sdk.ts';
+import { observeServers } from '../../shared/runtime/telemetry/server-gauges.ts';
 
 export interface LocalTelemetryOptions {
   /** Port of `/metrics` on loopback; 0 takes a free one. */

@@ -1,6 +1,6 @@
 import { foreignSources } from '../../knative/manifests.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
-import { type PolicyKey, parsePolicy } from '../../shared/rules/policy.ts';
+import { type PolicyKey, parsePolicy } from '../../shared/policy.ts';
 import { scaleOf, valueOfSource } from './chart-values.ts';
 
 /** The JSON schema of the chart's values: Helm refuses a key that is misspelt before anything is applied. */

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { stand as standWorkspace, workspaceFacts } from '../../functions/compose-workspace/standing.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
+import type { Action } from '../../shared/actions.ts';
 import { facts } from '../../shared/events.ts';
-import { phases } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { transition } from '../../shared/rules/image-status.ts';
-import { machineFacts, stand } from '../../shared/rules/machine-status.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import { transition } from '../../shared/images/status.ts';
+import { phases } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { machineFacts, stand } from '../../shared/machines/status.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';
 import { aWorkspace } from '../../test/workspace-builders.ts';

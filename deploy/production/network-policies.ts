@@ -1,7 +1,7 @@
 import { partOf } from '../../knative/manifest.ts';
 import { ports } from '../../knative/services.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 
 /** What differs from cluster to cluster. */
 export interface Surroundings {

@@ -1,6 +1,6 @@
 import { partOf } from '../../knative/manifest.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 
 /**
  * One budget for each function that is always there. It allows one pod to be away and never demands one: a function that

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Context } from '../../shared/function.ts';
-import { Job } from '../../shared/resources/batch/job.ts';
-import { Pod } from '../../shared/resources/core/pod.ts';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import type { Resource } from '../../shared/resources/resource.ts';
-import { workspaceChild } from '../../shared/rules/workspace.ts';
+import { Job } from '../../shared/kinds/batch/job.ts';
+import { Pod } from '../../shared/kinds/core/pod.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import type { Resource } from '../../shared/kinds/resource.ts';
+import { workspaceChild } from '../../shared/workspaces/workspace.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';
 import { allRoles, aPolicy, aVm, aWorkspace } from '../../test/role-builders.ts';
 import { ansibleStage } from './ansible.ts';

@@ -1,6 +1,6 @@
-import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
-import type { WorkspaceNetwork } from '../../shared/resources/pelotech/workspace.ts';
-import { digestOf } from '../../shared/rules/names.ts';
+import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
+import type { WorkspaceNetwork } from '../../shared/kinds/pelotech/workspace.ts';
+import { digestOf } from '../../shared/kubernetes/names.ts';
 import type { Child } from './child.ts';
 
 /** The definition that gives Pods the address they ask for; the one without the suffix is for machines. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { aClusterOf } from '../../test/workspace-builders.ts';
 import { beyondCapabilities } from './capabilities.ts';
 

@@ -1,5 +1,5 @@
-import type { ContainerCluster } from '../../shared/resources/pelotech/workspace.ts';
-import { isValid, type Policy } from '../../shared/rules/policy.ts';
+import type { ContainerCluster } from '../../shared/kinds/pelotech/workspace.ts';
+import { isValid, type Policy } from '../../shared/policy.ts';
 import { failed, type Standing, waiting } from './stage.ts';
 
 /**

@@ -1,9 +1,9 @@
-import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { digestOf } from '../../shared/rules/names.ts';
-import { refusalKey } from '../../shared/rules/refusal-key.ts';
-import { sentence } from '../../shared/rules/sentence.ts';
-import { ownerAmong, workspaceChild } from '../../shared/rules/workspace.ts';
+import type { Action } from '../../shared/actions.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../../shared/kinds/resource.ts';
+import { digestOf } from '../../shared/kubernetes/names.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { sentence } from '../../shared/sentence.ts';
+import { ownerAmong, workspaceChild } from '../../shared/workspaces/workspace.ts';
 import { contains } from './contains.ts';
 import type { Observed } from './observed.ts';
 

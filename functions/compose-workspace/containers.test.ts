@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { Deployment } from '../../shared/resources/apps/deployment.ts';
-import { Pod } from '../../shared/resources/core/pod.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
-import { workspaceChild } from '../../shared/rules/workspace.ts';
+import { Deployment } from '../../shared/kinds/apps/deployment.ts';
+import { Pod } from '../../shared/kinds/core/pod.ts';
+import { parsePolicy } from '../../shared/policy.ts';
+import { workspaceChild } from '../../shared/workspaces/workspace.ts';
 import { at, start } from '../../test/builders.ts';
 import { aClusterOf, aWorkspace } from '../../test/workspace-builders.ts';
 import { containerStage } from './containers.ts';

@@ -1,9 +1,9 @@
-import type { Deployment } from '../../shared/resources/apps/deployment.ts';
-import type { Pod } from '../../shared/resources/core/pod.ts';
-import { Service } from '../../shared/resources/core/service.ts';
-import type { ContainerCluster } from '../../shared/resources/pelotech/workspace.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { namespaceOf, ownerAmong } from '../../shared/rules/workspace.ts';
+import type { Deployment } from '../../shared/kinds/apps/deployment.ts';
+import type { Pod } from '../../shared/kinds/core/pod.ts';
+import { Service } from '../../shared/kinds/core/service.ts';
+import type { ContainerCluster } from '../../shared/kinds/pelotech/workspace.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { namespaceOf, ownerAmong } from '../../shared/workspaces/workspace.ts';
 import { beyondCapabilities } from './capabilities.ts';
 import { type Child, make } from './child.ts';
 import { deploymentChild, podsOf } from './deployment.ts';

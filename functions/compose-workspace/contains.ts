@@ -1,4 +1,4 @@
-import { amountOf } from '../../shared/rules/quantity.ts';
+import { amountOf } from '../../shared/kubernetes/quantity.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

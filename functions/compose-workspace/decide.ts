@@ -1,12 +1,11 @@
-import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
-import { Namespace } from '../../shared/resources/core/namespace.ts';
-import { Workspace, workspaceFinalizer } from '../../shared/resources/pelotech/workspace.ts';
-import { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
-import { keyOf, type Resource } from '../../shared/resources/resource.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { namespaceOf, ownerAmong } from '../../shared/rules/workspace.ts';
-import { imageNamesOf } from '../../shared/rules/workspace-images.ts';
-import { traceOfWorkspace } from '../../shared/rules/workspace-trace.ts';
+import type { Action } from '../../shared/actions.ts';
+import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { Workspace, workspaceFinalizer } from '../../shared/kinds/pelotech/workspace.ts';
+import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
+import { keyOf, type Resource } from '../../shared/kinds/resource.ts';
+import { imageNamesOf } from '../../shared/workspaces/images.ts';
+import { namespaceOf, ownerAmong } from '../../shared/workspaces/workspace.ts';
 import { faultsOf } from './faults.ts';
 import { homeStage, untilSettled } from './home.ts';
 import { imageRefOf } from './images.ts';
@@ -15,6 +14,7 @@ import type { Observed } from './observed.ts';
 import { type Plan, planOf } from './plan.ts';
 import { type Finding, findingOf, formatCount, stand, summary } from './standing.ts';
 import { teardown } from './teardown.ts';
+import { traceOfWorkspace } from './trace.ts';
 
 /**
  * Makes what a workspace is made of, stage by stage, and says how all of it stands. Order: finalizer → namespace and the right

@@ -1,12 +1,8 @@
-import { Deployment } from '../../shared/resources/apps/deployment.ts';
-import { managedBy } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type {
-  ContainerCluster,
-  WorkspaceContainer,
-  WorkspaceVolume,
-} from '../../shared/resources/pelotech/workspace.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
-import { namespaceOf } from '../../shared/rules/workspace.ts';
+import { Deployment } from '../../shared/kinds/apps/deployment.ts';
+import { managedBy } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { ContainerCluster, WorkspaceContainer, WorkspaceVolume } from '../../shared/kinds/pelotech/workspace.ts';
+import type { Policy } from '../../shared/policy.ts';
+import { namespaceOf } from '../../shared/workspaces/workspace.ts';
 import { bareAddress, isDefault, nameserversOf, networksOf, routesOf } from './addresses.ts';
 import { withAddresses } from './bridge.ts';
 import { beyondCapabilities } from './capabilities.ts';

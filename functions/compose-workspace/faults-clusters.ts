@@ -1,4 +1,4 @@
-import type { ContainerCluster, WorkspaceContainer, WorkspaceSpec } from '../../shared/resources/pelotech/workspace.ts';
+import type { ContainerCluster, WorkspaceContainer, WorkspaceSpec } from '../../shared/kinds/pelotech/workspace.ts';
 import { describeAmong, describeTwice, duplicatesOf, notALabel } from './faults-names.ts';
 
 /** Container clusters and volumes that cannot be. */

@@ -1,5 +1,5 @@
-import type { WorkspaceMachine, WorkspaceSpec } from '../../shared/resources/pelotech/workspace.ts';
-import { differencesOf } from '../../shared/rules/new-image.ts';
+import { differencesOf } from '../../shared/images/new-image.ts';
+import type { WorkspaceMachine, WorkspaceSpec } from '../../shared/kinds/pelotech/workspace.ts';
 import { duplicatesOf } from './faults-names.ts';
 
 /** What machines say of one image that cannot both be, and logins that are there twice. */

@@ -1,4 +1,4 @@
-import type { WorkspaceSpec } from '../../shared/resources/pelotech/workspace.ts';
+import type { WorkspaceSpec } from '../../shared/kinds/pelotech/workspace.ts';
 import { withAddresses } from './bridge.ts';
 
 /** Names that cannot be, or that are there twice. */

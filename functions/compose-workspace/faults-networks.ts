@@ -1,5 +1,5 @@
-import type { WorkspaceInterface, WorkspaceNetwork, WorkspaceSpec } from '../../shared/resources/pelotech/workspace.ts';
-import { type Cidr, isInNetworkOf, parseCidr, parseIp, unusable } from '../../shared/rules/ip-address.ts';
+import type { WorkspaceInterface, WorkspaceNetwork, WorkspaceSpec } from '../../shared/kinds/pelotech/workspace.ts';
+import { type Cidr, isInNetworkOf, parseCidr, parseIp, unusable } from '../../shared/machines/ip-address.ts';
 import { bareAddress, freeAddress, type Member, membersOf } from './addresses.ts';
 import { describeAmong, duplicatesOf } from './faults-names.ts';
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { WorkspaceSpec } from '../../shared/resources/pelotech/workspace.ts';
-import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import type { WorkspaceSpec } from '../../shared/kinds/pelotech/workspace.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
 import { aClusterOf, aMachineOf } from '../../test/workspace-builders.ts';
 import { faultsOf } from './faults.ts';

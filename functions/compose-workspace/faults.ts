@@ -1,4 +1,4 @@
-import type { WorkspaceSpec } from '../../shared/resources/pelotech/workspace.ts';
+import type { WorkspaceSpec } from '../../shared/kinds/pelotech/workspace.ts';
 import { clusterFaults } from './faults-clusters.ts';
 import { machineFaults } from './faults-machines.ts';
 import { nameFaults } from './faults-names.ts';

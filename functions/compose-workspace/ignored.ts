@@ -1,4 +1,4 @@
-import type { Policy } from '../../shared/rules/policy.ts';
+import type { Policy } from '../../shared/policy.ts';
 
 /** A machine or container cluster that the policy may leave out. */
 interface Ignorable {

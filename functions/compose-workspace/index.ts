@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { chunk } from '../../shared/chunk.ts';
+import { uniqueByName } from '../../shared/distinct.ts';
 import {
   type Batch,
   type Context,
@@ -8,33 +10,31 @@ import {
   subjectsOf,
   type Unreadable,
 } from '../../shared/function.ts';
-import { Deployment } from '../../shared/resources/apps/deployment.ts';
-import { Job } from '../../shared/resources/batch/job.ts';
-import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { Event } from '../../shared/resources/core/event.ts';
-import { Namespace } from '../../shared/resources/core/namespace.ts';
-import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import { Pod } from '../../shared/resources/core/pod.ts';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { Service } from '../../shared/resources/core/service.ts';
-import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
-import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
-import { NetworkPolicy } from '../../shared/resources/networking/network-policy.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import { ClusterRole } from '../../shared/resources/rbac/cluster-role.ts';
-import { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
-import { chunk } from '../../shared/rules/chunk.ts';
-import { uniqueByName } from '../../shared/rules/distinct.ts';
-import { diskImageFact } from '../../shared/rules/image-status.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
-import { workspaceIn, workspaceOfSubnet } from '../../shared/rules/workspace.ts';
-import { imageNamesOf } from '../../shared/rules/workspace-images.ts';
+import { diskImageFact } from '../../shared/images/status.ts';
+import { Deployment } from '../../shared/kinds/apps/deployment.ts';
+import { Job } from '../../shared/kinds/batch/job.ts';
+import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/kinds/core/pod.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { Service } from '../../shared/kinds/core/service.ts';
+import { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
+import { Vpc } from '../../shared/kinds/kube-ovn/vpc.ts';
+import { NetworkPolicy } from '../../shared/kinds/networking/network-policy.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { managedBy, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { ClusterRole } from '../../shared/kinds/rbac/cluster-role.ts';
+import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { parsePolicy, policyName } from '../../shared/policy.ts';
 import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
 import { orUnreadable } from '../../shared/runtime/unreadable.ts';
+import { imageNamesOf } from '../../shared/workspaces/images.ts';
+import { workspaceIn, workspaceOfSubnet } from '../../shared/workspaces/workspace.ts';
 import { decide } from './decide.ts';
 import { grantName } from './home.ts';
 import type { Observed } from './observed.ts';

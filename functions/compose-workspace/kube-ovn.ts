@@ -1,8 +1,8 @@
-import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
-import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
-import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
-import type { Workspace, WorkspaceNetwork } from '../../shared/resources/pelotech/workspace.ts';
-import { namespaceOf, subnetName } from '../../shared/rules/workspace.ts';
+import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
+import { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
+import { Vpc } from '../../shared/kinds/kube-ovn/vpc.ts';
+import type { Workspace, WorkspaceNetwork } from '../../shared/kinds/pelotech/workspace.ts';
+import { namespaceOf, subnetName } from '../../shared/workspaces/workspace.ts';
 import { freeAddress } from './addresses.ts';
 import type { Child } from './child.ts';
 

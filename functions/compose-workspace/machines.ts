@@ -1,8 +1,8 @@
-import { networkProviderAnnotation, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { WorkspaceMachine } from '../../shared/resources/pelotech/workspace.ts';
-import { keyOf } from '../../shared/resources/resource.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { namespaceOf, ownerAmong } from '../../shared/rules/workspace.ts';
+import { networkProviderAnnotation, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { WorkspaceMachine } from '../../shared/kinds/pelotech/workspace.ts';
+import { keyOf } from '../../shared/kinds/resource.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { namespaceOf, ownerAmong } from '../../shared/workspaces/workspace.ts';
 import { networksOf, routesOf } from './addresses.ts';
 import { type Child, make } from './child.ts';
 import { describeLeftOut, isLeftOut } from './ignored.ts';

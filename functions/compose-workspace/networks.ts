@@ -1,9 +1,9 @@
-import type { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
-import type { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
-import type { WorkspaceNetwork } from '../../shared/resources/pelotech/workspace.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { namespaceOf, ownerAmong } from '../../shared/rules/workspace.ts';
+import type { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
+import type { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
+import type { WorkspaceNetwork } from '../../shared/kinds/pelotech/workspace.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { namespaceOf, ownerAmong } from '../../shared/workspaces/workspace.ts';
 import { bridgeChildren } from './bridge.ts';
 import { type Child, type Made, make } from './child.ts';
 import { definitionChild, subnetChild, vpcChild } from './kube-ovn.ts';

@@ -1,20 +1,20 @@
-import type { Deployment } from '../../shared/resources/apps/deployment.ts';
-import type { Job } from '../../shared/resources/batch/job.ts';
-import type { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
-import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import type { Namespace } from '../../shared/resources/core/namespace.ts';
-import type { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import type { Pod } from '../../shared/resources/core/pod.ts';
-import type { Secret } from '../../shared/resources/core/secret.ts';
-import type { Service } from '../../shared/resources/core/service.ts';
-import type { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
-import type { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
-import type { NetworkPolicy } from '../../shared/resources/networking/network-policy.ts';
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import type { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
+import type { Deployment } from '../../shared/kinds/apps/deployment.ts';
+import type { Job } from '../../shared/kinds/batch/job.ts';
+import type { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
+import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import type { Namespace } from '../../shared/kinds/core/namespace.ts';
+import type { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import type { Pod } from '../../shared/kinds/core/pod.ts';
+import type { Secret } from '../../shared/kinds/core/secret.ts';
+import type { Service } from '../../shared/kinds/core/service.ts';
+import type { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
+import type { Vpc } from '../../shared/kinds/kube-ovn/vpc.ts';
+import type { NetworkPolicy } from '../../shared/kinds/networking/network-policy.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import type { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
+import type { Policy } from '../../shared/policy.ts';
 
 /** One workspace, and what is there under the names of its parts, whoever made it. */
 export interface Observed {

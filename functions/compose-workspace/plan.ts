@@ -1,5 +1,5 @@
-import type { Action } from '../../shared/rules/actions.ts';
-import { ownerAmong } from '../../shared/rules/workspace.ts';
+import type { Action } from '../../shared/actions.ts';
+import { ownerAmong } from '../../shared/workspaces/workspace.ts';
 import { ansibleStage } from './ansible.ts';
 import { containerStage } from './containers.ts';
 import { garbage } from './garbage.ts';

@@ -1,10 +1,10 @@
+import type { Action } from '../../shared/actions.ts';
 import type {
   Component,
   ComponentKind,
   ComponentPhase,
   WorkspaceCondition,
-} from '../../shared/resources/pelotech/workspace.ts';
-import type { Action } from '../../shared/rules/actions.ts';
+} from '../../shared/kinds/pelotech/workspace.ts';
 import type { Made } from './child.ts';
 
 /** One stage of a workspace: what this pass writes for it, and how its parts stand. */

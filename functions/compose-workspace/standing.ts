@@ -1,19 +1,19 @@
+import type { Action, Publish } from '../../shared/actions.ts';
 import type { Facts } from '../../shared/function.ts';
-import type { Condition } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { recordEvent, tellable } from '../../shared/images/status.ts';
+import type { Condition } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import {
   type Component,
   Workspace,
   type WorkspaceCondition,
   type WorkspacePhase,
   type WorkspaceStatus,
-} from '../../shared/resources/pelotech/workspace.ts';
-import type { Action, Publish } from '../../shared/rules/actions.ts';
-import { conditionOf, withCondition } from '../../shared/rules/conditions.ts';
-import { recordEvent, tellable } from '../../shared/rules/image-status.ts';
-import { lasted } from '../../shared/rules/lasted.ts';
-import { digestOf } from '../../shared/rules/names.ts';
-import { changesOf } from '../../shared/rules/status-changes.ts';
-import { toTime } from '../../shared/rules/time.ts';
+} from '../../shared/kinds/pelotech/workspace.ts';
+import { conditionOf, withCondition } from '../../shared/kubernetes/conditions.ts';
+import { digestOf } from '../../shared/kubernetes/names.ts';
+import { changesOf } from '../../shared/kubernetes/status-changes.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
+import { lasted } from '../../shared/lasted.ts';
 import { isWell, type Stage } from './stage.ts';
 
 /** The facts that others may wire their own Triggers to. */

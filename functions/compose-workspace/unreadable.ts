@@ -1,4 +1,4 @@
-import { isValid, type PolicyKey } from '../../shared/rules/policy.ts';
+import { isValid, type PolicyKey } from '../../shared/policy.ts';
 import type { Observed } from './observed.ts';
 import { type Standing, waiting } from './stage.ts';
 

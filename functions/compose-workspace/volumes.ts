@@ -1,7 +1,7 @@
-import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import type { WorkspaceVolume } from '../../shared/resources/pelotech/workspace.ts';
-import { bytesOf } from '../../shared/rules/quantity.ts';
-import { namespaceOf } from '../../shared/rules/workspace.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import type { WorkspaceVolume } from '../../shared/kinds/pelotech/workspace.ts';
+import { bytesOf } from '../../shared/kubernetes/quantity.ts';
+import { namespaceOf } from '../../shared/workspaces/workspace.ts';
 import { type Child, make } from './child.ts';
 import { isHalted, isLeftOut } from './ignored.ts';
 import type { Observed } from './observed.ts';

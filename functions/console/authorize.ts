@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import { ObjectMeta, type Resource } from '../../shared/resources/resource.ts';
+import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { ObjectMeta, type Resource } from '../../shared/kinds/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 
 const User = z.object({

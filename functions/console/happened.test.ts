@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { happened } from './happened.ts';
 
 const fact = (second: string, what: string) => ({

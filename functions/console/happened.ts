@@ -1,4 +1,4 @@
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type EventSeen, timeOf } from './rows.ts';
 import type { Happening } from './view.ts';
 

@@ -1,6 +1,6 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { kubeClient } from '../../shared/runtime/kube.ts';
-import { startTelemetry } from '../../shared/runtime/telemetry-sdk.ts';
+import { startTelemetry } from '../../shared/runtime/telemetry/sdk.ts';
 import { startConsole } from './start.ts';
 
 /** The console as a process: `main.mjs console` in the image. Runs until SIGTERM. */

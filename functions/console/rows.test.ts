@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { aHolder, at, aVMDiskImage, start } from '../../test/builders.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';
 import { aWorkspace } from '../../test/workspace-builders.ts';

@@ -1,16 +1,16 @@
-import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import type { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { downloadShareOf } from '../../shared/rules/download-share.ts';
-import { basisOf, startsOf } from '../../shared/rules/forecast.ts';
-import { describeFault, type Policy } from '../../shared/rules/policy.ts';
-import { policyEntries, strayEntries } from '../../shared/rules/policy-entries.ts';
-import { dueAtMs, isKept } from '../../shared/rules/pruning.ts';
-import { byPlace, grantKeys, isQueued, placeOf } from '../../shared/rules/queue.ts';
-import type { Holder } from '../../shared/rules/slots.ts';
+import { downloadShareOf } from '../../shared/images/download-share.ts';
+import { basisOf, startsOf } from '../../shared/images/forecast.ts';
+import { dueAtMs, isKept } from '../../shared/images/pruning.ts';
+import { byPlace, grantKeys, isQueued, placeOf } from '../../shared/images/queue.ts';
+import type { Holder } from '../../shared/images/slots.ts';
+import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { describeFault, type Policy } from '../../shared/policy.ts';
+import { policyEntries, strayEntries } from '../../shared/policy-entries.ts';
 import type { ClusterRow, ImageRow, MachineRow, PrunedRow, Rows, ServerRow, WorkspaceRow } from './view.ts';
 
 /** What the rows are made of. */

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import type { Resource } from '../../shared/resources/resource.ts';
+import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import type { Resource } from '../../shared/kinds/resource.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Watching } from '../../shared/runtime/reflect.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';

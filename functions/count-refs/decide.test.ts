@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
-import { refusalKey } from '../../shared/rules/refusal-key.ts';
+import type { Action } from '../../shared/actions.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
 import { aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';

@@ -1,14 +1,14 @@
-import { imageReferenceFinalizer, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { isFinished, VMDiskImage, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { traceOf } from '../../shared/rules/image-status.ts';
-import { traceOfMachine } from '../../shared/rules/machine-trace.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
-import { formatReference, referencesAmong } from '../../shared/rules/references.ts';
-import { refusalKey } from '../../shared/rules/refusal-key.ts';
-import { toTime } from '../../shared/rules/time.ts';
-import { formatWorkspace, isMadeForWorkspaces, waitingAmong } from '../../shared/rules/workspace-images.ts';
+import type { Action } from '../../shared/actions.ts';
+import { formatReference, referencesAmong } from '../../shared/images/references.ts';
+import { traceOf } from '../../shared/images/status.ts';
+import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { isFinished, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
+import { traceOfMachine } from '../../shared/machines/trace.ts';
+import type { Policy } from '../../shared/policy.ts';
+import { formatWorkspace, isMadeForWorkspaces, waitingAmong } from '../../shared/workspaces/images.ts';
 
 /** An image, or the name of one that is not there, and who names it. */
 export interface Observed {

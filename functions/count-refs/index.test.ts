@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { imageReferenceFinalizer, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/resources/resource.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { defineResource } from '../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { policyName } from '../../shared/policy.ts';
 import { serveAlone } from '../../test/alone.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';

@@ -1,17 +1,17 @@
 import * as z from 'zod';
+import { distinct } from '../../shared/distinct.ts';
 import { type Batch, type Context, defineFunction, on, subjectsOf, type Unreadable } from '../../shared/function.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
-import { distinct } from '../../shared/rules/distinct.ts';
-import { diskImageFact } from '../../shared/rules/image-status.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { type Policy, parsePolicy, policyName } from '../../shared/rules/policy.ts';
-import { imageNamesOf } from '../../shared/rules/workspace-images.ts';
+import { diskImageFact } from '../../shared/images/status.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { type Policy, parsePolicy, policyName } from '../../shared/policy.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { isUnreadable, orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
+import { imageNamesOf } from '../../shared/workspaces/images.ts';
 import { decide, type Observed } from './decide.ts';
 
 /** The image that a domain event is about. */

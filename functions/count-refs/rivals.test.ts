@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/resources/resource.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { defineResource } from '../../shared/kinds/resource.ts';
 import { serveAlone } from '../../test/alone.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { DeadLetter } from '../../shared/function.ts';
-import { Event } from '../../shared/resources/core/event.ts';
-import { Trigger } from '../../shared/resources/eventing/trigger.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { Trigger } from '../../shared/kinds/eventing/trigger.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { start } from '../../test/builders.ts';
 import { decide, eventNameOf, groupsOf, type Observed } from './decide.ts';
 

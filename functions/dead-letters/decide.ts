@@ -1,10 +1,10 @@
+import type { Action } from '../../shared/actions.ts';
 import type { DeadLetter } from '../../shared/function.ts';
-import { Event } from '../../shared/resources/core/event.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { hashedName } from '../../shared/rules/names.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { toTime } from '../../shared/rules/time.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
+import { hashedName } from '../../shared/kubernetes/names.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { type Group, sentenceOf } from './sentence.ts';
 
 /** The dead letters of one pass that are alike, and where to show them. */

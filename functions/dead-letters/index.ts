@@ -1,9 +1,9 @@
 import { type Batch, type Context, type DeadLetter, defineFunction, on } from '../../shared/function.ts';
-import { Event } from '../../shared/resources/core/event.ts';
-import { Broker } from '../../shared/resources/eventing/broker.ts';
-import { Trigger } from '../../shared/resources/eventing/trigger.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { Broker } from '../../shared/kinds/eventing/broker.ts';
+import { Trigger } from '../../shared/kinds/eventing/trigger.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { decide, eventNameOf, groupsOf, type Observed } from './decide.ts';
 
 /** Counts the events that no function took, and shows them at the Trigger of the function that failed. */

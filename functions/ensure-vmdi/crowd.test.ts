@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Batch, noEvents } from '../../shared/function.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { Namespace } from '../../shared/resources/core/namespace.ts';
-import { VMDiskImage, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import type { Action } from '../../shared/actions.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage, start } from '../../test/builders.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
 import { decide } from './decide.ts';

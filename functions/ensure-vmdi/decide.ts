@@ -1,11 +1,11 @@
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { referenceOf } from '../../shared/resources/resource.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { conditionAfter, conditionOf } from '../../shared/rules/conditions.ts';
-import { traceOfMachine } from '../../shared/rules/machine-trace.ts';
-import { newImage } from '../../shared/rules/new-image.ts';
-import { toTime } from '../../shared/rules/time.ts';
+import type { Action } from '../../shared/actions.ts';
+import { newImage } from '../../shared/images/new-image.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { referenceOf } from '../../shared/kinds/resource.ts';
+import { conditionAfter, conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
+import { traceOfMachine } from '../../shared/machines/trace.ts';
 import { type Finding, findingOf } from './finding.ts';
 import type { Observed } from './observed.ts';
 

@@ -1,10 +1,10 @@
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { tellable } from '../../shared/rules/image-status.ts';
-import { differencesOf, type Why, whyNotMade, whyNotNamed } from '../../shared/rules/new-image.ts';
-import { isHeldBy } from '../../shared/rules/references.ts';
-import { refusalKey } from '../../shared/rules/refusal-key.ts';
+import { differencesOf, type Why, whyNotMade, whyNotNamed } from '../../shared/images/new-image.ts';
+import { isHeldBy } from '../../shared/images/references.ts';
+import { tellable } from '../../shared/images/status.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
 import type { Observed } from './observed.ts';
 
 /** What became of a machine's image: the machine may go on with it, or the reason why not. */

@@ -1,8 +1,8 @@
-import type { Namespace } from '../../shared/resources/core/namespace.ts';
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { ObjectReference } from '../../shared/resources/resource.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
+import type { Namespace } from '../../shared/kinds/core/namespace.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { ObjectReference } from '../../shared/kinds/resource.ts';
+import type { Policy } from '../../shared/policy.ts';
 
 /** An image that machines name, and some of them. */
 export interface Observed {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { contentDigest } from '../../shared/images/content-digest.ts';
 import {
   adoptSnapshot,
   imageUidLabel,
   type VMDiskImage,
   type VMDiskImageStatus,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { contentDigest } from '../../shared/rules/content-digest.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';

@@ -1,12 +1,12 @@
-import { imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { adopteeOf } from '../../shared/rules/adoption.ts';
-import { contentDigest } from '../../shared/rules/content-digest.ts';
-import { reportWhy, transition } from '../../shared/rules/image-status.ts';
-import { isObjectName } from '../../shared/rules/names.ts';
-import { bytesOf } from '../../shared/rules/quantity.ts';
-import { sentence } from '../../shared/rules/sentence.ts';
+import type { Action } from '../../shared/actions.ts';
+import { adopteeOf } from '../../shared/images/adoption.ts';
+import { contentDigest } from '../../shared/images/content-digest.ts';
+import { reportWhy, transition } from '../../shared/images/status.ts';
+import { imageUidLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { isObjectName } from '../../shared/kubernetes/names.ts';
+import { bytesOf } from '../../shared/kubernetes/quantity.ts';
+import { sentence } from '../../shared/sentence.ts';
 import type { Observed } from './observed.ts';
 import { completed } from './revisions.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import type { Action } from '../../shared/actions.ts';
+import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { aDataVolume, anImporter, aSnapshot, at, aVMDiskImage, start } from '../../test/builders.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { aSnapshot, aVMDiskImage, start } from '../../test/builders.ts';
 import { decide } from './decide.ts';
 import { disown } from './disown.ts';

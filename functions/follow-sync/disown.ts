@@ -1,6 +1,6 @@
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { traceOf } from '../../shared/rules/image-status.ts';
+import type { Action } from '../../shared/actions.ts';
+import { traceOf } from '../../shared/images/status.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Observed } from './observed.ts';
 
 /**

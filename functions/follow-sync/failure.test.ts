@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { aDataVolume, anImporter, at, aVMDiskImage, start } from '../../test/builders.ts';
 import { failureOf } from './failure.ts';
 

@@ -1,10 +1,10 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import type { Pod } from '../../shared/resources/core/pod.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { formatDuration } from '../../shared/rules/duration.ts';
-import type { AttemptFailure } from '../../shared/rules/failure-reasons.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
+import type { AttemptFailure } from '../../shared/images/failure-reasons.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import type { Pod } from '../../shared/kinds/core/pod.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { formatDuration } from '../../shared/kubernetes/duration.ts';
+import type { Policy } from '../../shared/policy.ts';
 
 /** How an attempt ended badly. */
 export interface Failure {

@@ -1,14 +1,9 @@
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import {
-  attemptLabel,
-  imageUidLabel,
-  revisionLabel,
-  VMDiskImage,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { traceOf } from '../../shared/rules/image-status.ts';
-import { snapshotName } from '../../shared/rules/names.ts';
-import { isValid } from '../../shared/rules/policy.ts';
+import type { Action } from '../../shared/actions.ts';
+import { traceOf } from '../../shared/images/status.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { attemptLabel, imageUidLabel, revisionLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { snapshotName } from '../../shared/kubernetes/names.ts';
+import { isValid } from '../../shared/policy.ts';
 import { isDownloaded, type Observed } from './observed.ts';
 import { keptRevisions } from './revisions.ts';
 import { isCutFrom, isUsable, removeSnapshot } from './snapshot.ts';

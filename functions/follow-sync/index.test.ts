@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { adoptSnapshot, imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { contentDigest } from '../../shared/rules/content-digest.ts';
+import { contentDigest } from '../../shared/images/content-digest.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { adoptSnapshot, imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { serveAlone } from '../../test/alone.ts';
 import { aDataVolume, at, aVMDiskImage } from '../../test/builders.ts';
 import declaration from './index.ts';

@@ -7,28 +7,28 @@ import {
   subjectsOf,
   type Unreadable,
 } from '../../shared/function.ts';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Lease } from '../../shared/resources/coordination/lease.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { Event } from '../../shared/resources/core/event.ts';
-import { Pod } from '../../shared/resources/core/pod.ts';
+import { isAdopting } from '../../shared/images/adoption.ts';
+import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { imageFactsBy } from '../../shared/images/status.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { Pod } from '../../shared/kinds/core/pod.ts';
 import {
   imageUidLabel,
   managedBy,
   underWay,
   useRevision,
   VMDiskImage,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { isAdopting } from '../../shared/rules/adoption.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { imageFactsBy } from '../../shared/rules/image-status.ts';
-import { imageNameOf, isObjectName, snapshotName } from '../../shared/rules/names.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
-import { withLabel } from '../../shared/rules/selectors.ts';
-import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { type KubernetesObject, keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { imageNameOf, isObjectName, snapshotName } from '../../shared/kubernetes/names.ts';
+import { withLabel } from '../../shared/kubernetes/selectors.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { parsePolicy, policyName } from '../../shared/policy.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { isUnreadable, orUnreadable } from '../../shared/runtime/unreadable.ts';
 import { decide } from './decide.ts';

@@ -1,10 +1,10 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import type { Pod } from '../../shared/resources/core/pod.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { dataVolumeName } from '../../shared/rules/names.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import type { Pod } from '../../shared/kinds/core/pod.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { dataVolumeName } from '../../shared/kubernetes/names.ts';
+import type { Policy } from '../../shared/policy.ts';
 
 /** One image and everything that was made for it. */
 export interface Observed {

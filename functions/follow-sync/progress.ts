@@ -1,11 +1,11 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import type { Pod } from '../../shared/resources/core/pod.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { tellable, traceOf } from '../../shared/rules/image-status.ts';
-import { sentence } from '../../shared/rules/sentence.ts';
-import { toTime } from '../../shared/rules/time.ts';
+import type { Action } from '../../shared/actions.ts';
+import { tellable, traceOf } from '../../shared/images/status.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import type { Pod } from '../../shared/kinds/core/pod.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
+import { sentence } from '../../shared/sentence.ts';
 import { describeCertificates, hasScratch, waitingSince, waitsForScratch } from './failure.ts';
 
 /** A percentage is written again when it has moved by this much. */

@@ -1,12 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import {
-  useRevision,
-  type VMDiskImage,
-  type VMDiskImageStatus,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { contentDigest } from '../../shared/rules/content-digest.ts';
-import { snapshotName } from '../../shared/rules/names.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import { contentDigest } from '../../shared/images/content-digest.ts';
+import { useRevision, type VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { snapshotName } from '../../shared/kubernetes/names.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';

@@ -1,15 +1,15 @@
+import { contentDigest } from '../../shared/images/content-digest.ts';
+import { withoutQuery } from '../../shared/images/sources.ts';
 import {
   imageUidLabel,
   revisionLabel,
   useRevision,
   type VMDiskImageStatus,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { contentDigest } from '../../shared/rules/content-digest.ts';
-import { snapshotName } from '../../shared/rules/names.ts';
-import { withoutQuery } from '../../shared/rules/sources.ts';
-import { toTime } from '../../shared/rules/time.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { snapshotName } from '../../shared/kubernetes/names.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Observed } from './observed.ts';
 import { isOf, isUsable } from './snapshot.ts';
 

@@ -1,10 +1,10 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { childMetadata } from '../../shared/rules/child.ts';
-import { traceOf } from '../../shared/rules/image-status.ts';
-import { imageNameOf, shortHash, snapshotName } from '../../shared/rules/names.ts';
+import type { Action } from '../../shared/actions.ts';
+import { traceOf } from '../../shared/images/status.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { imageUidLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { imageNameOf, shortHash, snapshotName } from '../../shared/kubernetes/names.ts';
+import { childMetadata } from '../../shared/kubernetes/ownership.ts';
 
 /** The snapshot of a revision, cut from the claim of the attempt that downloaded it (a DataVolume's claim has its name). */
 export const snapshotFor = (image: VMDiskImage, revision: number, claim: string) => ({

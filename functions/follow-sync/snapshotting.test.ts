@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { syncRequested, VMDiskImage, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { contentDigest } from '../../shared/rules/content-digest.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import { contentDigest } from '../../shared/images/content-digest.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { syncRequested, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
 import { readScenario } from '../../test/replay/scenarios.ts';
 import { decide } from './decide.ts';

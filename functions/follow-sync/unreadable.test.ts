@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Subject } from '../../shared/function.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { runPass } from '../../shared/runtime/serve.ts';
-import { telemetryOf } from '../../shared/runtime/telemetry.ts';
+import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 import { aVMDiskImage, start } from '../../test/builders.ts';
 import { memoryKube } from '../../test/memory-kube.ts';
 import declaration from './index.ts';

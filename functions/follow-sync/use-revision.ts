@@ -1,8 +1,8 @@
-import { useRevision as annotation, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { conditionOf, withCondition } from '../../shared/rules/conditions.ts';
-import { publish, recordEvent, tellable, traceOf } from '../../shared/rules/image-status.ts';
-import { toTime } from '../../shared/rules/time.ts';
+import type { Action } from '../../shared/actions.ts';
+import { publish, recordEvent, tellable, traceOf } from '../../shared/images/status.ts';
+import { useRevision as annotation, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf, withCondition } from '../../shared/kubernetes/conditions.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Observed } from './observed.ts';
 import { heldBy, isPinned, type Revision, revisionsOf, snapshotOf, usableRevisions } from './revisions.ts';
 import { isLostInUse } from './snapshot.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { credentialsFinalizer } from '../../shared/resources/kupenstack/condition.ts';
+import { credentialsFinalizer } from '../../shared/kinds/kupenstack/condition.ts';
 import { aCredentialsSecret, type SecretOptions } from '../../test/openstack-builders.ts';
 import { decide } from './decide.ts';
 

@@ -1,6 +1,6 @@
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { credentialsFinalizer } from '../../shared/resources/kupenstack/condition.ts';
-import type { Action } from '../../shared/rules/actions.ts';
+import type { Action } from '../../shared/actions.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { credentialsFinalizer } from '../../shared/kinds/kupenstack/condition.ts';
 
 /** The credentials of one namespace, and whether something in it needs them. */
 export interface Observed {

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { credentialsFinalizer } from '../../shared/resources/kupenstack/condition.ts';
-import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
-import { Volume } from '../../shared/resources/kupenstack/volume.ts';
-import type { Resource } from '../../shared/resources/resource.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { credentialsFinalizer } from '../../shared/kinds/kupenstack/condition.ts';
+import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
+import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import type { Resource } from '../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { administratorOf, secretFor, serveOnOpenStack } from '../../test/openstack-alone.ts';
 import { heardWhile } from '../../test/openstack-secrecy.ts';

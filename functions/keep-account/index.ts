@@ -1,10 +1,10 @@
 import { type Batch, type Context, defineFunction, on } from '../../shared/function.ts';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
-import { Volume } from '../../shared/resources/kupenstack/volume.ts';
-import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
+import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { decide, type Observed } from './decide.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
 import { decide, type Observed } from './decide.ts';
 

@@ -1,13 +1,13 @@
+import type { Action } from '../../shared/actions.ts';
 import type { ImagePublished } from '../../shared/events.ts';
 import type { Message } from '../../shared/function.ts';
-import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { recordEvent } from '../../shared/rules/image-status.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { type Policy, policyName } from '../../shared/rules/policy.ts';
-import { namespaceFor, publicationFault, publishedAt, publishedImage } from '../../shared/rules/published-image.ts';
-import { refusalKey } from '../../shared/rules/refusal-key.ts';
+import { namespaceFor, publicationFault, publishedAt, publishedImage } from '../../shared/images/published-image.ts';
+import { recordEvent } from '../../shared/images/status.ts';
+import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { type Policy, policyName } from '../../shared/policy.ts';
 
 export interface Observed {
   policy: Policy;

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { imagePublished } from '../../shared/events.ts';
-import { publishedContent, syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { publishedContent, syncRequested, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { serveAlone } from '../../test/alone.ts';
 import declaration from './index.ts';
 

@@ -1,12 +1,12 @@
+import { distinct } from '../../shared/distinct.ts';
 import { ImagePublished, imagePublished } from '../../shared/events.ts';
 import { type Batch, type Context, defineFunction, type Message, on } from '../../shared/function.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { Event } from '../../shared/resources/core/event.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { distinct } from '../../shared/rules/distinct.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
-import { namespaceFor } from '../../shared/rules/published-image.ts';
+import { namespaceFor } from '../../shared/images/published-image.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { parsePolicy, policyName } from '../../shared/policy.ts';
 import { decide, type Observed } from './decide.ts';
 
 /** Makes or renews the VMDiskImage of an image that a pipeline published. */

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
-import { listNetworks, listSubnets, Network, Subnet } from '../../shared/resources/openstack/network.ts';
+import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
+import { listNetworks, listSubnets, Network, Subnet } from '../../shared/kinds/openstack/network.ts';
 import { anAccount, serveOnOpenStack, sessionOf } from '../../test/openstack-alone.ts';
 import { livesOf, type Stage } from '../../test/openstack-crash.ts';
 import declaration from './index.ts';

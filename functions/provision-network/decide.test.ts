@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { VirtualNetwork, VirtualNetworkStatus } from '../../shared/resources/kupenstack/virtual-network.ts';
+import type { Action } from '../../shared/actions.ts';
+import type { VirtualNetwork, VirtualNetworkStatus } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import {
   createNetwork,
   createSubnet,
@@ -7,8 +8,7 @@ import {
   type Network,
   type Subnet,
   updateSubnet,
-} from '../../shared/resources/openstack/network.ts';
-import type { Action } from '../../shared/rules/actions.ts';
+} from '../../shared/kinds/openstack/network.ts';
 import { start } from '../../test/builders.ts';
 import {
   aNetwork,

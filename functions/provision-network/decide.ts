@@ -1,4 +1,5 @@
-import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
+import type { Action } from '../../shared/actions.ts';
+import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import {
   createNetwork,
   createSubnet,
@@ -7,9 +8,9 @@ import {
   type Subnet,
   updateNetwork,
   updateSubnet,
-} from '../../shared/resources/openstack/network.ts';
-import { type OpenStackRequest, uidTag } from '../../shared/resources/openstack/request.ts';
-import type { Action } from '../../shared/rules/actions.ts';
+} from '../../shared/kinds/openstack/network.ts';
+import { type OpenStackRequest, uidTag } from '../../shared/kinds/openstack/request.ts';
+import { hold, isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import {
   type CloudFault,
   type CloudStanding,
@@ -19,9 +20,8 @@ import {
   requeueAfterFault,
   standOnCloud,
   standWithout,
-} from '../../shared/rules/cloud-status.ts';
-import { hold, isHeld, removeFinalizer } from '../../shared/rules/hold-finalizer.ts';
-import { sentence } from '../../shared/rules/sentence.ts';
+} from '../../shared/openstack/status.ts';
+import { sentence } from '../../shared/sentence.ts';
 import { freeCidr } from './free-cidr.ts';
 import type { Observed } from './observed.ts';
 import { shapeChanges, shapeOf } from './shape.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isInNetworkOf, parseCidr } from '../../shared/rules/ip-address.ts';
+import { isInNetworkOf, parseCidr } from '../../shared/machines/ip-address.ts';
 import { freeCidr } from './free-cidr.ts';
 
 const first = freeCidr('uid-net', []) ?? '';

@@ -1,5 +1,5 @@
-import { isInNetworkOf, parseCidr } from '../../shared/rules/ip-address.ts';
-import { shortHash } from '../../shared/rules/names.ts';
+import { shortHash } from '../../shared/kubernetes/names.ts';
+import { isInNetworkOf, parseCidr } from '../../shared/machines/ip-address.ts';
 
 /**
  * A 10.x.y.0/24 that overlaps with none of the project's networks: the same one for the same network while nothing else changes,

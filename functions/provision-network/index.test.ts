@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
-import { listNetworks, Network } from '../../shared/resources/openstack/network.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
+import { listNetworks, Network } from '../../shared/kinds/openstack/network.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { policyName } from '../../shared/policy.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { anAccount, secretFor, serveOnOpenStack, sessionOf } from '../../test/openstack-alone.ts';
 import { heardWhile } from '../../test/openstack-secrecy.ts';

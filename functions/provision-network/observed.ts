@@ -1,6 +1,6 @@
-import type { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
-import type { Network, Subnet } from '../../shared/resources/openstack/network.ts';
-import type { CloudFault, Refusals } from '../../shared/rules/cloud-status.ts';
+import type { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
+import type { Network, Subnet } from '../../shared/kinds/openstack/network.ts';
+import type { CloudFault, Refusals } from '../../shared/openstack/status.ts';
 
 /** One network, and what there is of networks in its project. */
 export interface Observed {

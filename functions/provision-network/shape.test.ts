@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
-import type { Subnet } from '../../shared/resources/openstack/network.ts';
+import type { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
+import type { Subnet } from '../../shared/kinds/openstack/network.ts';
 import { aSubnet, aVirtualNetwork } from '../../test/openstack-builders.ts';
 import { shapeChanges, shapeOf } from './shape.ts';
 

@@ -1,7 +1,7 @@
-import type { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
-import type { Subnet, SubnetShape } from '../../shared/resources/openstack/network.ts';
-import { type Cidr, formatIp, parseCidr, parseIp } from '../../shared/rules/ip-address.ts';
-import { canonical } from '../../shared/rules/status-changes.ts';
+import type { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
+import type { Subnet, SubnetShape } from '../../shared/kinds/openstack/network.ts';
+import { canonical } from '../../shared/kubernetes/status-changes.ts';
+import { type Cidr, formatIp, parseCidr, parseIp } from '../../shared/machines/ip-address.ts';
 
 type Spec = VirtualNetwork['spec'];
 

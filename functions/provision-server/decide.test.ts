@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { KupenStackMachineStatus } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import { deleteFlavor } from '../../shared/resources/openstack/flavor.ts';
-import { createServer, stopServer } from '../../shared/resources/openstack/server.ts';
-import { toTime } from '../../shared/rules/time.ts';
+import type { KupenStackMachineStatus } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { deleteFlavor } from '../../shared/kinds/openstack/flavor.ts';
+import { createServer, stopServer } from '../../shared/kinds/openstack/server.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
 import { at, start } from '../../test/builders.ts';
 import {
   aFlavor,

@@ -1,7 +1,8 @@
-import { KupenStackMachine as Machine } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import { deleteFlavor } from '../../shared/resources/openstack/flavor.ts';
-import type { Server } from '../../shared/resources/openstack/server.ts';
-import type { Action } from '../../shared/rules/actions.ts';
+import type { Action } from '../../shared/actions.ts';
+import { KupenStackMachine as Machine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { deleteFlavor } from '../../shared/kinds/openstack/flavor.ts';
+import type { Server } from '../../shared/kinds/openstack/server.ts';
+import { hold } from '../../shared/kubernetes/finalizer.ts';
 import {
   type CloudStanding,
   callsFor,
@@ -13,8 +14,7 @@ import {
   requeueAfterFault,
   standOnCloud,
   standWithout,
-} from '../../shared/rules/cloud-status.ts';
-import { hold } from '../../shared/rules/hold-finalizer.ts';
+} from '../../shared/openstack/status.ts';
 import { stoodBefore, withoutServer } from './facts.ts';
 import { leave } from './leave.ts';
 import type { Found, Observed } from './observed.ts';

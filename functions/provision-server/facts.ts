@@ -1,5 +1,5 @@
-import type { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import type { Server } from '../../shared/resources/openstack/server.ts';
+import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import type { Server } from '../../shared/kinds/openstack/server.ts';
 import type { Found, Observed } from './observed.ts';
 import { isFound, networksOf } from './resolve.ts';
 

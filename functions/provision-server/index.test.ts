@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
-import { Volume } from '../../shared/resources/kupenstack/volume.ts';
-import { createFlavor } from '../../shared/resources/openstack/flavor.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
+import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
+import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import { createFlavor } from '../../shared/kinds/openstack/flavor.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { policyName } from '../../shared/policy.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import {
   administratorOf,

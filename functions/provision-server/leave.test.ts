@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { deleteFlavor } from '../../shared/resources/openstack/flavor.ts';
-import { deletePort } from '../../shared/resources/openstack/network.ts';
-import { deleteServer } from '../../shared/resources/openstack/server.ts';
+import { deleteFlavor } from '../../shared/kinds/openstack/flavor.ts';
+import { deletePort } from '../../shared/kinds/openstack/network.ts';
+import { deleteServer } from '../../shared/kinds/openstack/server.ts';
 import { aFlavor, aKupenStackMachine, aNetwork, aPort, aServer, refusing } from '../../test/openstack-builders.ts';
 import { bootedDisk, pass, type Seen } from '../../test/server-pass.ts';
 

@@ -1,12 +1,12 @@
-import type { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import type { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
-import type { Volume } from '../../shared/resources/kupenstack/volume.ts';
-import type { Flavor } from '../../shared/resources/openstack/flavor.ts';
-import type { Network, Port } from '../../shared/resources/openstack/network.ts';
-import type { InstanceAction, Server } from '../../shared/resources/openstack/server.ts';
-import type { CinderVolume } from '../../shared/resources/openstack/volume.ts';
-import type { CloudFault, Refusals } from '../../shared/rules/cloud-status.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
+import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import type { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
+import type { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import type { Flavor } from '../../shared/kinds/openstack/flavor.ts';
+import type { Network, Port } from '../../shared/kinds/openstack/network.ts';
+import type { InstanceAction, Server } from '../../shared/kinds/openstack/server.ts';
+import type { CinderVolume } from '../../shared/kinds/openstack/volume.ts';
+import type { CloudFault, Refusals } from '../../shared/openstack/status.ts';
+import type { Policy } from '../../shared/policy.ts';
 
 /** One machine, its siblings in the namespace, and what there is of it in OpenStack. */
 export interface Observed {

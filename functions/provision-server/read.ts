@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { Context } from '../../shared/function.ts';
-import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import { Flavor, hasSize, isOurs, listFlavors } from '../../shared/resources/openstack/flavor.ts';
-import { KeyPair, keyPairName, listKeyPairs } from '../../shared/resources/openstack/key-pair.ts';
-import { listNetworks, listPorts, Network, Port } from '../../shared/resources/openstack/network.ts';
-import { uidTag } from '../../shared/resources/openstack/request.ts';
+import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { Flavor, hasSize, isOurs, listFlavors } from '../../shared/kinds/openstack/flavor.ts';
+import { KeyPair, keyPairName, listKeyPairs } from '../../shared/kinds/openstack/key-pair.ts';
+import { listNetworks, listPorts, Network, Port } from '../../shared/kinds/openstack/network.ts';
+import { uidTag } from '../../shared/kinds/openstack/request.ts';
 import {
   InstanceAction,
   listInstanceActions,
@@ -12,8 +12,8 @@ import {
   listServersWith,
   Server,
   showServer,
-} from '../../shared/resources/openstack/server.ts';
-import { CinderVolume, listVolumes } from '../../shared/resources/openstack/volume.ts';
+} from '../../shared/kinds/openstack/server.ts';
+import { CinderVolume, listVolumes } from '../../shared/kinds/openstack/volume.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
 import { OpenStackError } from '../../shared/runtime/openstack/open-stack-error.ts';
 import type { Found } from './observed.ts';

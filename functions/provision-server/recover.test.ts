@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { KupenStackMachineStatus } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import { deleteServer } from '../../shared/resources/openstack/server.ts';
-import { toTime } from '../../shared/rules/time.ts';
+import type { KupenStackMachineStatus } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { deleteServer } from '../../shared/kinds/openstack/server.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
 import { at, start } from '../../test/builders.ts';
 import { aKupenStackMachine, refusing } from '../../test/openstack-builders.ts';
 import { freeDisk, pass, running, type Seen } from '../../test/server-pass.ts';

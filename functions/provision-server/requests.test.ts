@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { createFlavor } from '../../shared/resources/openstack/flavor.ts';
-import { createKeyPair } from '../../shared/resources/openstack/key-pair.ts';
-import { createPort } from '../../shared/resources/openstack/network.ts';
-import type { OpenStackRequest } from '../../shared/resources/openstack/request.ts';
-import { attachVolume, createServer, resizeServer, stopServer } from '../../shared/resources/openstack/server.ts';
+import { createFlavor } from '../../shared/kinds/openstack/flavor.ts';
+import { createKeyPair } from '../../shared/kinds/openstack/key-pair.ts';
+import { createPort } from '../../shared/kinds/openstack/network.ts';
+import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
+import { attachVolume, createServer, resizeServer, stopServer } from '../../shared/kinds/openstack/server.ts';
 import { at } from '../../test/builders.ts';
 import { aFlavor, aKupenStackMachine, aNetwork, aPort, heldBy, refusing } from '../../test/openstack-builders.ts';
 import { bootedDisk, freeDisk, pass, running, type Seen } from '../../test/server-pass.ts';

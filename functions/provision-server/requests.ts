@@ -1,7 +1,7 @@
-import { hasSize } from '../../shared/resources/openstack/flavor.ts';
-import { createKeyPair, keyPairName } from '../../shared/resources/openstack/key-pair.ts';
-import { createPort, deletePort, type Network } from '../../shared/resources/openstack/network.ts';
-import type { OpenStackRequest } from '../../shared/resources/openstack/request.ts';
+import { hasSize } from '../../shared/kinds/openstack/flavor.ts';
+import { createKeyPair, keyPairName } from '../../shared/kinds/openstack/key-pair.ts';
+import { createPort, deletePort, type Network } from '../../shared/kinds/openstack/network.ts';
+import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
 import {
   attachPort,
   attachVolume,
@@ -14,10 +14,10 @@ import {
   type Server,
   startServer,
   stopServer,
-} from '../../shared/resources/openstack/server.ts';
-import type { CinderVolume } from '../../shared/resources/openstack/volume.ts';
-import { type Refused, refusalOf } from '../../shared/rules/cloud-status.ts';
-import { toTime } from '../../shared/rules/time.ts';
+} from '../../shared/kinds/openstack/server.ts';
+import type { CinderVolume } from '../../shared/kinds/openstack/volume.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
+import { type Refused, refusalOf } from '../../shared/openstack/status.ts';
 import type { Found, Observed } from './observed.ts';
 import { hasVolume, isFound, networksOf, type Resolved, volumesOf } from './resolve.ts';
 import { flavorFor, sizeOf } from './size.ts';

@@ -1,5 +1,5 @@
-import type { Network } from '../../shared/resources/openstack/network.ts';
-import type { CinderVolume } from '../../shared/resources/openstack/volume.ts';
+import type { Network } from '../../shared/kinds/openstack/network.ts';
+import type { CinderVolume } from '../../shared/kinds/openstack/volume.ts';
 import type { Found, Observed } from './observed.ts';
 
 /** What stands under a name: a thing of the project, or why there is none to be had yet. */

@@ -1,7 +1,7 @@
-import type { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import { createFlavor, type Flavor, flavorName, hasSize, type Size } from '../../shared/resources/openstack/flavor.ts';
-import { type Refusals, type Refused, refusalOf } from '../../shared/rules/cloud-status.ts';
-import { bytesOf } from '../../shared/rules/quantity.ts';
+import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { createFlavor, type Flavor, flavorName, hasSize, type Size } from '../../shared/kinds/openstack/flavor.ts';
+import { bytesOf } from '../../shared/kubernetes/quantity.ts';
+import { type Refusals, type Refused, refusalOf } from '../../shared/openstack/status.ts';
 
 const mebibytes = (quantity: string) => Math.ceil((bytesOf(quantity) ?? 0) / 2 ** 20);
 

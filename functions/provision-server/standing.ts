@@ -1,5 +1,6 @@
-import type { Server } from '../../shared/resources/openstack/server.ts';
-import type { Action } from '../../shared/rules/actions.ts';
+import type { Action } from '../../shared/actions.ts';
+import type { Server } from '../../shared/kinds/openstack/server.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
 import {
   type CloudStanding,
   cloudReady,
@@ -7,9 +8,8 @@ import {
   isNotSo,
   isSo,
   type Refused,
-} from '../../shared/rules/cloud-status.ts';
-import { sentence } from '../../shared/rules/sentence.ts';
-import { toTime } from '../../shared/rules/time.ts';
+} from '../../shared/openstack/status.ts';
+import { sentence } from '../../shared/sentence.ts';
 import { factsOf, withoutServer } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
 import { describeFailedBoot } from './recover.ts';

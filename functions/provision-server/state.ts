@@ -1,5 +1,5 @@
-import type { ServerPhase } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import type { Server } from '../../shared/resources/openstack/server.ts';
+import type { ServerPhase } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import type { Server } from '../../shared/kinds/openstack/server.ts';
 
 /** Nova's own words for states in which nothing goes on. */
 const settled: Readonly<Record<string, ServerPhase>> = {

@@ -1,5 +1,5 @@
-import type { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
-import type { VirtualMachine, VirtualMachineStatus } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachine, VirtualMachineStatus } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { fixedAddressesOf, nicsOf } from './networks.ts';
 import { podNetwork } from './template.ts';
 

@@ -1,7 +1,7 @@
-import { machineUidLabel, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { managedBy } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import { controlledBy } from '../../shared/rules/child.ts';
+import { machineUidLabel, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { managedBy } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
+import { controlledBy } from '../../shared/kubernetes/ownership.ts';
 
 type Machine = KubernetesObject;
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
-import type { User, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
+import type { User, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
 import { aMadeMachine, changed, madeIn, pass, type Seen, textIn } from '../../test/provision-pass.ts';
 import { nicsOf } from './networks.ts';

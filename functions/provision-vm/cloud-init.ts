@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { parseCidr } from '../../shared/rules/ip-address.ts';
-import { toMicroTime } from '../../shared/rules/time.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { toMicroTime } from '../../shared/kubernetes/time.ts';
+import { parseCidr } from '../../shared/machines/ip-address.ts';
 import { childMetadata, cloudInitName } from './children.ts';
 import { loginsOf } from './logins.ts';
 import { type Nic, nicsOf } from './networks.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
-import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { refusalKey } from '../../shared/rules/refusal-key.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
+import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
 import { at, aVMDiskImage, start } from '../../test/builders.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';
 import { aKubeVirtMachine, anInstance } from '../../test/machine-children.ts';

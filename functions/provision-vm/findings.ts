@@ -1,4 +1,4 @@
-import type { Finding } from '../../shared/rules/machine-status.ts';
+import type { Finding } from '../../shared/machines/status.ts';
 import { imageFinding } from './image-ready.ts';
 import type { Obstacle } from './observed.ts';
 import { refusedChild } from './obstacles.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { judge } from './hold-down.ts';
 
 const said = (message: string) =>

@@ -1,8 +1,8 @@
-import type { MachinePhase, VirtualMachineStatus } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { formatDuration } from '../../shared/rules/duration.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
-import { sentence } from '../../shared/rules/sentence.ts';
-import { toTime } from '../../shared/rules/time.ts';
+import type { MachinePhase, VirtualMachineStatus } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { formatDuration } from '../../shared/kubernetes/duration.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
+import type { Policy } from '../../shared/policy.ts';
+import { sentence } from '../../shared/sentence.ts';
 import type { Obstacle } from './observed.ts';
 
 /** From so many starts that failed in a row the machine is Failed at once. */

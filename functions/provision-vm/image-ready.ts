@@ -1,10 +1,10 @@
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import type { Finding } from '../../shared/rules/machine-status.ts';
-import { whyNotNamed } from '../../shared/rules/new-image.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
-import { isHeldBy } from '../../shared/rules/references.ts';
+import { whyNotNamed } from '../../shared/images/new-image.ts';
+import { isHeldBy } from '../../shared/images/references.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import type { Finding } from '../../shared/machines/status.ts';
+import type { Policy } from '../../shared/policy.ts';
 import { final, type Obstacle, waits } from './observed.ts';
 
 /** Whether a disk can be cloned for the machine: its image, or what is in the way. */

@@ -1,3 +1,4 @@
+import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import {
   type Batch,
   type Context,
@@ -7,20 +8,19 @@ import {
   subjectsOf,
   type Unreadable,
 } from '../../shared/function.ts';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { Event } from '../../shared/resources/core/event.ts';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
-import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { managedBy, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
-import { distinct, uniqueByName } from '../../shared/rules/distinct.ts';
-import { machineFacts } from '../../shared/rules/machine-status.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
+import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { managedBy, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
+import { machineFacts } from '../../shared/machines/status.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { parsePolicy, policyName } from '../../shared/policy.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { isUnreadable, orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { machineNameOf } from './children.ts';

@@ -1,7 +1,7 @@
-import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { digestOf } from '../../shared/rules/names.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
+import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { digestOf } from '../../shared/kubernetes/names.ts';
+import type { Policy } from '../../shared/policy.ts';
 import { childMetadata } from './children.ts';
 import { merged } from './merge-patch.ts';
 import { cloudInit, kubeOvn, root, wanted } from './template.ts';

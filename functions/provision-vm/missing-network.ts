@@ -1,4 +1,4 @@
-import type { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
+import type { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { isToRun, runStrategyFor } from './kubevirt-machine.ts';
 import { type Nic, nicsOf } from './networks.ts';
 import { type Observed, type Obstacle, trouble } from './observed.ts';

@@ -1,8 +1,8 @@
-import type { Interface, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { isInNetworkOf, parseCidr, parseIp, unusable } from '../../shared/rules/ip-address.ts';
-import { macAddressOf } from '../../shared/rules/mac-address.ts';
-import { formatReference } from '../../shared/rules/references.ts';
+import { formatReference } from '../../shared/images/references.ts';
+import type { Interface, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { isInNetworkOf, parseCidr, parseIp, unusable } from '../../shared/machines/ip-address.ts';
+import { macAddressOf } from './mac-address.ts';
 import { final, type Obstacle } from './observed.ts';
 
 /** An interface with everything about it that follows from its network. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage } from '../../test/builders.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';
 import { aReadyImage } from '../../test/provision-pass.ts';

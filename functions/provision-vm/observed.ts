@@ -1,10 +1,10 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import type { Secret } from '../../shared/resources/core/secret.ts';
-import type { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
-import type { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import type { Secret } from '../../shared/kinds/core/secret.ts';
+import type { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
+import type { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { Policy } from '../../shared/policy.ts';
 
 /** One machine, its image, and what is there under the names of its children, whoever made it. */
 export interface Observed {

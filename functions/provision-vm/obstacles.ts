@@ -1,15 +1,15 @@
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import {
   machineUidLabel,
   networkProviderAnnotation,
   VirtualMachine,
-} from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
-import { isValid, type Policy } from '../../shared/rules/policy.ts';
-import { refusalKey } from '../../shared/rules/refusal-key.ts';
-import { sentence } from '../../shared/rules/sentence.ts';
+} from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { isValid, type Policy } from '../../shared/policy.ts';
+import { sentence } from '../../shared/sentence.ts';
 import { cloudInitName, ownerOf, rootDiskName } from './children.ts';
 import { collision } from './logins.ts';
 import { networkFault } from './missing-network.ts';

@@ -1,5 +1,5 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import type { ImageStanding } from './image-ready.ts';
 import { type Observed, type Obstacle, waits } from './observed.ts';
 import { isForFirstConsumer, isOfUsable, rootDiskOf } from './root-disk.ts';

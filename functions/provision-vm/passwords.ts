@@ -1,7 +1,7 @@
 import { parseDocument } from 'yaml';
 import * as z from 'zod';
-import type { Secret } from '../../shared/resources/core/secret.ts';
-import type { User, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { Secret } from '../../shared/kinds/core/secret.ts';
+import type { User, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { loginsOf } from './logins.ts';
 import { final, type Observed, type Obstacle, passwordKey } from './observed.ts';
 

@@ -1,9 +1,9 @@
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
-import type { Resource } from '../../shared/resources/resource.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { traceOfMachine } from '../../shared/rules/machine-trace.ts';
+import type { Action } from '../../shared/actions.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
+import type { Resource } from '../../shared/kinds/resource.ts';
+import { traceOfMachine } from '../../shared/machines/trace.ts';
 import { changedSecret, secretFor } from './cloud-init.ts';
 import { type ImageStanding, imageStanding } from './image-ready.ts';
 import { changedKubeVirtMachine, isToRun, kubeVirtMachineFor, runStrategyFor } from './kubevirt-machine.ts';

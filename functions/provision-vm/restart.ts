@@ -1,6 +1,6 @@
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import type { Finding } from '../../shared/rules/machine-status.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import type { Finding } from '../../shared/machines/status.ts';
 import { rootDiskName } from './children.ts';
 import { isOlderThan } from './cloud-init.ts';
 import type { Observed, Obstacle } from './observed.ts';

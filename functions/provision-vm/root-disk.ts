@@ -1,9 +1,9 @@
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import type { VirtualMachine, VirtualMachineStatus } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { ObjectReference } from '../../shared/resources/resource.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { bytesOf } from '../../shared/rules/quantity.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import type { VirtualMachine, VirtualMachineStatus } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { ObjectReference } from '../../shared/kinds/resource.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { bytesOf } from '../../shared/kubernetes/quantity.ts';
 import { childMetadata, machineNameOf, rootDiskName } from './children.ts';
 import { final, type Obstacle, step, trouble, waits } from './observed.ts';
 import { lookAt } from './state.ts';

@@ -1,6 +1,6 @@
-import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { stand } from '../../shared/rules/machine-status.ts';
+import type { Action } from '../../shared/actions.ts';
+import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
+import { stand } from '../../shared/machines/status.ts';
 import { givenAddresses, reportedAddresses } from './addresses.ts';
 import { findingsOf, readiness, type Seen } from './findings.ts';
 import { judge } from './hold-down.ts';

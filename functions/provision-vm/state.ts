@@ -1,8 +1,8 @@
-import type { Condition } from '../../shared/resources/condition.ts';
-import type { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
-import type { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
-import type { ObjectReference } from '../../shared/resources/resource.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
+import type { Condition } from '../../shared/kinds/condition.ts';
+import type { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
+import type { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
+import type { ObjectReference } from '../../shared/kinds/resource.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { type Obstacle, step, trouble } from './observed.ts';
 
 /** How KubeVirt's machine stands: it runs, it is stopped as it should be, or what is in the way. */

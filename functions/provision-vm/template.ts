@@ -1,6 +1,6 @@
-import { networkProviderAnnotation, type VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { isLabelValue } from '../../shared/rules/names.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
+import { networkProviderAnnotation, type VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { isLabelValue } from '../../shared/kubernetes/names.ts';
+import type { Policy } from '../../shared/policy.ts';
 import { childLabels, cloudInitName, rootDiskName } from './children.ts';
 import { hostNameOf } from './cloud-init.ts';
 import { type Nic, nicsOf } from './networks.ts';

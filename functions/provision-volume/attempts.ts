@@ -1,9 +1,9 @@
-import { Volume } from '../../shared/resources/kupenstack/volume.ts';
-import type { OpenStackRequest } from '../../shared/resources/openstack/request.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { backoffMs } from '../../shared/rules/backoff.ts';
-import { type CloudStanding, callsFor, cloudReady, standOnCloud } from '../../shared/rules/cloud-status.ts';
-import { toTime } from '../../shared/rules/time.ts';
+import type { Action } from '../../shared/actions.ts';
+import { backoffMs } from '../../shared/backoff.ts';
+import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
+import { type CloudStanding, callsFor, cloudReady, standOnCloud } from '../../shared/openstack/status.ts';
 import type { Observed } from './observed.ts';
 import { stoodBefore } from './standing.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
-import { Volume } from '../../shared/resources/kupenstack/volume.ts';
-import { GlanceImage } from '../../shared/resources/openstack/image.ts';
-import { CinderVolume, listVolumes } from '../../shared/resources/openstack/volume.ts';
+import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import { GlanceImage } from '../../shared/kinds/openstack/image.ts';
+import { CinderVolume, listVolumes } from '../../shared/kinds/openstack/volume.ts';
 import { anAccount, byHand, serveOnOpenStack, sessionOf } from '../../test/openstack-alone.ts';
 import { livesOf, type Stage } from '../../test/openstack-crash.ts';
 import declaration from './index.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Volume, VolumeStatus } from '../../shared/resources/kupenstack/volume.ts';
-import { createImage, deleteImage, importImage } from '../../shared/resources/openstack/image.ts';
-import { createVolume, deleteVolume, extendVolume } from '../../shared/resources/openstack/volume.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import type { Action } from '../../shared/actions.ts';
+import type { Volume, VolumeStatus } from '../../shared/kinds/kupenstack/volume.ts';
+import { createImage, deleteImage, importImage } from '../../shared/kinds/openstack/image.ts';
+import { createVolume, deleteVolume, extendVolume } from '../../shared/kinds/openstack/volume.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { at, start } from '../../test/builders.ts';
 import {
   aCinderVolume,

@@ -1,13 +1,10 @@
-import { Volume } from '../../shared/resources/kupenstack/volume.ts';
-import { deleteImage } from '../../shared/resources/openstack/image.ts';
-import { type OpenStackRequest, uidKey } from '../../shared/resources/openstack/request.ts';
-import {
-  type CinderVolume,
-  createVolume,
-  deleteVolume,
-  extendVolume,
-} from '../../shared/resources/openstack/volume.ts';
-import type { Action } from '../../shared/rules/actions.ts';
+import type { Action } from '../../shared/actions.ts';
+import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import { deleteImage } from '../../shared/kinds/openstack/image.ts';
+import { type OpenStackRequest, uidKey } from '../../shared/kinds/openstack/request.ts';
+import { type CinderVolume, createVolume, deleteVolume, extendVolume } from '../../shared/kinds/openstack/volume.ts';
+import { hold, isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
+import { bytesOf } from '../../shared/kubernetes/quantity.ts';
 import {
   type CloudStanding,
   callsFor,
@@ -17,10 +14,8 @@ import {
   requeueAfterFault,
   standOnCloud,
   standWithout,
-} from '../../shared/rules/cloud-status.ts';
-import { hold, isHeld, removeFinalizer } from '../../shared/rules/hold-finalizer.ts';
-import { bytesOf } from '../../shared/rules/quantity.ts';
-import { sentence } from '../../shared/rules/sentence.ts';
+} from '../../shared/openstack/status.ts';
+import { sentence } from '../../shared/sentence.ts';
 import { failedAttempt, isSpent, standingAfter, waitsForNext } from './attempts.ts';
 import type { Found, Observed } from './observed.ts';
 import { type Source, sourceOf } from './source.ts';

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
-import { Volume } from '../../shared/resources/kupenstack/volume.ts';
-import { GlanceImage, listImages } from '../../shared/resources/openstack/image.ts';
-import { CinderVolume, listVolumes } from '../../shared/resources/openstack/volume.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
+import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import { GlanceImage, listImages } from '../../shared/kinds/openstack/image.ts';
+import { CinderVolume, listVolumes } from '../../shared/kinds/openstack/volume.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { policyName } from '../../shared/policy.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { anAccount, byHand, secretFor, serveOnOpenStack, sessionOf, stageMs } from '../../test/openstack-alone.ts';
 import { heardWhile } from '../../test/openstack-secrecy.ts';

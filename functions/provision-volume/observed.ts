@@ -1,8 +1,8 @@
-import type { Volume } from '../../shared/resources/kupenstack/volume.ts';
-import type { GlanceImage } from '../../shared/resources/openstack/image.ts';
-import type { CinderVolume } from '../../shared/resources/openstack/volume.ts';
-import type { CloudFault, Refusals } from '../../shared/rules/cloud-status.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
+import type { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import type { GlanceImage } from '../../shared/kinds/openstack/image.ts';
+import type { CinderVolume } from '../../shared/kinds/openstack/volume.ts';
+import type { CloudFault, Refusals } from '../../shared/openstack/status.ts';
+import type { Policy } from '../../shared/policy.ts';
 
 /** One volume, and what there is of it in OpenStack. */
 export interface Observed {

@@ -1,8 +1,8 @@
-import type { Volume } from '../../shared/resources/kupenstack/volume.ts';
-import { createImage, type GlanceImage, importImage } from '../../shared/resources/openstack/image.ts';
-import type { OpenStackRequest } from '../../shared/resources/openstack/request.ts';
-import { isValid } from '../../shared/rules/policy.ts';
-import { allowedBy, withoutQuery } from '../../shared/rules/sources.ts';
+import { allowedBy, withoutQuery } from '../../shared/images/sources.ts';
+import type { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import { createImage, type GlanceImage, importImage } from '../../shared/kinds/openstack/image.ts';
+import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
+import { isValid } from '../../shared/policy.ts';
 import type { Found, Observed } from './observed.ts';
 
 /** What a volume is filled from, as far as it has come. */

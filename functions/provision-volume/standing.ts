@@ -1,6 +1,6 @@
-import type { Volume, VolumePhase } from '../../shared/resources/kupenstack/volume.ts';
-import type { CinderVolume } from '../../shared/resources/openstack/volume.ts';
-import { type CloudStanding, cloudReady } from '../../shared/rules/cloud-status.ts';
+import type { Volume, VolumePhase } from '../../shared/kinds/kupenstack/volume.ts';
+import type { CinderVolume } from '../../shared/kinds/openstack/volume.ts';
+import { type CloudStanding, cloudReady } from '../../shared/openstack/status.ts';
 
 /** What the status said of the volume in OpenStack, where this look tells nothing of it. */
 export const stoodBefore = ({ status }: Volume) => ({

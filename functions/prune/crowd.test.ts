@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import { type Batch, noEvents, type Subject } from '../../shared/function.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import {
   diskImageFinalizer,
   imageUidLabel,
   managedBy,
   VMDiskImage,
   type VMDiskImageStatus,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { ObjectReference, Resource } from '../../shared/resources/resource.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { ObjectReference, Resource } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { policyName } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { runPass } from '../../shared/runtime/serve.ts';
-import { telemetryOf } from '../../shared/runtime/telemetry.ts';
+import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 import { at, aVMDiskImage } from '../../test/builders.ts';
 import { memoryKube } from '../../test/memory-kube.ts';
 import declaration from './index.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import type { Action } from '../../shared/actions.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
 import { aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';

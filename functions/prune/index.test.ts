@@ -1,18 +1,18 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { Event } from '../../shared/resources/core/event.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import {
   diskImageFinalizer,
   imageUidLabel,
   managedBy,
   VMDiskImage,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { defineResource, type Resource } from '../../shared/resources/resource.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { defineResource, type Resource } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { policyName } from '../../shared/policy.ts';
 import type { ApiError } from '../../shared/runtime/errors.ts';
 import { serveAlone } from '../../test/alone.ts';
 import { at, aVMDiskImage } from '../../test/builders.ts';

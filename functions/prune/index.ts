@@ -1,31 +1,31 @@
+import { uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, defineFunction, on, subjectsOf, type Unreadable } from '../../shared/function.ts';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Lease } from '../../shared/resources/coordination/lease.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { Event } from '../../shared/resources/core/event.ts';
-import { Namespace } from '../../shared/resources/core/namespace.ts';
-import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import {
   imageUidLabel,
   managedBy,
   underWay,
   unreferenced,
   VMDiskImage,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { uniqueByName } from '../../shared/rules/distinct.ts';
-import { imageNameOf } from '../../shared/rules/names.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
-import { withLabel } from '../../shared/rules/selectors.ts';
-import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
-import { isMadeForWorkspaces } from '../../shared/rules/workspace-images.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { imageNameOf } from '../../shared/kubernetes/names.ts';
+import { withLabel } from '../../shared/kubernetes/selectors.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { parsePolicy, policyName } from '../../shared/policy.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { isUnreadable, orUnreadable, partition, readable } from '../../shared/runtime/unreadable.ts';
+import { isMadeForWorkspaces } from '../../shared/workspaces/images.ts';
 import { decide, type Left, type Observed, type Postponed, type Seen } from './decide.ts';
 import { mayBeOrphan } from './orphan.ts';
 import { straysOf } from './strays-of.ts';

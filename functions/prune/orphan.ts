@@ -1,9 +1,9 @@
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { recordEvent, traceOf } from '../../shared/rules/image-status.ts';
-import { isValid, type Policy } from '../../shared/rules/policy.ts';
-import { isKept } from '../../shared/rules/pruning.ts';
-import { isMadeForWorkspaces } from '../../shared/rules/workspace-images.ts';
+import type { Action } from '../../shared/actions.ts';
+import { isKept } from '../../shared/images/pruning.ts';
+import { recordEvent, traceOf } from '../../shared/images/status.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { isValid, type Policy } from '../../shared/policy.ts';
+import { isMadeForWorkspaces } from '../../shared/workspaces/images.ts';
 import { markUnused } from './unused.ts';
 
 /** The image was made for a workspace, and nobody uses it any more by what its status says; the policy has no say in that. */

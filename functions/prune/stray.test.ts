@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import {
   adoptSnapshot,
   diskImageFinalizer,
   imageUidLabel,
   managedBy,
   VMDiskImage,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Resource } from '../../shared/resources/resource.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { dataVolumeName, snapshotName } from '../../shared/rules/names.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { Resource } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { dataVolumeName, snapshotName } from '../../shared/kubernetes/names.ts';
 import { type Alone, serveAlone } from '../../test/alone.ts';
 import { aDataVolume, aSnapshot, at, aVMDiskImage, start } from '../../test/builders.ts';
 import { decide } from './decide.ts';

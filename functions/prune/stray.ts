@@ -1,11 +1,11 @@
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import { imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { adopteeOf } from '../../shared/rules/adoption.ts';
-import { imageNameOf, shortHash } from '../../shared/rules/names.ts';
+import type { Action } from '../../shared/actions.ts';
+import { adopteeOf } from '../../shared/images/adoption.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import { imageUidLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { imageNameOf, shortHash } from '../../shared/kubernetes/names.ts';
 
 /** The kinds of objects made for an image, in the order of their deletion. */
 export const madeKinds = [DataVolume, PersistentVolumeClaim, VolumeSnapshot] as const;

@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/function.ts';
-import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, keyOf, type Resource } from '../../shared/resources/resource.ts';
-import { imageNameOf } from '../../shared/rules/names.ts';
+import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { type KubernetesObject, keyOf, type Resource } from '../../shared/kinds/resource.ts';
+import { imageNameOf } from '../../shared/kubernetes/names.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import { madeKinds, mayBeStray, type Stray, snapshotsNamedBy } from './stray.ts';
 

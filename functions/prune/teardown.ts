@@ -1,13 +1,13 @@
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { type Condition, diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { conditionOf, takenDown, withCondition } from '../../shared/rules/conditions.ts';
-import { publish, recordEvent, traceOf } from '../../shared/rules/image-status.ts';
-import { formatReference } from '../../shared/rules/references.ts';
-import { toTime } from '../../shared/rules/time.ts';
+import type { Action } from '../../shared/actions.ts';
+import { formatReference } from '../../shared/images/references.ts';
+import { publish, recordEvent, traceOf } from '../../shared/images/status.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { type Condition, diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { conditionOf, takenDown, withCondition } from '../../shared/kubernetes/conditions.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Left } from './decide.ts';
 import { ruleOf } from './unused.ts';
 

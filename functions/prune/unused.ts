@@ -1,11 +1,11 @@
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { formatDuration } from '../../shared/rules/duration.ts';
-import { recordEvent, traceOf } from '../../shared/rules/image-status.ts';
-import { isValid, type Policy } from '../../shared/rules/policy.ts';
-import { dueAtMs, isDue, keepAnnotation } from '../../shared/rules/pruning.ts';
-import { toTime } from '../../shared/rules/time.ts';
-import { isMadeForWorkspaces } from '../../shared/rules/workspace-images.ts';
+import type { Action } from '../../shared/actions.ts';
+import { dueAtMs, isDue, keepAnnotation } from '../../shared/images/pruning.ts';
+import { recordEvent, traceOf } from '../../shared/images/status.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { formatDuration } from '../../shared/kubernetes/duration.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
+import { isValid, type Policy } from '../../shared/policy.ts';
+import { isMadeForWorkspaces } from '../../shared/workspaces/images.ts';
 
 /** Since when nobody used an image that was deleted for it: what tells that deletion from one that somebody asked for. */
 const prunedAsUnused = 'pelotech.ot/pruned-as-unreferenced-since';

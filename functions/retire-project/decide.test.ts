@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { deleteProject } from '../../shared/resources/openstack/project.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { deleteProject } from '../../shared/kinds/openstack/project.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { aCredentialsSecret, aProject, refusing, requestsIn, saying } from '../../test/openstack-builders.ts';
 import { decide, type Observed } from './decide.ts';
 

@@ -1,8 +1,8 @@
-import type { Secret } from '../../shared/resources/core/secret.ts';
-import { deleteProject, type Project } from '../../shared/resources/openstack/project.ts';
-import { uidTag } from '../../shared/resources/openstack/request.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { callsFor, type Refusals } from '../../shared/rules/cloud-status.ts';
+import type { Action } from '../../shared/actions.ts';
+import type { Secret } from '../../shared/kinds/core/secret.ts';
+import { deleteProject, type Project } from '../../shared/kinds/openstack/project.ts';
+import { uidTag } from '../../shared/kinds/openstack/request.ts';
+import { callsFor, type Refusals } from '../../shared/openstack/status.ts';
 
 /** The projects that were made for namespaces, and the namespaces that there are. */
 export interface Observed {

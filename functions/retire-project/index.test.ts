@@ -1,11 +1,11 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { Namespace } from '../../shared/resources/core/namespace.ts';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { installationTag, Project } from '../../shared/resources/openstack/project.ts';
-import { uidTag } from '../../shared/resources/openstack/request.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { installationTag, Project } from '../../shared/kinds/openstack/project.ts';
+import { uidTag } from '../../shared/kinds/openstack/request.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { policyName } from '../../shared/policy.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { administratorOf, byHand, secretFor, serveOnOpenStack, sessionOf } from '../../test/openstack-alone.ts';
 import { heardWhile } from '../../test/openstack-secrecy.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { adoptSnapshot, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { contentDigest } from '../../shared/rules/content-digest.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
+import { contentDigest } from '../../shared/images/content-digest.ts';
+import { adoptSnapshot, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import {
   aDataVolume,
   aHolder,

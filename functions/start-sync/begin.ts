@@ -1,11 +1,11 @@
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { traceOf, transition } from '../../shared/rules/image-status.ts';
-import { lasted } from '../../shared/rules/lasted.ts';
-import { dataVolumeName } from '../../shared/rules/names.ts';
-import type { Holder } from '../../shared/rules/slots.ts';
-import { toTime } from '../../shared/rules/time.ts';
+import type { Action } from '../../shared/actions.ts';
+import type { Holder } from '../../shared/images/slots.ts';
+import { traceOf, transition } from '../../shared/images/status.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { dataVolumeName } from '../../shared/kubernetes/names.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
+import { lasted } from '../../shared/lasted.ts';
 import { dataVolumeFor } from './data-volume.ts';
 import { keptBy, type Seen } from './slot-holder.ts';
 

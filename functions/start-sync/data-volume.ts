@@ -1,7 +1,7 @@
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { attemptLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { childMetadata, controlledBy } from '../../shared/rules/child.ts';
-import { dataVolumeName } from '../../shared/rules/names.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { attemptLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { dataVolumeName } from '../../shared/kubernetes/names.ts';
+import { childMetadata, controlledBy } from '../../shared/kubernetes/ownership.ts';
 
 /**
  * The DataVolume of one attempt. CDI: the `storage` stanza takes access and volume mode from the StorageProfile, and the

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Lease } from '../../shared/resources/coordination/lease.ts';
+import type { Action } from '../../shared/actions.ts';
+import { contentDigest } from '../../shared/images/content-digest.ts';
+import { holdersOf } from '../../shared/images/slots.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import {
   adoptSnapshot,
   syncRequested,
   type VMDiskImage,
   type VMDiskImageStatus,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { contentDigest } from '../../shared/rules/content-digest.ts';
-import { parsePolicy } from '../../shared/rules/policy.ts';
-import { holdersOf } from '../../shared/rules/slots.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import {
   aDataVolume,
   aHolder,

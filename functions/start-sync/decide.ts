@@ -1,18 +1,18 @@
+import type { Action } from '../../shared/actions.ts';
+import { attemptEnd } from '../../shared/images/attempt-end.ts';
+import { byPlace, isQueued } from '../../shared/images/queue.ts';
+import { holdersOf } from '../../shared/images/slots.ts';
+import { recordEvent, type Transition, transition } from '../../shared/images/status.ts';
 import {
   diskImageFinalizer,
   isFinished,
   isOfAnotherVersion,
   phases,
   VMDiskImage,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { referenceOf } from '../../shared/resources/resource.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { attemptEnd } from '../../shared/rules/attempt-end.ts';
-import { recordEvent, type Transition, transition } from '../../shared/rules/image-status.ts';
-import { digestOf } from '../../shared/rules/names.ts';
-import { describeFault } from '../../shared/rules/policy.ts';
-import { byPlace, isQueued } from '../../shared/rules/queue.ts';
-import { holdersOf } from '../../shared/rules/slots.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { referenceOf } from '../../shared/kinds/resource.ts';
+import { digestOf } from '../../shared/kubernetes/names.ts';
+import { describeFault } from '../../shared/policy.ts';
 import { nextTransition } from './next-transition.ts';
 import type { Observed, Seen } from './observed.ts';
 import { placesOf } from './queue.ts';

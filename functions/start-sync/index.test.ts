@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Lease } from '../../shared/resources/coordination/lease.ts';
-import { adoptSnapshot, diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { holdersOf, leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
+import { holdersOf, leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { adoptSnapshot, diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
 import { serveAlone } from '../../test/alone.ts';

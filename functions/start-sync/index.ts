@@ -1,23 +1,23 @@
+import { uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, defineFunction, on, subjectsOf, type Unreadable } from '../../shared/function.ts';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Lease } from '../../shared/resources/coordination/lease.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { Event } from '../../shared/resources/core/event.ts';
-import { Pod } from '../../shared/resources/core/pod.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { imageUidLabel, managedBy, unfinished, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import { keyOf, type ObjectReference } from '../../shared/resources/resource.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
-import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
-import { isAdopting } from '../../shared/rules/adoption.ts';
-import { uniqueByName } from '../../shared/rules/distinct.ts';
-import { imageFactsBy } from '../../shared/rules/image-status.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
-import { isIn, withLabel } from '../../shared/rules/selectors.ts';
-import { type Holder, holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { isAdopting } from '../../shared/images/adoption.ts';
+import { type Holder, holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { imageFactsBy } from '../../shared/images/status.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { Pod } from '../../shared/kinds/core/pod.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { imageUidLabel, managedBy, unfinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';
+import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
+import { isIn, withLabel } from '../../shared/kubernetes/selectors.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { parsePolicy, policyName } from '../../shared/policy.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { decide, lacksFinalizer, split } from './decide.ts';
@@ -49,7 +49,7 @@ export default defineFunction<Observed>({
     { resource: Lease, verbs: ['get', 'create', 'update'], namespace: 'own' },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
     { resource: Event, verbs: ['create'] },
-    // For the state gauges, which this function's process computes for all (shared/runtime/gauges.ts).
+    // For the state gauges, which this function's process computes for all (shared/runtime/telemetry/gauges.ts).
     { resource: VirtualMachine, verbs: ['list'] },
     { resource: Workspace, verbs: ['list'] },
   ],

@@ -1,4 +1,10 @@
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { backoffMs } from '../../shared/backoff.ts';
+import { adopteeOf } from '../../shared/images/adoption.ts';
+import { contentStatus } from '../../shared/images/content-digest.ts';
+import { isSnapshotAsked } from '../../shared/images/snapshot-asked.ts';
+import { refusedBy } from '../../shared/images/sources.ts';
+import type { Transition } from '../../shared/images/status.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import {
   attemptLabel,
   imageUidLabel,
@@ -6,19 +12,13 @@ import {
   revisionLabel,
   type VMDiskImage,
   type VMDiskImageStatus,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { adopteeOf } from '../../shared/rules/adoption.ts';
-import { backoffMs } from '../../shared/rules/backoff.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { contentStatus } from '../../shared/rules/content-digest.ts';
-import type { Transition } from '../../shared/rules/image-status.ts';
-import { dataVolumeName } from '../../shared/rules/names.ts';
-import { isValid, type Policy } from '../../shared/rules/policy.ts';
-import { refusalKey } from '../../shared/rules/refusal-key.ts';
-import { isSnapshotAsked } from '../../shared/rules/snapshot-asked.ts';
-import { refusedBy } from '../../shared/rules/sources.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
+import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { dataVolumeName } from '../../shared/kubernetes/names.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { isValid, type Policy } from '../../shared/policy.ts';
 import { lastPlace } from './queue.ts';
 import { newRevision } from './revision.ts';
 

@@ -1,11 +1,11 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import type { Lease } from '../../shared/resources/coordination/lease.ts';
-import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import type { Pod } from '../../shared/resources/core/pod.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { ObjectReference } from '../../shared/resources/resource.ts';
-import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import type { Policy } from '../../shared/rules/policy.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import type { Lease } from '../../shared/kinds/coordination/lease.ts';
+import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import type { Pod } from '../../shared/kinds/core/pod.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { ObjectReference } from '../../shared/kinds/resource.ts';
+import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import type { Policy } from '../../shared/policy.ts';
 import type { Classes } from './next-transition.ts';
 
 /** What one pass of start-sync sees. */

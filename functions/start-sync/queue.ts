@@ -1,5 +1,5 @@
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { toMicroTime } from '../../shared/rules/time.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { toMicroTime } from '../../shared/kubernetes/time.ts';
 
 const byFirstSight = (a: VMDiskImage, b: VMDiskImage) =>
   a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp) ||

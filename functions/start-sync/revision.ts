@@ -1,8 +1,8 @@
-import { isFinished, isOfAnotherVersion, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { adopteeOf, isAdopting } from '../../shared/rules/adoption.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { contentDigest } from '../../shared/rules/content-digest.ts';
-import { dataVolumeName } from '../../shared/rules/names.ts';
+import { adopteeOf, isAdopting } from '../../shared/images/adoption.ts';
+import { contentDigest } from '../../shared/images/content-digest.ts';
+import { isFinished, isOfAnotherVersion, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 
 /** A wanted content of an image that its status knows nothing of yet. */
 export interface NewRevision {

@@ -1,14 +1,14 @@
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import type { Pod } from '../../shared/resources/core/pod.ts';
+import type { Holder } from '../../shared/images/slots.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import type { Pod } from '../../shared/kinds/core/pod.ts';
 import {
   attemptLabel,
   imageUidLabel,
   revisionLabel,
   type VMDiskImage,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { dataVolumeName, imageNameOf } from '../../shared/rules/names.ts';
-import type { Holder } from '../../shared/rules/slots.ts';
-import { toTime } from '../../shared/rules/time.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { dataVolumeName, imageNameOf } from '../../shared/kubernetes/names.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
 
 /**
  * A Pod that is Terminating longer than this no longer keeps its slot: its node has most likely failed. A Pod that runs longer than

@@ -1,12 +1,19 @@
-import { Lease } from '../../shared/resources/coordination/lease.ts';
-import type { Pod } from '../../shared/resources/core/pod.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { isValid } from '../../shared/rules/policy.ts';
-import { byPlace, grantKeys, isQueued, placeOf } from '../../shared/rules/queue.ts';
-import { formatHolders, freeIn, type Holder, holdersOf, leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
-import { toMicroTime, toTime } from '../../shared/rules/time.ts';
+import type { Action } from '../../shared/actions.ts';
+import { byPlace, grantKeys, isQueued, placeOf } from '../../shared/images/queue.ts';
+import {
+  formatHolders,
+  freeIn,
+  type Holder,
+  holdersOf,
+  leaseName,
+  slotsAnnotation,
+} from '../../shared/images/slots.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import type { Pod } from '../../shared/kinds/core/pod.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { isValid } from '../../shared/policy.ts';
 import { begin } from './begin.ts';
 import type { Observed } from './observed.ts';
 import { keptBy, rebuild, type Seen, stuckPods, unwantedPods } from './slot-holder.ts';

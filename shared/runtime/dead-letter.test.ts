@@ -4,7 +4,7 @@ import { type Batch, defineFunction, on } from '../function.ts';
 import { readDeadLetter } from './dead-letter.ts';
 import type { Kube } from './kube.ts';
 import { serve } from './serve.ts';
-import { telemetryOf } from './telemetry.ts';
+import { telemetryOf } from './telemetry/telemetry.ts';
 
 const sink = 'http://dead-letters.sync-operator.svc.cluster.local';
 const event = { 'ce-specversion': '1.0', 'ce-id': 'e-1', 'ce-source': '/ci', 'ce-type': 'made.v1' };

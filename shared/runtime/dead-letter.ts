@@ -1,5 +1,5 @@
 import type { DeadLetter } from '../function.ts';
-import { operatorNamespace } from '../rules/operator.ts';
+import { operatorNamespace } from '../operator.ts';
 
 /**
  * Reads what a dead letter sink is sent: `POST /<function that did not take it>`. Only the attributes are read, so that

@@ -1,4 +1,4 @@
-import type { KubernetesObject, Resource } from '../resources/resource.ts';
+import type { KubernetesObject, Resource } from '../kinds/resource.ts';
 import type { ListOptions } from './kube.ts';
 import { type Reflecting, reflect, type Watching } from './reflect.ts';
 

@@ -5,8 +5,8 @@ import { readDeadLetter } from './dead-letter.ts';
 import { Again, ApiError, Conflict } from './errors.ts';
 import { readIncoming } from './incoming.ts';
 import { sharedPasses } from './passes.ts';
-import type { Telemetry } from './telemetry.ts';
-import type { traceOrigins } from './telemetry-origins.ts';
+import type { traceOrigins } from './telemetry/origins.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 import type { Verdict } from './verdict.ts';
 
 /** What the routes of a function share: the app, the shared passes, and what goes on after an answer. */

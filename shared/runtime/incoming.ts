@@ -1,7 +1,7 @@
 import { HTTP } from 'cloudevents';
 import * as z from 'zod';
+import { isWanted } from '../event-filter.ts';
 import { type Batch, type FunctionDeclaration, type Message, noEvents, type Subject } from '../function.ts';
-import { isWanted } from '../rules/event-filter.ts';
 
 /** What an HTTP request asks of a function: a pass, nothing at all, or it is no event (with the faults to name). */
 export type Incoming = { batch: Batch } | { ignored: true } | { faults: string[] };

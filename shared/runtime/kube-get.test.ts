@@ -1,6 +1,6 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { expect, test } from 'vitest';
-import { Secret } from '../resources/core/secret.ts';
+import { Secret } from '../kinds/core/secret.ts';
 import { kubeClient } from './kube.ts';
 
 /** Nobody listens there: whoever asks gets an error. */

@@ -10,10 +10,10 @@ import { kubeconfigFor } from '../../deploy/local/api-server/kubeconfig.ts';
 import { realClock } from '../../deploy/local/clock.ts';
 import { applyManifests, readManifests } from '../../deploy/local/manifests.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
-import { Secret } from '../resources/core/secret.ts';
-import { VirtualMachine } from '../resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../resources/pelotech/vm-disk-image.ts';
-import type { Resource } from '../resources/resource.ts';
+import { Secret } from '../kinds/core/secret.ts';
+import { VirtualMachine } from '../kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
+import type { Resource } from '../kinds/resource.ts';
 import { type Kube, kubeClient } from './kube.ts';
 
 const ends: (() => Promise<unknown>)[] = [];

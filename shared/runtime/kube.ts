@@ -7,7 +7,7 @@ import {
   type ResponseContext,
   Watch,
 } from '@kubernetes/client-node';
-import type { KubernetesObject, ObjectReference, Resource } from '../resources/resource.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../kinds/resource.ts';
 import { limitConcurrency } from './concurrency.ts';
 import { ApiError, NoAnswer } from './errors.ts';
 

@@ -1,6 +1,6 @@
-import type { KubernetesObject, Resource } from '../resources/resource.ts';
-import { chunk } from '../rules/chunk.ts';
-import { isIn } from '../rules/selectors.ts';
+import { chunk } from '../chunk.ts';
+import type { KubernetesObject, Resource } from '../kinds/resource.ts';
+import { isIn } from '../kubernetes/selectors.ts';
 import type { Kube } from './kube.ts';
 
 /** A URL has room for so many uids. */

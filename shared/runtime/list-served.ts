@@ -1,4 +1,4 @@
-import type { KubernetesObject, Resource } from '../resources/resource.ts';
+import type { KubernetesObject, Resource } from '../kinds/resource.ts';
 import { hasStatus } from './errors.ts';
 import type { Kube, ListOptions } from './kube.ts';
 

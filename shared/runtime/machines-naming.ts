@@ -1,7 +1,7 @@
 import type { Unreadable } from '../function.ts';
-import { VirtualMachine } from '../resources/pelotech/virtual-machine.ts';
-import type { ObjectReference } from '../resources/resource.ts';
-import { machinesOf } from '../rules/references.ts';
+import { machinesOf } from '../images/references.ts';
+import { VirtualMachine } from '../kinds/pelotech/virtual-machine.ts';
+import type { ObjectReference } from '../kinds/resource.ts';
 import type { Kube } from './kube.ts';
 import { orUnreadable } from './unreadable.ts';
 

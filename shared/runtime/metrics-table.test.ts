@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { metrics } from './metrics.ts';
 import { metricsTable, metricsTableDrift, withMetricsTable } from './metrics-table.ts';
+import { metrics } from './telemetry/metrics.ts';
 
 const page = (between: string) => `# Metrics\n\n<!-- metrics -->${between}<!-- /metrics -->\n\nThe end.\n`;
 
@@ -19,7 +19,7 @@ async function driftOf(text: string) {
   }
 }
 
-test('deploy/dashboards/README.md holds the table of shared/runtime/metrics.ts', async () => {
+test('deploy/dashboards/README.md holds the table of shared/runtime/telemetry/metrics.ts', async () => {
   expect(await metricsTableDrift()).toBeUndefined();
 });
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { type Metric, metrics } from './metrics.ts';
-import { prometheusName } from './metrics-prometheus.ts';
+import { type Metric, metrics } from './telemetry/metrics.ts';
+import { prometheusName } from './telemetry/metrics-prometheus.ts';
 
 const page = new URL('../../deploy/dashboards/README.md', import.meta.url);
 const begin = '<!-- metrics -->';
@@ -31,7 +31,7 @@ export async function metricsTableDrift(file: URL = page): Promise<string | unde
   if (wanted === undefined) return `expected the markers ${begin} and ${end} in ${file.pathname}, found none`;
   return wanted === text
     ? undefined
-    : 'the metrics table of deploy/dashboards/README.md is not that of shared/runtime/metrics.ts. Run "npm run generate".';
+    : 'the metrics table of deploy/dashboards/README.md is not that of shared/runtime/telemetry/metrics.ts. Run "npm run generate".';
 }
 
 const cells = (metric: Metric) => [

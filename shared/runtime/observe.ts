@@ -1,5 +1,5 @@
 import type { Batch, Context, FunctionDeclaration, Unreadable } from '../function.ts';
-import { keyOf, type ObjectReference } from '../resources/resource.ts';
+import { keyOf, type ObjectReference } from '../kinds/resource.ts';
 import { ApiError } from './errors.ts';
 import type { Kube } from './kube.ts';
 

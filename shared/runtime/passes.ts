@@ -1,5 +1,5 @@
+import { distinct } from '../distinct.ts';
 import type { Batch } from '../function.ts';
-import { distinct } from '../rules/distinct.ts';
 import type { Verdict } from './verdict.ts';
 
 /**

@@ -1,18 +1,18 @@
+import type { Action, Publish } from '../actions.ts';
 import type { Subject } from '../function.ts';
-import { Event } from '../resources/core/event.ts';
-import type { KubernetesObject, ObjectReference, Resource } from '../resources/resource.ts';
-import type { Action, Publish } from '../rules/actions.ts';
-import { callKey } from '../rules/call-key.ts';
-import { hashedName } from '../rules/names.ts';
-import { refusalKey } from '../rules/refusal-key.ts';
-import { toTime } from '../rules/time.ts';
+import { Event } from '../kinds/core/event.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../kinds/resource.ts';
+import { hashedName } from '../kubernetes/names.ts';
+import { refusalKey } from '../kubernetes/refusal-key.ts';
+import { toTime } from '../kubernetes/time.ts';
+import { callKey } from '../openstack/call-key.ts';
 import { ApiError, Conflict, hasStatus, isRefusal } from './errors.ts';
 import type { Kube } from './kube.ts';
 import { type Clouds, isFault } from './openstack/clouds.ts';
 import { OpenStackError } from './openstack/open-stack-error.ts';
 import { Unreachable } from './openstack/session.ts';
 import type { About, DomainEvent } from './publish.ts';
-import { traceparentOf } from './telemetry.ts';
+import { traceparentOf } from './telemetry/telemetry.ts';
 
 export interface Effects {
   kube: Kube;

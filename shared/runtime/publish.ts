@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { CloudEvent, HTTP } from 'cloudevents';
-import type { ObjectReference } from '../resources/resource.ts';
+import type { ObjectReference } from '../kinds/resource.ts';
 import { mapConcurrently } from './concurrency.ts';
 
 export interface DomainEvent {

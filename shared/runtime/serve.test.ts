@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
+import type { Action } from '../actions.ts';
 import { type Batch, defineFunction, type FunctionDeclaration, on } from '../function.ts';
-import { defineResource, type KubernetesObject } from '../resources/resource.ts';
-import type { Action } from '../rules/actions.ts';
+import { defineResource, type KubernetesObject } from '../kinds/resource.ts';
 import { ApiError } from './errors.ts';
 import type { Kube } from './kube.ts';
 import type { EventPublisher } from './publish.ts';
 import { longestUseMs, serve } from './serve.ts';
-import { telemetryOf } from './telemetry.ts';
+import { telemetryOf } from './telemetry/telemetry.ts';
 
 const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
 const widget = Widget.parse({ metadata: { name: 'w', namespace: 'lab', uid: 'uid-w', resourceVersion: '7' } });

@@ -1,5 +1,5 @@
 import type { Unreadable } from '../function.ts';
-import { type ObjectReference, referenceOf } from '../resources/resource.ts';
+import { type ObjectReference, referenceOf } from '../kinds/resource.ts';
 
 /** An object that is skipped in the pass, because it or what its decision needs could not be read. */
 export const unreadable = ({ namespace, name }: ObjectReference, error: unknown): Unreadable => ({

@@ -1,5 +1,5 @@
 import type { Batch, Message, Subject } from '../function.ts';
-import { keyOf } from '../resources/resource.ts';
+import { keyOf } from '../kinds/resource.ts';
 import { Conflict } from './errors.ts';
 
 /** The result of one decision. */

@@ -1,9 +1,9 @@
 import { type LocalOptions, startLocal } from '../../deploy/local/start.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { pingAttributes } from '../../shared/rules/event-filter.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
+import { pingAttributes } from '../../shared/event-filter.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { policyName } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 
 /** A namespace that the local cluster has from its beginning. */

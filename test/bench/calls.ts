@@ -1,4 +1,4 @@
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 
 /** Requests of one function, of one verb to one resource, and how the API server answered. */
 export interface Calls {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { optionsOf, UsageError, wholeNumber } from '../../deploy/local/terminal/arguments.ts';
 import { lookOf } from '../../deploy/local/terminal/output.ts';
-import { defineResource } from '../../shared/resources/resource.ts';
+import { defineResource } from '../../shared/kinds/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { type FunctionsUnderTest, startFunctions } from '../contract/eventing/functions-under-test.ts';
 import { Namespace } from '../contract/eventing/objects.ts';

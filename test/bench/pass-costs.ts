@@ -1,6 +1,6 @@
 import { loadFunctions } from '../../knative/functions.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { pingAttributes } from '../../shared/rules/event-filter.ts';
+import { pingAttributes } from '../../shared/event-filter.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type BenchCluster, benchNamespace, startBenchCluster } from './bench-cluster.ts';
 import { accountOf } from './calls.ts';
 import { finishedName, makeFinished } from './finished-images.ts';

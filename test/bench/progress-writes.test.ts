@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { aVMDiskImage } from '../builders.ts';
 import { ProgressWrites } from './progress-writes.ts';
 

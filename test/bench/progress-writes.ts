@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { WatchEvent } from '../../shared/runtime/kube.ts';
 
 /** Counts the writes of images that told of progress only. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Phase } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { Phase } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { aDataVolume, aVMDiskImage } from '../builders.ts';
 import { SlotTimes } from './slot-times.ts';
 

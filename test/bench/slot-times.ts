@@ -1,5 +1,5 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { imageUidLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { WatchEvent } from '../../shared/runtime/kube.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { managedBy } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, type Resource, referenceOf } from '../../shared/resources/resource.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { labelSelector } from '../../shared/rules/selectors.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { managedBy } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { type KubernetesObject, type Resource, referenceOf } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { labelSelector } from '../../shared/kubernetes/selectors.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 

@@ -1,7 +1,7 @@
 import { loadFunctions } from '../../knative/functions.ts';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import type { Kube, WatchEvent } from '../../shared/runtime/kube.ts';
 import { countReached } from '../journeys/count-reached.ts';
 import { baselineOn } from './baseline.ts';

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
 import { PingSource } from '../../deploy/install/kinds.ts';
 import { bringUp, type Up } from '../../deploy/local/up/bring-up.ts';
-import { Namespace } from '../../shared/resources/core/namespace.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { setPolicy, until, untilGone } from '../journeys/world.ts';
 import { findChromium, openChromium } from './open-chromium.ts';
 

@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { namespaceOf } from '../../shared/rules/workspace.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { namespaceOf } from '../../shared/workspaces/workspace.ts';
 import { inWords, type Rule } from '../permissions/granted.ts';
 
 /** One request of a ServiceAccount of the operator, as the API server's audit log has it. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStackFolders, readManifests } from '../../deploy/local/manifests.ts';
 import { accountManifest } from '../../deploy/local/openstack/account.ts';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { quickPolicy, runStory, serveImages } from '../journeys/openstack/run.ts';
 import { type Services, simulated } from '../journeys/openstack/services.ts';

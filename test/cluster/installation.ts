@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { documents, readManifests } from '../../deploy/local/manifests.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { kubectlOrFail } from './kubectl.ts';
 
 /** How the functions run: as Knative Services that sleep, or as Deployments; and whether those for OpenStack are among them. */

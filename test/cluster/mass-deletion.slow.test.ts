@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { makeFinished } from '../bench/finished-images.ts';
 import type { Story, World } from '../journeys/world.ts';
 import { createImage } from '../journeys/world.ts';

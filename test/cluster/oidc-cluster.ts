@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { documents, readManifests } from '../../deploy/local/manifests.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 
 /** Runs kubectl on the cluster of the environment; resolves with what it says, rejects with what it complains of. */
 export const kubectl = (...args: string[]) =>

@@ -8,7 +8,7 @@ import { startGateway } from '../../deploy/gateway/start.ts';
 import { startTestIssuer } from '../../deploy/gateway/test-issuer.ts';
 import { applyManifests } from '../../deploy/local/manifests.ts';
 import { imagePublished } from '../../shared/events.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { kubeClient } from '../../shared/runtime/kube.ts';
 import { publisher } from '../../shared/runtime/publish.ts';
 import { eventPolicies, field, kubectl, movedManifests, startSubscriber, until, untilReady } from './oidc-cluster.ts';

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { type AnyObject, Deployment } from '../../deploy/install/kinds.ts';
 import { type ImportRequest, importImage } from '../../deploy/local/importer/import-image.ts';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Pod } from '../../shared/resources/core/pod.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Pod } from '../../shared/kinds/core/pod.ts';
 import {
   diskImageFinalizer,
   imageUidLabel,
   syncRequested,
   VMDiskImage,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { putImage } from '../journeys/images.ts';
 import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from '../journeys/world.ts';
 import { readAudit } from './audit.ts';

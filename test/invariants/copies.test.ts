@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import type { VMDiskImage, VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import type { VMDiskImage, VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { at, aVMDiskImage } from '../builders.ts';
 import { aVirtualMachine } from '../machine-builders.ts';
 import { aHistory, aPolicy, by, claimOf, download, expectBroken, gone, leaving, snapshot } from './a-history.ts';

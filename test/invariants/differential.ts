@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { attemptLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { attemptLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import type { History, Violation } from './history.ts';
 import { isCompared, maskedName, maskedState } from './masked.ts';
 import { dataVolumeName } from './plain-rules.ts';

@@ -1,4 +1,4 @@
-import type { Lease } from '../../shared/resources/coordination/lease.ts';
+import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { Step } from './follow.ts';
 import { beganAt } from './pass.ts';
 import { addedTo, type Holder, type Slots } from './slots-of.ts';

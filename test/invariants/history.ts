@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 
 /** One change of one object; what only some recorders know is absent with the others. */
 export interface Change {

@@ -1,5 +1,5 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import type { Pod } from '../../shared/resources/core/pod.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import type { Pod } from '../../shared/kinds/core/pod.ts';
 import type { Step } from './follow.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { imageReferenceFinalizer } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { imageReferenceFinalizer } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import type { Invariant, State } from './follow.ts';
 import type { Policy } from './plain-policy.ts';
 import { conditionOf, hasEnded, isAdopting } from './plain-rules.ts';

@@ -1,4 +1,4 @@
-import { adoptSnapshot, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { adoptSnapshot, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, State } from './follow.ts';
 import { longestPassMs } from './pass.ts';
 import { gracePeriodMs } from './plain-rules.ts';

@@ -1,4 +1,4 @@
-import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant } from './follow.ts';
 import { longestPassMs } from './pass.ts';
 import type { Policy } from './plain-policy.ts';

@@ -1,4 +1,4 @@
-import { imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, State, Step } from './follow.ts';
 import { isByStartSync } from './grant.ts';
 import { isInFlight, rememberDone } from './in-flight.ts';

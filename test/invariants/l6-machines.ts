@@ -1,4 +1,4 @@
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { Invariant, State } from './follow.ts';
 import { conditionOf, isTrue } from './plain-rules.ts';
 

@@ -1,10 +1,10 @@
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Lease } from '../../shared/resources/coordination/lease.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { leaseName } from './plain-rules.ts';
 import { slotsOf } from './slots-of.ts';
 

@@ -1,4 +1,4 @@
-import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 
 /** A second parser of the policy, after README and DESIGN: the invariants do not use the parser that they judge. */
 export interface Policy {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { VMDiskImage, VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImage, VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { isReadable, type Policy } from './plain-policy.ts';
 
 // The rules of the design, written a second time and as plainly as possible. An invariant that used the code of the functions

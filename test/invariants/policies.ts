@@ -1,4 +1,4 @@
-import type { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { type Policy, policyOf } from './plain-policy.ts';
 
 /** The policy between two edits. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { machineUidLabel } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { imageUidLabel, VMDiskImage, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { madeForWorkspaces } from '../../shared/resources/pelotech/workspace.ts';
+import { machineUidLabel } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { imageUidLabel, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { madeForWorkspaces } from '../../shared/kinds/pelotech/workspace.ts';
 import { at, aVMDiskImage, type ImageOptions } from '../builders.ts';
 import { aVirtualMachine } from '../machine-builders.ts';
 import { aMachineOf, aWorkspace } from '../workspace-builders.ts';

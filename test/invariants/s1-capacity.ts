@@ -1,7 +1,7 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import type { Lease } from '../../shared/resources/coordination/lease.ts';
-import type { Pod } from '../../shared/resources/core/pod.ts';
-import { imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import type { Lease } from '../../shared/kinds/coordination/lease.ts';
+import type { Pod } from '../../shared/kinds/core/pod.ts';
+import { imageUidLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, State, Step } from './follow.ts';
 import { grantOf } from './grant.ts';
 import { isAtWork, isInFlight, rememberDone } from './in-flight.ts';

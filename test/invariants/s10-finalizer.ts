@@ -1,6 +1,6 @@
-import { diskImageFinalizer, imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { diskImageFinalizer, imageUidLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
+import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Invariant, Step } from './follow.ts';
 import { longestPassMs, wasSo, wasThere } from './pass.ts';
 import { conditionOf, formatMachine, holds, takenDown } from './plain-rules.ts';

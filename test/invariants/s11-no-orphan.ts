@@ -1,11 +1,11 @@
-import { machineUidLabel } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { machineUidLabel } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import {
   attemptLabel,
   imageUidLabel,
   revisionLabel,
   type VMDiskImage,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import type { Invariant, State } from './follow.ts';
 import { isReadable } from './plain-policy.ts';
 import { isTrue } from './plain-rules.ts';

@@ -1,4 +1,4 @@
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, Step } from './follow.ts';
 import { policiesOf } from './pass.ts';
 import {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { imageReferenceFinalizer } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { diskImageFinalizer, managedBy, publishedContent } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { Workspace, workspaceLabel, workspaceUidLabel } from '../../shared/resources/pelotech/workspace.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { imageReferenceFinalizer } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { diskImageFinalizer, managedBy, publishedContent } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace, workspaceLabel, workspaceUidLabel } from '../../shared/kinds/pelotech/workspace.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import type { Invariant, Step } from './follow.ts';
 import { type FunctionName, isFunction } from './writers.ts';
 

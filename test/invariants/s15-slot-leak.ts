@@ -1,5 +1,5 @@
-import { attemptLabel, imageUidLabel, revisionLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import { attemptLabel, imageUidLabel, revisionLabel } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import type { Invariant, State } from './follow.ts';
 import { isAtWork, stuckAfterMs } from './in-flight.ts';
 import { longestPassMs } from './pass.ts';

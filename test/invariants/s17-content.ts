@@ -1,7 +1,7 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { imageUidLabel, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { keyOf } from '../../shared/resources/resource.ts';
-import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { imageUidLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../shared/kinds/resource.ts';
+import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Invariant, Step } from './follow.ts';
 import { beganAt, longestPassMs } from './pass.ts';
 import { contentOf, isTrue } from './plain-rules.ts';

@@ -1,12 +1,12 @@
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import {
   attemptLabel,
   imageUidLabel,
   revisionLabel,
   type VMDiskImage,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
+import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Invariant, State, Step } from './follow.ts';
 import { beganBefore } from './pass.ts';
 import { isTrue } from './plain-rules.ts';

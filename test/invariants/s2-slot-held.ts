@@ -1,6 +1,6 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import type { Lease } from '../../shared/resources/coordination/lease.ts';
-import { imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import type { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { imageUidLabel } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, State, Step } from './follow.ts';
 import { isAtWork, isInFlight, rememberDone, stuckAfterMs } from './in-flight.ts';
 import { wasThere } from './pass.ts';

@@ -1,6 +1,6 @@
-import type { Lease } from '../../shared/resources/coordination/lease.ts';
-import { attemptLabel, imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { keyOf } from '../../shared/resources/resource.ts';
+import type { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { attemptLabel, imageUidLabel } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../shared/kinds/resource.ts';
 import type { Invariant } from './follow.ts';
 import { grantOf, isByStartSync } from './grant.ts';
 import { slotsAnnotation } from './plain-rules.ts';

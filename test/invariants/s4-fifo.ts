@@ -1,4 +1,4 @@
-import { adoptSnapshot, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { adoptSnapshot, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, Step } from './follow.ts';
 import { type Grant, grantOf } from './grant.ts';
 

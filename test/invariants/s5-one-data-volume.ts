@@ -1,5 +1,5 @@
-import type { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { attemptLabel, imageUidLabel, revisionLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { attemptLabel, imageUidLabel, revisionLabel } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant } from './follow.ts';
 import { rememberDone } from './in-flight.ts';
 import { dataVolumeName } from './plain-rules.ts';

@@ -3,7 +3,7 @@ import {
   imageUidLabel,
   revisionLabel,
   type VMDiskImage,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant } from './follow.ts';
 import { longestPassMs } from './pass.ts';
 import { isReadable } from './plain-policy.ts';

@@ -1,4 +1,4 @@
-import { attemptLabel, imageUidLabel, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { attemptLabel, imageUidLabel, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, Step } from './follow.ts';
 import { policiesOf } from './pass.ts';
 import { backoffMs } from './plain-rules.ts';

@@ -4,9 +4,9 @@ import {
   revisionLabel,
   type VMDiskImage,
   type VMDiskImageStatus,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, keyOf } from '../../shared/resources/resource.ts';
-import type { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { type KubernetesObject, keyOf } from '../../shared/kinds/resource.ts';
+import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Invariant, Step } from './follow.ts';
 import { beganBefore } from './pass.ts';
 import { isTrue } from './plain-rules.ts';

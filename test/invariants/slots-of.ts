@@ -1,4 +1,4 @@
-import type { Lease } from '../../shared/resources/coordination/lease.ts';
+import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { slotsAnnotation } from './plain-rules.ts';
 
 /** A slot in the Lease. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { anImporter, at, aVMDiskImage } from '../builders.ts';
 import { aHistory, aPolicy, by, download, expectBroken, expectKept, gone, granted, leaving } from './a-history.ts';
 import { check } from './check.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { at, aVMDiskImage } from '../builders.ts';
 import { aVirtualMachine } from '../machine-builders.ts';
 import {

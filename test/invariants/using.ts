@@ -1,6 +1,6 @@
-import type { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import type { State, Step } from './follow.ts';
 import { policiesOf, wasSo } from './pass.ts';
 import type { Policy } from './plain-policy.ts';

@@ -1,4 +1,4 @@
-import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
+import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 
 /** How many objects of a kind have come to a point at some time. */

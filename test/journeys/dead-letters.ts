@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { imagePublished } from '../../shared/events.ts';
-import { Event } from '../../shared/resources/core/event.ts';
-import { Trigger } from '../../shared/resources/eventing/trigger.ts';
-import { operatorNamespace as namespace } from '../../shared/rules/operator.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { Trigger } from '../../shared/kinds/eventing/trigger.ts';
+import { operatorNamespace as namespace } from '../../shared/operator.ts';
 import type { KubectlStory } from './run-locally.ts';
 import type { Warning } from './warnings.ts';
 import { type Story, until, type World } from './world.ts';

@@ -1,4 +1,4 @@
-import { Event } from '../../shared/resources/core/event.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
 import type { World } from './world.ts';
 
 /** A Kubernetes Event as far as a story looks at it. */

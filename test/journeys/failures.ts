@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import { qcow2Buffer } from '../../deploy/local/object-store/qcow2.ts';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Event } from '../../shared/resources/core/event.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/resources/resource.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { defineResource } from '../../shared/kinds/resource.ts';
 import { putImage } from './images.ts';
 import { untilWarning } from './warnings.ts';
 import { createImage, type Story, until, untilPhase, type World } from './world.ts';

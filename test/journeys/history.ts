@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Lease } from '../../shared/resources/coordination/lease.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import { Pod } from '../../shared/resources/core/pod.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/kinds/core/pod.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import type { Kube, ListOptions, WatchEvent } from '../../shared/runtime/kube.ts';
 import type { History as Evidence, Gap, Change as Recorded } from '../invariants/history.ts';
 

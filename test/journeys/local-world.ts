@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import type { DataFolder } from '../../deploy/local/data-folder.ts';
 import { startObjectStore } from '../../deploy/local/object-store/object-store.ts';
 import { type LocalCluster, startLocal } from '../../deploy/local/start.ts';
-import { defineResource } from '../../shared/resources/resource.ts';
+import { defineResource } from '../../shared/kinds/resource.ts';
 import { recordHistory } from './history.ts';
 import { expectUnbroken } from './unbroken.ts';
 import { type Story, setPolicy, type World } from './world.ts';

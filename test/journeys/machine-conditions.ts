@@ -1,6 +1,6 @@
-import { type MachineCondition, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import type { Condition } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
+import { type MachineCondition, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { Condition } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { until, type World } from './world.ts';
 
 type Where = Pick<World, 'kube' | 'namespace'>;

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { machineUidLabel, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { machineUidLabel, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { putImage } from './images.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';
 import { type Story, until, type World } from './world.ts';

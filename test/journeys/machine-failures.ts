@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import type { MachineFaultRule } from '../../deploy/local/kubevirt/faults.ts';
 import { NetworkAttachmentDefinition } from '../../deploy/local/kubevirt/kinds.ts';
-import { Event } from '../../shared/resources/core/event.ts';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
-import { KubeVirtInstance } from '../../shared/resources/kubevirt/virtual-machine-instance.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
+import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { putImage } from './images.ts';
 import { reasonOf, untilReason } from './machine-conditions.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';

@@ -3,8 +3,8 @@ import {
   requestedByLabel,
   requestedByNamespaceLabel,
   VirtualMachine,
-} from '../../shared/resources/pelotech/virtual-machine.ts';
-import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+} from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
 import { reasonOf } from './machine-conditions.ts';

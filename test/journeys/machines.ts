@@ -1,7 +1,7 @@
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { type Condition, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { ObjectReference } from '../../shared/resources/resource.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { type Condition, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { ObjectReference } from '../../shared/kinds/resource.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { until, untilGone, type World } from './world.ts';
 
 type Spec = VirtualMachine['spec'];

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { expect } from 'vitest';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { putImage } from './images.ts';
 import { untilWarning, warningsOf } from './warnings.ts';
 import { type Story, setPolicy, until, untilPhase, type World } from './world.ts';

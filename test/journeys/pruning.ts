@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { keepAnnotation } from '../../shared/rules/pruning.ts';
+import { keepAnnotation } from '../../shared/images/pruning.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { eventsAbout, untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
 import { createMachine } from './machines.ts';

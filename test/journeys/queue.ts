@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { Lease } from '../../shared/resources/coordination/lease.ts';
-import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { putImage } from './images.ts';
 import { createImage, type Story, setPolicy, until, untilPhase } from './world.ts';
 

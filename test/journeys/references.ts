@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { imageReferenceFinalizer, VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/resources/resource.ts';
+import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { defineResource } from '../../shared/kinds/resource.ts';
 import { putImage } from './images.ts';
 import { createMachine } from './machines.ts';
 import { calm, dropsAllButTimers } from './subscriptions.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { syncRequested, useRevision, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { syncRequested, useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { putImage } from './images.ts';
 import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
 

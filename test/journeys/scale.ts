@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Lease } from '../../shared/resources/coordination/lease.ts';
-import { diskImageFinalizer, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { startStandIn } from '../bench/stand-in.ts';
 import { countReached } from './count-reached.ts';
 import { queueOrder } from './turns.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { CollectedSpan, Collector } from '../otlp-collector.ts';
 import { putImage } from './images.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';

@@ -1,4 +1,4 @@
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Change } from './history.ts';
 
 /** The images in the order of the queue: by `queuedAt`, then by uid. */

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { Deployment } from '../../shared/resources/apps/deployment.ts';
-import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
-import { Namespace } from '../../shared/resources/core/namespace.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { Deployment } from '../../shared/kinds/apps/deployment.ts';
+import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { syncRequested, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { putImage } from './images.ts';
 import {
   aCluster,

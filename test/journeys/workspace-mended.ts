@@ -1,17 +1,17 @@
 import { expect } from 'vitest';
-import { Deployment } from '../../shared/resources/apps/deployment.ts';
-import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
-import { Event } from '../../shared/resources/core/event.ts';
-import { Namespace } from '../../shared/resources/core/namespace.ts';
-import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import { Service } from '../../shared/resources/core/service.ts';
-import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
-import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
-import { NetworkPolicy } from '../../shared/resources/networking/network-policy.ts';
-import { workspaceLabel } from '../../shared/resources/pelotech/workspace.ts';
-import { RoleBinding } from '../../shared/resources/rbac/role-binding.ts';
-import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
-import { subnetName } from '../../shared/rules/workspace.ts';
+import { Deployment } from '../../shared/kinds/apps/deployment.ts';
+import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import { Service } from '../../shared/kinds/core/service.ts';
+import { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
+import { Vpc } from '../../shared/kinds/kube-ovn/vpc.ts';
+import { NetworkPolicy } from '../../shared/kinds/networking/network-policy.ts';
+import { workspaceLabel } from '../../shared/kinds/pelotech/workspace.ts';
+import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../../shared/kinds/resource.ts';
+import { subnetName } from '../../shared/workspaces/workspace.ts';
 import {
   aCluster,
   changeWorkspace,

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { Deployment } from '../../shared/resources/apps/deployment.ts';
-import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
-import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
-import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
+import { Deployment } from '../../shared/kinds/apps/deployment.ts';
+import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
+import { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
+import { Vpc } from '../../shared/kinds/kube-ovn/vpc.ts';
 import { putImage } from './images.ts';
 import {
   aCluster,

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { madeForWorkspaces } from '../../shared/resources/pelotech/workspace.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { madeForWorkspaces } from '../../shared/kinds/pelotech/workspace.ts';
 import { putImage } from './images.ts';
 import type { Shown } from './proposal.ts';
 import {

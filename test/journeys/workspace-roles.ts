@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import { Job } from '../../shared/resources/batch/job.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { Job } from '../../shared/kinds/batch/job.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { putImage } from './images.ts';
 import {
   aMachine,

@@ -1,15 +1,15 @@
 import { expect } from 'vitest';
-import { Deployment } from '../../shared/resources/apps/deployment.ts';
-import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { Namespace } from '../../shared/resources/core/namespace.ts';
-import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
-import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import type { ObjectReference, Resource } from '../../shared/resources/resource.ts';
-import { subnetName } from '../../shared/rules/workspace.ts';
+import { Deployment } from '../../shared/kinds/apps/deployment.ts';
+import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
+import { Vpc } from '../../shared/kinds/kube-ovn/vpc.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import type { ObjectReference, Resource } from '../../shared/kinds/resource.ts';
+import { subnetName } from '../../shared/workspaces/workspace.ts';
 import { putImage } from './images.ts';
 import {
   aCluster,

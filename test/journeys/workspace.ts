@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { parse } from 'yaml';
-import { Deployment } from '../../shared/resources/apps/deployment.ts';
-import { NetworkAttachmentDefinition } from '../../shared/resources/cni/network-attachment-definition.ts';
-import { Namespace } from '../../shared/resources/core/namespace.ts';
-import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import { Service } from '../../shared/resources/core/service.ts';
-import { Subnet } from '../../shared/resources/kube-ovn/subnet.ts';
-import { Vpc } from '../../shared/resources/kube-ovn/vpc.ts';
-import { NetworkPolicy } from '../../shared/resources/networking/network-policy.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
+import { Deployment } from '../../shared/kinds/apps/deployment.ts';
+import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import { Service } from '../../shared/kinds/core/service.ts';
+import { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
+import { Vpc } from '../../shared/kinds/kube-ovn/vpc.ts';
+import { NetworkPolicy } from '../../shared/kinds/networking/network-policy.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { putImage } from './images.ts';
 import {
   aCluster,

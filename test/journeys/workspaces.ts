@@ -1,7 +1,7 @@
-import type { Condition } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { Workspace, type WorkspaceCondition, type WorkspacePhase } from '../../shared/resources/pelotech/workspace.ts';
-import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
+import type { Condition } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace, type WorkspaceCondition, type WorkspacePhase } from '../../shared/kinds/pelotech/workspace.ts';
+import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { templateOf } from './machines.ts';
 import { until, untilGone, type World } from './world.ts';
 

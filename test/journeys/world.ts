@@ -1,10 +1,10 @@
 import type { ObjectStore } from '../../deploy/local/object-store/object-store.ts';
 import type { LocalOptions } from '../../deploy/local/start.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { policyName } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { History } from './history.ts';
 

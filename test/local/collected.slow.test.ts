@@ -1,5 +1,5 @@
 import { afterEach, test, vi } from 'vitest';
-import { startTelemetry } from '../../shared/runtime/telemetry-sdk.ts';
+import { startTelemetry } from '../../shared/runtime/telemetry/sdk.ts';
 import { onLocalCluster } from '../journeys/local-world.ts';
 import { postWithFetch } from '../journeys/preload.ts';
 import { storyWith } from '../journeys/traces.ts';

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { Event } from '../../shared/resources/core/event.ts';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { untilEventAbout } from '../journeys/events.ts';
 import { putImage } from '../journeys/images.ts';
 import { leaked } from '../journeys/leaked.ts';

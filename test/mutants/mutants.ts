@@ -20,18 +20,18 @@ const of = (file: string, find: string, replace: string, tests: string | readonl
 
 const composeWorkspace = 'functions/compose-workspace/decide.test.ts';
 const provisionVm = 'functions/provision-vm/decide.test.ts';
-const contentDigest = 'shared/rules/content-digest.test.ts';
+const contentDigest = 'shared/images/content-digest.test.ts';
 const dataVolumeTest = 'functions/start-sync/data-volume.test.ts';
 const followSync = 'functions/follow-sync/decide.test.ts';
 const failures = 'functions/follow-sync/failure.test.ts';
 const prune = 'functions/prune/decide.test.ts';
 
 const home = 'functions/compose-workspace/home.ts';
-const digest = 'shared/rules/content-digest.ts';
+const digest = 'shared/images/content-digest.ts';
 const dataVolume = 'functions/start-sync/data-volume.ts';
 const failure = 'functions/follow-sync/failure.ts';
 const pruning = 'functions/prune/index.ts';
-const imageStatus = 'shared/rules/image-status.ts';
+const imageStatus = 'shared/images/status.ts';
 
 /** Mistakes that the tests once did not notice, or that an invariant built on the same rules cannot notice. */
 export const mutants: readonly Mutant[] = [
@@ -123,10 +123,10 @@ export const mutants: readonly Mutant[] = [
     imageStatus,
     'id: digestOf([uid, revision, fact, time])',
     'id: digestOf([uid, revision, fact])',
-    'shared/rules/image-status.test.ts',
+    'shared/images/status.test.ts',
     'a consumer of events drops the second retry of a revision as a repeat',
   ),
-  of(imageStatus, '.slice(-10)', '.slice(-3)', 'shared/rules/image-status.test.ts', 'the history has three facts'),
+  of(imageStatus, '.slice(-10)', '.slice(-3)', 'shared/images/status.test.ts', 'the history has three facts'),
   of(
     'functions/follow-sync/decide.ts',
     ' To try again set annotation pelotech.ot/sync-requested to a new value.',
@@ -142,21 +142,21 @@ export const mutants: readonly Mutant[] = [
     'a token that the API server does not authenticate is accepted',
   ),
   of(
-    'shared/rules/references.ts',
+    'shared/images/references.ts',
     '  const { deletionTimestamp, uid } = image.metadata;\n',
     '  const { deletionTimestamp, uid } = image.metadata;\n  if (uid) return false;\n',
     [prune, provisionVm],
     'a deleted image is removed while machines use it',
   ),
   of(
-    'shared/rules/backoff.ts',
+    'shared/backoff.ts',
     'Math.min(longestMs, firstMs * 2 ** Math.max(0, failures - 1))',
     '0 * (longestMs + firstMs + failures)',
     followSync,
     'a failed download is tried again at once',
   ),
   of(
-    'shared/rules/pruning.ts',
+    'shared/images/pruning.ts',
     'return sinceMs + values.pruneAfter;',
     'return sinceMs;',
     prune,

@@ -8,7 +8,7 @@ import { applyManifests } from '../../deploy/local/manifests.ts';
 import { accountManifest } from '../../deploy/local/openstack/account.ts';
 import { type OpenStack, startOpenStack } from '../../deploy/local/openstack/start-openstack.ts';
 import { type LocalCluster, startLocal } from '../../deploy/local/start.ts';
-import { KupenStackMachine } from '../../shared/resources/kupenstack/virtual-machine.ts';
+import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { hasKubectl, kubectl } from '../journeys/local-world.ts';
 import { isReady } from '../journeys/openstack/changes.ts';
 import { serveImages } from '../journeys/openstack/run.ts';

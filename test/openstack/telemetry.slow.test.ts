@@ -4,7 +4,7 @@ import { applyManifests } from '../../deploy/local/manifests.ts';
 import { accountManifest } from '../../deploy/local/openstack/account.ts';
 import { startOpenStack } from '../../deploy/local/openstack/start-openstack.ts';
 import { startLocal } from '../../deploy/local/start.ts';
-import { VirtualNetwork } from '../../shared/resources/kupenstack/virtual-network.ts';
+import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { createMachine, createNetwork, untilMachine, untilSo } from '../journeys/openstack/world.ts';
 
 test('calls to OpenStack, logins and machines by phase are in what Prometheus scrapes', async () => {

@@ -1,7 +1,7 @@
 import type { LocalCluster } from '../../deploy/local/start.ts';
-import { ClusterRole } from '../../shared/resources/rbac/cluster-role.ts';
-import { defineResource, type KubernetesObject } from '../../shared/resources/resource.ts';
-import { inWorkspaceRole, operatorNamespace } from '../../shared/rules/operator.ts';
+import { ClusterRole } from '../../shared/kinds/rbac/cluster-role.ts';
+import { defineResource, type KubernetesObject } from '../../shared/kinds/resource.ts';
+import { inWorkspaceRole, operatorNamespace } from '../../shared/operator.ts';
 import { inWords, rulesFor } from './granted.ts';
 
 const prefix = `system:serviceaccount:${operatorNamespace}:`;

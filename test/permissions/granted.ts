@@ -1,5 +1,5 @@
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import { inWorkspaceRole } from '../../shared/rules/operator.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
+import { inWorkspaceRole } from '../../shared/operator.ts';
 
 /** One thing that a ServiceAccount may do: the smallest part of a Role that can be taken away. */
 export interface Rule {

@@ -1,5 +1,5 @@
 import { accountManifest } from '../../deploy/local/openstack/account.ts';
-import { Secret } from '../../shared/resources/core/secret.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
 import { runStory, serveImages } from '../journeys/openstack/run.ts';
 import { simulated } from '../journeys/openstack/services.ts';
 import type { OpenStackStory } from '../journeys/openstack/world.ts';

@@ -1,7 +1,7 @@
 import { ApiServerSource } from '../../deploy/local/eventing/resources.ts';
 import type { LocalCluster, LocalOptions } from '../../deploy/local/start.ts';
-import { defineResource, type KubernetesObject } from '../../shared/resources/resource.ts';
-import { inWorkspaceRole, operatorNamespace } from '../../shared/rules/operator.ts';
+import { defineResource, type KubernetesObject } from '../../shared/kinds/resource.ts';
+import { inWorkspaceRole, operatorNamespace } from '../../shared/operator.ts';
 import { onLocalCluster } from '../journeys/local-world.ts';
 import type { Story } from '../journeys/world.ts';
 import { askedFor, noteUnasked, type Refusals, refusals } from './answers.ts';

@@ -13,7 +13,7 @@ import { type ObjectStore, startObjectStore } from '../../deploy/local/object-st
 import type { SnapshotFaultRule } from '../../deploy/local/snapshots/faults.ts';
 import { finalizer } from '../../deploy/local/snapshots/kinds.ts';
 import { startSnapshotter } from '../../deploy/local/snapshots/start-snapshotter.ts';
-import { defineResource, type Resource, referenceOf } from '../../shared/resources/resource.ts';
+import { defineResource, type Resource, referenceOf } from '../../shared/kinds/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { Change, Recorded } from '../replay/scenarios.ts';
 import { type Story, storiesOf } from './canonical.ts';

@@ -1,6 +1,6 @@
 import { failed } from '../../deploy/local/cdi/scripted-import.ts';
 import { importImage } from '../../deploy/local/importer/import-image.ts';
-import { defineResource, referenceOf } from '../../shared/resources/resource.ts';
+import { defineResource, referenceOf } from '../../shared/kinds/resource.ts';
 import type { Play } from './play.ts';
 import { secrets } from './store.ts';
 

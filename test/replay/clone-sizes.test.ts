@@ -4,7 +4,7 @@ import { DataVolume as CdiDataVolume, Claim, StorageClass } from '../../deploy/l
 import { bytesOf } from '../../deploy/local/cdi/quantity.ts';
 import { renderClaimSpec } from '../../deploy/local/cdi/storage-profile.ts';
 import { VolumeSnapshot } from '../../deploy/local/snapshots/kinds.ts';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { aVirtualMachine } from '../machine-builders.ts';
 import { aReadyImage, madeIn, pass } from '../provision-pass.ts';
 import { readScenario } from './scenarios.ts';

@@ -1,8 +1,8 @@
 import { mergePatch } from '../../deploy/local/api-server/patch.ts';
 import provisionVm from '../../functions/provision-vm/index.ts';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { VirtualMachine, type VirtualMachineStatus } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { imageUidLabel, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { VirtualMachine, type VirtualMachineStatus } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { at } from '../builders.ts';
 import type { Followed } from './follow.ts';
 import { decided } from './pass.ts';

@@ -1,13 +1,13 @@
 import { mergePatch } from '../../deploy/local/api-server/patch.ts';
 import followSync from '../../functions/follow-sync/index.ts';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { Pod } from '../../shared/resources/core/pod.ts';
-import { attemptLabel, VMDiskImage, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import type { Action } from '../../shared/rules/actions.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
+import type { Action } from '../../shared/actions.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Pod } from '../../shared/kinds/core/pod.ts';
+import { attemptLabel, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { policyName } from '../../shared/policy.ts';
 import { decided } from './pass.ts';
 import type { AsOf, Recording } from './recording.ts';
 

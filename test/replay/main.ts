@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { VMDiskImage, type VMDiskImageStatus } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Followed } from './follow.ts';
 import { expectedOf, replay } from './replay.ts';
 import { readScenario, scenarioNames } from './scenarios.ts';

@@ -1,5 +1,5 @@
+import type { Action } from '../../shared/actions.ts';
 import { type Batch, type FunctionDeclaration, noEvents } from '../../shared/function.ts';
-import type { Action } from '../../shared/rules/actions.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
 import { noClouds } from '../builders.ts';
 import type { AsOf, Given, Recording } from './recording.ts';

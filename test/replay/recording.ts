@@ -1,4 +1,4 @@
-import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../shared/resources/resource.ts';
+import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
 import type { Kube, ListOptions } from '../../shared/runtime/kube.ts';
 import { type Change, readScenario } from './scenarios.ts';
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { mergePatch } from '../../deploy/local/api-server/patch.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 
 /** An object as it was recorded, not parsed. */
 export type Recorded = KubernetesObject & { apiVersion: string; kind: string } & Record<string, unknown>;

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import prune from '../../functions/prune/index.ts';
 import startSync from '../../functions/start-sync/index.ts';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Lease } from '../../shared/resources/coordination/lease.ts';
-import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import { Pod } from '../../shared/resources/core/pod.ts';
+import { holdersOf, leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/kinds/core/pod.ts';
 import {
   attemptLabel,
   diskImageFinalizer,
   imageUidLabel,
   VMDiskImage,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { holdersOf, leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { decided } from './pass.ts';
 import { Recording } from './recording.ts';
 import { scenarioNames } from './scenarios.ts';

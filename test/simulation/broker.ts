@@ -1,4 +1,5 @@
 import type { StoreEvent } from '../../deploy/local/api-server/watch-log.ts';
+import { type EventAttributes, isWanted } from '../../shared/event-filter.ts';
 import {
   type Batch,
   type FunctionDeclaration,
@@ -7,9 +8,8 @@ import {
   type Subject,
   type Subscription,
 } from '../../shared/function.ts';
-import { type EventAttributes, isWanted } from '../../shared/rules/event-filter.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import type { LabelSelector } from '../../shared/rules/selectors.ts';
+import type { LabelSelector } from '../../shared/kubernetes/selectors.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import type { DomainEvent } from '../../shared/runtime/publish.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../deploy/local/api-server/objects.ts';
 import type { StoreEvent } from '../../deploy/local/api-server/watch-log.ts';
-import { imageUidLabel } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { cloneClaimed } from './cdi-clone.ts';
 import { claimed } from './cdi-import.ts';
 import { claimProtection, type Stage, Work } from './cdi-work.ts';

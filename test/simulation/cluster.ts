@@ -8,12 +8,12 @@ import { Store } from '../../deploy/local/api-server/store.ts';
 import { systemWrite } from '../../deploy/local/api-server/system-change.ts';
 import type { Clock } from '../../deploy/local/clock.ts';
 import { readManifests } from '../../deploy/local/manifests.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
-import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
-import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { policyName } from '../../shared/rules/policy.ts';
-import { leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
+import { leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';
+import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { policyName } from '../../shared/policy.ts';
 
 /** Where images and machines are. */
 export const imageNamespace = 'vmdi-farm';

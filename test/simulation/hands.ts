@@ -3,7 +3,7 @@ import { type ClusterState, timestamp } from '../../deploy/local/api-server/clus
 import { deleteObject } from '../../deploy/local/api-server/delete-object.ts';
 import type { ApiObject, Metadata } from '../../deploy/local/api-server/objects.ts';
 import { withoutFinalizer } from '../../deploy/local/api-server/system-change.ts';
-import type { ObjectReference } from '../../shared/resources/resource.ts';
+import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import type { Recorder } from './recorder.ts';
 import type { Scheduler } from './scheduler.ts';
 

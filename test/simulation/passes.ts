@@ -1,5 +1,5 @@
 import type { Batch } from '../../shared/function.ts';
-import { keyOf, type Resource } from '../../shared/resources/resource.ts';
+import { keyOf, type Resource } from '../../shared/kinds/resource.ts';
 import type { Asked, Pass } from '../invariants/history.ts';
 import { isWrite, type Request } from './requests.ts';
 

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../deploy/local/api-server/objects.ts';
 import type { Store } from '../../deploy/local/api-server/store.ts';
-import type { KubernetesObject } from '../../shared/resources/resource.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import type { Change, History, Pass } from '../invariants/history.ts';
 
 /** Who is writing at the moment, and on what grounds. */

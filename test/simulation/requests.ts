@@ -6,7 +6,7 @@ import { listObjects } from '../../deploy/local/api-server/list-objects.ts';
 import { patchObject } from '../../deploy/local/api-server/patch-object.ts';
 import { replaceObject } from '../../deploy/local/api-server/replace-object.ts';
 import { notFound, StatusError } from '../../deploy/local/api-server/status-error.ts';
-import type { KubernetesObject, ObjectReference, Resource } from '../../shared/resources/resource.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../../shared/kinds/resource.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube, ListOptions, Preconditions } from '../../shared/runtime/kube.ts';
 

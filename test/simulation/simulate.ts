@@ -2,7 +2,7 @@ import type { ClusterState } from '../../deploy/local/api-server/cluster-state.t
 import { seeded } from '../../deploy/local/seeded.ts';
 import { loadFunctions } from '../../knative/functions.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
-import { imageUidLabel, isFinished, type VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { imageUidLabel, isFinished, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { History } from '../invariants/history.ts';
 import { auditMs, Broker, sweepMs } from './broker.ts';

@@ -1,29 +1,29 @@
 import { imagePublished } from '../../shared/events.ts';
-import { DataVolume } from '../../shared/resources/cdi/data-volume.ts';
-import { Lease } from '../../shared/resources/coordination/lease.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
-import { PersistentVolumeClaim } from '../../shared/resources/core/persistent-volume-claim.ts';
-import { Pod } from '../../shared/resources/core/pod.ts';
-import { Secret } from '../../shared/resources/core/secret.ts';
-import { KubeVirtMachine } from '../../shared/resources/kubevirt/virtual-machine.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { keepAnnotation } from '../../shared/images/pruning.ts';
+import { leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/kinds/core/pod.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import {
   adoptSnapshot,
   imageUidLabel,
   syncRequested,
   VMDiskImage,
   type VMDiskImage as VMDiskImageObject,
-} from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { Workspace } from '../../shared/resources/pelotech/workspace.ts';
-import type { KubernetesObject, Resource } from '../../shared/resources/resource.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
-import { VolumeSnapshotClass } from '../../shared/resources/snapshot/volume-snapshot-class.ts';
-import { StorageClass } from '../../shared/resources/storage/storage-class.ts';
-import { dataVolumeName, snapshotName } from '../../shared/rules/names.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { parsePolicy, policyName } from '../../shared/rules/policy.ts';
-import { keepAnnotation } from '../../shared/rules/pruning.ts';
-import { leaseName, slotsAnnotation } from '../../shared/rules/slots.ts';
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';
+import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
+import { dataVolumeName, snapshotName } from '../../shared/kubernetes/names.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { parsePolicy, policyName } from '../../shared/policy.ts';
 import { ApiError, isRefusal } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { DomainEvent } from '../../shared/runtime/publish.ts';

@@ -1,6 +1,6 @@
 import type { ClusterState } from '../../deploy/local/api-server/cluster-state.ts';
 import { type Batch, type FunctionDeclaration, noEvents } from '../../shared/function.ts';
-import { VolumeSnapshot } from '../../shared/resources/snapshot/volume-snapshot.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { limitConcurrency } from '../../shared/runtime/concurrency.ts';
 import { delayedBatches } from '../../shared/runtime/delayed-batches.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
@@ -9,7 +9,7 @@ import { sharedPasses } from '../../shared/runtime/passes.ts';
 import type { DomainEvent } from '../../shared/runtime/publish.ts';
 import { republishing } from '../../shared/runtime/republish.ts';
 import { type Ports, runPass } from '../../shared/runtime/serve.ts';
-import type { Telemetry } from '../../shared/runtime/telemetry.ts';
+import type { Telemetry } from '../../shared/runtime/telemetry/telemetry.ts';
 import type { Faults } from './faults.ts';
 import { PassesOf } from './passes.ts';
 import type { Recorder } from './recorder.ts';

@@ -1,4 +1,4 @@
-import { syncRequested, VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { syncRequested, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { createImage, type Spec, until, untilGone } from '../journeys/world.ts';
 import { attempt, count, type Person, think, untilStopped, wait } from './people.ts';
 import { sources } from './sources.ts';

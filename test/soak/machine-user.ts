@@ -1,4 +1,4 @@
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { createMachine, templateOf, untilMachine } from '../journeys/machines.ts';
 import { attempt, count, type Person, think, untilStopped, wait } from './people.ts';
 

@@ -1,4 +1,4 @@
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Change } from '../journeys/history.ts';
 import type { Tally } from './people.ts';
 

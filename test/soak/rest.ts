@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Lease } from '../../shared/resources/coordination/lease.ts';
-import { VirtualMachine } from '../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/resources/pelotech/vm-disk-image.ts';
-import { keyOf } from '../../shared/resources/resource.ts';
-import { conditionOf } from '../../shared/rules/conditions.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { holdersOf, leaseName } from '../../shared/rules/slots.ts';
+import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../shared/kinds/resource.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 
 export interface Rest {

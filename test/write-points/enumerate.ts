@@ -1,6 +1,6 @@
-import { Lease } from '../../shared/resources/coordination/lease.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
-import { leaseName } from '../../shared/rules/slots.ts';
+import { leaseName } from '../../shared/images/slots.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { check, compare, describeViolation } from '../invariants/check.ts';
 import type { History } from '../invariants/history.ts';
 import { recordHistory } from '../journeys/history.ts';

@@ -5,8 +5,8 @@ import type { Handler } from '../../deploy/local/eventing/address.ts';
 import { Trigger } from '../../deploy/local/eventing/resources.ts';
 import { type Eventing, startEventing } from '../../deploy/local/eventing/start.ts';
 import { applyManifests, generatedFolders, readManifests } from '../../deploy/local/manifests.ts';
-import { pingAttributes } from '../../shared/rules/event-filter.ts';
-import { operatorNamespace } from '../../shared/rules/operator.ts';
+import { pingAttributes } from '../../shared/event-filter.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 
 /** Knative's part, played for an API server that has none of its objects. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ApiServer, startApiServer } from '../../deploy/local/api-server/api-server.ts';
 import { kubeconfigFor } from '../../deploy/local/api-server/kubeconfig.ts';
 import { realClock } from '../../deploy/local/clock.ts';
-import { ConfigMap } from '../../shared/resources/core/config-map.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
 import { type FaultProxy, startFaultProxy, type WriteFault } from './fault-proxy.ts';
 

@@ -1,6 +1,6 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, vi } from 'vitest';
-import { Secret } from '../../../shared/resources/core/secret.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
 import { clusterOf } from '../../install/connect.ts';
 import { Namespace } from '../../install/kinds.ts';
 import { applyManifests, generatedFolders, readManifests } from '../../local/manifests.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KubernetesObject } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Cluster } from '../../install/cluster.ts';
 import { type Broken, broken, keptPolicy, type Place, restorePolicy } from './broken.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Lease } from '../../../shared/resources/coordination/lease.ts';
-import { slotsAnnotation } from '../../../shared/rules/slots.ts';
+import { slotsAnnotation } from '../../../shared/images/slots.ts';
+import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { at, aVMDiskImage, start } from '../../../test/builders.ts';
 import { aKupenStackMachine, aVolume } from '../../../test/openstack-builders.ts';
 import { type AnyObject, keyOf } from '../../install/kinds.ts';

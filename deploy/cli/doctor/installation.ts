@@ -1,10 +1,10 @@
-import { Lease } from '../../../shared/resources/coordination/lease.ts';
-import type { ConfigMap } from '../../../shared/resources/core/config-map.ts';
-import type { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject, ObjectReference } from '../../../shared/resources/resource.ts';
-import { operatorNamespace } from '../../../shared/rules/operator.ts';
-import { parsePolicy } from '../../../shared/rules/policy.ts';
-import { leaseName } from '../../../shared/rules/slots.ts';
+import { leaseName } from '../../../shared/images/slots.ts';
+import { Lease } from '../../../shared/kinds/coordination/lease.ts';
+import type { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject, ObjectReference } from '../../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
 import { check } from '../../install/check.ts';
 import type { Cluster } from '../../install/cluster.ts';
 import {

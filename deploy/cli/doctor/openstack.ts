@@ -1,5 +1,5 @@
-import { keyOf } from '../../../shared/resources/resource.ts';
-import { operatorNamespace } from '../../../shared/rules/operator.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
 import { credentialsName } from '../../../shared/runtime/openstack/clouds.ts';
 import { formatSpan } from '../age.ts';
 import { formatName, type OnOpenStack } from '../subject.ts';

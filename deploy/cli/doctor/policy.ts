@@ -1,4 +1,4 @@
-import { parsePolicy } from '../../../shared/rules/policy.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
 import { describeStray, policyView } from '../policy-view.ts';
 import { makeSecret } from '../secrets.ts';
 import type { Finding } from './finding.ts';

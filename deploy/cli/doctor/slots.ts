@@ -1,8 +1,8 @@
-import { keyOf } from '../../../shared/resources/resource.ts';
-import { operatorNamespace } from '../../../shared/rules/operator.ts';
-import { parsePolicy } from '../../../shared/rules/policy.ts';
-import { grantKeys } from '../../../shared/rules/queue.ts';
-import { freeIn, holdersOf, leaseName } from '../../../shared/rules/slots.ts';
+import { grantKeys } from '../../../shared/images/queue.ts';
+import { freeIn, holdersOf, leaseName } from '../../../shared/images/slots.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
 import { formatSpan } from '../age.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';

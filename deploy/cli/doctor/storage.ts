@@ -1,4 +1,4 @@
-import { parsePolicy } from '../../../shared/rules/policy.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
 import type { AnyObject } from '../../install/kinds.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';

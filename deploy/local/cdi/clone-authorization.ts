@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type KubernetesObject, ObjectMeta, type Resource } from '../../../shared/resources/resource.ts';
+import { type KubernetesObject, ObjectMeta, type Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { admin, serviceAccountUser, type User } from '../api-server/authentication.ts';
 

@@ -1,4 +1,4 @@
-import { referenceOf } from '../../../shared/resources/resource.ts';
+import { referenceOf } from '../../../shared/kinds/resource.ts';
 import { snapshotOf, volumeCloneSourceName } from './clone-source.ts';
 import { nextForClone, type ObservedClone } from './clone-step.ts';
 import type { CdiContext } from './context.ts';

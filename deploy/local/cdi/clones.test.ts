@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { defineResource } from '../../../shared/resources/resource.ts';
+import { defineResource } from '../../../shared/kinds/resource.ts';
 import { realClock } from '../clock.ts';
 import { VolumeSnapshot } from '../snapshots/kinds.ts';
 import type { FaultRule } from './faults.ts';

@@ -1,4 +1,4 @@
-import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { annotation } from './annotation.ts';
 import { primeName } from './claims.ts';
 import { reconcileClone } from './clone-controller.ts';

@@ -1,4 +1,4 @@
-import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { annotation } from './annotation.ts';
 import { scratchName } from './claims.ts';
 import type { CdiContext } from './context.ts';

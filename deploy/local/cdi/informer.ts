@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubernetesObject, ObjectReference, Resource } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube, WatchEvent } from '../../../shared/runtime/kube.ts';
 
 /** Objects of one kind as the last list, the watch since, and our own writes show them. */

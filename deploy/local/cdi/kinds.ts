@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineResource, type ObjectOf } from '../../../shared/resources/resource.ts';
+import { defineResource, type ObjectOf } from '../../../shared/kinds/resource.ts';
 
 const Quantities = z.record(z.string(), z.union([z.string(), z.number()]).transform(String));
 

@@ -1,4 +1,4 @@
-import { type ObjectReference, referenceOf } from '../../../shared/resources/resource.ts';
+import { type ObjectReference, referenceOf } from '../../../shared/kinds/resource.ts';
 import { delay } from '../clock.ts';
 import { nextBackOff, type RestartHistory } from './back-off.ts';
 import { endOfClonePod } from './clone-pods.ts';

@@ -1,4 +1,4 @@
-import { referenceOf } from '../../../shared/resources/resource.ts';
+import { referenceOf } from '../../../shared/kinds/resource.ts';
 import { annotation } from './annotation.ts';
 import { bindsAtOnce } from './claims.ts';
 import type { CdiContext } from './context.ts';

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 
 interface Owner {
   apiVersion: string;

@@ -1,4 +1,4 @@
-import type { KubernetesObject, Resource } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import type { Informer } from './informer.ts';
 import type { startWorkQueue } from './work-queue.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Event } from '../../../shared/resources/core/event.ts';
+import { Event } from '../../../shared/kinds/core/event.ts';
 import { type Clock, realClock } from '../clock.ts';
 import type { FaultRule } from './faults.ts';
 import { Claim, DataVolume, Pod, Secret, StorageClass, VolumeImportSource } from './kinds.ts';

@@ -1,4 +1,4 @@
-import type { KubernetesObject, ObjectReference } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject, ObjectReference } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Clock } from '../clock.ts';
 import { VolumeSnapshot } from '../snapshots/kinds.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { defineResource, type KubernetesObject, type Resource } from '../../../shared/resources/resource.ts';
+import { defineResource, type KubernetesObject, type Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { type ApiServer, startApiServer } from '../api-server/api-server.ts';
 import { clientOf } from '../client.ts';

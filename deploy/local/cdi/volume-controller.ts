@@ -1,4 +1,4 @@
-import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../snapshots/kinds.ts';
 import { annotation } from './annotation.ts';
 import { bindsAtOnce, claimProtection } from './claims.ts';

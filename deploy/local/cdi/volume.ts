@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { workspaceIn } from '../../../shared/rules/workspace.ts';
+import { workspaceIn } from '../../../shared/workspaces/workspace.ts';
 import { Claim, PersistentVolume, type StorageClass } from './kinds.ts';
 import { bytesOf, quantityOf } from './quantity.ts';
 import type { CdiVariants } from './settings.ts';

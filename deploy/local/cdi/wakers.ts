@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { annotation } from './annotation.ts';
 import { referenceIn, snapshotOf } from './clone-source.ts';
 import type { CdiContext } from './context.ts';

@@ -1,4 +1,4 @@
-import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { hasStatus } from '../../../shared/runtime/errors.ts';
 import type { Clock } from '../clock.ts';
 import { keyOf } from './informer.ts';

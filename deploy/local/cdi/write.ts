@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { Event } from '../../../shared/resources/core/event.ts';
+import { Event } from '../../../shared/kinds/core/event.ts';
 import {
   type KubernetesObject,
   type ObjectReference,
   type Resource,
   referenceOf,
-} from '../../../shared/resources/resource.ts';
+} from '../../../shared/kinds/resource.ts';
 import { ApiError, hasStatus } from '../../../shared/runtime/errors.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Clock } from '../clock.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import type { Phase, VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject } from '../../../shared/resources/resource.ts';
+import type { Phase, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { qcow2Buffer } from '../object-store/qcow2.ts';
 import { seededBytes } from '../object-store/seeded-bytes.ts';
 

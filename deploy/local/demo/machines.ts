@@ -1,5 +1,5 @@
-import type { VirtualMachine } from '../../../shared/resources/pelotech/virtual-machine.ts';
-import type { KubernetesObject } from '../../../shared/resources/resource.ts';
+import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { type DemoImage, specOf, type Where } from './images.ts';
 
 /** One machine of the second act. */

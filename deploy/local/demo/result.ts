@@ -1,4 +1,4 @@
-import type { MachinePhase } from '../../../shared/resources/pelotech/virtual-machine.ts';
+import type { MachinePhase } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import type { DemoImage } from './images.ts';
 import type { DemoMachine } from './machines.ts';
 import type { Part } from './workspace.ts';

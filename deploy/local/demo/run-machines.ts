@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { requestedByLabel, VirtualMachine } from '../../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
-import type { KubernetesObject } from '../../../shared/resources/resource.ts';
+import { requestedByLabel, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { applyManifests } from '../manifests.ts';
 import type { ShownPhase } from '../terminal/phase-style.ts';
 import { heldMessage } from '../up/held-message.ts';

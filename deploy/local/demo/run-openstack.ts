@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { KupenStackMachine } from '../../../shared/resources/kupenstack/virtual-machine.ts';
-import { VirtualNetwork } from '../../../shared/resources/kupenstack/virtual-network.ts';
-import { Volume } from '../../../shared/resources/kupenstack/volume.ts';
-import type { KubernetesObject, Resource } from '../../../shared/resources/resource.ts';
+import { KupenStackMachine } from '../../../shared/kinds/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
+import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
+import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { readCloudsYaml } from '../../../shared/runtime/openstack/clouds-yaml.ts';
 import { openSession } from '../../../shared/runtime/openstack/session.ts';

@@ -1,5 +1,5 @@
-import { Deployment } from '../../../shared/resources/apps/deployment.ts';
-import { Workspace } from '../../../shared/resources/pelotech/workspace.ts';
+import { Deployment } from '../../../shared/kinds/apps/deployment.ts';
+import { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
 import { applyManifests } from '../manifests.ts';
 import type { ShownPhase } from '../terminal/phase-style.ts';
 import { labImage } from './images.ts';

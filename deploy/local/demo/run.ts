@@ -1,5 +1,5 @@
-import type { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
-import { imageNameOf } from '../../../shared/rules/names.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageNameOf } from '../../../shared/kubernetes/names.ts';
 import { applyManifests } from '../manifests.ts';
 import type { Look } from '../terminal/paint.ts';
 import type { ShownPhase } from '../terminal/phase-style.ts';

@@ -1,6 +1,6 @@
-import { ConfigMap } from '../../../shared/resources/core/config-map.ts';
-import { operatorNamespace } from '../../../shared/rules/operator.ts';
-import { policyName } from '../../../shared/rules/policy.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import { policyName } from '../../../shared/policy.ts';
 import { applyManifests } from '../manifests.ts';
 import { type ObjectStore, startObjectStore } from '../object-store/object-store.ts';
 import { type LocalCluster, startLocal } from '../start.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { VMDiskImageStatus } from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { aVMDiskImage } from '../../../test/builders.ts';
 import { isAtRest, lineOfQueued, overtakenBy, type WatchedImage, waitedMs, watchImage } from './watched-image.ts';
 

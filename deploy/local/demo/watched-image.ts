@@ -1,5 +1,5 @@
-import type { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
-import { conditionOf } from '../../../shared/rules/conditions.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 
 /** What has been seen of one image so far, by somebody who only watches it. */
 export interface WatchedImage {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { VirtualMachineStatus } from '../../../shared/resources/pelotech/virtual-machine.ts';
+import type { VirtualMachineStatus } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { aVirtualMachine, type MachineOptions } from '../../../test/machine-builders.ts';
 import { hasWaited, readyAtMs, type WatchedMachine, watchMachine } from './watched-machine.ts';
 

@@ -1,4 +1,4 @@
-import type { MachinePhase, VirtualMachine } from '../../../shared/resources/pelotech/virtual-machine.ts';
+import type { MachinePhase, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 
 /** What has been seen of one machine so far, by somebody who only watches it. */
 export interface WatchedMachine {

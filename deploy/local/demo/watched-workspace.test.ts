@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Component, Workspace } from '../../../shared/resources/pelotech/workspace.ts';
+import { type Component, Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
 import { partReadyAtMs, type WatchedWorkspace, watchWorkspace } from './watched-workspace.ts';
 
 const volume = { kind: 'Volume', name: 'data', reason: '', message: '' } as const;

@@ -1,9 +1,4 @@
-import type {
-  Component,
-  ComponentPhase,
-  Workspace,
-  WorkspacePhase,
-} from '../../../shared/resources/pelotech/workspace.ts';
+import type { Component, ComponentPhase, Workspace, WorkspacePhase } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { Part } from './workspace.ts';
 
 /** What has been seen of a workspace so far, by somebody who only watches it. */

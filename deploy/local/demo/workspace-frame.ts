@@ -1,4 +1,4 @@
-import type { Component } from '../../../shared/resources/pelotech/workspace.ts';
+import type { Component } from '../../../shared/kinds/pelotech/workspace.ts';
 import { barOf } from '../terminal/bar.ts';
 import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
 import { phaseSpan, type ShownPhase } from '../terminal/phase-style.ts';

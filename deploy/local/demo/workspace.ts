@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import type { ComponentKind, WorkspaceSpec } from '../../../shared/resources/pelotech/workspace.ts';
-import type { KubernetesObject } from '../../../shared/resources/resource.ts';
-import { namespaceOf } from '../../../shared/rules/workspace.ts';
-import { imageNamesOf } from '../../../shared/rules/workspace-images.ts';
+import type { ComponentKind, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { imageNamesOf } from '../../../shared/workspaces/images.ts';
+import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 import { documents } from '../manifests.ts';
 
 /** The lab of the third act: the one that the users' own proposal shows. */

@@ -1,5 +1,5 @@
 import { guessedPlural } from '../../../knative/plural.ts';
-import { defineResource, type KubernetesObject } from '../../../shared/resources/resource.ts';
+import { defineResource, type KubernetesObject } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { ApiServerSource } from './resources.ts';
 

@@ -1,4 +1,4 @@
-import type { KubernetesObject, Resource } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import { follow as followWith } from '../../../shared/runtime/follow.ts';
 import type { Watching } from '../../../shared/runtime/reflect.ts';
 import type { Clock } from '../clock.ts';

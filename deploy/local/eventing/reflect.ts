@@ -1,4 +1,4 @@
-import type { KubernetesObject, Resource } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import type { ListOptions, WatchEvent } from '../../../shared/runtime/kube.ts';
 import { type Reflecting, reflect as reflectWith, type Watching } from '../../../shared/runtime/reflect.ts';
 import { type Clock, delay } from '../clock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KubernetesObject } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { ApiError } from '../../../shared/runtime/errors.ts';
 import type { Kube, ListOptions, WatchEvent } from '../../../shared/runtime/kube.ts';
 import { realClock } from '../clock.ts';

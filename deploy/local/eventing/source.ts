@@ -1,5 +1,5 @@
 import { guessedPlural } from '../../../knative/plural.ts';
-import { defineResource, type KubernetesObject, type Resource } from '../../../shared/resources/resource.ts';
+import { defineResource, type KubernetesObject, type Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube, WatchEvent } from '../../../shared/runtime/kube.ts';
 import { newEvent, type Sending, send } from './adapter.ts';
 import type { Event } from './event.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { Event } from '../../../shared/resources/core/event.ts';
+import { Event } from '../../../shared/kinds/core/event.ts';
 import type { Running } from '../cdi/run-controllers.ts';
 import { type Recording, type TestCluster, testCluster } from '../cdi/test-cluster.ts';
 import { realClock } from '../clock.ts';

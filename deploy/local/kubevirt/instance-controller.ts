@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { Secret } from '../cdi/kinds.ts';
 import { isControlledBy } from '../cdi/owner.ts';
 import type { Again } from '../cdi/work-queue.ts';

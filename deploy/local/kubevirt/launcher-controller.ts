@@ -1,4 +1,4 @@
-import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { claimsOf, type Pod, Secret } from '../cdi/kinds.ts';
 import { controllerOf } from '../cdi/owner.ts';
 import { classFor, waitsForConsumer } from '../cdi/storage-profile.ts';

@@ -1,4 +1,4 @@
-import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { ApiError } from '../../../shared/runtime/errors.ts';
 import { serviceAccountUser } from '../api-server/authentication.ts';
 import { refuseClone } from '../cdi/clone-authorization.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { Event } from '../../../shared/resources/core/event.ts';
-import { defineResource } from '../../../shared/resources/resource.ts';
+import { Event } from '../../../shared/kinds/core/event.ts';
+import { defineResource } from '../../../shared/kinds/resource.ts';
 import { Claim, DataVolume, Pod, Secret } from '../cdi/kinds.ts';
 import type { Running } from '../cdi/run-controllers.ts';
 import { done, ends } from '../cdi/scripted-import.ts';

@@ -1,4 +1,4 @@
-import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { claimsOf } from '../cdi/kinds.ts';
 import { controllerOf } from '../cdi/owner.ts';
 import type { WorkQueue } from '../cdi/work-queue.ts';

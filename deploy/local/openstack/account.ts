@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { operatorNamespace } from '../../../shared/rules/operator.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
 import { credentialsName } from '../../../shared/runtime/openstack/clouds.ts';
 
 /** Who logs in, and where. */

@@ -1,4 +1,4 @@
-import { type ObjectReference, referenceOf } from '../../../shared/resources/resource.ts';
+import { type ObjectReference, referenceOf } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Again } from '../cdi/work-queue.ts';
 import { type Writer, withoutFinalizer } from '../cdi/write.ts';

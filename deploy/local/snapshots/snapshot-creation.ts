@@ -1,4 +1,4 @@
-import { keyOf } from '../../../shared/resources/resource.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
 import { Claim } from '../cdi/kinds.ts';
 import { volumeHandleOf } from '../cdi/volume.ts';
 import { withFinalizer } from '../cdi/write.ts';

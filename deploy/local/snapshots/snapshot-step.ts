@@ -1,4 +1,4 @@
-import { keyOf } from '../../../shared/resources/resource.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
 import { Claim } from '../cdi/kinds.ts';
 import { quantityOf } from '../cdi/quantity.ts';
 import { patchOf, statusOf, timestamp, type Write, withFinalizer, withoutFinalizer } from '../cdi/write.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Event } from '../../../shared/resources/core/event.ts';
+import { Event } from '../../../shared/kinds/core/event.ts';
 import { Claim } from '../cdi/kinds.ts';
 import type { Running } from '../cdi/run-controllers.ts';
 import { type Recording, type TestCluster, testCluster } from '../cdi/test-cluster.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { VirtualMachine } from '../../../shared/resources/pelotech/virtual-machine.ts';
+import { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { until } from '../../../test/journeys/world.ts';
 import { bringUp, type Up } from './bring-up.ts';
 

@@ -1,4 +1,4 @@
-import { operatorNamespace } from '../../../shared/rules/operator.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
 import { type DataFolder, openDataFolder } from '../data-folder.ts';
 import { eventRequest } from '../eventing/event.ts';
 import { pingOf } from '../eventing/ping.ts';

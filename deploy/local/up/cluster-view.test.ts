@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { aHolder, at, aVMDiskImage, type ImageOptions, start } from '../../../test/builders.ts';
 import { aVirtualMachine } from '../../../test/machine-builders.ts';
 import { clusterView, type Known } from './cluster-view.ts';

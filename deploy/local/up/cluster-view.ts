@@ -1,8 +1,8 @@
-import type { VirtualMachine } from '../../../shared/resources/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
-import { downloadShareOf } from '../../../shared/rules/download-share.ts';
-import { byPlace, placeOf } from '../../../shared/rules/queue.ts';
-import type { Holder } from '../../../shared/rules/slots.ts';
+import { downloadShareOf } from '../../../shared/images/download-share.ts';
+import { byPlace, placeOf } from '../../../shared/images/queue.ts';
+import type { Holder } from '../../../shared/images/slots.ts';
+import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { ShownPhase } from '../terminal/phase-style.ts';
 import { heldMessage } from './held-message.ts';
 

@@ -1,5 +1,5 @@
-import type { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
-import { conditionOf } from '../../../shared/rules/conditions.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 
 /** What an image that is being deleted says of who holds it; undefined where nobody does. */
 export function heldMessage({ metadata, status }: VMDiskImage): string | undefined {

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import type { KeyPair } from '../object-store/sigv4.ts';
 
 /** The Secret that lets images of a namespace read an object store, as CDI wants it. */

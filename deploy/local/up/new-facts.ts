@@ -1,6 +1,6 @@
-import type { VirtualMachine } from '../../../shared/resources/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
-import { conditionOf } from '../../../shared/rules/conditions.ts';
+import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { type Fact, nameOf } from './cluster-view.ts';
 import { heldMessage } from './held-message.ts';
 

@@ -1,8 +1,8 @@
-import { Lease } from '../../../shared/resources/coordination/lease.ts';
-import { VirtualMachine } from '../../../shared/resources/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../../shared/resources/pelotech/vm-disk-image.ts';
-import { operatorNamespace } from '../../../shared/rules/operator.ts';
-import { holdersOf, leaseName } from '../../../shared/rules/slots.ts';
+import { holdersOf, leaseName } from '../../../shared/images/slots.ts';
+import { Lease } from '../../../shared/kinds/coordination/lease.ts';
+import { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { realClock } from '../clock.ts';
 import { follow } from '../eventing/follow.ts';

@@ -1,4 +1,4 @@
-import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { isControlledBy } from '../cdi/owner.ts';
 import type { Again } from '../cdi/work-queue.ts';
 import type { WorkloadContext } from './context.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineResource, type KubernetesObject, type ObjectOf } from '../../../shared/resources/resource.ts';
+import { defineResource, type KubernetesObject, type ObjectOf } from '../../../shared/kinds/resource.ts';
 
 const Condition = z.looseObject({
   type: z.string(),

@@ -1,4 +1,4 @@
-import type { KubernetesObject, Resource } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import { Secret } from '../cdi/kinds.ts';
 import type { WorkloadContext } from './context.ts';
 import { ConfigMap, type Container, type Pod } from './kinds.ts';

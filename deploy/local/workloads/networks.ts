@@ -1,4 +1,4 @@
-import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import type { Pod } from './kinds.ts';
 
 const requested = 'k8s.v1.cni.cncf.io/networks';

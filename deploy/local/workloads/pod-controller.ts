@@ -1,4 +1,4 @@
-import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { classFor, waitsForConsumer } from '../cdi/storage-profile.ts';
 import type { Again } from '../cdi/work-queue.ts';
 import type { ObservedContainer } from './container-step.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { Event } from '../../../shared/resources/core/event.ts';
+import { Event } from '../../../shared/kinds/core/event.ts';
 import { Claim, Secret, StorageClass } from '../cdi/kinds.ts';
 import type { Running } from '../cdi/run-controllers.ts';
 import { done, ends } from '../cdi/scripted-import.ts';

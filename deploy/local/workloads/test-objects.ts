@@ -1,4 +1,4 @@
-import { defineResource } from '../../../shared/resources/resource.ts';
+import { defineResource } from '../../../shared/kinds/resource.ts';
 
 /** What the tests of this folder make in the namespace of a workspace. */
 export const namespace = 'ws-lab';

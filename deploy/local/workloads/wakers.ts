@@ -1,4 +1,4 @@
-import type { ObjectReference } from '../../../shared/resources/resource.ts';
+import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { keyOf } from '../cdi/informer.ts';
 import { controllerOf } from '../cdi/owner.ts';
 import type { WorkQueue } from '../cdi/work-queue.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
-import type { KubernetesObject } from '../../../shared/resources/resource.ts';
-import { operatorNamespace } from '../../../shared/rules/operator.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
 import { readManifests } from '../../local/manifests.ts';
 
 const file = new URL('event-policies.yaml', import.meta.url);

@@ -1,7 +1,7 @@
-import type { Workspace, WorkspaceSpec } from '../../../shared/resources/pelotech/workspace.ts';
-import { formatIp, parseCidr, parseIp } from '../../../shared/rules/ip-address.ts';
-import type { Policy } from '../../../shared/rules/policy.ts';
-import { namespaceOf } from '../../../shared/rules/workspace.ts';
+import type { Workspace, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
+import { formatIp, parseCidr, parseIp } from '../../../shared/machines/ip-address.ts';
+import type { Policy } from '../../../shared/policy.ts';
+import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 
 /**
  * The annotations by which the Pod of the n-th Job is on the control network. It has an address of its own: one that the

@@ -1,4 +1,4 @@
-import type { WorkspaceMachine } from '../../../shared/resources/pelotech/workspace.ts';
+import type { WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import { buildRolesOf } from './roles-of-machine.ts';
 
 /** Annotation of a machine: the roles its image was built with, in their order. They are not run. */

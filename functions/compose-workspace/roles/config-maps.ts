@@ -1,6 +1,6 @@
-import { ConfigMap } from '../../../shared/resources/core/config-map.ts';
-import type { Workspace, WorkspaceMachine } from '../../../shared/resources/pelotech/workspace.ts';
-import type { Policy } from '../../../shared/rules/policy.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import type { Workspace, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { Policy } from '../../../shared/policy.ts';
 import { hostsFile, hostVarsFile } from './inventory.ts';
 import { machineLabel, metadataOf } from './metadata.ts';
 import { outcomePlugin } from './outcome-plugin.ts';

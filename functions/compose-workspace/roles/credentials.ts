@@ -1,6 +1,6 @@
-import { Secret } from '../../../shared/resources/core/secret.ts';
-import type { Workspace } from '../../../shared/resources/pelotech/workspace.ts';
-import type { Policy } from '../../../shared/rules/policy.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
+import type { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { Policy } from '../../../shared/policy.ts';
 import { metadataOf } from './metadata.ts';
 
 /** The site's Secret in the operator's namespace. Its name is fixed: the function may read no other Secret there. */

@@ -1,4 +1,4 @@
-import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/resources/pelotech/workspace.ts';
+import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { buildRolesOf, deployRolesOf, type Role } from './roles-of-machine.ts';
 
 /** What Ansible would refuse or misunderstand of the roles of a workspace, each fault in a sentence; part of SpecValid. */

@@ -1,5 +1,5 @@
-import type { Workspace, WorkspaceMachine } from '../../../shared/resources/pelotech/workspace.ts';
-import type { Policy } from '../../../shared/rules/policy.ts';
+import type { Workspace, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { Policy } from '../../../shared/policy.ts';
 import { ansibleFile } from './ansible-file.ts';
 import { credentialFiles } from './credentials.ts';
 import { deployRolesOf } from './roles-of-machine.ts';

@@ -1,5 +1,5 @@
-import type { Workspace, WorkspaceMachine } from '../../../shared/resources/pelotech/workspace.ts';
-import { digestOf } from '../../../shared/rules/names.ts';
+import type { Workspace, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
+import { digestOf } from '../../../shared/kubernetes/names.ts';
 import { deployRolesOf } from './roles-of-machine.ts';
 
 /** Annotation of a workspace: a new value has all deploy roles run once more. */

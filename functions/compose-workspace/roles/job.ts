@@ -1,6 +1,6 @@
-import { Job } from '../../../shared/resources/batch/job.ts';
-import type { Workspace, WorkspaceMachine } from '../../../shared/resources/pelotech/workspace.ts';
-import type { Policy } from '../../../shared/rules/policy.ts';
+import { Job } from '../../../shared/kinds/batch/job.ts';
+import type { Workspace, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { Policy } from '../../../shared/policy.ts';
 import { attachment } from './attachment.ts';
 import { inventoryName, projectPaths } from './config-maps.ts';
 import { credentialsFolder, credentialsName } from './credentials.ts';

@@ -1,5 +1,5 @@
-import type { Workspace } from '../../../shared/resources/pelotech/workspace.ts';
-import { namespaceOf, workspaceChild } from '../../../shared/rules/workspace.ts';
+import type { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
+import { namespaceOf, workspaceChild } from '../../../shared/workspaces/workspace.ts';
 
 /** On a Job, its Pods and its ConfigMap: the machine that its roles are for. */
 export const machineLabel = 'pelotech.ot/virtual-machine';

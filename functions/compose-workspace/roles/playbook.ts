@@ -1,4 +1,4 @@
-import type { Workspace, WorkspaceMachine } from '../../../shared/resources/pelotech/workspace.ts';
+import type { Workspace, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import { ansibleFile } from './ansible-file.ts';
 import { deployRolesOf } from './roles-of-machine.ts';
 

@@ -1,5 +1,5 @@
-import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/resources/pelotech/workspace.ts';
-import type { Policy } from '../../../shared/rules/policy.ts';
+import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { Policy } from '../../../shared/policy.ts';
 import { freeAddress } from './attachment.ts';
 import { controlAddressOf } from './inventory.ts';
 import { hasRolesToRun } from './roles.ts';

@@ -1,4 +1,4 @@
-import type { WorkspaceMachine } from '../../../shared/resources/pelotech/workspace.ts';
+import type { WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 
 type Roles = NonNullable<NonNullable<WorkspaceMachine['ansible']>['roles']>;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { Secret } from '../../../shared/resources/core/secret.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
 import { allRoles, aMachine, aPolicy, aVm, aWorkspace } from '../../../test/role-builders.ts';
 import { buildRecord } from './build-record.ts';
 import { credentialsFor } from './credentials.ts';

@@ -1,5 +1,5 @@
-import type { Workspace, WorkspaceMachine, WorkspaceSpec } from '../../../shared/resources/pelotech/workspace.ts';
-import { isValid, type Policy, type PolicyKey } from '../../../shared/rules/policy.ts';
+import type { Workspace, WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
+import { isValid, type Policy, type PolicyKey } from '../../../shared/policy.ts';
 import { inventoryFor, projectFor } from './config-maps.ts';
 import { jobFor } from './job.ts';
 import { jobName } from './job-name.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Job } from '../../../shared/resources/batch/job.ts';
-import { Pod } from '../../../shared/resources/core/pod.ts';
+import { Job } from '../../../shared/kinds/batch/job.ts';
+import { Pod } from '../../../shared/kinds/core/pod.ts';
 import { parseOutcome } from './outcome.ts';
 import { standingOf } from './standing.ts';
 

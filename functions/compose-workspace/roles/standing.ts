@@ -1,5 +1,5 @@
-import type { Job } from '../../../shared/resources/batch/job.ts';
-import type { Pod } from '../../../shared/resources/core/pod.ts';
+import type { Job } from '../../../shared/kinds/batch/job.ts';
+import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import { type Outcome, parseOutcome } from './outcome.ts';
 
 /** How the roles of a machine stand, as a component of its workspace. */

@@ -1,10 +1,10 @@
 import type { Context } from '../../function.ts';
-import { ConfigMap } from '../../resources/core/config-map.ts';
-import type { KubernetesObject } from '../../resources/resource.ts';
-import type { CloudFault } from '../../rules/cloud-status.ts';
-import { operatorNamespace } from '../../rules/operator.ts';
-import { isValid, type Policy, parsePolicy, policyName } from '../../rules/policy.ts';
-import { allowedBy } from '../../rules/sources.ts';
+import { allowedBy } from '../../images/sources.ts';
+import { ConfigMap } from '../../kinds/core/config-map.ts';
+import type { KubernetesObject } from '../../kinds/resource.ts';
+import type { CloudFault } from '../../openstack/status.ts';
+import { operatorNamespace } from '../../operator.ts';
+import { isValid, type Policy, parsePolicy, policyName } from '../../policy.ts';
 import { type Cloud, isFault, refusedReading } from './clouds.ts';
 
 /**

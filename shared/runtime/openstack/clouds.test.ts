@@ -6,15 +6,15 @@ import {
   cloudsYamlOf,
   type SecretOptions,
 } from '../../../test/openstack-builders.ts';
-import { Namespace } from '../../resources/core/namespace.ts';
-import type { Secret } from '../../resources/core/secret.ts';
-import { listNetworks } from '../../resources/openstack/network.ts';
-import { assignRole, createProject, listProjects, listRoles, Project } from '../../resources/openstack/project.ts';
-import { uidTag } from '../../resources/openstack/request.ts';
-import type { CloudFault } from '../../rules/cloud-status.ts';
-import { operatorNamespace } from '../../rules/operator.ts';
+import { Namespace } from '../../kinds/core/namespace.ts';
+import type { Secret } from '../../kinds/core/secret.ts';
+import { listNetworks } from '../../kinds/openstack/network.ts';
+import { assignRole, createProject, listProjects, listRoles, Project } from '../../kinds/openstack/project.ts';
+import { uidTag } from '../../kinds/openstack/request.ts';
+import type { CloudFault } from '../../openstack/status.ts';
+import { operatorNamespace } from '../../operator.ts';
 import type { Kube } from '../kube.ts';
-import { telemetryOf } from '../telemetry.ts';
+import { telemetryOf } from '../telemetry/telemetry.ts';
 import { type Cloud, isFault, openStackClients } from './clouds.ts';
 
 const { clock, openStack } = await steppedOpenStack();

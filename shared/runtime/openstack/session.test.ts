@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import type { OpenStackRequest, OpenStackService } from '../../resources/openstack/request.ts';
+import type { OpenStackRequest, OpenStackService } from '../../kinds/openstack/request.ts';
 import type { CloudConfig } from './clouds-yaml.ts';
 import { openSession, openStackTimeoutMs, Unreachable } from './session.ts';
 

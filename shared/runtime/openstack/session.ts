@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { OpenStackRequest, OpenStackService } from '../../resources/openstack/request.ts';
+import type { OpenStackRequest, OpenStackService } from '../../kinds/openstack/request.ts';
 import type { CloudConfig } from './clouds-yaml.ts';
 import { OpenStackError } from './open-stack-error.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { anAccount, byHand, steppedOpenStack } from '../../../test/openstack-alone.ts';
 import { type Account, cloudsYamlOf } from '../../../test/openstack-builders.ts';
 import { keptSpans, type ReadableSpan } from '../../../test/spans.ts';
-import { telemetryOf } from '../telemetry.ts';
+import { telemetryOf } from '../telemetry/telemetry.ts';
 import { readCloudsYaml } from './clouds-yaml.ts';
 import { openSession } from './session.ts';
 import { watchedCalls } from './watched-calls.ts';

@@ -1,5 +1,5 @@
 import { SpanStatusCode, trace } from '@opentelemetry/api';
-import type { Telemetry } from '../telemetry.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Call, SessionPorts } from './session.ts';
 
 /** Counts each call to OpenStack, and makes it a span by which OpenStack's operators find the request in their own logs. */

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { optionsOf, UsageError } from '../../../deploy/local/terminal/arguments.ts';
 import { endWithReader, lookOf } from '../../../deploy/local/terminal/output.ts';
-import { Lease } from '../../../shared/resources/coordination/lease.ts';
-import { operatorNamespace } from '../../../shared/rules/operator.ts';
-import { defaultGracePeriodMs, leaseName } from '../../../shared/rules/slots.ts';
+import { defaultGracePeriodMs, leaseName } from '../../../shared/images/slots.ts';
+import { Lease } from '../../../shared/kinds/coordination/lease.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
 import { added, writesSoFar } from '../../cluster/audit.ts';
 import { applyText, install, type Overlay, prepare, removeFunctions } from '../../cluster/installation.ts';
 import { kubectlOrFail } from '../../cluster/kubectl.ts';

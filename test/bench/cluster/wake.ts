@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as z from 'zod';
-import { Pod } from '../../../shared/resources/core/pod.ts';
-import { defineResource } from '../../../shared/resources/resource.ts';
+import { Pod } from '../../../shared/kinds/core/pod.ts';
+import { defineResource } from '../../../shared/kinds/resource.ts';
 import { applyText, imageUnderTest } from '../../cluster/installation.ts';
 import { kubectlOrFail } from '../../cluster/kubectl.ts';
 import { adminClient } from '../../cluster/world.ts';

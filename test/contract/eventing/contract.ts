@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { KubernetesObject, Resource } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import { type DeliveryCase, deliveryCases } from './delivery-cases.ts';
 import {
   behaveAsCasesSay,

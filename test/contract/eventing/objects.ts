@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineResource, type KubernetesObject, type Resource } from '../../../shared/resources/resource.ts';
+import { defineResource, type KubernetesObject, type Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 
 const Status = z.looseObject({

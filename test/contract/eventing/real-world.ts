@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { KubeConfig } from '@kubernetes/client-node';
 import * as z from 'zod';
-import { defineResource } from '../../../shared/resources/resource.ts';
+import { defineResource } from '../../../shared/kinds/resource.ts';
 import { type Kube, kubeClient } from '../../../shared/runtime/kube.ts';
 import { portForward } from '../../cluster/kubectl.ts';
 import { startFunctions } from './functions-under-test.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyManifests } from '../../../deploy/local/manifests.ts';
-import type { KubernetesObject } from '../../../shared/resources/resource.ts';
-import { defineResource } from '../../../shared/resources/resource.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { defineResource } from '../../../shared/kinds/resource.ts';
 import { comparable } from './event.ts';
 import type { Call } from './functions-under-test.ts';
 import { ApiServerSource, PingSource } from './objects.ts';

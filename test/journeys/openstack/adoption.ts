@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { KupenStackMachine } from '../../../shared/resources/kupenstack/virtual-machine.ts';
-import { VirtualNetwork } from '../../../shared/resources/kupenstack/virtual-network.ts';
-import { Volume } from '../../../shared/resources/kupenstack/volume.ts';
-import { Flavor, listFlavors } from '../../../shared/resources/openstack/flavor.ts';
-import { uidKey, uidTag } from '../../../shared/resources/openstack/request.ts';
+import { KupenStackMachine } from '../../../shared/kinds/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
+import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
+import { Flavor, listFlavors } from '../../../shared/kinds/openstack/flavor.ts';
+import { uidKey, uidTag } from '../../../shared/kinds/openstack/request.ts';
 import type { Session } from '../../../shared/runtime/openstack/session.ts';
 import { isReady, runningMachine } from './changes.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { KupenStackMachine } from '../../../shared/resources/kupenstack/virtual-machine.ts';
-import { Volume } from '../../../shared/resources/kupenstack/volume.ts';
+import { KupenStackMachine } from '../../../shared/kinds/kupenstack/virtual-machine.ts';
+import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
 import {
   changeMachine,
   contentOf,

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { accountManifest } from '../../../deploy/local/openstack/account.ts';
 import { type LocalCluster, startLocal } from '../../../deploy/local/start.ts';
-import { Namespace } from '../../../shared/resources/core/namespace.ts';
-import { Secret } from '../../../shared/resources/core/secret.ts';
-import { KupenStackMachine } from '../../../shared/resources/kupenstack/virtual-machine.ts';
-import { VirtualNetwork } from '../../../shared/resources/kupenstack/virtual-network.ts';
-import { Volume } from '../../../shared/resources/kupenstack/volume.ts';
+import { Namespace } from '../../../shared/kinds/core/namespace.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
+import { KupenStackMachine } from '../../../shared/kinds/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
+import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
 import { setPolicy } from '../world.ts';
 import { isReady } from './changes.ts';
 import { publicKey } from './machines-life.ts';

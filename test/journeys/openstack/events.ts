@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { Event } from '../../../shared/resources/core/event.ts';
-import { VirtualNetwork } from '../../../shared/resources/kupenstack/virtual-network.ts';
-import { Volume } from '../../../shared/resources/kupenstack/volume.ts';
+import { Event } from '../../../shared/kinds/core/event.ts';
+import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
+import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
 import {
   createMachine,
   createNetwork,

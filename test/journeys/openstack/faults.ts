@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import { Namespace } from '../../../shared/resources/core/namespace.ts';
-import { KupenStackMachine } from '../../../shared/resources/kupenstack/virtual-machine.ts';
-import { VirtualNetwork } from '../../../shared/resources/kupenstack/virtual-network.ts';
-import { Volume } from '../../../shared/resources/kupenstack/volume.ts';
-import { listProjects, Project } from '../../../shared/resources/openstack/project.ts';
-import { uidTag } from '../../../shared/resources/openstack/request.ts';
+import { Namespace } from '../../../shared/kinds/core/namespace.ts';
+import { KupenStackMachine } from '../../../shared/kinds/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
+import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
+import { listProjects, Project } from '../../../shared/kinds/openstack/project.ts';
+import { uidTag } from '../../../shared/kinds/openstack/request.ts';
 import type { Session } from '../../../shared/runtime/openstack/session.ts';
 import { isReady, runningMachine } from './changes.ts';
 import {

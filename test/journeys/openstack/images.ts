@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { Volume } from '../../../shared/resources/kupenstack/volume.ts';
+import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
 import { isReady } from './changes.ts';
 import {
   contentOf,

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { KupenStackMachine } from '../../../shared/resources/kupenstack/virtual-machine.ts';
-import { VirtualNetwork } from '../../../shared/resources/kupenstack/virtual-network.ts';
-import { Volume } from '../../../shared/resources/kupenstack/volume.ts';
-import { keyPairName } from '../../../shared/resources/openstack/key-pair.ts';
+import { KupenStackMachine } from '../../../shared/kinds/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
+import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
+import { keyPairName } from '../../../shared/kinds/openstack/key-pair.ts';
 import {
   changeMachine,
   contentOf,

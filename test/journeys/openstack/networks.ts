@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { Namespace } from '../../../shared/resources/core/namespace.ts';
-import { VirtualNetwork } from '../../../shared/resources/kupenstack/virtual-network.ts';
-import { listSubnets, Subnet } from '../../../shared/resources/openstack/network.ts';
+import { Namespace } from '../../../shared/kinds/core/namespace.ts';
+import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
+import { listSubnets, Subnet } from '../../../shared/kinds/openstack/network.ts';
 import { leaveNothing } from './run.ts';
 import { contentOf, createNetwork, isPhase, newNamespace, type OpenStackStory, projectOf, untilSo } from './world.ts';
 

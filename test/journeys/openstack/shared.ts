@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import { accountManifest } from '../../../deploy/local/openstack/account.ts';
-import { Secret } from '../../../shared/resources/core/secret.ts';
-import { KupenStackMachine } from '../../../shared/resources/kupenstack/virtual-machine.ts';
-import { VirtualNetwork } from '../../../shared/resources/kupenstack/virtual-network.ts';
-import { Volume } from '../../../shared/resources/kupenstack/volume.ts';
-import { operatorNamespace } from '../../../shared/rules/operator.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
+import { KupenStackMachine } from '../../../shared/kinds/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
+import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
 import { credentialsName } from '../../../shared/runtime/openstack/clouds.ts';
 import { setPolicy } from '../world.ts';
 import { isReady } from './changes.ts';

@@ -1,0 +1,150 @@
+import type { OpenStackRequest } from './kinds/openstack/request.ts';
+import type { ObjectReference, Resource } from './kinds/resource.ts';
+
+/** The object as it was observed: enough to write to it only if it has not changed since. */
+export interface Observed {
+  metadata: ObjectReference & { uid: string; resourceVersion: string };
+}
+
+/** Ties what is done to the one trace of an image's revision. */
+export interface TraceOfImage {
+  uid: string;
+  revision: number;
+  /** Where the image stood when it was observed. */
+  phase?: string;
+}
+
+/**
+ * Ties what is done to the one trace of a machine's life. Say the image with it as soon as there is one: each span is then
+ * linked with the trace of that image's revision, which is how one gets from a machine to the sync it waited for.
+ */
+export interface TraceOfMachine {
+  machine: {
+    uid: string;
+    /** Where the machine stood when it was observed. */
+    phase?: string;
+  };
+  image?: TraceOfImage;
+}
+
+/**
+ * Ties what is done to the one trace of a workspace's life. Say the images and machines that are there with it: each span is
+ * then linked with their traces, which is how one gets from a workspace to what any part of it waits for.
+ */
+export interface TraceOfWorkspace {
+  workspace: {
+    uid: string;
+    /** Where the workspace stood when it was observed. */
+    phase?: string;
+  };
+  images: readonly TraceOfImage[];
+  machines: readonly TraceOfMachine['machine'][];
+}
+
+/** Where something stood when it was observed; what is done for it is in the one trace of its life. */
+interface Life {
+  uid: string;
+  phase?: string;
+}
+
+/** Ties what is done to the one trace of a network's life on OpenStack. */
+export interface TraceOfNetwork {
+  network: Life;
+}
+
+/** Ties what is done to the one trace of a volume's life on OpenStack. */
+export interface TraceOfVolume {
+  volume: Life;
+}
+
+/**
+ * Which trace an action is part of; `traceOf`, `traceOfMachine`, `traceOfWorkspace` and `traceOnCloud` make it of what was observed.
+ */
+export type TraceOf = TraceOfImage | TraceOfMachine | TraceOfWorkspace | TraceOfNetwork | TraceOfVolume;
+
+/** What a decision can ask for, as plain data; the shell performs them in order. */
+export type Action = { trace?: TraceOf } & (
+  | {
+      /**
+       * POST. An existing object of that name counts as created if `owner` is in its owner references or labels. With `independent` a
+       * refusal does not block the creation of others of the same kind: they do not depend on one another.
+       */
+      do: 'create';
+      resource: Resource;
+      object: { metadata: ObjectReference & Record<string, unknown> } & Record<string, unknown>;
+      owner?: string;
+      independent?: true;
+    }
+  /**
+   * PUT of an object as read before and changed: refused when somebody wrote in between. Of an object with an `owner` it is
+   * taken down that the API server refuses it for what it is; of any other that is an error.
+   */
+  | {
+      do: 'replace';
+      resource: Resource;
+      object: { metadata: Observed['metadata'] & Record<string, unknown> } & Record<string, unknown>;
+      owner?: string;
+      independent?: true;
+    }
+  /** Merge patch of metadata, refused when somebody wrote in between. */
+  | { do: 'patchMetadata'; resource: Resource; of: Observed; metadata: Readonly<Record<string, unknown>> }
+  /** Merge patch of the status, refused when somebody wrote in between; null removes a field. */
+  | { do: 'patchStatus'; resource: Resource; of: Observed; status: Readonly<Record<string, unknown>> }
+  /** Server-side apply under the function's name; by `force` only what is this function's alone, whoever edited it. */
+  | {
+      do: 'apply';
+      resource: Resource;
+      object: { metadata: ObjectReference & Record<string, unknown> } & Record<string, unknown>;
+      subresource?: 'status';
+      force?: boolean;
+    }
+  /** DELETE of that very object (uid); with `unchanged` only as it was observed. */
+  | { do: 'delete'; resource: Resource; of: Observed; unchanged?: boolean }
+  /** A Kubernetes Event; the same `once` about the same object is recorded one time. */
+  | {
+      do: 'recordEvent';
+      about: Observed & { apiVersion: string; kind: string };
+      type: 'Normal' | 'Warning';
+      reason: string;
+      message: string;
+      once: string;
+    }
+  /** A domain event for whoever listens; consumers drop a repeated id. Of an object in `about` it is repeated only while that exists. */
+  | {
+      do: 'publish';
+      type: string;
+      id: string;
+      subject: string;
+      data: Readonly<Record<string, unknown>>;
+      about?: { metadata: ObjectReference & { uid: string } };
+    }
+  /** A point of a metric of shared/runtime/telemetry/metrics.ts; of seconds that began at `since` a span of the trace, too. */
+  | { do: 'measure'; metric: string; value: number; attributes?: Readonly<Record<string, string>>; since?: string }
+  /**
+   * Observes and decides again in this pass, also for this object: what was observed may have been out of date by the
+   * time of the write.
+   */
+  | { do: 'requeue'; about: { apiVersion: string; kind: string; metadata: ObjectReference } }
+  /**
+   * A request to the OpenStack of the namespace of `of`; what it makes is found by the next look in this same pass. What
+   * OpenStack refuses is taken down among the refusals, by `callKey`, and holds up none but what follows for the same object.
+   */
+  | {
+      do: 'call';
+      of: Observed & { apiVersion: string; kind: string };
+      request: OpenStackRequest;
+    }
+  /**
+   * Runs this function for this object after that time: only a hint, which is forgotten with the process, about what sends no
+   * events of its own.
+   */
+  | {
+      do: 'requeueAfter';
+      about: { apiVersion: string; kind: string; metadata: ObjectReference };
+      afterMs: number;
+    }
+  /** Has the Broker deliver the same event again: something must end first that sends no event of its own. */
+  | { do: 'redeliver'; because: string }
+);
+
+export type Publish = Extract<Action, { do: 'publish' }>;

@@ -1,0 +1,52 @@
+import type { Subscription } from './function.ts';
+import { operatorNamespace } from './operator.ts';
+import { workspacePrefix } from './workspaces/workspace.ts';
+
+/** The attributes of a CloudEvent; a cluster-scoped object's `namespace` is empty. */
+export type EventAttributes = Readonly<Record<string, unknown>>;
+
+/** The events that a subscription accepts, as a filter of a Knative Trigger (`spec.filters`). */
+export type EventFilter =
+  | { exact: Record<string, string> }
+  | { prefix: Record<string, string> }
+  | { not: EventFilter }
+  | { all: EventFilter[] };
+
+/**
+ * The filters of a subscription: an event passes if any of them matches. The Trigger is generated from them and the function evaluates
+ * them, so that both accept the same events. They contain no labels: an event carries none.
+ */
+export function filtersOf(subscription: Subscription): EventFilter[] {
+  const exacts = attributesOf(subscription).map((exact) => ({ exact }));
+  if (subscription.on !== 'changed' || subscription.namespace === undefined) return exacts;
+  const inside = { prefix: { [subscription.resource.namespaced ? 'namespace' : 'name']: workspacePrefix } };
+  return exacts.map((exact) => ({ all: [exact, subscription.namespace === 'workspace' ? inside : { not: inside }] }));
+}
+
+/** True if a function with these subscriptions needs the event. */
+export const isWanted = (on: readonly Subscription[], event: EventAttributes) =>
+  on.some((subscription) => filtersOf(subscription).some((filter) => passes(filter, event)));
+
+/** The attributes that identify the events of a timer. */
+export const pingAttributes = (timer: 'sweep' | 'audit') => ({
+  type: 'dev.knative.sources.ping',
+  source: `/apis/v1/namespaces/${operatorNamespace}/pingsources/${timer}`,
+});
+
+function attributesOf(subscription: Subscription): Record<string, string>[] {
+  // No Trigger delivers dead letters.
+  if (subscription.on === 'deadLetter') return [];
+  if (subscription.on === 'event') return [{ type: subscription.type }];
+  if (subscription.on !== 'changed') return [pingAttributes(subscription.on)];
+  const { apiVersion, kind } = subscription.resource;
+  const changed = { apiversion: apiVersion, kind, ...(subscription.name ? { name: subscription.name } : {}) };
+  return subscription.verbs?.map((verb) => ({ ...changed, type: `dev.knative.apiserver.ref.${verb}` })) ?? [changed];
+}
+
+function passes(filter: EventFilter, event: EventAttributes): boolean {
+  if ('exact' in filter) return Object.entries(filter.exact).every(([name, value]) => event[name] === value);
+  if ('prefix' in filter)
+    return Object.entries(filter.prefix).every(([name, value]) => String(event[name] ?? '').startsWith(value));
+  if ('not' in filter) return !passes(filter.not, event);
+  return filter.all.every((one) => passes(one, event));
+}

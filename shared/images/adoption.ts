@@ -1,0 +1,11 @@
+import { adoptSnapshot, type VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
+
+const longestName = 253;
+
+/** The VolumeSnapshot that the image is to take over in place of a download, as its annotation names it. */
+export const adopteeOf = ({ metadata }: VMDiskImage): string | undefined =>
+  metadata.annotations?.[adoptSnapshot]?.trim().slice(0, longestName) || undefined;
+
+/** The revision of the image is no download: it waits for the VolumeSnapshot that it takes over. */
+export const isAdopting = ({ status }: VMDiskImage) =>
+  status?.phase === 'Snapshotting' && status.adoption !== undefined && status.adoption.revision === status.revision;

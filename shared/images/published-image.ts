@@ -1,0 +1,80 @@
+import type { ImagePublished } from '../events.ts';
+import { diskImageFinalizer, publishedContent } from '../kinds/pelotech/vm-disk-image.ts';
+import { digestOf, isLabelValue } from '../kubernetes/names.ts';
+import { operatorNamespace } from '../operator.ts';
+import { isValid, type Policy } from '../policy.ts';
+
+/** When the newest publication that was taken happened; an older one that comes late changes nothing. */
+export const publishedAt = 'pelotech.ot/published-at';
+
+/** Where a published image belongs: the namespace it names, or the policy's first. */
+export const namespaceFor = ({ namespace }: ImagePublished, policy: Policy) =>
+  namespace ?? policy.values.imageNamespaces[0] ?? operatorNamespace;
+
+/** The image that a publication asks for, to be applied under the name `preload`, whoever brings it. */
+export function publishedImage(
+  published: ImagePublished,
+  policy: Policy,
+  { id, source, time }: { id: string; source: string; time?: string | undefined },
+) {
+  const { values } = policy;
+  const { name, version, sourceType, diskSize, checksum, digest } = published;
+  return {
+    metadata: {
+      name,
+      namespace: namespaceFor(published, policy),
+      finalizers: [diskImageFinalizer],
+      annotations: {
+        [publishedContent]: digest ?? digestOf([source, id]),
+        ...(time ? { [publishedAt]: time } : {}),
+      },
+      labels: {
+        'app.kubernetes.io/created-by': 'preload',
+        ...(isLabelValue(version) ? { 'app.kubernetes.io/version': version } : {}),
+      },
+    },
+    spec: {
+      name,
+      url: urlOf(published, policy),
+      sourceType: sourceType ?? 's3',
+      storageClass: values.imageStorageClass,
+      snapshotClass: values.imageSnapshotClass,
+      diskSize: diskSize ?? values.imageDiskSize,
+      // Only S3 gets the policy's Secret: elsewhere it would be sent to whoever owns the url.
+      ...(values.imageSecretRef && (sourceType ?? 's3') === 's3' ? { secretRef: values.imageSecretRef } : {}),
+      ...(checksum ? { checksum } : {}),
+    },
+  };
+}
+
+const urlOf = ({ url, name, version = '' }: ImagePublished, { values }: Policy) =>
+  url ?? values.imageUrlTemplate?.replaceAll('{name}', name).replaceAll('{version}', version);
+
+/** What the policy or the publication lacks for an image to be made. */
+export function publicationFault(published: ImagePublished, policy: Policy): string | undefined {
+  const { values } = policy;
+  const keys = [
+    'imageNamespaces',
+    'imageStorageClass',
+    'imageSnapshotClass',
+    'imageSecretRef',
+    'imageDiskSize',
+    'imageUrlTemplate',
+  ] as const;
+  const broken = keys.find((key) => !isValid(policy, key));
+  if (broken) return `expected the policy's ${broken} to parse`;
+  const namespace = namespaceFor(published, policy);
+  if (!values.imageNamespaces.includes(namespace)) {
+    return `expected a namespace of the policy's imageNamespaces (${values.imageNamespaces.join(', ')}), found ${namespace}`;
+  }
+  const lacks = (['imageStorageClass', 'imageSnapshotClass'] as const).find((key) => values[key] === undefined);
+  if (lacks) return `expected the policy to name ${lacks}, found none`;
+  if (!published.diskSize && !values.imageDiskSize)
+    return 'expected diskSize in the event or imageDiskSize in the policy, found neither';
+  if (!published.url && !values.imageUrlTemplate)
+    return 'expected url in the event or imageUrlTemplate in the policy, found neither';
+  if (!published.url && values.imageUrlTemplate?.includes('{version}') && !published.version) {
+    return "expected version in the event (the policy's imageUrlTemplate asks for it), found none";
+  }
+  return undefined;
+}

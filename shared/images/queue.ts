@@ -1,0 +1,24 @@
+import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
+import type { PolicyKey } from '../policy.ts';
+
+/** Of two images in the queue the one that waited longest comes first; the uid settles a draw the same way everywhere. */
+export const byPlace = (a: { queuedAt: string; uid: string }, b: { queuedAt: string; uid: string }) =>
+  a.queuedAt.localeCompare(b.queuedAt) || a.uid.localeCompare(b.uid);
+
+/** The image waits for a slot, and is not being deleted. */
+export const isQueued = ({ metadata, status }: VMDiskImage) =>
+  status?.phase === 'Queued' && !metadata.deletionTimestamp;
+
+/** Where a queued image stands in the line. */
+export const placeOf = ({ metadata, status }: VMDiskImage) => ({ uid: metadata.uid, queuedAt: status?.queuedAt ?? '' });
+
+/** Keys of the policy without which no slot is granted to anybody. */
+export const grantKeys = [
+  'concurrency',
+  'retryLimit',
+  'retryBackoffDuration',
+  'maxRetryBackoffDuration',
+  'startTimeout',
+  'syncTimeout',
+  'allowedSources',
+] as const satisfies readonly PolicyKey[];

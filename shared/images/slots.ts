@@ -1,0 +1,52 @@
+import * as z from 'zod';
+import type { Lease } from '../kinds/coordination/lease.ts';
+
+/** The Lease that holds the sync slots of the whole cluster; start-sync alone writes it. */
+export const leaseName = 'sync-slots';
+export const slotsAnnotation = 'pelotech.ot/slots';
+
+/** After the Lease was lost nothing is granted for this long: a pass under way may still be about to start a sync. */
+export const defaultGracePeriodMs = 10_000;
+
+export const Holder = z.object({
+  uid: z.string().min(1),
+  /** namespace/name, for users; empty if the Lease has no room for it. */
+  image: z.string(),
+  revision: z.number().int().nonnegative(),
+  attempt: z.number().int().positive(),
+  since: z.string(),
+});
+export type Holder = z.infer<typeof Holder>;
+
+const Holders = z.array(Holder).max(2000);
+
+/** Who holds a slot; undefined where the Lease is missing or says nothing that can be read. */
+export function holdersOf(lease: Lease | undefined): Holder[] | undefined {
+  const text = lease?.metadata.annotations?.[slotsAnnotation];
+  if (text === undefined) return undefined;
+  try {
+    const parsed = Holders.safeParse(JSON.parse(text));
+    if (!parsed.success) return undefined;
+    const uids = new Set(parsed.data.map(({ uid }) => uid));
+    return uids.size === parsed.data.length ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The API server refuses an object with more than 256 KiB of annotations. The rest is room for the annotations of others. */
+const mostBytes = 240 * 1024;
+
+/** The holders as the Lease stores them. If not all names fit, the last ones are left out: the uid identifies a holder. */
+export function formatHolders(holders: readonly Holder[]): string {
+  let room = mostBytes - JSON.stringify(holders.map((holder) => ({ ...holder, image: '' }))).length;
+  return JSON.stringify(
+    holders.map((holder) => {
+      room -= holder.image.length;
+      return room < 0 ? { ...holder, image: '' } : holder;
+    }),
+  );
+}
+
+/** How many may still be let in; fewer than none is none: nobody is turned out when the limit is lowered. */
+export const freeIn = (holders: readonly Holder[], concurrency: number) => Math.max(0, concurrency - holders.length);

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { aVMDiskImage, start } from '../../test/builders.ts';
+import type { Action } from '../actions.ts';
+import { imageFactsBy, tellable, transition } from './status.ts';
+
+test('a message of any length fits the schema, in status, condition and history', () => {
+  const snapshot = { name: 's', revision: 1 };
+  const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 2, snapshot } });
+  const [patch] = transition(image, { to: 'Failed', reason: 'ImportFailed', message: 'x'.repeat(9000), nowMs: start });
+  const status = (patch as unknown as { status: { message: string; conditions: { message: string }[] } }).status;
+  expect(status.message.length).toBeLessThanOrEqual(4096);
+  expect(status.conditions[0]?.message.length).toBeLessThanOrEqual(4096);
+});
+
+test('a signed URL in CDI’s words is told without its signature', () => {
+  const words = 'Get "https://h/b/k?X-Amz-Signature=abc&x=1": dial tcp: refused';
+  expect(tellable(words)).toBe('Get "https://h/b/k": dial tcp: refused');
+});
+
+test('a condition that stays True says of what', () => {
+  const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 2, snapshot: { name: 's', revision: 1 } } });
+  const [patch] = transition(image, { to: 'Retrying', reason: 'ImportFailed', message: 'cut off.', nowMs: start });
+  expect(patch).toMatchObject({
+    status: { conditions: [{ status: 'True', message: 'The snapshot of revision 1 is usable. cut off.' }] },
+  });
+});
+
+test('its history keeps the last ten facts', () => {
+  const history = Array.from({ length: 10 }, (_, index) => ({ time: '', fact: 'Syncing', message: `${index}` }));
+  const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 1, history } });
+  const [patch] = transition(image, { to: 'Retrying', reason: 'ImportFailed', message: 'last', nowMs: start });
+  const { status } = patch as unknown as { status: { history: { message: string }[] } };
+  expect(status.history.map(({ message }) => message)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', 'last']);
+});
+
+test('each transition is an event of its own, and a repeat of one is not', () => {
+  const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 1 } });
+  const idAt = (nowMs: number) => {
+    const actions = transition(image, { to: 'Retrying', reason: 'ImportFailed', message: 'cut off.', nowMs });
+    return actions.find((action) => action.do === 'publish')?.id;
+  };
+  expect(idAt(start)).toMatch(/./);
+  expect(idAt(start)).toBe(idAt(start));
+  expect(idAt(start + 60_000)).not.toBe(idAt(start));
+});
+
+test('the events of an image are rebuilt from its history, each by the function that published it', () => {
+  const steps = ['Queued', 'Syncing', 'Retrying', 'Queued', 'Syncing', 'Snapshotting', 'Succeeded'] as const;
+  let image = aVMDiskImage();
+  const published: Action[] = [];
+  for (const [index, to] of steps.entries()) {
+    const actions = transition(image, { to, reason: `Reason${index}`, message: 'why', nowMs: start + index * 1000 });
+    const status = actions.flatMap((action) => (action.do === 'patchStatus' ? [action.status] : []));
+    image = { ...image, status: Object.assign({ ...image.status }, ...status) };
+    published.push(...actions.filter((action) => action.do === 'publish'));
+  }
+  const withoutObject = (actions: readonly Action[]) => actions.map((action) => ({ ...action, about: undefined }));
+  const by = (name: string) => withoutObject(imageFactsBy(name).of(image));
+  const isOfFollowSync = (action: Action) => action.do === 'publish' && /retrying|succeeded/.test(action.type);
+  expect(by('follow-sync')).toEqual(withoutObject(published.filter(isOfFollowSync)));
+  expect(by('start-sync')).toEqual(withoutObject(published.filter((action) => !isOfFollowSync(action))));
+  expect(published).toHaveLength(6);
+});
+
+test('an entry of a history without a revision, as earlier releases wrote it, is no event', () => {
+  const history = [{ time: '2026-01-01T00:00:00Z', fact: 'Queued', message: 'why' }];
+  expect(imageFactsBy('start-sync').of(aVMDiskImage({ status: { phase: 'Queued', history } }))).toEqual([]);
+});

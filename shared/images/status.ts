@@ -1,0 +1,184 @@
+import type { Action, Publish, TraceOfImage } from '../actions.ts';
+import type { Facts } from '../function.ts';
+import { type Phase, transitions, VMDiskImage, type VMDiskImageStatus } from '../kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../kinds/resource.ts';
+import { conditionOf, withCondition } from '../kubernetes/conditions.ts';
+import { digestOf } from '../kubernetes/names.ts';
+import { toTime } from '../kubernetes/time.ts';
+import { withoutQuery } from './sources.ts';
+
+/** The facts that others may wire their own Triggers to. */
+export const diskImageFact = (fact: string) => `ot.pelotech.disk-image.${fact}.v1`;
+
+const factOf: Partial<Record<Phase, string>> = {
+  Queued: 'queued',
+  Syncing: 'syncing',
+  Retrying: 'retrying',
+  Succeeded: 'succeeded',
+  Failed: 'failed',
+};
+
+export const traceOf = (image: VMDiskImage, revision = image.status?.revision ?? 1): TraceOfImage => ({
+  uid: image.metadata.uid,
+  revision,
+  ...(image.status?.phase ? { phase: image.status.phase } : {}),
+});
+
+export interface Transition {
+  to: Phase;
+  /** One word, the same in condition, Event and metric. */
+  reason: string;
+  message: string;
+  nowMs: number;
+  /** Other fields that this transition's owner writes with it; null removes one. */
+  fields?: { [K in keyof VMDiskImageStatus]?: VMDiskImageStatus[K] | null };
+}
+
+/** Makes one transition of an image: status first, then the Kubernetes Event and the domain event that tell of it. */
+export function transition(
+  image: VMDiskImage,
+  { to, reason, message: words, nowMs, fields = {} }: Transition,
+): Action[] {
+  const message = tellable(words);
+  const now = toTime(nowMs);
+  const before = image.status ?? {};
+  const revision = fields.revision ?? before.revision ?? 1;
+  const snapshot = fields.snapshot === undefined ? before.snapshot : fields.snapshot;
+  const observedGeneration = image.metadata.generation;
+  let conditions = withReady(image, { to, snapshot: snapshot ?? undefined, reason, message, now });
+  if (to === 'Succeeded' && conditionOf(conditions, 'SnapshotLost')) {
+    const found = { type: 'SnapshotLost', status: 'False' as const, reason, message, observedGeneration };
+    conditions = withCondition(conditions, found, now);
+  }
+  const status = {
+    ...fields,
+    phase: to,
+    message,
+    conditions,
+    observedGeneration,
+    history: [...(before.history ?? []), { time: now, fact: to, revision, reason, message }].slice(-10),
+  };
+  const trace = traceOf(image, revision);
+  return [
+    { do: 'patchStatus', resource: VMDiskImage, of: image, status, trace },
+    ...(to === 'Queued' || to === 'Snapshotting'
+      ? []
+      : [recordEvent(image, to === 'Failed' || to === 'Retrying', reason, message, `${revision}/${now}`)]),
+    ...told(image, { time: now, fact: to, revision, reason, message }),
+  ];
+}
+
+type Entry = NonNullable<VMDiskImageStatus['history']>[number];
+
+/** The domain event of an entry of the history, if its phase has one. An entry of an earlier release lacks some of the data. */
+const told = (image: VMDiskImage, { time, fact: phase, revision, reason, message }: Entry): Publish[] => {
+  const fact = factOf[phase as Phase];
+  if (fact === undefined || revision === undefined || reason === undefined) return [];
+  return [{ ...publish(image, fact, revision, time, { phase, reason, message }), about: image }];
+};
+
+/** The facts of an image that this function published, as the image's history has them. */
+export const imageFactsBy = (name: string): Facts<VMDiskImage> => ({
+  resource: VMDiskImage,
+  of: (image) => {
+    const history = image.status?.history ?? [];
+    return history
+      .filter(({ fact }, index) => isTransitionBy(name, history[index - 1]?.fact ?? '', fact))
+      .flatMap((entry) => told(image, entry));
+  },
+});
+
+const isTransitionBy = (name: string, before: string, after: string) =>
+  transitions.some(({ from, to, by }) => from === before && to === after && by === name);
+
+/** Reports why a phase lasts, in message, Ready and an Event. Does nothing if the status reports it already. */
+export function reportWhy(
+  image: VMDiskImage,
+  { reason, message: words, nowMs }: Pick<Transition, 'reason' | 'message' | 'nowMs'>,
+  type: 'Warning' | 'Normal' = 'Warning',
+): Action[] {
+  const { phase = 'Queued', message: said, snapshot, conditions: before, revision } = image.status ?? {};
+  const message = tellable(words);
+  if (said === message && conditionOf(before, 'Ready')?.reason === reason) return [];
+  const now = toTime(nowMs);
+  const conditions = withReady(image, { to: phase, snapshot, reason, message, now });
+  const status = { message, conditions, observedGeneration: image.metadata.generation };
+  return [
+    { do: 'patchStatus', resource: VMDiskImage, of: image, status, trace: traceOf(image) },
+    recordEvent(image, type === 'Warning', reason, message, `${revision ?? 0}/${now}`),
+  ];
+}
+
+/** The conditions with Ready as it is in that phase: true as long as the last snapshot is usable. */
+function withReady(
+  image: VMDiskImage,
+  {
+    to,
+    snapshot,
+    reason,
+    message,
+    now,
+  }: {
+    to: string;
+    snapshot: VMDiskImageStatus['snapshot'];
+    reason: string;
+    message: string;
+    now: string;
+  },
+) {
+  const before = image.status?.conditions;
+  const lost = conditionOf(before, 'SnapshotLost')?.status === 'True' && to !== 'Succeeded';
+  const ready = snapshot && !lost;
+  const said =
+    ready && to !== 'Succeeded' ? `The snapshot of revision ${snapshot.revision} is usable. ${message}` : message;
+  const observedGeneration = image.metadata.generation;
+  return withCondition(
+    before,
+    { type: 'Ready', status: ready ? 'True' : 'False', reason, message: said, observedGeneration },
+    now,
+  );
+}
+
+/** A message that may go into status, Events and domain events: signed URLs without their signature, and not over-long. */
+export function tellable(message: string): string {
+  const clean = message.replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s"'?#]*)[?#][^\s"']*/gi, '$1');
+  return clean.length > longestMessage ? `${clean.slice(0, longestMessage - 1)}…` : clean;
+}
+
+/** The schema takes 4096 characters; the condition's message may have a sentence before it. */
+const longestMessage = 4000;
+
+/** A Kubernetes Event about an image or a machine. */
+export const recordEvent = (
+  about: KubernetesObject,
+  warning: boolean,
+  reason: string,
+  message: string,
+  once: string,
+): Action => ({
+  do: 'recordEvent',
+  about,
+  type: warning ? 'Warning' : 'Normal',
+  reason,
+  message,
+  once,
+});
+
+/** A domain event about an image; its id is the same however often it is told. */
+export function publish(
+  image: VMDiskImage,
+  fact: string,
+  revision: number,
+  time: string,
+  data: Record<string, unknown>,
+): Publish {
+  const { uid, namespace, name } = image.metadata;
+  return {
+    do: 'publish',
+    type: diskImageFact(fact),
+    id: digestOf([uid, revision, fact, time]),
+    subject: `${namespace}/${name}`,
+    data: { namespace, name, uid, revision, time, url: withoutQuery(image.spec.url), ...data },
+    trace: { uid, revision },
+  };
+}

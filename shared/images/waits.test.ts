@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { aHolder, at, aVMDiskImage } from '../../test/builders.ts';
+import type { VMDiskImageStatus } from '../kinds/pelotech/vm-disk-image.ts';
+import { parsePolicy } from '../policy.ts';
+import { failureReasons } from './failure-reasons.ts';
+import { failedFor, idleSince, waitOf } from './waits.ts';
+
+const policyOf = (data: Record<string, string> = {}) => parsePolicy({ data });
+const one = aHolder(aVMDiskImage());
+const importer = { uid: 'pod-1', scratch: false };
+const moved = (seconds: number) => [{ time: at(seconds), fact: 'Any', message: '' }];
+const queued: VMDiskImageStatus = { phase: 'Queued', queuedAt: at(7), history: moved(3) };
+
+describe('an image on its way waits for', () => {
+  test.each<[string, VMDiskImageStatus | undefined, Record<string, string>, string, number]>([
+    ['the first look', undefined, {}, 'Unseen', 0],
+    ['a policy that parses', queued, { retryLimit: 'many' }, 'InvalidPolicy', 7],
+    ['a slot, whatever a key says that no slot depends on', queued, { prune: 'Maybe' }, 'SlotFree', 7],
+    ['the end of a pause', queued, { concurrency: '0' }, 'Paused', 7],
+    ['a slot that another holds', queued, { concurrency: '1' }, 'SlotsTaken', 7],
+    ['the next attempt', { phase: 'Retrying', history: moved(3) }, {}, 'Backoff', 3],
+    ['its importer', { phase: 'Syncing', startedAt: at(5) }, {}, 'Importer', 5],
+    ['its download', { phase: 'Syncing', startedAt: at(5), importer }, {}, 'Download', 5],
+    ['its snapshot', { phase: 'Snapshotting', history: moved(9) }, {}, 'Snapshot', 9],
+    [
+      'a snapshot to adopt',
+      { phase: 'Snapshotting', revision: 1, adoption: { snapshot: 'golden', revision: 1 }, history: moved(9) },
+      {},
+      'Adoption',
+      9,
+    ],
+  ])('%s', (_, status, data, reason, since) => {
+    const image = aVMDiskImage(status ? { status } : {});
+    const found = waitOf(image, { policy: policyOf(data), holders: [one] });
+    expect({ reason: found?.reason, sinceMs: Date.parse(found?.since ?? '') }).toEqual({
+      reason,
+      sinceMs: Date.parse(at(since)),
+    });
+  });
+  test('what the Lease cannot say while it cannot be read', () => {
+    const image = aVMDiskImage({ status: queued });
+    expect(waitOf(image, { policy: policyOf(), holders: undefined })?.reason).toBe('SlotsUnknown');
+  });
+  test.each(['Succeeded', 'Failed'] as const)('nothing once it has %s', (phase) => {
+    expect(waitOf(aVMDiskImage({ status: { phase } }), { policy: policyOf(), holders: [] })).toBeUndefined();
+  });
+  test('nothing while it is deleted', () => {
+    const image = aVMDiskImage({ deleted: true, status: queued });
+    expect(waitOf(image, { policy: policyOf(), holders: [] })).toBeUndefined();
+  });
+});
+
+test.each([...failureReasons, 'Other'])('an image that failed by %s is counted there', (reason) => {
+  const ready = { type: 'Ready', status: 'False' as const, reason, message: '', lastTransitionTime: at(0) };
+  expect(failedFor(aVMDiskImage({ status: { phase: 'Failed', conditions: [ready] } }))).toBe(reason);
+});
+
+describe('a slot', () => {
+  const holder = { ...one, since: at(10) };
+  const of = (status: VMDiskImageStatus) => idleSince(holder, aVMDiskImage({ status }));
+  test('is idle since it was given, until its download moves', () => {
+    expect(idleSince(holder, undefined)).toEqual({ since: at(10), isTold: true });
+    expect(of({ phase: 'Syncing' })).toEqual({ since: at(10), isTold: true });
+    expect(of({ progress: '5%', importer, progressAt: at(60) })).toEqual({ since: at(60), isTold: true });
+  });
+  test('is not idle by what an attempt before it did', () => {
+    expect(of({ phase: 'Syncing', progressAt: at(5) }).since).toBe(at(10));
+  });
+  test('is idle since the download was done, where it is still held', () => {
+    expect(of({ phase: 'Snapshotting', progressAt: at(60), snapshottingAt: at(70) }).since).toBe(at(70));
+  });
+  test('tells nothing where CDI knows no share', () => {
+    expect(of({ progress: 'N/A', importer, progressAt: at(60) }).isTold).toBe(false);
+    expect(of({ importer, progressAt: at(60) }).isTold).toBe(false);
+  });
+});

@@ -1,0 +1,70 @@
+import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../kubernetes/conditions.ts';
+import { isValid, type Policy } from '../policy.ts';
+import { isAdopting } from './adoption.ts';
+import { type FailureReason, failureReasons } from './failure-reasons.ts';
+import { grantKeys } from './queue.ts';
+import { freeIn, type Holder } from './slots.ts';
+
+/** What an image that is not there yet may wait for, in the order of its life. */
+export const waitReasons = [
+  'Unseen',
+  'InvalidPolicy',
+  'Paused',
+  'SlotsUnknown',
+  'SlotFree',
+  'SlotsTaken',
+  'Backoff',
+  'Importer',
+  'Download',
+  'Snapshot',
+  'Adoption',
+] as const;
+export type WaitReason = (typeof waitReasons)[number];
+
+/** What slots depend on; without holders the Lease does not say. */
+export interface Slots {
+  policy: Policy;
+  holders: readonly Holder[] | undefined;
+}
+
+/** What an image waits for, and since when; undefined for one at rest or on its way out. */
+export function waitOf(image: VMDiskImage, slots: Slots): { reason: WaitReason; since: string } | undefined {
+  const { metadata, status } = image;
+  if (metadata.deletionTimestamp) return undefined;
+  const movedAt = status?.history?.at(-1)?.time ?? metadata.creationTimestamp;
+  switch (status?.phase) {
+    case undefined:
+      return { reason: 'Unseen', since: metadata.creationTimestamp };
+    case 'Queued':
+      return { reason: queuedFor(slots), since: status.queuedAt ?? movedAt };
+    case 'Retrying':
+      return { reason: 'Backoff', since: movedAt };
+    case 'Syncing':
+      return { reason: status.importer ? 'Download' : 'Importer', since: status.startedAt ?? movedAt };
+    case 'Snapshotting':
+      return { reason: isAdopting(image) ? 'Adoption' : 'Snapshot', since: movedAt };
+    default:
+      return undefined;
+  }
+}
+
+function queuedFor({ policy, holders }: Slots): WaitReason {
+  if (!isValid(policy, ...grantKeys)) return 'InvalidPolicy';
+  if (policy.values.concurrency === 0) return 'Paused';
+  if (!holders) return 'SlotsUnknown';
+  return freeIn(holders, policy.values.concurrency) > 0 ? 'SlotFree' : 'SlotsTaken';
+}
+
+/** Why an image has Failed, as one of a closed set of words. */
+export function failedFor({ status }: VMDiskImage): FailureReason | 'Other' {
+  const said = conditionOf(status?.conditions, 'Ready')?.reason;
+  return failureReasons.find((reason) => reason === said) ?? 'Other';
+}
+
+/** Since when a slot shows no progress, and whether its image tells any: CDI knows no share of some downloads. */
+export function idleSince(holder: Holder, image: VMDiskImage | undefined): { since: string; isTold: boolean } {
+  const { progressAt = '', snapshottingAt = '', progress = 'N/A', importer } = image?.status ?? {};
+  const since = [holder.since, progressAt, snapshottingAt].sort().at(-1) ?? holder.since;
+  return { since, isTold: !importer || progress !== 'N/A' };
+}

@@ -1,0 +1,145 @@
+import type { Action, Observed } from '../actions.ts';
+import { recordEvent, tellable } from '../images/status.ts';
+import type { OpenStackRequest } from '../kinds/openstack/request.ts';
+import type { Condition } from '../kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject, Resource } from '../kinds/resource.ts';
+import { conditionOf, withCondition } from '../kubernetes/conditions.ts';
+import { changesOf } from '../kubernetes/status-changes.ts';
+import { toTime } from '../kubernetes/time.ts';
+import { callKey } from './call-key.ts';
+import { traced } from './trace.ts';
+
+/** Why there is no OpenStack for a namespace, in one word and a sentence. */
+export interface CloudFault {
+  reason:
+    | 'CredentialsMissing'
+    | 'CredentialsInvalid'
+    | 'CredentialsUnguarded'
+    | 'CredentialsRefused'
+    | 'EndpointNotAllowed'
+    | 'ProjectRefused'
+    | 'ProjectMissing'
+    | 'Unreachable';
+  message: string;
+}
+
+/** A condition as it should be; since when it is so is found out by comparing. */
+export interface Finding {
+  type: string;
+  status: Condition['status'];
+  /** One word, the same in condition, Event and status. */
+  reason: string;
+  message: string;
+}
+
+export const isSo = (type: string, reason: string, message: string): Finding => ({
+  type,
+  status: 'True',
+  reason,
+  message,
+});
+export const isNotSo = (type: string, reason: string, message: string): Finding => ({
+  type,
+  status: 'False',
+  reason,
+  message,
+});
+
+/** The condition about the way to OpenStack, which every kind has. */
+export const cloudReady = isSo('CloudReady', 'Reached', 'OpenStack answers.');
+export const cloudNotReady = ({ reason, message }: CloudFault): Finding => isNotSo('CloudReady', reason, message);
+
+/** How an object on OpenStack stands, as one look at everything says. */
+export interface CloudStanding {
+  phase: string;
+  isReady: boolean;
+  reason: string;
+  message: string;
+  /** All conditions but Ready, which sums up. */
+  findings: readonly Finding[];
+  /** The other fields of the status; undefined where there is nothing to say. */
+  fields: Readonly<Record<string, unknown>>;
+}
+
+type Standing = KubernetesObject & {
+  status?: { phase?: string | undefined; conditions?: Condition[] | undefined } | undefined;
+};
+
+/** Ready of the spec as it was written last. */
+export const isReady = ({
+  metadata,
+  status,
+}: Standing & { status?: { observedGeneration?: number | undefined } | undefined }) =>
+  status?.observedGeneration === metadata.generation && conditionOf(status.conditions, 'Ready')?.status === 'True';
+
+/** Writes how an object stands where its status says otherwise, with an Event where it is Ready or Failed anew. */
+export function standOnCloud(
+  resource: Resource,
+  object: Standing,
+  { phase, isReady, reason, message: words, findings, fields }: CloudStanding,
+  { nowMs }: { nowMs: number },
+): Action[] {
+  const before = object.status ?? {};
+  const now = toTime(nowMs);
+  const message = tellable(words);
+  const observedGeneration = object.metadata.generation;
+  const ready: Finding = { type: 'Ready', status: isReady ? 'True' : 'False', reason, message };
+  const kept = new Set([...findings, ready].map(({ type }) => type));
+  const conditions = [...findings, ready].reduce<Condition[]>(
+    (list, finding) => withCondition(list, { ...finding, message: tellable(finding.message), observedGeneration }, now),
+    (before.conditions ?? []).filter(({ type }) => kept.has(type)),
+  );
+  const changed = changesOf(before, { ...fields, phase, message, conditions, observedGeneration });
+  if (Object.keys(changed).length === 0) return [];
+  const said = conditionOf(before.conditions, 'Ready');
+  const isNews =
+    phase === 'Failed' ? before.phase !== 'Failed' || said?.reason !== reason : isReady && said?.status !== 'True';
+  return [
+    traced(object, { do: 'patchStatus', resource, of: object, status: changed }),
+    ...(isNews ? [recordEvent(object, phase === 'Failed', reason, message, `${observedGeneration}/${now}`)] : []),
+  ];
+}
+
+/** How an object stands whose OpenStack cannot be reached; what runs there goes on. */
+export const standWithout = (fault: CloudFault, isKnown: boolean, fields: CloudStanding['fields']): CloudStanding => ({
+  phase: isKnown ? 'Unknown' : 'Pending',
+  isReady: false,
+  ...fault,
+  findings: [cloudNotReady(fault)],
+  fields,
+});
+
+/** A fault that goes by itself in a moment, and of which no event tells. */
+export const requeueAfterFault = (fault: CloudFault, about: KubernetesObject): Action[] =>
+  fault.reason === 'CredentialsUnguarded' ? [{ do: 'requeueAfter', about, afterMs: 500 }] : [];
+
+/** What was refused in the tries of this pass before, by `callKey`. */
+export type Refusals = ReadonlyMap<string, string>;
+
+/** What a request was refused with, as one word and OpenStack's own sentence. */
+export interface Refused {
+  reason: string;
+  message: string;
+}
+
+/** Undefined where nothing of the kind was refused in this pass. */
+export function refusalOf(refusals: Refusals, of: Observed, request: OpenStackRequest): Refused | undefined {
+  const words = refusals.get(callKey(of, request));
+  if (words === undefined) return undefined;
+  const [reason = '', ...rest] = words.split(': ');
+  return { reason, message: rest.join(': ') };
+}
+
+/** The first of the requests that was refused; it is not asked for again in this pass. */
+export const firstRefusal = (refusals: Refusals, of: Observed, requests: readonly OpenStackRequest[]) =>
+  requests.map((request) => refusalOf(refusals, of, request)).find((refused) => refused !== undefined);
+
+/** Those requests that were not refused in this pass, as actions. */
+export const callsFor = (
+  of: Observed & { apiVersion: string; kind: string },
+  requests: readonly OpenStackRequest[],
+  refusals: Refusals,
+): Action[] =>
+  requests
+    .filter((request) => refusalOf(refusals, of, request) === undefined)
+    .map((request) => traced(of, { do: 'call', of, request }));

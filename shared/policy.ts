@@ -1,0 +1,140 @@
+import type { ConfigMap } from './kinds/core/config-map.ts';
+import { diskQuantity } from './kinds/pelotech/vm-disk-image.ts';
+import { formatDuration, parseDurationMs } from './kubernetes/duration.ts';
+
+/** Where the policy is: read at each decision, so that an edit counts at once. */
+export const policyName = 'sync-operator-policy';
+
+interface Key<T> {
+  default: T;
+  expected: string;
+  /** The value, or undefined where the text says none. */
+  parse(text: string): T | undefined;
+}
+
+const key = <T>(fallback: T, expected: string, parse: (text: string) => T | undefined): Key<T> => ({
+  default: fallback,
+  expected,
+  parse,
+});
+
+const wholeNumber = (fallback: number, most: number) =>
+  key(fallback, `a whole number from 0 to ${most}`, (text) =>
+    /^\d{1,7}$/.test(text) && Number(text) <= most ? Number(text) : undefined,
+  );
+const duration = (fallback: string) =>
+  key(parseDurationMs(fallback) ?? 0, 'a duration such as "90s", "5m" or "1h30m"', parseDurationMs);
+const oneOf = <T extends string>(fallback: T, values: readonly T[]) =>
+  key<T>(fallback, values.join(', '), (text) => values.find((value) => value === text));
+const words = (fallback: readonly string[], expected: string) =>
+  key<readonly string[]>(fallback, expected, (text) => {
+    const found = text.split(/[\s,]+/).filter(Boolean);
+    return found.length > 0 ? found : undefined;
+  });
+const optional = (expected: string, pattern: RegExp) =>
+  key<string | undefined>(undefined, expected, (text) => (pattern.test(text) ? text : undefined));
+const named = (fallback: string, expected: string, pattern: RegExp) =>
+  key(fallback, expected, (text) => (pattern.test(text) ? text : undefined));
+const yesOrNo = (fallback: boolean) =>
+  key<boolean>(fallback, 'true or false', (text) => ({ true: true, false: false })[text]);
+const objectName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
+/** What Kubernetes lets any container add by its Baseline standard (Pod Security Standards). */
+const baselineCapabilities = [
+  ...['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'MKNOD', 'NET_BIND_SERVICE', 'SETFCAP'],
+  ...['SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT'],
+];
+
+/** The keys of the policy with their defaults; a key that is not there has its default. */
+const keys = {
+  concurrency: wholeNumber(4, 1000),
+  retryLimit: wholeNumber(2, 100),
+  retryBackoffDuration: duration('5m'),
+  maxRetryBackoffDuration: duration('1h'),
+  startTimeout: duration('15m'),
+  syncTimeout: duration('4h'),
+  snapshotTimeout: duration('2h'),
+  keepRevisions: key(2, 'a whole number from 1 to 20', (text) =>
+    /^([1-9]|1\d|20)$/.test(text) ? Number(text) : undefined,
+  ),
+  prune: oneOf('Never', ['Never', 'DryRun', 'WhenUnreferenced']),
+  pruneAfter: duration('168h'),
+  retainSourceVolume: yesOrNo(false),
+  allowedSources: words(['*'], 'URL globs, one a line'),
+  imageNamespaces: words(['vmdi-farm'], 'names of namespaces, one a line'),
+  imageUrlTemplate: optional('a URL with {name} and {version}', /^[a-z][a-z0-9+.-]*:\/\/\S+$/),
+  imageStorageClass: optional('the name of a StorageClass', objectName),
+  imageSnapshotClass: optional('the name of a VolumeSnapshotClass', objectName),
+  imageSecretRef: optional('the name of a Secret', objectName),
+  imageDiskSize: optional('a size such as 24Gi', new RegExp(diskQuantity)),
+  ignoreOnDeploy: oneOf('Halt', ['Halt', 'Skip', 'Start']),
+  networkProvider: oneOf('kube-ovn', ['kube-ovn', 'bridge']),
+  hostPorts: oneOf('honor', ['honor', 'ignore']),
+  containerCapabilities: words(
+    [...baselineCapabilities, 'NET_ADMIN', 'NET_RAW'],
+    'capabilities of Linux, one a line, or *',
+  ),
+  machineFailedAfter: duration('5m'),
+  machineUnschedulableAfter: duration('15m'),
+  openstackEndpoints: words(['*'], 'URL globs, one a line'),
+  serverRecoverAfter: duration('5m'),
+  unreachableHostRecoverAfter: key<number | undefined>(undefined, 'a duration such as "10m"', parseDurationMs),
+  ansible: oneOf('Run', ['Run', 'External']),
+  ansibleRunnerImage: optional(
+    'an image of ansible-runner such as registry.example/ansible-runner:1.0',
+    /^[a-z0-9][\w.:@/-]{0,500}$/i,
+  ),
+  ansibleRolesConfigMap: optional('the name of a ConfigMap', objectName),
+  ansibleControlNetwork: named('control-net', 'the name of a network of workspaces', objectName),
+  ansibleUser: optional('a login such as ops', /^[^\s:]{1,64}$/),
+  ansibleCredentials: yesOrNo(false),
+  ansibleTimeout: duration('1h'),
+} as const;
+
+type Keys = typeof keys;
+export type PolicyKey = keyof Keys;
+type Value<K extends PolicyKey> = Keys[K] extends Key<infer T> ? T : never;
+
+export const policyKeys = Object.keys(keys) as readonly PolicyKey[];
+
+/** What holds where the key is not there, as one would write it; empty for none. */
+export function describeDefault(name: PolicyKey): string {
+  const { default: value, parse } = keys[name];
+  if (value === undefined) return '';
+  if (parse === parseDurationMs) return formatDuration(value as number);
+  return Array.isArray(value) ? value.join(' ') : String(value);
+}
+
+/** A key of the policy that does not parse: what was expected and what was found. */
+export interface PolicyFault {
+  key: PolicyKey;
+  expected: string;
+  found: string;
+}
+
+/** The policy as it stands. A key that does not parse is among the faults: nothing that depends on it starts anew. */
+export interface Policy {
+  values: { [K in PolicyKey]: Value<K> };
+  faults: readonly PolicyFault[];
+}
+
+/** Reads the policy; a ConfigMap that is not there means the defaults. */
+export function parsePolicy(configMap: Pick<ConfigMap, 'data'> | undefined): Policy {
+  const faults: PolicyFault[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, { default: fallback, expected, parse }] of Object.entries(keys) as [PolicyKey, Key<unknown>][]) {
+    const text = configMap?.data?.[name]?.trim();
+    const value = text === undefined ? fallback : parse(text);
+    values[name] = value ?? fallback;
+    if (text !== undefined && value === undefined) faults.push({ key: name, expected, found: text.slice(0, 100) });
+  }
+  return { values: values as Policy['values'], faults };
+}
+
+/** True where all of these keys parsed. */
+export const isValid = (policy: Policy, ...names: readonly PolicyKey[]) =>
+  !policy.faults.some((fault) => names.includes(fault.key));
+
+/** "concurrency: expected a whole number from 0 to 1000, found "many"" */
+export const describeFault = ({ key: name, expected, found }: PolicyFault) =>
+  `${name}: expected ${expected}, found ${JSON.stringify(found)}`;

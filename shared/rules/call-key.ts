@@ -1,7 +1,0 @@
-import type { OpenStackRequest } from '../resources/openstack/request.ts';
-
-/** How a refused request to OpenStack is named among the refusals of a pass. */
-export const callKey = (
-  { metadata }: { metadata: { uid: string } },
-  { operation, about = '' }: Pick<OpenStackRequest, 'operation' | 'about'>,
-) => `${metadata.uid} ${operation} ${about}`;

@@ -1,0 +1,189 @@
+import { metrics as api, type BatchObservableResult, type ObservableGauge } from '@opentelemetry/api';
+import { isDue } from '../../images/pruning.ts';
+import { machinesOf, referencesAmong } from '../../images/references.ts';
+import { freeIn, holdersOf, leaseName } from '../../images/slots.ts';
+import { Lease } from '../../kinds/coordination/lease.ts';
+import { ConfigMap } from '../../kinds/core/config-map.ts';
+import { machinePhases, VirtualMachine } from '../../kinds/pelotech/virtual-machine.ts';
+import { unreferenced, VMDiskImage } from '../../kinds/pelotech/vm-disk-image.ts';
+import { componentPhases, Workspace, workspacePhases } from '../../kinds/pelotech/workspace.ts';
+import type { KubernetesObject, Resource } from '../../kinds/resource.ts';
+import { operatorNamespace } from '../../operator.ts';
+import { isValid, type Policy, parsePolicy, policyName } from '../../policy.ts';
+import type { Kube, ListOptions } from '../kube.ts';
+import { countIn, point, unseen } from './gauge-points.ts';
+import { countImages, type Images, imagePoints } from './image-gauges.ts';
+import { metricOf, metrics } from './metrics.ts';
+import { scope } from './telemetry.ts';
+
+type Reader = Pick<Kube, 'get' | 'pages'>;
+
+/** What a scrape found in the API; undefined is what could not be read. */
+interface State {
+  policy: Policy | undefined;
+  lease: Lease | undefined;
+  images: Images | undefined;
+  /** Those that nobody uses, as far as their status knows. */
+  unused: readonly VMDiskImage[] | undefined;
+  machines: Machines | undefined;
+  workspaces: Workspaces | undefined;
+}
+
+/** What the workspaces come to. */
+interface Workspaces {
+  byPhase: ReadonlyMap<string, number>;
+  componentsByPhase: ReadonlyMap<string, number>;
+}
+
+/** What the machines come to. */
+interface Machines {
+  byPhase: ReadonlyMap<string, number>;
+  /** How many machines use each image that any uses; undefined where the policy that says which count is not known. */
+  references: readonly number[] | undefined;
+}
+
+/** A scrape waits this long for the API server: Prometheus gives up after 10 s and would lose all other metrics too. */
+const defaultTimeoutMs = 5000;
+
+/**
+ * Computes the state gauges from the API at each scrape, which one always-on function does for all; the returned
+ * function ends it. What cannot be read is absent from that scrape and harms no other metric. Start the SDK first.
+ */
+export function observeState(kube: Reader, { timeoutMs = defaultTimeoutMs, now = Date.now } = {}): () => void {
+  const meter = api.getMeter(scope);
+  const gauges = new Map<string, ObservableGauge>();
+  for (const { name, kind, unit, description } of metrics) {
+    // That one is of another process (server-gauges.ts).
+    if (kind === 'observableGauge' && name !== 'ot.servers')
+      gauges.set(name, meter.createObservableGauge(name, { unit, description }));
+  }
+  const observe = async (result: BatchObservableResult) => {
+    const state = await readState(kube, timeoutMs);
+    for (const { metric, value, attributes } of [
+      ...imagePoints(state.images, now()),
+      ...slotPoints(state),
+      ...usePoints(state, now()),
+      ...workspacePoints(state),
+    ]) {
+      const gauge = gauges.get(metric);
+      if (gauge) result.observe(gauge, value, attributes);
+    }
+  };
+  meter.addBatchObservableCallback(observe, [...gauges.values()]);
+  return () => meter.removeBatchObservableCallback(observe, [...gauges.values()]);
+}
+
+/** Reports the bytes that `bytesSent` counts since its beginning, exact, where somebody can count them. */
+export function observeDownloads(bytesSent: () => number): () => void {
+  const { name, unit, description } = metricOf('ot.image.download.io');
+  const counter = api.getMeter(scope).createObservableCounter(name, { unit, description });
+  const observe = (result: { observe(value: number): void }) => result.observe(bytesSent());
+  counter.addCallback(observe);
+  return () => counter.removeCallback(observe);
+}
+
+function slotPoints({ policy, lease }: State) {
+  const held = holdersOf(lease);
+  return [
+    point('ot.slots.held', held?.length),
+    point('ot.slots.free', held && policy && freeUnder(policy, held)),
+    point('ot.policy.valid', policy && (policy.faults.length === 0 ? 1 : 0)),
+  ];
+}
+
+const bands: readonly (readonly [name: string, most: number])[] = [
+  ['1', 1],
+  ['2-10', 10],
+  ['11-100', 100],
+  ['101+', Number.POSITIVE_INFINITY],
+];
+
+function usePoints({ policy, unused, machines }: State, nowMs: number) {
+  const bandOf = (count: number) => bands.find(([, most]) => count <= most)?.[0];
+  const banded = machines?.references && Map.groupBy(machines.references, bandOf);
+  const waitMs = ({ status }: VMDiskImage) => nowMs - Date.parse(status?.unreferencedSince ?? '') || 0;
+  const longestMs = unused?.reduce((longest, image) => Math.max(longest, waitMs(image)), 0);
+  const due = policy && unused?.filter((image) => isDue(image, policy, nowMs)).length;
+  return [
+    point('ot.image.references', unused?.length, { machines: '0' }),
+    ...bands.map(([band]) =>
+      point('ot.image.references', banded && (banded.get(band)?.length ?? 0), { machines: band }),
+    ),
+    point('ot.image.unreferenced.duration', longestMs === undefined ? undefined : longestMs / 1000),
+    point('ot.image.prunable', policy && isValid(policy, 'pruneAfter') ? due : undefined),
+    ...[unseen, ...machinePhases].map((phase) => point('ot.machines', countIn(machines?.byPhase, phase), { phase })),
+  ];
+}
+
+const workspacePoints = ({ workspaces }: State) => [
+  ...[unseen, ...workspacePhases].map((phase) =>
+    point('ot.workspaces', countIn(workspaces?.byPhase, phase), { phase }),
+  ),
+  ...componentPhases.map((phase) =>
+    point('ot.workspace.components', countIn(workspaces?.componentsByPhase, phase), { phase }),
+  ),
+];
+
+const freeUnder = (policy: Policy, held: NonNullable<ReturnType<typeof holdersOf>>) =>
+  isValid(policy, 'concurrency') ? freeIn(held, policy.values.concurrency) : 0;
+
+async function readState(kube: Reader, timeoutMs: number): Promise<State> {
+  const own = { namespace: operatorNamespace };
+  const policy = kube.get(ConfigMap, { ...own, name: policyName }).then(parsePolicy);
+  const slots = kube.get(Lease, { ...own, name: leaseName });
+  const [known, lease, images, unused, machines, workspaces] = await Promise.all([
+    orUndefined('policy', timeoutMs, policy),
+    orUndefined('slots', timeoutMs, slots),
+    orUndefined('images', timeoutMs, countImages(kube, policy, slots)),
+    orUndefined('unused images', timeoutMs, all(kube, VMDiskImage, { fieldSelector: unreferenced })),
+    orUndefined('machines', timeoutMs, countMachines(kube, policy)),
+    orUndefined('workspaces', timeoutMs, countWorkspaces(kube)),
+  ]);
+  return { policy: known, lease, images, unused, machines, workspaces };
+}
+
+async function countMachines(kube: Reader, policy: Promise<Policy>): Promise<Machines> {
+  const byPhase = new Map<string, number>();
+  const uses = new Map<string, number>();
+  const known = await policy.catch(() => undefined);
+  for await (const { items } of kube.pages(VirtualMachine)) {
+    for (const { status } of items) add(byPhase, status?.phase ?? unseen);
+    for (const { spec } of known ? referencesAmong(items, known) : []) add(uses, machinesOf(spec.vmDiskImageRef));
+  }
+  return { byPhase, references: known && [...uses.values()] };
+}
+
+async function countWorkspaces(kube: Reader): Promise<Workspaces> {
+  const byPhase = new Map<string, number>();
+  const componentsByPhase = new Map<string, number>();
+  for await (const { items } of kube.pages(Workspace)) {
+    for (const { status } of items) {
+      add(byPhase, status?.phase ?? unseen);
+      for (const { phase } of status?.components ?? []) add(componentsByPhase, phase);
+    }
+  }
+  return { byPhase, componentsByPhase };
+}
+
+const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
+
+async function all<T extends KubernetesObject>(kube: Reader, resource: Resource<T>, options: ListOptions) {
+  const found: T[] = [];
+  for await (const { items } of kube.pages(resource, options)) found.push(...items);
+  return found;
+}
+
+/** A scrape goes on without what cannot be read in time; why is for the operator's log. */
+async function orUndefined<T>(what: string, timeoutMs: number, reading: Promise<T>): Promise<T | undefined> {
+  const tooLate = Promise.withResolvers<never>();
+  const timer = setTimeout(() => tooLate.reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  try {
+    return await Promise.race([reading, tooLate.promise]);
+  } catch (error) {
+    const message = `metrics without ${what}: ${error instanceof Error ? error.message : String(error)}`;
+    console.error(JSON.stringify({ level: 'warn', message: message.slice(0, 500) }));
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}

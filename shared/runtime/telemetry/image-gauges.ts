@@ -1,0 +1,80 @@
+import { failureReasons } from '../../images/failure-reasons.ts';
+import { holdersOf } from '../../images/slots.ts';
+import { failedFor, idleSince, waitOf, waitReasons } from '../../images/waits.ts';
+import type { Lease } from '../../kinds/coordination/lease.ts';
+import { phases, VMDiskImage } from '../../kinds/pelotech/vm-disk-image.ts';
+import type { Policy } from '../../policy.ts';
+import type { Kube } from '../kube.ts';
+import { countIn, point, unseen } from './gauge-points.ts';
+
+/** What the images that are not there yet come to; undefined is what the policy or the Lease would have to say. */
+export interface Images {
+  byPhase: ReadonlyMap<string, number>;
+  failed: ReadonlyMap<string, number>;
+  waits: ReadonlyMap<string, Since> | undefined;
+  /** Of the slots that are held, by what their downloads tell. */
+  idle: ReadonlyMap<string, Since> | undefined;
+}
+
+/** How many there are, and since when the first of them. */
+interface Since {
+  count: number;
+  sinceMs: number;
+}
+
+/** Counts page by page, so that thousands of images cost no more memory than one page. */
+export async function countImages(
+  kube: Pick<Kube, 'pages'>,
+  policy: Promise<Policy>,
+  lease: Promise<Lease | undefined>,
+): Promise<Images> {
+  const [byPhase, failed] = [new Map<string, number>(), new Map<string, number>()];
+  const [waits, idle] = [new Map<string, Since>(), new Map<string, Since>()];
+  const known = await policy.catch(() => undefined);
+  const holders = holdersOf(await lease.catch(() => undefined));
+  const held = new Map(holders?.map((holder) => [holder.uid, holder]));
+  const addIdle = ({ since, isTold }: ReturnType<typeof idleSince>) =>
+    addSince(idle, isTold ? 'told' : 'untold', since);
+  for await (const { items } of kube.pages(VMDiskImage, { fieldSelector: 'status.phase!=Succeeded' })) {
+    for (const image of items) {
+      const { metadata, status } = image;
+      add(byPhase, status?.phase ?? unseen);
+      if (status?.phase === 'Failed') add(failed, failedFor(image));
+      const wait = known && waitOf(image, { policy: known, holders });
+      if (wait) addSince(waits, wait.reason, wait.since);
+      const holder = held.get(metadata.uid);
+      if (holder && held.delete(metadata.uid)) addIdle(idleSince(holder, image));
+    }
+  }
+  for (const holder of held.values()) addIdle(idleSince(holder, undefined));
+  return { byPhase, failed, waits: known && waits, idle: holders && idle };
+}
+
+/** The points of all gauges of images on their way. */
+export const imagePoints = (images: Images | undefined, nowMs: number) => [
+  point('ot.image.queue.length', countIn(images?.byPhase, 'Queued')),
+  ...[unseen, ...phases.filter((phase) => phase !== 'Succeeded')].map((phase) =>
+    point('ot.images', countIn(images?.byPhase, phase), { phase }),
+  ),
+  ...waitReasons.map((reason) => point('ot.image.waits', countOf(images?.waits, reason), { reason })),
+  ...waitReasons.map((reason) => point('ot.image.wait.duration', secondsOf(images?.waits, reason, nowMs), { reason })),
+  ...[...failureReasons, 'Other'].map((reason) =>
+    point('ot.image.failed', countIn(images?.failed, reason), { reason }),
+  ),
+  ...['told', 'untold'].map((progress) =>
+    point('ot.slots.idle.duration', secondsOf(images?.idle, progress, nowMs), { progress }),
+  ),
+];
+
+const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
+
+/** A time that cannot be read is no longer ago than any other. */
+function addSince(all: Map<string, Since>, key: string, since: string): void {
+  const { count, sinceMs } = all.get(key) ?? { count: 0, sinceMs: Number.POSITIVE_INFINITY };
+  all.set(key, { count: count + 1, sinceMs: Math.min(sinceMs, Date.parse(since) || Number.POSITIVE_INFINITY) });
+}
+
+const countOf = (all: Images['waits'], key: string) => all && (all.get(key)?.count ?? 0);
+
+const secondsOf = (all: Images['waits'], key: string, nowMs: number) =>
+  all && Math.max(0, nowMs - (all.get(key)?.sinceMs ?? Number.POSITIVE_INFINITY)) / 1000;

@@ -1,0 +1,273 @@
+/** One metric: OpenTelemetry's name and unit; shared/runtime/telemetry/metrics-prometheus.ts makes Prometheus' name of them. */
+export interface Metric {
+  name: string;
+  /** OpenTelemetry's instrument; the observable ones are read at each scrape, the others written as things happen. */
+  kind: 'counter' | 'histogram' | 'observableGauge' | 'observableCounter';
+  /** UCUM, as OpenTelemetry's conventions ask: `s`, `By`, or what is counted as an annotation, `{image}`. */
+  unit: string;
+  description: string;
+  /** Every point carries exactly these; their values are closed sets of words, never a name, a URL or a message. */
+  labels: readonly string[];
+  /** Upper bounds of a histogram's buckets, in `unit`. */
+  buckets?: readonly number[];
+}
+
+const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const longSeconds = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800];
+
+/** Every metric there is; the table in deploy/dashboards/README.md is printed from here. */
+export const metrics: readonly Metric[] = [
+  {
+    name: 'ot.image.queue.length',
+    kind: 'observableGauge',
+    unit: '{image}',
+    description: 'Images that wait for a slot.',
+    labels: [],
+  },
+  {
+    name: 'ot.images',
+    kind: 'observableGauge',
+    unit: '{image}',
+    description: 'Images by phase, `Unseen` before the first; Succeeded ones are not counted, to keep a scrape cheap.',
+    labels: ['phase'],
+  },
+  {
+    name: 'ot.image.waits',
+    kind: 'observableGauge',
+    unit: '{image}',
+    description:
+      'Images on their way, by what they wait for: the policy, a slot, the next attempt, an importer, their download, a snapshot.',
+    labels: ['reason'],
+  },
+  {
+    name: 'ot.image.wait.duration',
+    kind: 'observableGauge',
+    unit: 's',
+    description: 'For how long the image that has waited longest for that has done so; 0 where none does.',
+    labels: ['reason'],
+  },
+  {
+    name: 'ot.image.failed',
+    kind: 'observableGauge',
+    unit: '{image}',
+    description:
+      'Images that have failed for good, by the reason word of their status (`Other` for any that is not of ours).',
+    labels: ['reason'],
+  },
+  {
+    name: 'ot.slots.held',
+    kind: 'observableGauge',
+    unit: '{slot}',
+    description: 'Sync slots held.',
+    labels: [],
+  },
+  {
+    name: 'ot.slots.free',
+    kind: 'observableGauge',
+    unit: '{slot}',
+    description: 'Sync slots free under the policy; 0 while its concurrency does not parse.',
+    labels: [],
+  },
+  {
+    name: 'ot.slots.idle.duration',
+    kind: 'observableGauge',
+    unit: 's',
+    description:
+      'For how long the held slot that this is longest true of has shown no progress, by whether its download tells any (`told`, `untold`); 0 where none is held.',
+    labels: ['progress'],
+  },
+  {
+    name: 'ot.policy.valid',
+    kind: 'observableGauge',
+    // Not `1`, OpenTelemetry's unit of ratios: Prometheus would call it a ratio.
+    unit: '{policy}',
+    description: '1 while every key of the policy parses, else 0.',
+    labels: [],
+  },
+  {
+    name: 'ot.image.queue.wait.duration',
+    kind: 'histogram',
+    unit: 's',
+    description: 'From the queue to a slot.',
+    labels: [],
+    buckets: longSeconds,
+  },
+  {
+    name: 'ot.image.sync.duration',
+    kind: 'histogram',
+    unit: 's',
+    description: 'From a slot to the end of the attempt.',
+    labels: ['result'],
+    buckets: longSeconds,
+  },
+  {
+    name: 'ot.image.sync.attempts',
+    kind: 'counter',
+    unit: '{attempt}',
+    description: 'Attempts that ended, by result (success, failure, superseded) and the reason word of the status.',
+    labels: ['result', 'reason'],
+  },
+  {
+    name: 'ot.image.ready.duration',
+    kind: 'histogram',
+    unit: 's',
+    description: 'From the queue (the last time it was joined) to a usable snapshot.',
+    labels: [],
+    buckets: longSeconds,
+  },
+  {
+    name: 'ot.image.download.estimated',
+    kind: 'counter',
+    unit: 'By',
+    description:
+      'Bytes downloaded at most: the disk size for each attempt that started and was not refused at once (CDI tells no better).',
+    labels: ['result'],
+  },
+  {
+    name: 'ot.image.download.io',
+    kind: 'observableCounter',
+    unit: 'By',
+    description: 'Bytes downloaded, exact: what the object store sent (local cluster only).',
+    labels: [],
+  },
+  {
+    name: 'ot.image.references',
+    kind: 'observableGauge',
+    unit: '{image}',
+    description:
+      'Images by how many machines use them (`0`, `1`, `2-10`, `11-100`, `101+`): a label with names would grow with the cluster.',
+    labels: ['machines'],
+  },
+  {
+    name: 'ot.image.unreferenced.duration',
+    kind: 'observableGauge',
+    unit: 's',
+    description: 'For how long nobody has used the image that this is longest true of; 0 where every image is in use.',
+    labels: [],
+  },
+  {
+    name: 'ot.image.prunable',
+    kind: 'observableGauge',
+    unit: '{image}',
+    description:
+      "Images that nobody has used for the policy's pruneAfter and nobody asked to keep: what prune deletes next, or would.",
+    labels: [],
+  },
+  {
+    name: 'ot.image.pruned',
+    kind: 'counter',
+    unit: '{image}',
+    description:
+      'Images that are gone, by rule (WhenUnreferenced, LastReference of one made for workspaces, or Deleted by hand).',
+    labels: ['rule'],
+  },
+  {
+    name: 'ot.machines',
+    kind: 'observableGauge',
+    unit: '{machine}',
+    description: 'Machines by phase, `Unseen` before the first.',
+    labels: ['phase'],
+  },
+  {
+    name: 'ot.machine.ready.duration',
+    kind: 'histogram',
+    unit: 's',
+    description: 'From the creation of a machine to the first time it is Ready.',
+    labels: [],
+    buckets: longSeconds,
+  },
+  {
+    name: 'ot.workspaces',
+    kind: 'observableGauge',
+    unit: '{workspace}',
+    description: 'Workspaces by phase, `Unseen` before the first.',
+    labels: ['phase'],
+  },
+  {
+    name: 'ot.workspace.components',
+    kind: 'observableGauge',
+    unit: '{component}',
+    description: 'Components of all workspaces by phase, as their statuses list them.',
+    labels: ['phase'],
+  },
+  {
+    name: 'ot.workspace.ready.duration',
+    kind: 'histogram',
+    unit: 's',
+    description:
+      'From the creation of a workspace to the first time it is Ready: to each stage that has parts by its condition, and to the whole (`Ready`).',
+    labels: ['stage'],
+    buckets: longSeconds,
+  },
+  {
+    name: 'ot.servers',
+    kind: 'observableGauge',
+    unit: '{machine}',
+    description: 'Machines on OpenStack by phase, `Unseen` before the first.',
+    labels: ['phase'],
+  },
+  {
+    name: 'ot.openstack.call.duration',
+    kind: 'histogram',
+    unit: 's',
+    description: 'Requests to OpenStack, by service, operation and HTTP status (`none` where no answer came).',
+    labels: ['service', 'operation', 'code'],
+    buckets: seconds,
+  },
+  {
+    name: 'ot.openstack.tokens',
+    kind: 'counter',
+    unit: '{token}',
+    description:
+      'Logins at Keystone, by why: the first of a process, expired, refused by a service, or other roles since.',
+    labels: ['reason'],
+  },
+  {
+    name: 'ot.event.handling.duration',
+    kind: 'histogram',
+    unit: 's',
+    description: 'From an event to its answer, by result (done, ignored, malformed, conflict, later).',
+    labels: ['function', 'result'],
+    buckets: seconds,
+  },
+  {
+    name: 'ot.events.missed',
+    kind: 'counter',
+    unit: '{decision}',
+    description:
+      'Decisions that a timer alone (sweep, audit) led to and that would have been the same two ticks before: what an event told of, and nobody heard.',
+    labels: ['function', 'timer'],
+  },
+  {
+    name: 'ot.lease.conflicts',
+    kind: 'counter',
+    unit: '{conflict}',
+    description: 'Writes of the slot Lease that somebody else was faster with.',
+    labels: ['function'],
+  },
+  {
+    name: 'ot.write.conflicts',
+    kind: 'counter',
+    unit: '{conflict}',
+    description: 'Writes of any other object that somebody else was faster with.',
+    labels: ['function'],
+  },
+  {
+    name: 'ot.dead.letters',
+    kind: 'counter',
+    unit: '{event}',
+    description:
+      'Events given up, by the function that did not take them (`unknown` where no Trigger has its name) and by what the event tells of (object, timer, message).',
+    labels: ['function', 'event'],
+  },
+];
+
+/** What the table says of a metric; throws where there is none of that name. */
+export function metricOf(name: string): Metric {
+  const found = metrics.find((metric) => metric.name === name);
+  if (!found)
+    throw new Error(
+      `expected a metric of shared/runtime/telemetry/metrics.ts, found ${name}; add it to the table first`,
+    );
+  return found;
+}

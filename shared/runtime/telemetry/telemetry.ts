@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import {
+  metrics as api,
+  type Context,
+  context,
+  createContextKey,
+  isSpanContextValid,
+  type Link,
+  type MeterProvider,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  type SpanOptions,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
+import type { TraceOf, TraceOfImage } from '../../actions.ts';
+import { ApiError } from '../errors.ts';
+import { type Metric, metrics } from './metrics.ts';
+
+/** Under which name meters and tracers are asked for. */
+export const scope = 'ot-functions';
+
+type Attributes = Readonly<Record<string, string>>;
+
+/** What a function reports of itself; without an SDK started in the process all of it costs next to nothing. */
+export interface Telemetry {
+  /** Writes a point of a metric; throws where the table has no such metric, or other labels for it. */
+  measure(metric: string, value: number, attributes?: Attributes): void;
+  /** A span of what a duration measured, in the trace of whom it was measured for: by the metric's name, from `since` on. */
+  lasted(metric: string, since: string, seconds: number, of: TraceOf, attributes?: Attributes): void;
+  /** Links the span that runs now with the trace of what it has made: that had none before it was there. */
+  made(of: TraceOf): void;
+  /**
+   * Runs inside a span: of the trace of that image revision or of something's life where one is given, linked with the pass it
+   * is done in; else of the pass's own. With `origins`, traces that events came with as W3C writes them, it is a new pass, linked
+   * with those.
+   */
+  span<T>(
+    name: string,
+    of: TraceOf | undefined,
+    attributes: Attributes,
+    run: () => Promise<T>,
+    origins?: readonly string[],
+  ): Promise<T>;
+}
+
+/** The telemetry of one function, by whichever SDK is registered at the moment of use. */
+export function telemetryOf(functionName: string): Telemetry {
+  const writeTo = currentInstruments();
+  return {
+    measure: (metric, value, attributes = {}) => writeTo(metric)(value, attributes),
+    lasted(metric, since, seconds, of, attributes = {}) {
+      const startTime = Date.parse(since);
+      const options = { links: linksBeyond(of), startTime, attributes: { ...attributes, 'ot.function': functionName } };
+      trace
+        .getTracer(scope)
+        .startSpan(metric, options, within(of))
+        .end(startTime + seconds * 1000);
+    },
+    made: (of) => void trace.getActiveSpan()?.addLink({ context: spanContextOf(of) }),
+    span(name, of, attributes, run, origins) {
+      const [options, parent] = origins ? aPass(origins) : of ? inTraceOf(of) : inPass();
+      const all = { ...options, attributes: { ...attributes, 'ot.function': functionName } };
+      return trace.getTracer(scope).startActiveSpan(name, all, parent, (span) => ended(span, run));
+    },
+  };
+}
+
+/** The trace of an image's revision or of anything else's life: no source carries `traceparent`, so every function derives the same ids. */
+export function spanContextOf(of: TraceOf): SpanContext {
+  const digest = createHash('sha256').update(keyOf(of)).digest('hex');
+  return { traceId: digest.slice(0, 32), spanId: digest.slice(32, 48), traceFlags: TraceFlags.SAMPLED, isRemote: true };
+}
+
+function keyOf(of: TraceOf): string {
+  const life = lifeIn(of);
+  if (life) return `${life.what}/${life.uid}`;
+  const { uid, revision } = of as TraceOfImage;
+  return `${uid}/${revision}`;
+}
+
+/** Whose life a trace is, and where it stood; undefined of an image, of which each revision has a trace. */
+export function lifeIn(of: TraceOf): { what: string; uid: string; phase?: string } | undefined {
+  if ('workspace' in of) return { what: 'workspace', ...of.workspace };
+  if ('machine' in of) return { what: 'machine', ...of.machine };
+  if ('network' in of) return { what: 'network', ...of.network };
+  return 'volume' in of ? { what: 'volume', ...of.volume } : undefined;
+}
+
+/** The image whose sync something is about, be it the image's own doing or that of a machine on it. */
+export function imageOf(of: TraceOf | undefined): TraceOfImage | undefined {
+  if (!of) return undefined;
+  if ('machine' in of) return of.image;
+  return lifeIn(of) ? undefined : (of as TraceOfImage);
+}
+
+/** The traces that one gets to from there: of a machine its image's, of a workspace those of its images and machines. */
+function tracesBeyond(of: TraceOf): TraceOf[] {
+  if ('workspace' in of) return [...of.images, ...of.machines.map((machine) => ({ machine }))];
+  return 'machine' in of && of.image ? [of.image] : [];
+}
+
+/** The same as W3C writes it, for events that tell of it. */
+export function traceparentOf(of: TraceOf): string {
+  const { traceId, spanId } = spanContextOf(of);
+  return `00-${traceId}-${spanId}-01`;
+}
+
+/** The traces that a pass is linked with already: one link each, however much is done there. */
+const linkedTraces = createContextKey('traces linked with the pass');
+
+type Start = readonly [SpanOptions, Context];
+
+function aPass(origins: readonly string[]): Start {
+  const links = origins.map(linkTo).filter((link) => link !== undefined);
+  return [{ kind: SpanKind.CONSUMER, links }, ROOT_CONTEXT.setValue(linkedTraces, new Set<string>())];
+}
+
+const inPass = (): Start => [{ kind: SpanKind.CLIENT }, context.active()];
+
+function inTraceOf(of: TraceOf): Start {
+  const own = spanContextOf(of);
+  const pass = trace.getActiveSpan();
+  const linked = context.active().getValue(linkedTraces) as Set<string> | undefined;
+  if (pass && linked && !linked.has(own.traceId)) {
+    linked.add(own.traceId);
+    pass.addLink({ context: own });
+  }
+  const links = [...(pass ? [{ context: pass.spanContext() }] : []), ...linksBeyond(of)];
+  return [{ kind: SpanKind.CLIENT, links }, within(of)];
+}
+
+const linksBeyond = (of: TraceOf): Link[] => tracesBeyond(of).map((other) => ({ context: spanContextOf(other) }));
+
+const within = (of: TraceOf): Context => trace.setSpanContext(ROOT_CONTEXT, spanContextOf(of));
+
+/** An error is told by its type only: messages repeat what users wrote, URLs with signatures included. */
+async function ended<T>(span: Span, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    span.setAttribute('error.type', errorType(error)).setStatus({ code: SpanStatusCode.ERROR });
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+function errorType(error: unknown): string {
+  if (error instanceof ApiError) return error.reason || String(error.status);
+  return error instanceof Error ? error.name : typeof error;
+}
+
+function linkTo(traceparent: string): Link | undefined {
+  const [, traceId = '', spanId = '', flags = ''] =
+    /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?=$|-)/.exec(traceparent) ?? [];
+  const context = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+  return isSpanContextValid(context) ? { context } : undefined;
+}
+
+type Write = (value: number, attributes: Attributes) => void;
+
+/** The SDK may be started later than the function, and again after it was shut down: who is asked is found at each use. */
+function currentInstruments(): (metric: string) => Write {
+  let current: { provider: MeterProvider; writes: ReadonlyMap<string, Write> } | undefined;
+  return (metric) => {
+    const provider = api.getMeterProvider();
+    if (current?.provider !== provider) current = { provider, writes: writesOf(provider) };
+    const write = current.writes.get(metric);
+    if (!write)
+      throw new Error(
+        `expected a metric that is written as things happen (shared/runtime/telemetry/metrics.ts), found ${metric}`,
+      );
+    return write;
+  };
+}
+
+function writesOf(provider: MeterProvider): ReadonlyMap<string, Write> {
+  const meter = provider.getMeter(scope);
+  const writes = new Map<string, Write>();
+  for (const metric of metrics) {
+    const { name, kind, unit, description, buckets = [] } = metric;
+    if (kind === 'counter') {
+      const counter = meter.createCounter(name, { unit, description });
+      writes.set(name, (value, attributes) => counter.add(value, fitting(metric, attributes)));
+    } else if (kind === 'histogram') {
+      const advice = { explicitBucketBoundaries: [...buckets] };
+      const histogram = meter.createHistogram(name, { unit, description, advice });
+      writes.set(name, (value, attributes) => histogram.record(value, fitting(metric, attributes)));
+    }
+  }
+  return writes;
+}
+
+function fitting({ name, labels }: Metric, attributes: Attributes): Attributes {
+  const found = Object.keys(attributes);
+  if (found.length === labels.length && labels.every((label) => label in attributes)) return attributes;
+  throw new Error(
+    `metric ${name}: expected the labels ${labels.join(', ') || 'none'}, found ${found.join(', ') || 'none'}`,
+  );
+}

@@ -1,0 +1,49 @@
+import type { VirtualMachine } from '../kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
+import { madeForWorkspaces, type Workspace } from '../kinds/pelotech/workspace.ts';
+import type { ObjectReference } from '../kinds/resource.ts';
+import { isValid, type Policy } from '../policy.ts';
+import { namespaceOf } from './workspace.ts';
+
+/** The names of the images that a workspace wants, each once. */
+export const imageNamesOf = ({ spec }: Pick<Workspace, 'spec'>): string[] => [
+  ...new Set((spec.vms ?? []).map(({ backingVMDiskImage }) => backingVMDiskImage)),
+];
+
+/** The namespace in which a workspace holds the image of that name; undefined while it has found none. */
+export const heldNamespace = ({ status }: Pick<Workspace, 'status'>, image: string) =>
+  status?.images?.find(({ name }) => name === image)?.namespace;
+
+/**
+ * Whether a workspace uses that image, or waits for it: a bare name may stand for an image in any of the policy's namespaces
+ * until the workspace holds one. One that is being deleted uses none; its machines do for as long as they are there.
+ */
+export function usesImage(workspace: Workspace, image: ObjectReference, policy: Policy): boolean {
+  if (workspace.metadata.deletionTimestamp !== undefined) return false;
+  if (!imageNamesOf(workspace).includes(image.name)) return false;
+  const held = heldNamespace(workspace, image.name);
+  if (held !== undefined) return held === image.namespace;
+  return !isValid(policy, 'imageNamespaces') || policy.values.imageNamespaces.includes(image.namespace ?? '');
+}
+
+/**
+ * The workspaces among these that use the image or wait for it, and have none of these machines, which would stand for them.
+ * Sorted by name.
+ */
+export const waitingAmong = (
+  workspaces: readonly Workspace[],
+  image: ObjectReference,
+  { machines, policy }: { machines: readonly VirtualMachine[]; policy: Policy },
+): Workspace[] =>
+  workspaces
+    .filter((workspace) => usesImage(workspace, image, policy))
+    .filter(({ metadata }) => !machines.some((machine) => machine.metadata.namespace === namespaceOf(metadata.name)))
+    .sort(({ metadata: a }, { metadata: b }) => (a.name < b.name ? -1 : 1));
+
+/** How a workspace is named among the references of an image. */
+export const formatWorkspace = ({ metadata }: Pick<Workspace, 'metadata'>) => `Workspace ${metadata.name}`;
+
+/** The image was made for a workspace, and no pipeline has published it since: it goes with its last reference. */
+export const isMadeForWorkspaces = ({ metadata: { labels } }: VMDiskImage) =>
+  labels?.['app.kubernetes.io/created-by'] !== 'preload' &&
+  Object.entries(madeForWorkspaces).every(([key, value]) => labels?.[key] === value);
