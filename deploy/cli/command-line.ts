@@ -1,4 +1,4 @@
-import { UsageError, wordsOf } from '../local/terminal/arguments.ts';
+import { UsageError, wordsOf } from '../terminal/arguments.ts';
 import type { Command } from './command.ts';
 import { commonOptions } from './help.ts';
 

@@ -1,5 +1,5 @@
 import type { Cluster } from '../install/cluster.ts';
-import type { Look } from '../local/terminal/paint.ts';
+import type { Look } from '../terminal/paint.ts';
 
 /** How a command ends, for scripts. */
 export const exit = {

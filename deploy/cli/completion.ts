@@ -1,4 +1,4 @@
-import { UsageError } from '../local/terminal/arguments.ts';
+import { UsageError } from '../terminal/arguments.ts';
 import { type Body, exit, type Listed, loaded } from './command.ts';
 import { completionScript, shells } from './completion-script.ts';
 

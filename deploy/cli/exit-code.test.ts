@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ApiError, NoAnswer } from '../../shared/runtime/errors.ts';
-import { UsageError } from '../local/terminal/arguments.ts';
+import { UsageError } from '../terminal/arguments.ts';
 import { NotThere, Unreachable } from './command.ts';
 import { codeOf } from './exit-code.ts';
 

@@ -1,5 +1,5 @@
 import { ApiError, NoAnswer } from '../../shared/runtime/errors.ts';
-import { UsageError } from '../local/terminal/arguments.ts';
+import { UsageError } from '../terminal/arguments.ts';
 import { exit, NotThere, Unreachable } from './command.ts';
 
 /** What a command that threw ends with, as its --help and the README say. */

@@ -1,8 +1,8 @@
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { describeDefault, type PolicyKey, parsePolicy, policyKeys } from '../../shared/policy.ts';
 import { policyEntries, strayEntries } from '../../shared/policy-entries.ts';
-import { type Look, type Span, styled } from '../local/terminal/paint.ts';
-import { tableLines } from '../local/terminal/table.ts';
+import { type Look, type Span, styled } from '../terminal/paint.ts';
+import { tableLines } from '../terminal/table.ts';
 import { nearestOf } from './nearest.ts';
 
 /** A key of the policy as it stands. */

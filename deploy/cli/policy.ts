@@ -1,6 +1,6 @@
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { describeFault, type PolicyKey, parsePolicy, policyKeys } from '../../shared/policy.ts';
-import { UsageError } from '../local/terminal/arguments.ts';
+import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, type Outcome } from './command.ts';
 import { nearestOf } from './nearest.ts';
 import { policyLines, policyView } from './policy-view.ts';

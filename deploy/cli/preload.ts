@@ -5,7 +5,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { isValid, type Policy, parsePolicy } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { UsageError } from '../local/terminal/arguments.ts';
+import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, type Outcome, Refused, Unreachable } from './command.ts';
 import { namespaceOption } from './help.ts';
 import { readPolicy } from './read-policy.ts';

@@ -6,9 +6,9 @@ import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
 import type { Policy } from '../../shared/policy.ts';
-import { type Look, type Span, styled } from '../local/terminal/paint.ts';
-import { phaseSpan } from '../local/terminal/phase-style.ts';
-import { tableLines } from '../local/terminal/table.ts';
+import { type Look, type Span, styled } from '../terminal/paint.ts';
+import { phaseSpan } from '../terminal/phase-style.ts';
+import { tableLines } from '../terminal/table.ts';
 import { formatAge, formatSpan } from './age.ts';
 import { describeStopped, type Stopped, stoppedBy } from './stopped.ts';
 

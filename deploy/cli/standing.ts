@@ -1,5 +1,5 @@
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import type { ShownPhase } from '../local/terminal/phase-style.ts';
+import type { ShownPhase } from '../terminal/phase-style.ts';
 import { type ExitCode, exit } from './command.ts';
 import { isOnOpenStack, type Subject } from './subject.ts';
 

@@ -9,7 +9,7 @@ import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { UsageError } from '../local/terminal/arguments.ts';
+import { UsageError } from '../terminal/arguments.ts';
 import type { Body, Call } from './command.ts';
 import { namespaceOption } from './help.ts';
 import { readPolicy } from './read-policy.ts';

@@ -8,7 +8,7 @@ import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { UsageError } from '../local/terminal/arguments.ts';
+import { UsageError } from '../terminal/arguments.ts';
 import { NotThere } from './command.ts';
 import { nearestOf } from './nearest.ts';
 

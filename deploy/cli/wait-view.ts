@@ -2,8 +2,8 @@ import { contentDigest } from '../../shared/images/content-digest.ts';
 import { downloadShareOf } from '../../shared/images/download-share.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import { barOf } from '../local/terminal/bar.ts';
-import type { ShownPhase } from '../local/terminal/phase-style.ts';
+import { barOf } from '../terminal/bar.ts';
+import type { ShownPhase } from '../terminal/phase-style.ts';
 import { phaseOf, stateOf } from './standing.ts';
 import { formatName, type Subject } from './subject.ts';
 

@@ -1,6 +1,6 @@
 import { formatDuration, parseDurationMs } from '../../shared/kubernetes/duration.ts';
 import { waitFor } from '../install/wait.ts';
-import { UsageError } from '../local/terminal/arguments.ts';
+import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, NotThere, type Outcome } from './command.ts';
 import { namespaceOption } from './help.ts';
 import {

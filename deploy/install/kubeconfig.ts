@@ -1,5 +1,5 @@
 import { KubeConfig } from '@kubernetes/client-node';
-import { UsageError } from '../local/terminal/arguments.ts';
+import { UsageError } from '../terminal/arguments.ts';
 
 /** Where a command goes: what it was told, else where kubectl would. */
 export interface Where {

@@ -1,4 +1,4 @@
-import { optionsOf, UsageError } from '../local/terminal/arguments.ts';
+import { optionsOf, UsageError } from '../terminal/arguments.ts';
 import { CommandError, run } from './command.ts';
 import { cluster } from './steps.ts';
 import { lackingTools } from './tools.ts';

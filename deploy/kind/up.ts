@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { optionsOf, UsageError } from '../local/terminal/arguments.ts';
+import { optionsOf, UsageError } from '../terminal/arguments.ts';
 import { CommandError, run } from './command.ts';
 import { cluster, steps } from './steps.ts';
 import { lackingTools } from './tools.ts';

@@ -1,15 +1,15 @@
 import type { WriteStream } from 'node:tty';
+import { optionsOf, UsageError } from '../terminal/arguments.ts';
+import { logAbove } from '../terminal/log-above.ts';
+import { endWithReader, isLive, lookOf } from '../terminal/output.ts';
+import { lineOf, type Span, styled } from '../terminal/paint.ts';
+import { formatSeconds } from '../terminal/quantities.ts';
+import { screenOn } from '../terminal/screen.ts';
+import { stopSignals } from '../terminal/stop-signals.ts';
 import { report } from './demo/report.ts';
 import { reportOpenStack } from './demo/report-openstack.ts';
 import { type DemoOptions, runDemo } from './demo/run.ts';
 import { runOpenStackDemo } from './demo/run-openstack.ts';
-import { optionsOf, UsageError } from './terminal/arguments.ts';
-import { logAbove } from './terminal/log-above.ts';
-import { endWithReader, isLive, lookOf } from './terminal/output.ts';
-import { lineOf, type Span, styled } from './terminal/paint.ts';
-import { formatSeconds } from './terminal/quantities.ts';
-import { screenOn } from './terminal/screen.ts';
-import { stopSignals } from './terminal/stop-signals.ts';
 
 const help = `npm run demo [-- options]
 

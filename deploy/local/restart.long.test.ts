@@ -22,12 +22,12 @@ import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
 import { countReached } from '../../test/journeys/count-reached.ts';
 import { createMachine, untilMachine } from '../../test/journeys/machines.ts';
 import { until, untilGone } from '../../test/journeys/world.ts';
+import { type Spawned, spawned } from '../terminal/spawned.ts';
 import { Store } from './api-server/store.ts';
 import { openDataFolder } from './data-folder.ts';
 import { applyManifests } from './manifests.ts';
 import { type ObjectStore, startObjectStore } from './object-store/object-store.ts';
 import { qcow2Buffer } from './object-store/qcow2.ts';
-import { type Spawned, spawned } from './terminal/spawned.ts';
 import { secretManifest } from './up/key-pair.ts';
 import { anyPorts } from './up/ports.ts';
 

@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { optionsOf, UsageError } from './terminal/arguments.ts';
-import { logAbove } from './terminal/log-above.ts';
-import { endWithReader, isLive, lookOf } from './terminal/output.ts';
-import { screenOn } from './terminal/screen.ts';
-import { type Stop, stopSignals } from './terminal/stop-signals.ts';
+import { optionsOf, UsageError } from '../terminal/arguments.ts';
+import { logAbove } from '../terminal/log-above.ts';
+import { endWithReader, isLive, lookOf } from '../terminal/output.ts';
+import { screenOn } from '../terminal/screen.ts';
+import { type Stop, stopSignals } from '../terminal/stop-signals.ts';
 import { bringUp } from './up/bring-up.ts';
 import type { ClusterView, Fact } from './up/cluster-view.ts';
 import { factLine, render, roomIn } from './up/frame.ts';

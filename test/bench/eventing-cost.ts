@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { optionsOf, UsageError, wholeNumber } from '../../deploy/local/terminal/arguments.ts';
-import { lookOf } from '../../deploy/local/terminal/output.ts';
+import { optionsOf, UsageError, wholeNumber } from '../../deploy/terminal/arguments.ts';
+import { lookOf } from '../../deploy/terminal/output.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { type FunctionsUnderTest, startFunctions } from '../contract/eventing/functions-under-test.ts';

@@ -1,6 +1,6 @@
-import { type Look, lineOf, type Span, styled } from '../../deploy/local/terminal/paint.ts';
-import { formatBytes, formatSeconds } from '../../deploy/local/terminal/quantities.ts';
-import { tableLines } from '../../deploy/local/terminal/table.ts';
+import { type Look, lineOf, type Span, styled } from '../../deploy/terminal/paint.ts';
+import { formatBytes, formatSeconds } from '../../deploy/terminal/quantities.ts';
+import { tableLines } from '../../deploy/terminal/table.ts';
 import type { Bound, Measured } from './bounds.ts';
 import { lowerQuartileOf, medianOf } from './cold-start.ts';
 import type { Machine } from './machine.ts';

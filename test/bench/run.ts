@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { optionsOf, UsageError, wholeNumber } from '../../deploy/local/terminal/arguments.ts';
-import { endWithReader, lookOf } from '../../deploy/local/terminal/output.ts';
+import { optionsOf, UsageError, wholeNumber } from '../../deploy/terminal/arguments.ts';
+import { endWithReader, lookOf } from '../../deploy/terminal/output.ts';
 import { type Bound, boundsOf, type Measured } from './bounds.ts';
 import { measureStarts } from './cold-start.ts';
 import { measureFailedBytes } from './failed-bytes.ts';

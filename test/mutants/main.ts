@@ -1,6 +1,6 @@
-import { optionsOf, UsageError } from '../../deploy/local/terminal/arguments.ts';
-import { endWithReader, lookOf } from '../../deploy/local/terminal/output.ts';
-import { tableLines } from '../../deploy/local/terminal/table.ts';
+import { optionsOf, UsageError } from '../../deploy/terminal/arguments.ts';
+import { endWithReader, lookOf } from '../../deploy/terminal/output.ts';
+import { tableLines } from '../../deploy/terminal/table.ts';
 import { type Mutant, mutants } from './mutants.ts';
 import { runTests, type Tried } from './try-mutant.ts';
 

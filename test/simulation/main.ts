@@ -1,6 +1,6 @@
-import { argumentOf, UsageError, wholeNumber } from '../../deploy/local/terminal/arguments.ts';
-import { endWithReader } from '../../deploy/local/terminal/output.ts';
-import { stopSignals } from '../../deploy/local/terminal/stop-signals.ts';
+import { argumentOf, UsageError, wholeNumber } from '../../deploy/terminal/arguments.ts';
+import { endWithReader } from '../../deploy/terminal/output.ts';
+import { stopSignals } from '../../deploy/terminal/stop-signals.ts';
 import { campaign } from './campaign.ts';
 import { report } from './report.ts';
 

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { argumentOf, UsageError, wholeNumber } from '../../deploy/local/terminal/arguments.ts';
-import { endWithReader, lookOf } from '../../deploy/local/terminal/output.ts';
-import { stopSignals } from '../../deploy/local/terminal/stop-signals.ts';
+import { argumentOf, UsageError, wholeNumber } from '../../deploy/terminal/arguments.ts';
+import { endWithReader, lookOf } from '../../deploy/terminal/output.ts';
+import { stopSignals } from '../../deploy/terminal/stop-signals.ts';
 
 const help = `npm run soak [-- [minutes] [options]]
 

@@ -1,6 +1,6 @@
-import { type Look, lineOf, styled } from '../../deploy/local/terminal/paint.ts';
-import { formatSeconds } from '../../deploy/local/terminal/quantities.ts';
-import { tableLines } from '../../deploy/local/terminal/table.ts';
+import { type Look, lineOf, styled } from '../../deploy/terminal/paint.ts';
+import { formatSeconds } from '../../deploy/terminal/quantities.ts';
+import { tableLines } from '../../deploy/terminal/table.ts';
 import { describeViolation } from '../invariants/check.ts';
 import type { Violation } from '../invariants/history.ts';
 

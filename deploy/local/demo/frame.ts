@@ -1,8 +1,8 @@
-import { barOf } from '../terminal/bar.ts';
-import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
-import { phaseSpan } from '../terminal/phase-style.ts';
-import { formatBytes, formatSeconds } from '../terminal/quantities.ts';
-import { cell, tableLines } from '../terminal/table.ts';
+import { barOf } from '../../terminal/bar.ts';
+import { type Look, lineOf, type Span, styled } from '../../terminal/paint.ts';
+import { phaseSpan } from '../../terminal/phase-style.ts';
+import { formatBytes, formatSeconds } from '../../terminal/quantities.ts';
+import { cell, tableLines } from '../../terminal/table.ts';
 
 /** What the demo shows of itself while it runs. */
 export interface DemoView {

@@ -1,8 +1,8 @@
-import { machineColumns, machineRow, type ShownMachine } from '../terminal/machine-table.ts';
-import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
-import { phaseSpan, type ShownPhase } from '../terminal/phase-style.ts';
-import { formatSeconds } from '../terminal/quantities.ts';
-import { tableLines } from '../terminal/table.ts';
+import { machineColumns, machineRow, type ShownMachine } from '../../terminal/machine-table.ts';
+import { type Look, lineOf, type Span, styled } from '../../terminal/paint.ts';
+import { phaseSpan, type ShownPhase } from '../../terminal/phase-style.ts';
+import { formatSeconds } from '../../terminal/quantities.ts';
+import { tableLines } from '../../terminal/table.ts';
 
 /** What the second act shows of itself while it runs. */
 export interface MachinesView {

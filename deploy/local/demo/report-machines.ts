@@ -1,7 +1,7 @@
-import type { Look, Span } from '../terminal/paint.ts';
-import { phaseSpan } from '../terminal/phase-style.ts';
-import { tableLines } from '../terminal/table.ts';
-import { wrapped } from '../terminal/wrapped.ts';
+import type { Look, Span } from '../../terminal/paint.ts';
+import { phaseSpan } from '../../terminal/phase-style.ts';
+import { tableLines } from '../../terminal/table.ts';
+import { wrapped } from '../../terminal/wrapped.ts';
 import type { DeletionResult, MachineResult, MachinesResult } from './result.ts';
 
 /** What the report says of the second act: a line for each machine, then what was special in a sentence each. */

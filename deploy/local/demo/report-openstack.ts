@@ -1,5 +1,5 @@
-import { type Look, lineOf, styled } from '../terminal/paint.ts';
-import { formatSeconds } from '../terminal/quantities.ts';
+import { type Look, lineOf, styled } from '../../terminal/paint.ts';
+import { formatSeconds } from '../../terminal/quantities.ts';
 import type { OpenStackDemoResult } from './run-openstack.ts';
 
 /** What the demo with OpenStack came to, in a few lines. */

@@ -1,6 +1,6 @@
-import type { Look, Span } from '../terminal/paint.ts';
-import { tableLines } from '../terminal/table.ts';
-import { wrapped } from '../terminal/wrapped.ts';
+import type { Look, Span } from '../../terminal/paint.ts';
+import { tableLines } from '../../terminal/table.ts';
+import { wrapped } from '../../terminal/wrapped.ts';
 import type { PartResult, WorkspaceResult } from './result.ts';
 
 /** What the report says of the third act: a line for each part, then what was done to the lab in a sentence each. */

@@ -1,8 +1,8 @@
-import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
-import { phaseSpan } from '../terminal/phase-style.ts';
-import { formatBytes } from '../terminal/quantities.ts';
-import { tableLines } from '../terminal/table.ts';
-import { wrapped } from '../terminal/wrapped.ts';
+import { type Look, lineOf, type Span, styled } from '../../terminal/paint.ts';
+import { phaseSpan } from '../../terminal/phase-style.ts';
+import { formatBytes } from '../../terminal/quantities.ts';
+import { tableLines } from '../../terminal/table.ts';
+import { wrapped } from '../../terminal/wrapped.ts';
 import { machinesReport } from './report-machines.ts';
 import { workspaceReport } from './report-workspace.ts';
 import type { DemoResult, ImageResult, MachinesResult, WorkspaceResult } from './result.ts';

@@ -1,9 +1,9 @@
 import type { Component } from '../../../shared/kinds/pelotech/workspace.ts';
-import { barOf } from '../terminal/bar.ts';
-import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
-import { phaseSpan, type ShownPhase } from '../terminal/phase-style.ts';
-import { formatSeconds } from '../terminal/quantities.ts';
-import { tableLines } from '../terminal/table.ts';
+import { barOf } from '../../terminal/bar.ts';
+import { type Look, lineOf, type Span, styled } from '../../terminal/paint.ts';
+import { phaseSpan, type ShownPhase } from '../../terminal/phase-style.ts';
+import { formatSeconds } from '../../terminal/quantities.ts';
+import { tableLines } from '../../terminal/table.ts';
 
 /** What the third act shows of itself while it runs. */
 export interface WorkspaceView {

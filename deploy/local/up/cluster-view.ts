@@ -3,7 +3,7 @@ import { byPlace, placeOf } from '../../../shared/images/queue.ts';
 import type { Holder } from '../../../shared/images/slots.ts';
 import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { ShownPhase } from '../terminal/phase-style.ts';
+import type { ShownPhase } from '../../terminal/phase-style.ts';
 import { heldMessage } from './held-message.ts';
 
 /** What `npm start` shows of its cluster. */

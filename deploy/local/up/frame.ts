@@ -1,8 +1,8 @@
-import { barOf } from '../terminal/bar.ts';
-import { machineColumns, machineRow } from '../terminal/machine-table.ts';
-import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
-import { phaseSpan } from '../terminal/phase-style.ts';
-import { type Column, tableLines } from '../terminal/table.ts';
+import { barOf } from '../../terminal/bar.ts';
+import { machineColumns, machineRow } from '../../terminal/machine-table.ts';
+import { type Look, lineOf, type Span, styled } from '../../terminal/paint.ts';
+import { phaseSpan } from '../../terminal/phase-style.ts';
+import { type Column, tableLines } from '../../terminal/table.ts';
 import type { ClusterView, Fact, ImageRow } from './cluster-view.ts';
 
 /** How many of the images, of the machines and of the facts there is room for. */

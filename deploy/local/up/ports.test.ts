@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { UsageError } from '../terminal/arguments.ts';
+import { UsageError } from '../../terminal/arguments.ts';
 import { defaultPorts, portsOf, portTrouble } from './ports.ts';
 
 test('ports are the usual ones unless they are asked for', () => {

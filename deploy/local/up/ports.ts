@@ -1,4 +1,4 @@
-import { UsageError } from '../terminal/arguments.ts';
+import { UsageError } from '../../terminal/arguments.ts';
 
 /** The ports of the local cluster on 127.0.0.1; 0 takes a free one. */
 export interface Ports {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { optionsOf, UsageError } from '../../../deploy/local/terminal/arguments.ts';
-import { endWithReader, lookOf } from '../../../deploy/local/terminal/output.ts';
+import { optionsOf, UsageError } from '../../../deploy/terminal/arguments.ts';
+import { endWithReader, lookOf } from '../../../deploy/terminal/output.ts';
 import { defaultGracePeriodMs, leaseName } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';

@@ -1,6 +1,6 @@
-import { type Look, styled } from '../../../deploy/local/terminal/paint.ts';
-import { formatBytes } from '../../../deploy/local/terminal/quantities.ts';
-import { tableLines } from '../../../deploy/local/terminal/table.ts';
+import { type Look, styled } from '../../../deploy/terminal/paint.ts';
+import { formatBytes } from '../../../deploy/terminal/quantities.ts';
+import { tableLines } from '../../../deploy/terminal/table.ts';
 import type { Machine } from '../machine.ts';
 import { spreadOf } from '../spread.ts';
 import type { DriverResult, DriverRun } from './driver.ts';

@@ -1,5 +1,5 @@
-import type { Look } from '../../../deploy/local/terminal/paint.ts';
-import { tableLines } from '../../../deploy/local/terminal/table.ts';
+import type { Look } from '../../../deploy/terminal/paint.ts';
+import { tableLines } from '../../../deploy/terminal/table.ts';
 import type { Machine } from '../machine.ts';
 import type { MeasuredBroker } from './brokers.ts';
 import { parts } from './cpu.ts';

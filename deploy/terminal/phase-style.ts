@@ -1,9 +1,9 @@
-import type { ServerPhase } from '../../../shared/kinds/kupenstack/virtual-machine.ts';
-import type { NetworkPhase } from '../../../shared/kinds/kupenstack/virtual-network.ts';
-import type { VolumePhase } from '../../../shared/kinds/kupenstack/volume.ts';
-import type { MachinePhase } from '../../../shared/kinds/pelotech/virtual-machine.ts';
-import type { Phase } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { ComponentPhase } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { ServerPhase } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import type { NetworkPhase } from '../../shared/kinds/kupenstack/virtual-network.ts';
+import type { VolumePhase } from '../../shared/kinds/kupenstack/volume.ts';
+import type { MachinePhase } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { Phase } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { ComponentPhase } from '../../shared/kinds/pelotech/workspace.ts';
 import { type Span, styled } from './paint.ts';
 
 const styles = {
