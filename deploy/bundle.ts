@@ -2,8 +2,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
-import { readAssets } from '../functions/console/page/assets.ts';
 import { loadAllFunctions } from '../knative/functions.ts';
+import { readAssets } from './console/page/assets.ts';
 
 const root = new URL('../', import.meta.url);
 
@@ -19,7 +19,7 @@ export async function bundle(folder: string = bundleFolder): Promise<void> {
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
-    // Only a checkout asks for it (functions/console/page/assets.ts).
+    // Only a checkout asks for it (deploy/console/page/assets.ts).
     external: ['esbuild'],
     splitting: true,
     // Names stay as they are, so that stack traces can be read; to keep them beside short ones costs a tenth of a start.

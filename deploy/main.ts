@@ -28,7 +28,7 @@ const ports = { events: Number(process.env.PORT ?? 8080), metrics: Number(proces
 /** What runs beside the functions, each a process of its own kind. */
 const programs: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
   gateway: () => import('./gateway/main.ts'),
-  console: () => import('../functions/console/main.ts'),
+  console: () => import('./console/main.ts'),
 };
 const loadTelemetry = () => import('../shared/runtime/telemetry/sdk.ts');
 

@@ -53,7 +53,7 @@ export interface LocalOptions {
   onLost?: (line: string) => void;
   /** Port of Prometheus' `/metrics`, 0 for a free one; without it the functions of this cluster report nothing. */
   metricsPort?: number;
-  /** Port of functions/console, 0 for a free one; without it there is none. */
+  /** Port of deploy/console, 0 for a free one; without it there is none. */
   consolePort?: number;
   /** Bytes downloaded so far, for the exact metric: what an object store beside this cluster has sent. */
   bytesSent?: () => number;
@@ -158,7 +158,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
 /** The API server takes whoever comes from this machine for its admin, and so does the page. */
 async function consoleFor(kube: Kube, { consolePort }: LocalOptions) {
   if (consolePort === undefined) return undefined;
-  const { startConsole } = await import('../../functions/console/start.ts');
+  const { startConsole } = await import('../console/start.ts');
   const anonymous = { name: admin.name, mayList: async () => true };
   return startConsole({ kube, host: '127.0.0.1', port: consolePort, anonymous });
 }

@@ -14,7 +14,7 @@ import { setPolicy, until, untilGone } from '../journeys/world.ts';
 import { findChromium, openChromium } from './open-chromium.ts';
 
 /** Where the pictures go. */
-const folder = fileURLToPath(new URL('../../functions/console/pictures/', import.meta.url));
+const folder = fileURLToPath(new URL('../../deploy/console/pictures/', import.meta.url));
 
 const images = 'vmdi-farm';
 const course = 'course';

@@ -135,10 +135,10 @@ export const mutants: readonly Mutant[] = [
     'no message says how to try again',
   ),
   of(
-    'functions/console/authorize.ts',
+    'deploy/console/authorize.ts',
     '!status.authenticated || ',
     '',
-    'functions/console/authorize.test.ts',
+    'deploy/console/authorize.test.ts',
     'a token that the API server does not authenticate is accepted',
   ),
   of(

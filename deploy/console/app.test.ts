@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startApiServer } from '../../deploy/local/api-server/api-server.ts';
-import { clientOf } from '../../deploy/local/client.ts';
-import { realClock } from '../../deploy/local/clock.ts';
-import { applyManifests, readManifests } from '../../deploy/local/manifests.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
+import { startApiServer } from '../local/api-server/api-server.ts';
+import { clientOf } from '../local/client.ts';
+import { realClock } from '../local/clock.ts';
+import { applyManifests, readManifests } from '../local/manifests.ts';
 import { type Console, startConsole } from './start.ts';
 
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
