@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { CdiContext } from '../../deploy/local/cdi/context.ts';
 import type { FaultRule } from '../../deploy/local/cdi/faults.ts';
-import { bytesOf } from '../../deploy/local/cdi/quantity.ts';
 import { startCdi } from '../../deploy/local/cdi/start-cdi.ts';
 import type { StorageProfiles } from '../../deploy/local/cdi/storage-profile.ts';
 import { testCluster } from '../../deploy/local/cdi/test-cluster.ts';
-import { timestamp } from '../../deploy/local/cdi/write.ts';
 import { realClock } from '../../deploy/local/clock.ts';
+import { bytesOf } from '../../deploy/local/controller/quantity.ts';
+import { timestamp } from '../../deploy/local/controller/write.ts';
 import { importImage } from '../../deploy/local/importer/import-image.ts';
 import type { Fault } from '../../deploy/local/object-store/faults.ts';
 import { type ObjectStore, startObjectStore } from '../../deploy/local/object-store/object-store.ts';

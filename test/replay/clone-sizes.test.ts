@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { nextForClone } from '../../deploy/local/cdi/clone-step.ts';
-import { DataVolume as CdiDataVolume, Claim, StorageClass } from '../../deploy/local/cdi/kinds.ts';
-import { bytesOf } from '../../deploy/local/cdi/quantity.ts';
 import { renderClaimSpec } from '../../deploy/local/cdi/storage-profile.ts';
+import { DataVolume as CdiDataVolume, Claim, StorageClass } from '../../deploy/local/controller/kinds.ts';
+import { bytesOf } from '../../deploy/local/controller/quantity.ts';
 import { VolumeSnapshot } from '../../deploy/local/snapshots/kinds.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { aVirtualMachine } from '../machine-builders.ts';

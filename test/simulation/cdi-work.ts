@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../deploy/local/api-server/objects.ts';
-import { ownedBy } from '../../deploy/local/cdi/owner.ts';
+import { ownedBy } from '../../deploy/local/controller/owner.ts';
 import { type Hands, shelves } from './hands.ts';
 import type { DownloadFault } from './plan.ts';
 

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../deploy/local/api-server/objects.ts';
 import type { StoreEvent } from '../../deploy/local/api-server/watch-log.ts';
-import { ownedBy } from '../../deploy/local/cdi/owner.ts';
+import { ownedBy } from '../../deploy/local/controller/owner.ts';
 import type { Faults } from './faults.ts';
 import { type Hands, shelves } from './hands.ts';
 import type { MachineFault } from './plan.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { bytesOf } from './quantity.ts';
+import { bytesOf } from '../controller/quantity.ts';
 
 const Stanza = z.looseObject({
   accessModes: z.array(z.string()).default([]),

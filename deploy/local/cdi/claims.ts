@@ -1,8 +1,8 @@
+import { type Claim, type ClaimSpec, type DataVolume, Pod, type VolumeImportSource } from '../controller/kinds.ts';
+import { ownedBy } from '../controller/owner.ts';
+import { bytesOf } from '../controller/quantity.ts';
 import { annotation } from './annotation.ts';
 import { sourceAnnotations, volumeImportSourceName } from './import-source.ts';
-import { type Claim, type ClaimSpec, type DataVolume, Pod, type VolumeImportSource } from './kinds.ts';
-import { ownedBy } from './owner.ts';
-import { bytesOf } from './quantity.ts';
 import { withFilesystem } from './storage-profile.ts';
 
 /** CDI's labels on the objects that it creates; they override those of the DataVolume. */

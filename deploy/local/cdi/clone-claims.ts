@@ -1,6 +1,6 @@
+import type { Claim, ClaimSpec } from '../controller/kinds.ts';
 import { annotation } from './annotation.ts';
 import { cdiLabels, claim, claimProtection } from './claims.ts';
-import type { Claim, ClaimSpec } from './kinds.ts';
 
 export const temporaryName = (target: Claim) => `tmp-pvc-${target.metadata.uid}`;
 export const copiedName = (target: Claim) => `tmp-source-pvc-${target.metadata.uid}`;

@@ -1,12 +1,12 @@
 import { referenceOf } from '../../../shared/kinds/resource.ts';
+import type { DataVolume } from '../controller/kinds.ts';
+import type { Again } from '../controller/work-queue.ts';
 import { snapshotOf, volumeCloneSourceName } from './clone-source.ts';
 import { nextForClone, type ObservedClone } from './clone-step.ts';
 import type { CdiContext } from './context.ts';
 import { isForeign } from './data-volume-step.ts';
 import { importNameOf } from './import-name.ts';
-import type { DataVolume } from './kinds.ts';
 import { claimOf, performWithinQuota, refreshClass, refuseForeign } from './own-claim.ts';
-import type { Again } from './work-queue.ts';
 
 /**
  * Brings a DataVolume that is cloned from a snapshot one write further. Always by way of the populator: clones on classes of

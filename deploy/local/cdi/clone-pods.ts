@@ -1,7 +1,7 @@
+import { type Claim, Pod } from '../controller/kinds.ts';
+import { ownedBy } from '../controller/owner.ts';
 import { cdiLabels } from './claims.ts';
 import { kubeletFinalizer, simulatedScheduler } from './importer-pod.ts';
-import { type Claim, Pod } from './kinds.ts';
-import { ownedBy } from './owner.ts';
 import type { Termination } from './pod-status.ts';
 
 /** The Pod that has a node bind or resize the volume of a clone, in the namespace of the snapshot. */

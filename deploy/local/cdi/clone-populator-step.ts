@@ -1,13 +1,13 @@
+import { Claim, Pod, type VolumeCloneSource } from '../controller/kinds.ts';
+import { bytesOf } from '../controller/quantity.ts';
+import { deletionOf, patchOf, type Write, withFinalizer, withoutFinalizer } from '../controller/write.ts';
 import type { VolumeSnapshot } from '../snapshots/kinds.ts';
 import { annotation, annotationsPatch } from './annotation.ts';
 import { keep } from './claims.ts';
 import { copiedName, temporaryClaimFor } from './clone-claims.ts';
 import { prepPodFor, uploadPodFor } from './clone-pods.ts';
-import { Claim, Pod, type VolumeCloneSource } from './kinds.ts';
 import { mirrorPod } from './pod-mirror.ts';
-import { bytesOf } from './quantity.ts';
 import { rebound } from './volume.ts';
-import { deletionOf, patchOf, type Write, withFinalizer, withoutFinalizer } from './write.ts';
 
 /** How a clone is made: by the driver, or by copying where the driver cannot, and why. */
 export type CloneStrategy = { type: 'snapshot' } | { type: 'copy'; because: string };

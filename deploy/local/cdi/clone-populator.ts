@@ -1,3 +1,6 @@
+import type { Claim, StorageClass } from '../controller/kinds.ts';
+import { bytesOf } from '../controller/quantity.ts';
+import type { Again } from '../controller/work-queue.ts';
 import type { VolumeSnapshot } from '../snapshots/kinds.ts';
 import { annotation } from './annotation.ts';
 import { bindsAtOnce } from './claims.ts';
@@ -10,10 +13,7 @@ import {
   type ObservedCloneTarget,
 } from './clone-populator-step.ts';
 import type { CdiContext } from './context.ts';
-import type { Claim, StorageClass } from './kinds.ts';
-import { bytesOf } from './quantity.ts';
 import { classFor, waitsForConsumer } from './storage-profile.ts';
-import type { Again } from './work-queue.ts';
 
 /** Brings the population of one claim from a snapshot one write further. */
 export async function reconcileCloneTarget(context: CdiContext, target: Claim): Promise<Again> {

@@ -1,7 +1,7 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
+import { type DataVolume, VolumeCloneSource } from '../controller/kinds.ts';
+import { ownedBy } from '../controller/owner.ts';
 import { annotation } from './annotation.ts';
-import { type DataVolume, VolumeCloneSource } from './kinds.ts';
-import { ownedBy } from './owner.ts';
 
 /** Holds a DataVolume until what was made for it in the namespace of its source is gone. */
 export const crossNamespaceFinalizer = 'cdi.kubevirt.io/dataVolumeFinalizer';

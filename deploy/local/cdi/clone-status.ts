@@ -1,7 +1,7 @@
+import type { Claim, DataVolume } from '../controller/kinds.ts';
 import { annotation } from './annotation.ts';
 import { snapshotOf } from './clone-source.ts';
 import { claimLost, type PhaseChange, type StatusInput, silent } from './data-volume-status.ts';
-import type { Claim, DataVolume } from './kinds.ts';
 
 /** What the populator of clones says on a claim, and what a DataVolume makes of it. */
 const phases: Record<string, string> = {

@@ -1,3 +1,12 @@
+import { Claim, type ClaimSpec, DataVolume, type DataVolumeStatus, VolumeCloneSource } from '../controller/kinds.ts';
+import {
+  deletionOf,
+  type EventText,
+  patchOf,
+  type Write,
+  withFinalizer,
+  withoutFinalizer,
+} from '../controller/write.ts';
 import type { VolumeSnapshot } from '../snapshots/kinds.ts';
 import { annotation } from './annotation.ts';
 import { ownClaim, populatedBy } from './claims.ts';
@@ -12,9 +21,7 @@ import { clonePhase, scheduled } from './clone-status.ts';
 import { cloneProblem, requestOf } from './clone-validation.ts';
 import { eventsOf, hinderedStatus, nextStatus, saysMore } from './data-volume-status.ts';
 import { hindered, withEvents } from './data-volume-step.ts';
-import { Claim, type ClaimSpec, DataVolume, type DataVolumeStatus, VolumeCloneSource } from './kinds.ts';
 import type { Rendered } from './storage-profile.ts';
-import { deletionOf, type EventText, patchOf, type Write, withFinalizer, withoutFinalizer } from './write.ts';
 
 export interface ObservedClone {
   dataVolume: DataVolume;

@@ -1,6 +1,6 @@
+import type { ClaimSpec, DataVolume } from '../controller/kinds.ts';
+import { bytesOf } from '../controller/quantity.ts';
 import type { VolumeSnapshot } from '../snapshots/kinds.ts';
-import type { ClaimSpec, DataVolume } from './kinds.ts';
-import { bytesOf } from './quantity.ts';
 
 export interface CloneProblem {
   reason: 'CloneWithoutSource' | 'CloneValidationFailed';

@@ -1,5 +1,5 @@
+import type { Claim, Condition } from '../controller/kinds.ts';
 import { type Annotations, annotation } from './annotation.ts';
-import type { Claim, Condition } from './kinds.ts';
 
 /** The fields of a condition, without empty ones. */
 export interface ConditionText {

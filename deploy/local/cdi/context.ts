@@ -1,14 +1,21 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Clock } from '../clock.ts';
+import type { Informer } from '../controller/informer.ts';
+import type {
+  Claim,
+  DataVolume,
+  Pod,
+  StorageClass,
+  VolumeCloneSource,
+  VolumeImportSource,
+} from '../controller/kinds.ts';
+import type { EventText, Write } from '../controller/write.ts';
 import type { ImportRequest, ImportResult } from '../importer/import-image.ts';
 import type { VolumeSnapshot } from '../snapshots/kinds.ts';
 import type { Faults, ImportName } from './faults.ts';
-import type { Informer } from './informer.ts';
-import type { Claim, DataVolume, Pod, StorageClass, VolumeCloneSource, VolumeImportSource } from './kinds.ts';
 import type { CdiTimings, CdiVariants } from './settings.ts';
 import type { StorageProfiles } from './storage-profile.ts';
-import type { EventText, Write } from './write.ts';
 
 export type ImportImage = (request: ImportRequest) => Promise<ImportResult>;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realClock } from '../clock.ts';
+import { DataVolume } from '../controller/kinds.ts';
 import { VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from '../snapshots/kinds.ts';
-import { DataVolume } from './kinds.ts';
 import { aDataVolume, type TestCluster, testCluster } from './test-cluster.ts';
 
 let cluster: TestCluster;

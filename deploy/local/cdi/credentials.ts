@@ -1,6 +1,6 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
-import { Secret } from './kinds.ts';
+import { Secret } from '../controller/kinds.ts';
 
 export interface Credentials {
   accessKeyId: string;

@@ -1,4 +1,6 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
+import type { DataVolume } from '../controller/kinds.ts';
+import type { Again } from '../controller/work-queue.ts';
 import { annotation } from './annotation.ts';
 import { primeName } from './claims.ts';
 import { reconcileClone } from './clone-controller.ts';
@@ -6,9 +8,7 @@ import type { CdiContext } from './context.ts';
 import { isForeign, isUnderWay, nextForDataVolume, type ObservedDataVolume } from './data-volume-step.ts';
 import { importNameOf } from './import-name.ts';
 import { importSourceOf, volumeImportSourceName } from './import-source.ts';
-import type { DataVolume } from './kinds.ts';
 import { claimOf, performWithinQuota, refreshClass, refuseForeign } from './own-claim.ts';
-import type { Again } from './work-queue.ts';
 
 /** Brings one DataVolume one write further; returns when to look at it again. */
 export async function reconcileDataVolume(context: CdiContext, ref: ObjectReference): Promise<Again> {

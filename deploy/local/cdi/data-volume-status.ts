@@ -1,7 +1,7 @@
+import type { Claim, Condition, DataVolume, DataVolumeStatus } from '../controller/kinds.ts';
+import { type EventText, timestamp } from '../controller/write.ts';
 import { annotation } from './annotation.ts';
 import { conditionsOf } from './conditions.ts';
-import type { Claim, Condition, DataVolume, DataVolumeStatus } from './kinds.ts';
-import { type EventText, timestamp } from './write.ts';
 
 /** What CDI looks at when it writes the status of a DataVolume. */
 export interface StatusInput {

@@ -1,12 +1,12 @@
+import { Claim, DataVolume, type DataVolumeStatus, VolumeImportSource } from '../controller/kinds.ts';
+import { isControlledBy } from '../controller/owner.ts';
+import { type EventText, patchOf, statusOf, type Write } from '../controller/write.ts';
 import { annotation } from './annotation.ts';
 import { targetClaimFor } from './claims.ts';
 import { eventsOf, hinderedStatus, nextStatus, saysMore } from './data-volume-status.ts';
 import { volumeImportSourceFor, volumeImportSourceName } from './import-source.ts';
-import { Claim, DataVolume, type DataVolumeStatus, VolumeImportSource } from './kinds.ts';
-import { isControlledBy } from './owner.ts';
 import type { CdiVariants } from './settings.ts';
 import type { Rendered } from './storage-profile.ts';
-import { type EventText, patchOf, statusOf, type Write } from './write.ts';
 
 export interface ObservedDataVolume {
   dataVolume: DataVolume;

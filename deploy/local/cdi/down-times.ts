@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
+import { keyOf } from '../controller/informer.ts';
 import type { Faults, ImportName } from './faults.ts';
-import { keyOf } from './informer.ts';
 
 /** Tells how long a controller that is down by a fault will still be down for an import; 0 when it is up. */
 export function downTimes(clock: Clock, faults: Faults) {

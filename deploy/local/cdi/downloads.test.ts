@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { realClock } from '../clock.ts';
+import { DataVolume, Secret } from '../controller/kinds.ts';
+import type { Running } from '../controller/run-controllers.ts';
 import { importImage } from '../importer/import-image.ts';
 import { type ObjectStore, startObjectStore } from '../object-store/object-store.ts';
 import { qcow2Buffer } from '../object-store/qcow2.ts';
-import { DataVolume, Secret } from './kinds.ts';
-import type { Running } from './run-controllers.ts';
 import { startCdi } from './start-cdi.ts';
 import { aDataVolume, type Recording, type TestCluster, testCluster } from './test-cluster.ts';
 

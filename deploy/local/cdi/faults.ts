@@ -1,4 +1,4 @@
-import { type FaultTable, type Struck, tableOf } from './fault-table.ts';
+import { type FaultTable, type Struck, tableOf } from '../controller/fault-table.ts';
 
 /** What can go wrong with an import, or the clone of a snapshot, beyond what a real download brings by itself. */
 export type FaultMode =

@@ -1,15 +1,15 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
+import { Claim, Pod } from '../controller/kinds.ts';
+import { controllerOf } from '../controller/owner.ts';
+import type { Again } from '../controller/work-queue.ts';
+import type { EventText, Write } from '../controller/write.ts';
 import { annotation } from './annotation.ts';
 import { scratchName } from './claims.ts';
 import type { CdiContext } from './context.ts';
 import type { ImportName } from './faults.ts';
 import { nextForImport } from './import-step.ts';
 import { importerPodName } from './importer-pod.ts';
-import { Claim, Pod } from './kinds.ts';
-import { controllerOf } from './owner.ts';
 import { isQuotaExceeded, quotaExceeded } from './quota.ts';
-import type { Again } from './work-queue.ts';
-import type { EventText, Write } from './write.ts';
 
 /** Brings the import into one claim one write further. */
 export async function reconcileImport(context: CdiContext, ref: ObjectReference): Promise<Again> {

@@ -1,10 +1,10 @@
+import type { Informer } from '../controller/informer.ts';
+import { Claim, DataVolume } from '../controller/kinds.ts';
+import { controllerOf } from '../controller/owner.ts';
 import { annotation } from './annotation.ts';
 import { referenceIn } from './clone-source.ts';
 import type { ImportName } from './faults.ts';
 import { importSourceOf } from './import-source.ts';
-import type { Informer } from './informer.ts';
-import { Claim, DataVolume } from './kinds.ts';
-import { controllerOf } from './owner.ts';
 
 /** What fault rules match an import by. */
 export function importNameOf({ metadata, spec }: DataVolume): ImportName {

@@ -1,7 +1,7 @@
+import { type DataVolume, type Source, VolumeImportSource } from '../controller/kinds.ts';
+import { ownedBy } from '../controller/owner.ts';
 import type { Annotations } from './annotation.ts';
 import { annotation } from './annotation.ts';
-import { type DataVolume, type Source, VolumeImportSource } from './kinds.ts';
-import { ownedBy } from './owner.ts';
 
 /** The sources that an importer pod fills a volume from, in CDI's order of looking; clones and uploads are none. */
 const importSources = ['http', 's3', 'gcs', 'registry', 'blank'] as const;

@@ -1,9 +1,9 @@
+import { Claim, Pod } from '../controller/kinds.ts';
+import { deletionOf, patchOf, type Write } from '../controller/write.ts';
 import { type Annotations, annotation, annotationsPatch } from './annotation.ts';
 import { scratchClaimFor } from './claims.ts';
 import { importerPodFor, importerPodName } from './importer-pod.ts';
-import { Claim, Pod } from './kinds.ts';
 import { mirrorPod } from './pod-mirror.ts';
-import { deletionOf, patchOf, type Write } from './write.ts';
 
 export interface ObservedImport {
   /** The claim the importer writes to: prime, or without populators the target. */

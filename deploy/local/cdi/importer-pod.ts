@@ -1,8 +1,8 @@
+import { type Claim, Pod } from '../controller/kinds.ts';
+import { ownedBy } from '../controller/owner.ts';
+import { bytesOf } from '../controller/quantity.ts';
 import { annotation } from './annotation.ts';
 import { cdiLabels, keep, passedOn, scratchName } from './claims.ts';
-import { type Claim, Pod } from './kinds.ts';
-import { ownedBy } from './owner.ts';
-import { bytesOf } from './quantity.ts';
 import { withoutOverhead } from './storage-profile.ts';
 
 /** Pods that name this scheduler are ours to run: a real scheduler leaves them alone. */

@@ -1,5 +1,9 @@
 import { type ObjectReference, referenceOf } from '../../../shared/kinds/resource.ts';
 import { delay } from '../clock.ts';
+import { keyOf } from '../controller/informer.ts';
+import { type Claim, ConfigMap, claimsOf, Pod } from '../controller/kinds.ts';
+import type { Again } from '../controller/work-queue.ts';
+import { statusOf, withoutFinalizer } from '../controller/write.ts';
 import { nextBackOff, type RestartHistory } from './back-off.ts';
 import { endOfClonePod } from './clone-pods.ts';
 import type { CdiContext } from './context.ts';
@@ -7,11 +11,7 @@ import { type Credentials, credentialsIn } from './credentials.ts';
 import type { FaultRule, ImportName } from './faults.ts';
 import { importOf, kubeletFinalizer, simulatedScheduler, usableBytes } from './importer-pod.ts';
 import { type End, isScratchRequest, runImporter } from './importer-run.ts';
-import { keyOf } from './informer.ts';
-import { type Claim, ConfigMap, claimsOf, Pod } from './kinds.ts';
 import { crashLooping, ended, evicted, over, running, terminated, unschedulable, waiting } from './pod-status.ts';
-import type { Again } from './work-queue.ts';
-import { statusOf, withoutFinalizer } from './write.ts';
 
 /** What the kubelet knows of a pod beyond what stands in its status. */
 interface Life {

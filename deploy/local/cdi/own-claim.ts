@@ -1,13 +1,13 @@
 import { referenceOf } from '../../../shared/kinds/resource.ts';
+import { Claim, type DataVolume, StorageClass } from '../controller/kinds.ts';
+import type { Write } from '../controller/write.ts';
 import { annotation } from './annotation.ts';
 import { bindsAtOnce } from './claims.ts';
 import type { CdiContext } from './context.ts';
 import { hindered, type ObservedDataVolume } from './data-volume-step.ts';
 import { importNameOf } from './import-name.ts';
-import { Claim, type DataVolume, StorageClass } from './kinds.ts';
 import { isQuotaExceeded, quotaExceeded } from './quota.ts';
 import { classFor, renderClaimSpec, waitsForConsumer } from './storage-profile.ts';
-import type { Write } from './write.ts';
 
 /** Looks at the class itself before it is said to be missing: it may have been made just before the DataVolume. */
 export async function refreshClass({ kube, storageClasses }: CdiContext, { spec }: DataVolume) {

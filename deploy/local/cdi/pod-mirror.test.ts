@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { type ContainerState, Pod } from '../controller/kinds.ts';
 import { annotation } from './annotation.ts';
-import { type ContainerState, Pod } from './kinds.ts';
 import { mirrorPod } from './pod-mirror.ts';
 
 const aPod = (phase: string, state: ContainerState, restartCount = 0) =>

@@ -1,5 +1,5 @@
+import type { ContainerStatus, Pod } from '../controller/kinds.ts';
 import { type Annotations, annotation } from './annotation.ts';
-import type { ContainerStatus, Pod } from './kinds.ts';
 
 export const scratchRequired = 'scratch space required and none found';
 

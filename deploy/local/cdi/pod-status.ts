@@ -1,5 +1,5 @@
-import type { ContainerState, ContainerStatus, Pod } from './kinds.ts';
-import { timestamp } from './write.ts';
+import type { ContainerState, ContainerStatus, Pod } from '../controller/kinds.ts';
+import { timestamp } from '../controller/write.ts';
 
 type PodStatus = NonNullable<Pod['status']>;
 

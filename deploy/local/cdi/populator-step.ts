@@ -1,8 +1,8 @@
+import { Claim, PersistentVolume, type VolumeImportSource } from '../controller/kinds.ts';
+import { deletionOf, type EventText, patchOf, type Write } from '../controller/write.ts';
 import { annotation, annotationsPatch } from './annotation.ts';
 import { bindsAtOnce, primeClaimFor } from './claims.ts';
-import { Claim, PersistentVolume, type VolumeImportSource } from './kinds.ts';
 import { lost, rebound } from './volume.ts';
-import { deletionOf, type EventText, patchOf, type Write } from './write.ts';
 
 export interface ObservedTarget {
   clusterBinds: boolean;

@@ -1,13 +1,13 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
+import type { Claim } from '../controller/kinds.ts';
+import type { Again } from '../controller/work-queue.ts';
 import { annotation } from './annotation.ts';
 import { primeName } from './claims.ts';
 import { reconcileCloneTarget } from './clone-populator.ts';
 import { isClone } from './clone-populator-step.ts';
 import type { CdiContext } from './context.ts';
-import type { Claim } from './kinds.ts';
 import { isHandOver, isPopulatedByImport, nextForTarget } from './populator-step.ts';
 import { classFor, waitsForConsumer } from './storage-profile.ts';
-import type { Again } from './work-queue.ts';
 
 /** Brings the population of one claim one write further. */
 export async function reconcileTarget(context: CdiContext, ref: ObjectReference): Promise<Again> {

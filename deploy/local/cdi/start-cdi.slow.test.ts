@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Event } from '../../../shared/kinds/core/event.ts';
 import { type Clock, realClock } from '../clock.ts';
+import { Claim, DataVolume, Pod, Secret, StorageClass, VolumeImportSource } from '../controller/kinds.ts';
+import type { Running } from '../controller/run-controllers.ts';
 import type { FaultRule } from './faults.ts';
-import { Claim, DataVolume, Pod, Secret, StorageClass, VolumeImportSource } from './kinds.ts';
-import type { Running } from './run-controllers.ts';
 import { done, endless, ends, failed, qcow2 } from './scripted-import.ts';
 import { type CdiOptions, startCdi } from './start-cdi.ts';
 import { aDataVolume, type Recording, type TestCluster, testCluster } from './test-cluster.ts';

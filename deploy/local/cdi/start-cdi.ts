@@ -1,6 +1,11 @@
 import type { KubernetesObject, ObjectReference } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Clock } from '../clock.ts';
+import { type Informer, startInformer } from '../controller/informer.ts';
+import { Claim, DataVolume, Pod, StorageClass, VolumeCloneSource, VolumeImportSource } from '../controller/kinds.ts';
+import { learning, type Running, runControllers } from '../controller/run-controllers.ts';
+import { type Again, startWorkQueue } from '../controller/work-queue.ts';
+import { writer } from '../controller/write.ts';
 import { VolumeSnapshot } from '../snapshots/kinds.ts';
 import type { CdiContext, ImportImage } from './context.ts';
 import { reconcileDataVolume } from './data-volume-controller.ts';
@@ -8,17 +13,12 @@ import { downTimes } from './down-times.ts';
 import { type FaultRule, faultTable } from './faults.ts';
 import { reconcileImport } from './import-controller.ts';
 import { importNameOfClaim } from './import-name.ts';
-import { type Informer, startInformer } from './informer.ts';
-import { Claim, DataVolume, Pod, StorageClass, VolumeCloneSource, VolumeImportSource } from './kinds.ts';
 import { kubelet } from './kubelet.ts';
 import { reconcileTarget } from './populator.ts';
-import { learning, type Running, runControllers } from './run-controllers.ts';
 import { type CdiTimings, type CdiVariants, defaultTimings } from './settings.ts';
 import { defaultStorageProfiles, type StorageProfiles } from './storage-profile.ts';
 import { reconcileVolume } from './volume-controller.ts';
 import { wakers } from './wakers.ts';
-import { type Again, startWorkQueue } from './work-queue.ts';
-import { writer } from './write.ts';
 
 export interface CdiOptions {
   kube: Kube;

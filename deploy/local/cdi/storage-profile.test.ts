@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readScenario, scenarioNames } from '../../../test/replay/scenarios.ts';
-import { DataVolume, StorageClass } from './kinds.ts';
-import { bytesOf } from './quantity.ts';
+import { DataVolume, StorageClass } from '../controller/kinds.ts';
+import { bytesOf } from '../controller/quantity.ts';
 import { defaultStorageProfiles, renderClaimSpec } from './storage-profile.ts';
 
 const gp3 = StorageClass.parse({ metadata: { name: 'gp3' }, provisioner: 'ebs.csi.aws.com' });

@@ -1,5 +1,5 @@
-import type { ClaimSpec, DataVolume, StorageClass } from './kinds.ts';
-import { bytesOf } from './quantity.ts';
+import type { ClaimSpec, DataVolume, StorageClass } from '../controller/kinds.ts';
+import { bytesOf } from '../controller/quantity.ts';
 
 /** What CDI knows about the volumes of a driver: what a `storage` stanza that leaves it open gets. */
 export interface StorageProfile {

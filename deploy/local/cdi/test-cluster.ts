@@ -6,9 +6,9 @@ import type { Kube } from '../../../shared/runtime/kube.ts';
 import { type ApiServer, startApiServer } from '../api-server/api-server.ts';
 import { clientOf } from '../client.ts';
 import type { Clock } from '../clock.ts';
+import { Claim, DataVolume, type Source, StorageClass } from '../controller/kinds.ts';
 import { admit } from './admit.ts';
 import { refuseClone, userOf } from './clone-authorization.ts';
-import { Claim, DataVolume, type Source, StorageClass } from './kinds.ts';
 
 const CustomResourceDefinition = defineResource(
   {

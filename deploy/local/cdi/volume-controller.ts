@@ -1,16 +1,16 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
+import { keyOf } from '../controller/informer.ts';
+import { Claim, claimsOf, DataVolume, PersistentVolume, type StorageClass } from '../controller/kinds.ts';
+import { controllerOf } from '../controller/owner.ts';
+import { bytesOf } from '../controller/quantity.ts';
+import type { Again } from '../controller/work-queue.ts';
+import { deletionOf, type EventText, patchOf, statusOf, type Write, withoutFinalizer } from '../controller/write.ts';
 import { VolumeSnapshot } from '../snapshots/kinds.ts';
 import { annotation } from './annotation.ts';
 import { bindsAtOnce, claimProtection } from './claims.ts';
 import type { CdiContext } from './context.ts';
-import { keyOf } from './informer.ts';
-import { Claim, claimsOf, DataVolume, PersistentVolume, type StorageClass } from './kinds.ts';
-import { controllerOf } from './owner.ts';
-import { bytesOf } from './quantity.ts';
 import { classFor, waitsForConsumer } from './storage-profile.ts';
 import { grown, lost, provisioned } from './volume.ts';
-import type { Again } from './work-queue.ts';
-import { deletionOf, type EventText, patchOf, statusOf, type Write, withoutFinalizer } from './write.ts';
 
 /**
  * Plays driver and volume controller for one claim of a class whose driver is in the table of profiles: makes its

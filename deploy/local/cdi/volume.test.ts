@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Claim, PersistentVolume, StorageClass } from './kinds.ts';
+import { Claim, PersistentVolume, StorageClass } from '../controller/kinds.ts';
 import { provisioned } from './volume.ts';
 
 const gp3 = StorageClass.parse({ metadata: { name: 'gp3' }, provisioner: 'ebs.csi.aws.com' });

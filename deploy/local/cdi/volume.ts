@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { workspaceIn } from '../../../shared/workspaces/workspace.ts';
-import { Claim, PersistentVolume, type StorageClass } from './kinds.ts';
-import { bytesOf, quantityOf } from './quantity.ts';
+import { Claim, PersistentVolume, type StorageClass } from '../controller/kinds.ts';
+import { bytesOf, quantityOf } from '../controller/quantity.ts';
+import { patchOf, statusOf, type Write } from '../controller/write.ts';
 import type { CdiVariants } from './settings.ts';
-import { patchOf, statusOf, type Write } from './write.ts';
 
 /** What the driver writes when a claim gets a volume of its own, and the volume controller where the cluster has none. */
 export function provisioned(claim: Claim, storageClass: StorageClass, variants: CdiVariants = {}): Write[] {

@@ -1,12 +1,12 @@
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { keyOf } from '../controller/informer.ts';
+import { Claim, claimsOf, DataVolume } from '../controller/kinds.ts';
+import { controllerOf } from '../controller/owner.ts';
+import type { WorkQueue } from '../controller/work-queue.ts';
 import { annotation } from './annotation.ts';
 import { referenceIn, snapshotOf } from './clone-source.ts';
 import type { CdiContext } from './context.ts';
-import { keyOf } from './informer.ts';
-import { Claim, claimsOf, DataVolume } from './kinds.ts';
-import { controllerOf } from './owner.ts';
 import { podsOn } from './volume-controller.ts';
-import type { WorkQueue } from './work-queue.ts';
 
 interface Queues {
   dataVolumes: WorkQueue;

@@ -1,4 +1,4 @@
-import { type FaultTable, type Struck, tableOf } from '../cdi/fault-table.ts';
+import { type FaultTable, type Struck, tableOf } from '../controller/fault-table.ts';
 
 /** What can go wrong with a network beyond what two equal ranges in one Vpc or a missing Vpc bring by itself. */
 export type NetworkFaultMode =

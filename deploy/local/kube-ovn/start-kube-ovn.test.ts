@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { Event } from '../../../shared/kinds/core/event.ts';
-import type { Running } from '../cdi/run-controllers.ts';
 import { type Recording, type TestCluster, testCluster } from '../cdi/test-cluster.ts';
 import { realClock } from '../clock.ts';
+import type { Running } from '../controller/run-controllers.ts';
 import { Pod } from '../workloads/kinds.ts';
 import { finalizer, Subnet, type SubnetSpec, Vpc } from './kinds.ts';
 import { type KubeOvnOptions, startKubeOvn } from './start-kube-ovn.ts';

@@ -1,10 +1,10 @@
 import type { KubernetesObject, ObjectReference } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
-import { type Informer, keyOf, startInformer } from '../cdi/informer.ts';
-import { learning, type Running, runControllers } from '../cdi/run-controllers.ts';
-import { type Again, startWorkQueue } from '../cdi/work-queue.ts';
-import { writer } from '../cdi/write.ts';
 import type { Clock } from '../clock.ts';
+import { type Informer, keyOf, startInformer } from '../controller/informer.ts';
+import { learning, type Running, runControllers } from '../controller/run-controllers.ts';
+import { type Again, startWorkQueue } from '../controller/work-queue.ts';
+import { writer } from '../controller/write.ts';
 import { stopwatch } from '../kubevirt/stopwatch.ts';
 import { isOver, Pod } from '../workloads/kinds.ts';
 import { networksOf } from '../workloads/networks.ts';

@@ -1,4 +1,4 @@
-import { timestamp } from '../cdi/write.ts';
+import { timestamp } from '../controller/write.ts';
 import { cidrIn, countIn } from './cidr.ts';
 import { countExcluded } from './format-subnet.ts';
 import type { Condition, SubnetSpec, SubnetStatus } from './kinds.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { patchOf, statusOf, type Write, withFinalizer, withoutFinalizer } from '../cdi/write.ts';
+import { patchOf, statusOf, type Write, withFinalizer, withoutFinalizer } from '../controller/write.ts';
 import { statusPatch } from '../kubevirt/status-patch.ts';
 import { formatted } from './format-subnet.ts';
 import { finalizer, isOvn, Subnet, type SubnetStatus, type Vpc } from './kinds.ts';

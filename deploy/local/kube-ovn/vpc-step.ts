@@ -1,4 +1,4 @@
-import { patchOf, statusOf, type Write } from '../cdi/write.ts';
+import { patchOf, statusOf, type Write } from '../controller/write.ts';
 import { statusPatch } from '../kubevirt/status-patch.ts';
 import { finalizer, isOvn, type Subnet, Vpc } from './kinds.ts';
 

@@ -1,4 +1,4 @@
-import { timestamp } from '../cdi/write.ts';
+import { timestamp } from '../controller/write.ts';
 import type { Condition } from './kinds.ts';
 
 /** What is said by a condition, without its times. */

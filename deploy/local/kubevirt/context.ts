@@ -1,8 +1,8 @@
 import type { Kube } from '../../../shared/runtime/kube.ts';
-import type { Informer } from '../cdi/informer.ts';
-import type { Claim, DataVolume, Pod, StorageClass } from '../cdi/kinds.ts';
-import type { Write } from '../cdi/write.ts';
 import type { Clock } from '../clock.ts';
+import type { Informer } from '../controller/informer.ts';
+import type { Claim, DataVolume, Pod, StorageClass } from '../controller/kinds.ts';
+import type { Write } from '../controller/write.ts';
 import type { MachineFaults } from './faults.ts';
 import type { NetworkAttachmentDefinition, VirtualMachine, VirtualMachineInstance } from './kinds.ts';
 import type { KubevirtTimings } from './settings.ts';

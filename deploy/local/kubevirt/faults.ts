@@ -1,4 +1,4 @@
-import { type FaultTable, type Struck, tableOf } from '../cdi/fault-table.ts';
+import { type FaultTable, type Struck, tableOf } from '../controller/fault-table.ts';
 
 /**
  * What can go wrong with a machine beyond what a missing Secret, network or disk brings by itself. What is given a time heals

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import { Secret } from '../cdi/kinds.ts';
-import { isControlledBy } from '../cdi/owner.ts';
-import type { Again } from '../cdi/work-queue.ts';
+import { Secret } from '../controller/kinds.ts';
+import { isControlledBy } from '../controller/owner.ts';
+import type { Again } from '../controller/work-queue.ts';
 import type { KubevirtContext } from './context.ts';
 import { nextForInstance, type ObservedInstance } from './instance-step.ts';
 import { claimNameOf, isFinal, phaseOf, type VirtualMachineInstance } from './kinds.ts';

@@ -1,5 +1,5 @@
-import type { Claim, DataVolume, Pod } from '../cdi/kinds.ts';
-import { timestamp } from '../cdi/write.ts';
+import type { Claim, DataVolume, Pod } from '../controller/kinds.ts';
+import { timestamp } from '../controller/write.ts';
 import { isSaid, type Said, withConditions } from './conditions.ts';
 import { interfacesOf, withAgent } from './guest-network.ts';
 import {

@@ -1,6 +1,6 @@
-import type { Claim, DataVolume, Pod } from '../cdi/kinds.ts';
-import { Pod as PodResource } from '../cdi/kinds.ts';
-import { deletionOf, type EventText, patchOf, type Write } from '../cdi/write.ts';
+import type { Claim, DataVolume, Pod } from '../controller/kinds.ts';
+import { Pod as PodResource } from '../controller/kinds.ts';
+import { deletionOf, type EventText, patchOf, type Write } from '../controller/write.ts';
 import { imageError, nextInstanceStatus, type ObservedForInstanceStatus, type SyncError } from './instance-status.ts';
 import { hasRun, isFinal, phaseOf, VirtualMachineInstance, word } from './kinds.ts';
 import { launcherPodFor, nodeName } from './launcher-pod.ts';

@@ -1,8 +1,8 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import { claimsOf, type Pod, Secret } from '../cdi/kinds.ts';
-import { controllerOf } from '../cdi/owner.ts';
 import { classFor, waitsForConsumer } from '../cdi/storage-profile.ts';
-import type { Again } from '../cdi/work-queue.ts';
+import { claimsOf, type Pod, Secret } from '../controller/kinds.ts';
+import { controllerOf } from '../controller/owner.ts';
+import type { Again } from '../controller/work-queue.ts';
 import type { KubevirtContext } from './context.ts';
 import { phaseOf } from './kinds.ts';
 import { isTemporary, launcherScheduler, mountedSecrets, networksOf } from './launcher-pod.ts';

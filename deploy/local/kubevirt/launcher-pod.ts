@@ -1,5 +1,5 @@
-import { Pod } from '../cdi/kinds.ts';
-import { ownedBy } from '../cdi/owner.ts';
+import { Pod } from '../controller/kinds.ts';
+import { ownedBy } from '../controller/owner.ts';
 import { claimNameOf, secretNamesOf, type VirtualMachineInstance, word } from './kinds.ts';
 
 /** Pods that name this scheduler are this node's: a real scheduler leaves them alone, and so does the one of the importers. */

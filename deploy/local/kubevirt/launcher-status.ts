@@ -1,5 +1,5 @@
-import type { Condition, ContainerState, Pod } from '../cdi/kinds.ts';
-import { timestamp } from '../cdi/write.ts';
+import type { Condition, ContainerState, Pod } from '../controller/kinds.ts';
+import { timestamp } from '../controller/write.ts';
 
 const condition = (
   type: string,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Claim, Pod } from '../cdi/kinds.ts';
+import { Claim, Pod } from '../controller/kinds.ts';
 import { launcherFinalizer, launcherScheduler } from './launcher-pod.ts';
 import { running, unheard, waiting } from './launcher-status.ts';
 import { nextForLauncher, type ObservedLauncher } from './launcher-step.ts';

@@ -1,6 +1,6 @@
 import { annotation } from '../cdi/annotation.ts';
-import { Claim, Pod } from '../cdi/kinds.ts';
-import { deletionOf, patchOf, statusOf, type Write, withoutFinalizer } from '../cdi/write.ts';
+import { Claim, Pod } from '../controller/kinds.ts';
+import { deletionOf, patchOf, statusOf, type Write, withoutFinalizer } from '../controller/write.ts';
 import { isTemporary, launcherFinalizer, nodeName } from './launcher-pod.ts';
 import {
   ended,

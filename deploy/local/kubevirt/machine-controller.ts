@@ -2,7 +2,7 @@ import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { ApiError } from '../../../shared/runtime/errors.ts';
 import { serviceAccountUser } from '../api-server/authentication.ts';
 import { refuseClone } from '../cdi/clone-authorization.ts';
-import type { Again } from '../cdi/work-queue.ts';
+import type { Again } from '../controller/work-queue.ts';
 import type { KubevirtContext } from './context.ts';
 import type { VirtualMachine } from './kinds.ts';
 import { nextForMachine, type ObservedMachine, refusedMachine } from './machine-step.ts';

@@ -1,6 +1,6 @@
 import { annotation } from '../cdi/annotation.ts';
-import { DataVolume } from '../cdi/kinds.ts';
-import { ownedBy } from '../cdi/owner.ts';
+import { DataVolume } from '../controller/kinds.ts';
+import { ownedBy } from '../controller/owner.ts';
 import { type DataVolumeTemplate, type VirtualMachine, VirtualMachineInstance, word } from './kinds.ts';
 
 /** The DataVolume of a machine's template. */

@@ -1,4 +1,4 @@
-import { DataVolume } from '../cdi/kinds.ts';
+import { DataVolume } from '../controller/kinds.ts';
 import {
   deletionOf,
   type EventText,
@@ -7,7 +7,7 @@ import {
   type Write,
   withFinalizer,
   withoutFinalizer,
-} from '../cdi/write.ts';
+} from '../controller/write.ts';
 import { isFinal, type MachineStatus, VirtualMachine, VirtualMachineInstance, word } from './kinds.ts';
 import { dataVolumeFor, instanceFor } from './machine-objects.ts';
 import { isOutdated, nextMachineStatus, type ObservedForStatus } from './machine-status.ts';

@@ -1,4 +1,4 @@
-import type { Claim, DataVolume } from '../cdi/kinds.ts';
+import type { Claim, DataVolume } from '../controller/kinds.ts';
 import { isSaid } from './conditions.ts';
 import {
   claimNameOf,

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { Event } from '../../../shared/kinds/core/event.ts';
 import { defineResource } from '../../../shared/kinds/resource.ts';
-import { Claim, DataVolume, Pod, Secret } from '../cdi/kinds.ts';
-import type { Running } from '../cdi/run-controllers.ts';
 import { done, ends } from '../cdi/scripted-import.ts';
 import { startCdi } from '../cdi/start-cdi.ts';
 import { type Recording, type TestCluster, testCluster } from '../cdi/test-cluster.ts';
 import { realClock } from '../clock.ts';
+import { Claim, DataVolume, Pod, Secret } from '../controller/kinds.ts';
+import type { Running } from '../controller/run-controllers.ts';
 import { VolumeSnapshot } from '../snapshots/kinds.ts';
 import { admitMachine } from './admit.ts';
 import type { MachineFaultRule } from './faults.ts';

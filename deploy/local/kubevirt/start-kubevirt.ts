@@ -1,11 +1,11 @@
 import type { KubernetesObject, ObjectReference } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
-import { type Informer, startInformer } from '../cdi/informer.ts';
-import { Claim, DataVolume, Pod, StorageClass } from '../cdi/kinds.ts';
-import { learning, type Running, runControllers } from '../cdi/run-controllers.ts';
-import { type Again, startWorkQueue } from '../cdi/work-queue.ts';
-import { writer } from '../cdi/write.ts';
 import type { Clock } from '../clock.ts';
+import { type Informer, startInformer } from '../controller/informer.ts';
+import { Claim, DataVolume, Pod, StorageClass } from '../controller/kinds.ts';
+import { learning, type Running, runControllers } from '../controller/run-controllers.ts';
+import { type Again, startWorkQueue } from '../controller/work-queue.ts';
+import { writer } from '../controller/write.ts';
 import type { KubevirtContext } from './context.ts';
 import { type MachineFaultRule, machineFaults } from './faults.ts';
 import { reconcileInstance } from './instance-controller.ts';

@@ -1,7 +1,7 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import { claimsOf } from '../cdi/kinds.ts';
-import { controllerOf } from '../cdi/owner.ts';
-import type { WorkQueue } from '../cdi/work-queue.ts';
+import { claimsOf } from '../controller/kinds.ts';
+import { controllerOf } from '../controller/owner.ts';
+import type { WorkQueue } from '../controller/work-queue.ts';
 import type { KubevirtContext } from './context.ts';
 import { claimNameOf, type InstanceSpec, VirtualMachineInstance } from './kinds.ts';
 

@@ -1,8 +1,8 @@
 import { type ObjectReference, referenceOf } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
-import type { Again } from '../cdi/work-queue.ts';
-import { type Writer, withoutFinalizer } from '../cdi/write.ts';
 import type { Clock } from '../clock.ts';
+import type { Again } from '../controller/work-queue.ts';
+import { type Writer, withoutFinalizer } from '../controller/write.ts';
 import { nextForContent, type Refusal } from './content-step.ts';
 import { faultOf, type SnapshotFaultRule } from './faults.ts';
 import { finalizer, VolumeSnapshotContent } from './kinds.ts';

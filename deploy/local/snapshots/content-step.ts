@@ -1,7 +1,7 @@
 import { annotation } from '../cdi/annotation.ts';
-import type { Claim } from '../cdi/kinds.ts';
-import { bytesOf } from '../cdi/quantity.ts';
-import { patchOf, statusOf, timestamp, type Write, withoutFinalizer } from '../cdi/write.ts';
+import type { Claim } from '../controller/kinds.ts';
+import { bytesOf } from '../controller/quantity.ts';
+import { patchOf, statusOf, timestamp, type Write, withoutFinalizer } from '../controller/write.ts';
 import { finalizer, snapshotAnnotation, VolumeSnapshotContent } from './kinds.ts';
 
 export interface ObservedContent {

@@ -1,11 +1,11 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
-import { keyOf } from '../cdi/informer.ts';
-import { Claim } from '../cdi/kinds.ts';
 import { classFor } from '../cdi/storage-profile.ts';
-import type { Again } from '../cdi/work-queue.ts';
-import type { Writer } from '../cdi/write.ts';
 import type { Clock } from '../clock.ts';
+import { keyOf } from '../controller/informer.ts';
+import { Claim } from '../controller/kinds.ts';
+import type { Again } from '../controller/work-queue.ts';
+import type { Writer } from '../controller/write.ts';
 import {
   contentName,
   snapshotAnnotation,

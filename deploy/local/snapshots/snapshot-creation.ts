@@ -1,7 +1,7 @@
 import { keyOf } from '../../../shared/kinds/resource.ts';
-import { Claim } from '../cdi/kinds.ts';
 import { volumeHandleOf } from '../cdi/volume.ts';
-import { withFinalizer } from '../cdi/write.ts';
+import { Claim } from '../controller/kinds.ts';
+import { withFinalizer } from '../controller/write.ts';
 import {
   contentName,
   finalizer,

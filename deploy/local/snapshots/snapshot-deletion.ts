@@ -1,4 +1,4 @@
-import { deletionOf, patchOf, withoutFinalizer } from '../cdi/write.ts';
+import { deletionOf, patchOf, withoutFinalizer } from '../controller/write.ts';
 import { finalizer, snapshotAnnotation, VolumeSnapshot, VolumeSnapshotContent } from './kinds.ts';
 import { type ObservedSnapshot, type SnapshotStep, says } from './snapshot-observed.ts';
 

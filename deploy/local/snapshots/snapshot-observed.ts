@@ -1,5 +1,5 @@
-import type { Claim } from '../cdi/kinds.ts';
-import { statusOf, timestamp, type Write } from '../cdi/write.ts';
+import type { Claim } from '../controller/kinds.ts';
+import { statusOf, timestamp, type Write } from '../controller/write.ts';
 import {
   VolumeSnapshot,
   type VolumeSnapshotClass,

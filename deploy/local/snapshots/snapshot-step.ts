@@ -1,7 +1,7 @@
 import { keyOf } from '../../../shared/kinds/resource.ts';
-import { Claim } from '../cdi/kinds.ts';
-import { quantityOf } from '../cdi/quantity.ts';
-import { patchOf, statusOf, timestamp, type Write, withFinalizer, withoutFinalizer } from '../cdi/write.ts';
+import { Claim } from '../controller/kinds.ts';
+import { quantityOf } from '../controller/quantity.ts';
+import { patchOf, statusOf, timestamp, type Write, withFinalizer, withoutFinalizer } from '../controller/write.ts';
 import { finalizer, VolumeSnapshot, type VolumeSnapshotContent, type VolumeSnapshotStatus } from './kinds.ts';
 import { creation } from './snapshot-creation.ts';
 import { deletion } from './snapshot-deletion.ts';

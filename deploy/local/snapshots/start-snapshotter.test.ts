@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Event } from '../../../shared/kinds/core/event.ts';
-import { Claim } from '../cdi/kinds.ts';
-import type { Running } from '../cdi/run-controllers.ts';
 import { type Recording, type TestCluster, testCluster } from '../cdi/test-cluster.ts';
 import { type SteppedClock, steppedClock } from '../clock.ts';
+import { Claim } from '../controller/kinds.ts';
+import type { Running } from '../controller/run-controllers.ts';
 import type { SnapshotFaultRule } from './faults.ts';
 import { finalizer, snapshotAnnotation, VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from './kinds.ts';
 import { startSnapshotter } from './start-snapshotter.ts';

@@ -1,11 +1,11 @@
 import type { KubernetesObject, ObjectReference } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
-import { type Informer, keyOf, startInformer } from '../cdi/informer.ts';
-import { Claim, StorageClass } from '../cdi/kinds.ts';
-import { learning, type Running, runControllers } from '../cdi/run-controllers.ts';
-import { startWorkQueue } from '../cdi/work-queue.ts';
-import { writer } from '../cdi/write.ts';
 import type { Clock } from '../clock.ts';
+import { type Informer, keyOf, startInformer } from '../controller/informer.ts';
+import { Claim, StorageClass } from '../controller/kinds.ts';
+import { learning, type Running, runControllers } from '../controller/run-controllers.ts';
+import { startWorkQueue } from '../controller/work-queue.ts';
+import { writer } from '../controller/write.ts';
 import { contentSidecar } from './content-sidecar.ts';
 import type { SnapshotFaultRule } from './faults.ts';
 import { snapshotAnnotation, VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from './kinds.ts';

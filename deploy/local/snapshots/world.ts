@@ -1,5 +1,5 @@
-import type { Informer } from '../cdi/informer.ts';
-import type { Claim, StorageClass } from '../cdi/kinds.ts';
+import type { Informer } from '../controller/informer.ts';
+import type { Claim, StorageClass } from '../controller/kinds.ts';
 import type { VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from './kinds.ts';
 
 /** Everything the snapshotter looks at. */

@@ -1,8 +1,8 @@
 import type { Kube } from '../../../shared/runtime/kube.ts';
-import type { Informer } from '../cdi/informer.ts';
-import type { Claim, StorageClass } from '../cdi/kinds.ts';
-import type { Write } from '../cdi/write.ts';
 import type { Clock } from '../clock.ts';
+import type { Informer } from '../controller/informer.ts';
+import type { Claim, StorageClass } from '../controller/kinds.ts';
+import type { Write } from '../controller/write.ts';
 import type { NetworkAttachmentDefinition } from '../kubevirt/kinds.ts';
 import type { WorkloadFaults } from './faults.ts';
 import type { Deployment, Job, Pod, ReplicaSet } from './kinds.ts';

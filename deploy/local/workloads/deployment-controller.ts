@@ -1,6 +1,6 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import { isControlledBy } from '../cdi/owner.ts';
-import type { Again } from '../cdi/work-queue.ts';
+import { isControlledBy } from '../controller/owner.ts';
+import type { Again } from '../controller/work-queue.ts';
 import type { WorkloadContext } from './context.ts';
 import { nextForDeployment, type ObservedDeployment } from './deployment-step.ts';
 import { conditionOf, type Deployment } from './kinds.ts';

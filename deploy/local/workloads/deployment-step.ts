@@ -1,5 +1,5 @@
-import { ownedBy } from '../cdi/owner.ts';
-import { deletionOf, patchOf, statusOf, type Write } from '../cdi/write.ts';
+import { ownedBy } from '../controller/owner.ts';
+import { deletionOf, patchOf, statusOf, type Write } from '../controller/write.ts';
 import { statusPatch } from '../kubevirt/status-patch.ts';
 import { find, withCondition } from './conditions.ts';
 import type { Step } from './context.ts';

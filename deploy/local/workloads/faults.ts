@@ -1,4 +1,4 @@
-import { type FaultTable, type Struck, tableOf } from '../cdi/fault-table.ts';
+import { type FaultTable, type Struck, tableOf } from '../controller/fault-table.ts';
 
 /**
  * What can go wrong with the Pods of Deployments and Jobs beyond what a missing Secret, network, claim or a taken port brings

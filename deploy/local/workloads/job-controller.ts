@@ -1,7 +1,7 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import { controllerOf, isControlledBy } from '../cdi/owner.ts';
-import type { Again } from '../cdi/work-queue.ts';
-import { withoutFinalizer } from '../cdi/write.ts';
+import { controllerOf, isControlledBy } from '../controller/owner.ts';
+import type { Again } from '../controller/work-queue.ts';
+import { withoutFinalizer } from '../controller/write.ts';
 import type { WorkloadContext } from './context.ts';
 import { nextForJob, type ObservedJob } from './job-step.ts';
 import { isTrue, type Job, jobTracking, Pod } from './kinds.ts';

@@ -1,4 +1,4 @@
-import { deletionOf, statusOf, timestamp, type Write, withoutFinalizer } from '../cdi/write.ts';
+import { deletionOf, statusOf, timestamp, type Write, withoutFinalizer } from '../controller/write.ts';
 import { statusPatch } from '../kubevirt/status-patch.ts';
 import type { Step } from './context.ts';
 import { type Condition, isGoing, isOver, isReady, isTrue, Job, type JobStatus, jobTracking, Pod } from './kinds.ts';

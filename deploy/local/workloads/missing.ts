@@ -1,5 +1,5 @@
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
-import { Secret } from '../cdi/kinds.ts';
+import { Secret } from '../controller/kinds.ts';
 import type { WorkloadContext } from './context.ts';
 import { ConfigMap, type Container, type Pod } from './kinds.ts';
 import { networksOf } from './networks.ts';

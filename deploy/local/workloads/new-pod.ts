@@ -1,5 +1,5 @@
-import { ownedBy } from '../cdi/owner.ts';
-import type { Write } from '../cdi/write.ts';
+import { ownedBy } from '../controller/owner.ts';
+import type { Write } from '../controller/write.ts';
 import { type Job, jobTracking, Pod, type ReplicaSet } from './kinds.ts';
 
 /** The creation of one Pod of its owner's template; the server ends its name. */

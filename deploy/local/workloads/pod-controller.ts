@@ -1,6 +1,6 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { classFor, waitsForConsumer } from '../cdi/storage-profile.ts';
-import type { Again } from '../cdi/work-queue.ts';
+import type { Again } from '../controller/work-queue.ts';
 import type { ObservedContainer } from './container-step.ts';
 import type { WorkloadContext } from './context.ts';
 import type { ContainerName, WorkloadFaultMode } from './faults.ts';

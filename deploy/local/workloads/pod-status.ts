@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { timestamp } from '../cdi/write.ts';
+import { timestamp } from '../controller/write.ts';
 import type { Condition, Container, ContainerStatus, Pod, PodStatus } from './kinds.ts';
 
 /** The node that all Pods of workspaces are on, and its address. */

@@ -1,6 +1,6 @@
 import { annotation } from '../cdi/annotation.ts';
-import { Claim } from '../cdi/kinds.ts';
-import { patchOf, statusOf, type Write } from '../cdi/write.ts';
+import { Claim } from '../controller/kinds.ts';
+import { patchOf, statusOf, type Write } from '../controller/write.ts';
 import { nodeName } from '../kubevirt/launcher-pod.ts';
 import { nextForContainer, type ObservedContainer } from './container-step.ts';
 import type { Step } from './context.ts';

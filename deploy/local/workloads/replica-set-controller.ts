@@ -1,7 +1,7 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { ApiError } from '../../../shared/runtime/errors.ts';
-import { isControlledBy } from '../cdi/owner.ts';
-import type { Again } from '../cdi/work-queue.ts';
+import { isControlledBy } from '../controller/owner.ts';
+import type { Again } from '../controller/work-queue.ts';
 import type { WorkloadContext } from './context.ts';
 import { isReady, type Pod, type ReplicaSet } from './kinds.ts';
 import { nextForReplicaSet, type ObservedReplicaSet, refusedReplicaSet } from './replica-set-step.ts';

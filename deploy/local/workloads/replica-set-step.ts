@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { deletionOf, statusOf, type Write } from '../cdi/write.ts';
+import { deletionOf, statusOf, type Write } from '../controller/write.ts';
 import { timed } from './conditions.ts';
 import type { Step } from './context.ts';
 import { isGoing, isOver, isReady, Pod, ReplicaSet } from './kinds.ts';

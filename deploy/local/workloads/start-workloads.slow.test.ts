@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { Event } from '../../../shared/kinds/core/event.ts';
-import { Claim, Secret, StorageClass } from '../cdi/kinds.ts';
-import type { Running } from '../cdi/run-controllers.ts';
 import { done, ends } from '../cdi/scripted-import.ts';
 import { startCdi } from '../cdi/start-cdi.ts';
 import { type Recording, type TestCluster, testCluster } from '../cdi/test-cluster.ts';
 import { realClock } from '../clock.ts';
+import { Claim, Secret, StorageClass } from '../controller/kinds.ts';
+import type { Running } from '../controller/run-controllers.ts';
 import { NetworkAttachmentDefinition } from '../kubevirt/kinds.ts';
 import type { WorkloadFaultRule } from './faults.ts';
 import { ConfigMap, conditionOf, Deployment, isGoing, isReady, isTrue, Job, Pod, ReplicaSet } from './kinds.ts';

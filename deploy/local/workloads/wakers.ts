@@ -1,7 +1,7 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import { keyOf } from '../cdi/informer.ts';
-import { controllerOf } from '../cdi/owner.ts';
-import type { WorkQueue } from '../cdi/work-queue.ts';
+import { keyOf } from '../controller/informer.ts';
+import { controllerOf } from '../controller/owner.ts';
+import type { WorkQueue } from '../controller/work-queue.ts';
 import type { WorkloadContext } from './context.ts';
 import { jobOf } from './job-controller.ts';
 import { claimNamesOf, type Pod } from './kinds.ts';
