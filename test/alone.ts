@@ -1,7 +1,7 @@
 import { startApiServer } from '../deploy/local/api-server/api-server.ts';
 import { clientOf } from '../deploy/local/client.ts';
 import { realClock } from '../deploy/local/clock.ts';
-import { applyManifests, readManifests } from '../deploy/local/manifests.ts';
+import { applyManifests, readManifests } from '../deploy/manifests.ts';
 import { permissionManifests } from '../knative/permissions.ts';
 import { pingAttributes } from '../shared/event-filter.ts';
 import type { FunctionDeclaration } from '../shared/function.ts';

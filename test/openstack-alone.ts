@@ -1,9 +1,9 @@
 import { startApiServer } from '../deploy/local/api-server/api-server.ts';
 import { clientOf } from '../deploy/local/client.ts';
 import { realClock, steppedClock } from '../deploy/local/clock.ts';
-import { applyManifests, readManifests } from '../deploy/local/manifests.ts';
 import { type OpenStack, startOpenStack } from '../deploy/local/openstack/start-openstack.ts';
 import type { Times } from '../deploy/local/openstack/times.ts';
+import { applyManifests, readManifests } from '../deploy/manifests.ts';
 import { permissionManifests } from '../knative/permissions.ts';
 import type { Action } from '../shared/actions.ts';
 import { pingAttributes } from '../shared/event-filter.ts';

@@ -11,9 +11,9 @@ import { operatorNamespace } from '../../shared/operator.ts';
 import { serveImages } from '../../test/journeys/openstack/run.ts';
 import { schedules, simulated } from '../../test/journeys/openstack/services.ts';
 import { Trigger } from '../install/kinds.ts';
-import { applyManifests, openStackFolders, readManifests } from '../local/manifests.ts';
 import { accountManifest } from '../local/openstack/account.ts';
 import { type LocalCluster, startLocal } from '../local/start.ts';
+import { applyManifests, openStackFolders, readManifests } from '../manifests.ts';
 import { otIn } from './ot-process.ts';
 
 const namespace = 'on-cloud';

@@ -6,7 +6,7 @@ import { defineResource } from '../../shared/kinds/resource.ts';
 import { startApiServer } from '../local/api-server/api-server.ts';
 import { clientOf } from '../local/client.ts';
 import { realClock } from '../local/clock.ts';
-import { applyManifests, readManifests } from '../local/manifests.ts';
+import { applyManifests, readManifests } from '../manifests.ts';
 import { type Console, startConsole } from './start.ts';
 
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});

@@ -16,7 +16,7 @@ import { findChromium, openChromium } from '../../test/browser/open-chromium.ts'
 import { startApiServer } from '../local/api-server/api-server.ts';
 import { clientOf } from '../local/client.ts';
 import { realClock } from '../local/clock.ts';
-import { applyManifests, readManifests } from '../local/manifests.ts';
+import { applyManifests, readManifests } from '../manifests.ts';
 import { type Console, startConsole } from './start.ts';
 
 const found = await findChromium();

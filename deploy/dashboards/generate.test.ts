@@ -7,7 +7,7 @@ import { ports } from '../../knative/services.ts';
 import { metrics } from '../../shared/runtime/telemetry/metrics.ts';
 import { prometheusName } from '../../shared/runtime/telemetry/metrics-prometheus.ts';
 import { hasKubectl } from '../../test/journeys/local-world.ts';
-import { documents } from '../local/manifests.ts';
+import { documents } from '../manifests.ts';
 import { drift } from '../production/written-file.ts';
 import { alertCases } from './alert-cases.ts';
 import { alerts } from './alerts.ts';

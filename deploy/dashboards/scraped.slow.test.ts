@@ -12,12 +12,12 @@ import { aMachine, createWorkspace, untilWorkspace } from '../../test/journeys/w
 import { createImage, setPolicy, untilGone, untilPhase } from '../../test/journeys/world.ts';
 import { findPrometheus, type Prometheus, startPrometheus } from '../../test/prometheus/prometheus.ts';
 import { realClock } from '../local/clock.ts';
-import { applyManifests } from '../local/manifests.ts';
 import { startObjectStore } from '../local/object-store/object-store.ts';
 import { qcow2Buffer } from '../local/object-store/qcow2.ts';
 import { accountManifest } from '../local/openstack/account.ts';
 import { startOpenStack } from '../local/openstack/start-openstack.ts';
 import { type LocalCluster, type LocalOptions, startLocal } from '../local/start.ts';
+import { applyManifests } from '../manifests.ts';
 import { alerts } from './alerts.ts';
 import { dashboards } from './generate.ts';
 import { recordings } from './recordings.ts';

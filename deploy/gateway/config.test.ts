@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { documents } from '../local/manifests.ts';
+import { documents } from '../manifests.ts';
 import { parseConfig } from './config.ts';
 
 const rule = { name: 'labs', claims: { repository: 'labs/images' }, images: 'lab-*' };

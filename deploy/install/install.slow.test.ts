@@ -17,7 +17,7 @@ import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
 import { hasKubectl } from '../../test/journeys/local-world.ts';
 import { aVirtualMachine } from '../../test/machine-builders.ts';
-import { documents, readManifests } from '../local/manifests.ts';
+import { documents, readManifests } from '../manifests.ts';
 import { type Options, readOptions } from './arguments.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
-import { documents, readManifests } from '../local/manifests.ts';
+import { documents, readManifests } from '../manifests.ts';
 import { InstallError } from './cluster.ts';
 import { type AnyObject, keyOf } from './kinds.ts';
 

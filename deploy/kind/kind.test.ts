@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readManifests } from '../local/manifests.ts';
+import { readManifests } from '../manifests.ts';
 import { CommandError, type Run } from './command.ts';
 import { applyRelease } from './releases.ts';
 import { cluster, steps } from './steps.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { applyManifests } from './manifests.ts';
+import { applyManifests } from '../manifests.ts';
 
 /** Where a kept cluster notes which manifests it was given, and as what. */
 const record = { namespace: 'kube-system', name: 'installed-manifests' };

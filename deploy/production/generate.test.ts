@@ -10,7 +10,7 @@ import { loadAllFunctions } from '../../knative/functions.ts';
 import { defineFunction, type FunctionDeclaration } from '../../shared/function.ts';
 import { hasKubectl } from '../../test/journeys/local-world.ts';
 import { kubeOvn, kubeVirt, partsFor } from '../install/left-out.ts';
-import { documents } from '../local/manifests.ts';
+import { documents } from '../manifests.ts';
 import { chartFiles } from './chart.ts';
 import { productionFiles, productionFolder } from './generate.ts';
 import { networkPolicies, usualSurroundings } from './network-policies.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { startApiServer } from '../../deploy/local/api-server/api-server.ts';
 import { clientOf } from '../../deploy/local/client.ts';
 import { realClock } from '../../deploy/local/clock.ts';
-import { applyManifests, readManifests } from '../../deploy/local/manifests.ts';
+import { applyManifests, readManifests } from '../../deploy/manifests.ts';
 import { brokerManifests } from '../../knative/broker.ts';
 import { permissionManifests } from '../../knative/permissions.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';

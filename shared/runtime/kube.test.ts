@@ -8,7 +8,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { startApiServer } from '../../deploy/local/api-server/api-server.ts';
 import { kubeconfigFor } from '../../deploy/local/api-server/kubeconfig.ts';
 import { realClock } from '../../deploy/local/clock.ts';
-import { applyManifests, readManifests } from '../../deploy/local/manifests.ts';
+import { applyManifests, readManifests } from '../../deploy/manifests.ts';
 import { aVMDiskImage } from '../../test/builders.ts';
 import { Secret } from '../kinds/core/secret.ts';
 import { VirtualMachine } from '../kinds/pelotech/virtual-machine.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readManifests } from '../../deploy/local/manifests.ts';
+import { readManifests } from '../../deploy/manifests.ts';
 import { send, type World } from '../contract/connection.ts';
 import { realWorld } from '../contract/worlds.ts';
 import { declareContract } from './declare-contract.ts';

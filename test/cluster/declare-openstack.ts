@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStackFolders, readManifests } from '../../deploy/local/manifests.ts';
 import { accountManifest } from '../../deploy/local/openstack/account.ts';
+import { openStackFolders, readManifests } from '../../deploy/manifests.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';

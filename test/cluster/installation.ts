@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { documents, readManifests } from '../../deploy/local/manifests.ts';
+import { documents, readManifests } from '../../deploy/manifests.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { kubectlOrFail } from './kubectl.ts';
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { documents, readManifests } from '../../deploy/local/manifests.ts';
+import { documents, readManifests } from '../../deploy/manifests.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 
 /** Runs kubectl on the cluster of the environment; resolves with what it says, rejects with what it complains of. */

@@ -6,7 +6,7 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGateway } from '../../deploy/gateway/start.ts';
 import { startTestIssuer } from '../../deploy/gateway/test-issuer.ts';
-import { applyManifests } from '../../deploy/local/manifests.ts';
+import { applyManifests } from '../../deploy/manifests.ts';
 import { imagePublished } from '../../shared/events.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { kubeClient } from '../../shared/runtime/kube.ts';

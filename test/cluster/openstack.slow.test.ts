@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openStackFolders, readManifests } from '../../deploy/local/manifests.ts';
+import { openStackFolders, readManifests } from '../../deploy/manifests.ts';
 import { stories as credentials } from '../journeys/openstack/credentials.ts';
 import { stories as faults } from '../journeys/openstack/faults.ts';
 import { stories as machinesLife } from '../journeys/openstack/machines-life.ts';

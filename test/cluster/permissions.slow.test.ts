@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { generatedFolders, readManifests } from '../../deploy/local/manifests.ts';
+import { generatedFolders, readManifests } from '../../deploy/manifests.ts';
 import { grantedRules, inWords } from '../permissions/granted.ts';
 import { readAudit, unusedOf } from './audit.ts';
 

@@ -13,9 +13,9 @@ import {
   VirtualMachineInstance,
 } from '../../deploy/local/kubevirt/kinds.ts';
 import { startKubevirt } from '../../deploy/local/kubevirt/start-kubevirt.ts';
-import { readManifests } from '../../deploy/local/manifests.ts';
 import { type ObjectStore, startObjectStore } from '../../deploy/local/object-store/object-store.ts';
 import { startSnapshotter } from '../../deploy/local/snapshots/start-snapshotter.ts';
+import { readManifests } from '../../deploy/manifests.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';

@@ -1,4 +1,4 @@
-import { generatedFolders, readManifests } from '../../deploy/local/manifests.ts';
+import { generatedFolders, readManifests } from '../../deploy/manifests.ts';
 import { stories as badInput } from '../journeys/bad-input.ts';
 import { stories as deadLetters } from '../journeys/dead-letters.ts';
 import { stories as deletion } from '../journeys/deletion.ts';

@@ -1,4 +1,4 @@
-import { generatedFolders, readManifests } from '../../deploy/local/manifests.ts';
+import { generatedFolders, readManifests } from '../../deploy/manifests.ts';
 import { stories as labs } from '../journeys/workspace.ts';
 import { stories as deletion } from '../journeys/workspace-deletion.ts';
 import { stories as failures } from '../journeys/workspace-failures.ts';

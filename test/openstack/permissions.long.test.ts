@@ -1,4 +1,4 @@
-import { openStackFolders, readManifests } from '../../deploy/local/manifests.ts';
+import { openStackFolders, readManifests } from '../../deploy/manifests.ts';
 import { stories as credentials } from '../journeys/openstack/credentials.ts';
 import { stories as events } from '../journeys/openstack/events.ts';
 import type { OpenStackStory } from '../journeys/openstack/world.ts';

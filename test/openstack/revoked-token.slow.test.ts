@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { applyManifests } from '../../deploy/local/manifests.ts';
 import { accountManifest } from '../../deploy/local/openstack/account.ts';
 import { startLocal } from '../../deploy/local/start.ts';
+import { applyManifests } from '../../deploy/manifests.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { leaveNothing, worldIn } from '../journeys/openstack/run.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { realClock } from '../../deploy/local/clock.ts';
-import { applyManifests } from '../../deploy/local/manifests.ts';
 import { accountManifest } from '../../deploy/local/openstack/account.ts';
 import { startOpenStack } from '../../deploy/local/openstack/start-openstack.ts';
 import { startLocal } from '../../deploy/local/start.ts';
+import { applyManifests } from '../../deploy/manifests.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { createMachine, createNetwork, untilMachine, untilSo } from '../journeys/openstack/world.ts';
 

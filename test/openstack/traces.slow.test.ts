@@ -1,8 +1,8 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { expect, test } from 'vitest';
-import { applyManifests } from '../../deploy/local/manifests.ts';
 import { accountManifest } from '../../deploy/local/openstack/account.ts';
 import { startLocal } from '../../deploy/local/start.ts';
+import { applyManifests } from '../../deploy/manifests.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';

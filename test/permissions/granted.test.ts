@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { documents, generatedFolders, readManifests } from '../../deploy/local/manifests.ts';
+import { documents, generatedFolders, readManifests } from '../../deploy/manifests.ts';
 import { describeRule, grantedRules, inWords, type Rule, without } from './granted.ts';
 
 const manifests = documents(`

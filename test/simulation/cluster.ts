@@ -7,7 +7,7 @@ import type { ApiObject } from '../../deploy/local/api-server/objects.ts';
 import { Store } from '../../deploy/local/api-server/store.ts';
 import { systemWrite } from '../../deploy/local/api-server/system-change.ts';
 import type { Clock } from '../../deploy/local/clock.ts';
-import { readManifests } from '../../deploy/local/manifests.ts';
+import { readManifests } from '../../deploy/manifests.ts';
 import { leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';

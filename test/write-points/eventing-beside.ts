@@ -4,7 +4,7 @@ import { realClock } from '../../deploy/local/clock.ts';
 import type { Handler } from '../../deploy/local/eventing/address.ts';
 import { Trigger } from '../../deploy/local/eventing/resources.ts';
 import { type Eventing, startEventing } from '../../deploy/local/eventing/start.ts';
-import { applyManifests, generatedFolders, readManifests } from '../../deploy/local/manifests.ts';
+import { applyManifests, generatedFolders, readManifests } from '../../deploy/manifests.ts';
 import { pingAttributes } from '../../shared/event-filter.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, vi } from 'vitest';
 import { Secret } from '../../../shared/kinds/core/secret.ts';
 import { clusterOf } from '../../install/connect.ts';
 import { Namespace } from '../../install/kinds.ts';
-import { applyManifests, generatedFolders, readManifests } from '../../local/manifests.ts';
 import { type LocalCluster, startLocal } from '../../local/start.ts';
+import { applyManifests, generatedFolders, readManifests } from '../../manifests.ts';
 import { declareBroken, type Patient } from './declare-broken.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

@@ -17,7 +17,7 @@ import {
   Trigger,
   VolumeSnapshotClass,
 } from '../../install/kinds.ts';
-import { applyManifests } from '../../local/manifests.ts';
+import { applyManifests } from '../../manifests.ts';
 
 /** Where an installation is broken: in the process of a local cluster, or on a Kubernetes with Knative. */
 export type Place = 'local' | 'real';

@@ -24,7 +24,7 @@ import {
 import { runnable } from '../../install/left-out.ts';
 import { type Requirement, servedAt } from '../../install/requirement.ts';
 import { listOf } from '../../install/wait.ts';
-import { generatedFolders, openStackFolders, readManifests } from '../../local/manifests.ts';
+import { generatedFolders, openStackFolders, readManifests } from '../../manifests.ts';
 import { readPolicy } from '../read-policy.ts';
 import { type SecretsThere, secretOf, secretsAt } from '../secrets.ts';
 import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../subject.ts';

@@ -8,8 +8,8 @@ import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { readCloudsYaml } from '../../../shared/runtime/openstack/clouds-yaml.ts';
 import { openSession } from '../../../shared/runtime/openstack/session.ts';
+import { applyManifests, documents } from '../../manifests.ts';
 import { realClock } from '../clock.ts';
-import { applyManifests, documents } from '../manifests.ts';
 import { accountManifest, cloudsYaml } from '../openstack/account.ts';
 import { type OpenStack, startOpenStack } from '../openstack/start-openstack.ts';
 import { startLocal } from '../start.ts';

@@ -1,7 +1,7 @@
 import { Deployment } from '../../../shared/kinds/apps/deployment.ts';
 import { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
+import { applyManifests } from '../../manifests.ts';
 import type { ShownPhase } from '../../terminal/phase-style.ts';
-import { applyManifests } from '../manifests.ts';
 import { labImage } from './images.ts';
 import type { PartResult, WorkspaceResult } from './result.ts';
 import { type DemoWorld, where } from './set-up.ts';

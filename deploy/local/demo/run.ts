@@ -1,8 +1,8 @@
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { imageNameOf } from '../../../shared/kubernetes/names.ts';
+import { applyManifests } from '../../manifests.ts';
 import type { Look } from '../../terminal/paint.ts';
 import type { ShownPhase } from '../../terminal/phase-style.ts';
-import { applyManifests } from '../manifests.ts';
 import { type DemoView, type ImageView, render, type SlotView } from './frame.ts';
 import { brokenLink, type DemoImage, demoImages, manifestOf } from './images.ts';
 import { renderMachines } from './machines-frame.ts';

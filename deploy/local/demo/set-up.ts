@@ -1,7 +1,7 @@
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyName } from '../../../shared/policy.ts';
-import { applyManifests } from '../manifests.ts';
+import { applyManifests } from '../../manifests.ts';
 import { type ObjectStore, startObjectStore } from '../object-store/object-store.ts';
 import { type LocalCluster, startLocal } from '../start.ts';
 import { secretManifest } from '../up/key-pair.ts';

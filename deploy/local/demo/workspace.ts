@@ -3,7 +3,7 @@ import type { ComponentKind, WorkspaceSpec } from '../../../shared/kinds/pelotec
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { imageNamesOf } from '../../../shared/workspaces/images.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
-import { documents } from '../manifests.ts';
+import { documents } from '../../manifests.ts';
 
 /** The lab of the third act: the one that the users' own proposal shows. */
 export const workspaceFile = 'crds/examples/workspace.yaml';

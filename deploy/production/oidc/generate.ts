@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
-import { readManifests } from '../../local/manifests.ts';
+import { readManifests } from '../../manifests.ts';
 
 const file = new URL('event-policies.yaml', import.meta.url);
 

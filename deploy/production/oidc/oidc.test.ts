@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { facts, imagePublished } from '../../../shared/events.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
-import { readManifests } from '../../local/manifests.ts';
+import { readManifests } from '../../manifests.ts';
 import { eventPolicies, isCurrent, senders } from './generate.ts';
 
 interface EventPolicy extends KubernetesObject {

@@ -3,7 +3,7 @@ import { clientOf } from '../../../deploy/local/client.ts';
 import { realClock } from '../../../deploy/local/clock.ts';
 import type { Handler } from '../../../deploy/local/eventing/address.ts';
 import { startEventing } from '../../../deploy/local/eventing/start.ts';
-import { applyManifests, readManifests } from '../../../deploy/local/manifests.ts';
+import { applyManifests, readManifests } from '../../../deploy/manifests.ts';
 import { startFunctions } from './functions-under-test.ts';
 import { Namespace } from './objects.ts';
 import { functionsService, type World } from './world.ts';

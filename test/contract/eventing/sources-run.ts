@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { applyManifests } from '../../../deploy/local/manifests.ts';
+import { applyManifests } from '../../../deploy/manifests.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { defineResource } from '../../../shared/kinds/resource.ts';
 import { comparable } from './event.ts';

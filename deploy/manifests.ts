@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
-import { guessedPlural } from '../../knative/plural.ts';
-import { type KubernetesObject, ObjectMeta, type Resource } from '../../shared/kinds/resource.ts';
-import { ApiError } from '../../shared/runtime/errors.ts';
-import type { Kube } from '../../shared/runtime/kube.ts';
+import { guessedPlural } from '../knative/plural.ts';
+import { type KubernetesObject, ObjectMeta, type Resource } from '../shared/kinds/resource.ts';
+import { ApiError } from '../shared/runtime/errors.ts';
+import type { Kube } from '../shared/runtime/kube.ts';
 
-const root = new URL('../../', import.meta.url);
+const root = new URL('../', import.meta.url);
 
 /** What runs beside the functions of a cluster: Broker, Triggers, sources, timers and permissions, as generated. */
 export const generatedFolders = ['knative/base', 'knative/components/*'] as const;
