@@ -61,7 +61,7 @@ export function chartValues(functions: readonly FunctionDeclaration[]): string {
     }),
     section('The page that shows what happens: deploy/console/README.md.', { console: { enabled: false } }),
     section(
-      "Rules and scrapes for Prometheus, where its operator's kinds are: deploy/dashboards/README.md.\n# Labels are those that it chooses by, such as release: kube-prometheus-stack.",
+      "Rules and scrapes for Prometheus, where its operator's kinds are: deploy/monitoring/README.md.\n# Labels are those that it chooses by, such as release: kube-prometheus-stack.",
       { alerts: { enabled: false, labels: {} } },
     ),
   ].join('');

@@ -46,7 +46,7 @@ describe.skipIf(lacking.length > 0)('the Helm chart', () => {
 
   test.each([
     { value: 'console.enabled', folder: 'deploy/production/console' },
-    { value: 'alerts.enabled', folder: 'deploy/dashboards' },
+    { value: 'alerts.enabled', folder: 'deploy/monitoring' },
   ])('adds with $value what $folder holds', async ({ value, folder }) => {
     const plain = await rendered();
     const found = await rendered('--set', `${value}=true`);

@@ -19,7 +19,7 @@ async function driftOf(text: string) {
   }
 }
 
-test('deploy/dashboards/README.md holds the table of shared/runtime/telemetry/metrics.ts', async () => {
+test('deploy/monitoring/README.md holds the table of shared/runtime/telemetry/metrics.ts', async () => {
   expect(await metricsTableDrift()).toBeUndefined();
 });
 

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { type Metric, metrics } from './telemetry/metrics.ts';
 import { prometheusName } from './telemetry/metrics-prometheus.ts';
 
-const page = new URL('../../deploy/dashboards/README.md', import.meta.url);
+const page = new URL('../../deploy/monitoring/README.md', import.meta.url);
 const begin = '<!-- metrics -->';
 const end = '<!-- /metrics -->';
 
@@ -23,7 +23,7 @@ export function withMetricsTable(text: string): string | undefined {
   return `${text.slice(0, from + begin.length)}\n${metricsTable()}\n${text.slice(to)}`;
 }
 
-/** What is wrong with the table in deploy/dashboards/README.md; undefined where it is right or the page is not there. */
+/** What is wrong with the table in deploy/monitoring/README.md; undefined where it is right or the page is not there. */
 export async function metricsTableDrift(file: URL = page): Promise<string | undefined> {
   const text = await readPage(file);
   if (text === undefined) return undefined;
@@ -31,7 +31,7 @@ export async function metricsTableDrift(file: URL = page): Promise<string | unde
   if (wanted === undefined) return `expected the markers ${begin} and ${end} in ${file.pathname}, found none`;
   return wanted === text
     ? undefined
-    : 'the metrics table of deploy/dashboards/README.md is not that of shared/runtime/telemetry/metrics.ts. Run "npm run generate".';
+    : 'the metrics table of deploy/monitoring/README.md is not that of shared/runtime/telemetry/metrics.ts. Run "npm run generate".';
 }
 
 const cells = (metric: Metric) => [
@@ -61,13 +61,13 @@ async function readPage(file: URL): Promise<string | undefined> {
 
 async function writeTable(): Promise<string> {
   const text = await readPage(page);
-  if (text === undefined) return `no deploy/dashboards/README.md to write to; the table:\n${metricsTable()}`;
+  if (text === undefined) return `no deploy/monitoring/README.md to write to; the table:\n${metricsTable()}`;
   const wanted = withMetricsTable(text);
   if (wanted === undefined)
-    throw new Error(`deploy/dashboards/README.md: expected the markers ${begin} and ${end}, found none; add them`);
-  if (wanted === text) return 'deploy/dashboards/README.md: nothing to change';
+    throw new Error(`deploy/monitoring/README.md: expected the markers ${begin} and ${end}, found none; add them`);
+  if (wanted === text) return 'deploy/monitoring/README.md: nothing to change';
   await writeFile(page, wanted);
-  return 'wrote deploy/dashboards/README.md: the metrics table';
+  return 'wrote deploy/monitoring/README.md: the metrics table';
 }
 
 if (import.meta.main) {

@@ -15,7 +15,7 @@ export interface Metric {
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const longSeconds = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800];
 
-/** Every metric there is; the table in deploy/dashboards/README.md is printed from here. */
+/** Every metric there is; the table in deploy/monitoring/README.md is printed from here. */
 export const metrics: readonly Metric[] = [
   {
     name: 'ot.image.queue.length',

@@ -19,6 +19,6 @@ export interface Recording {
 }
 
 /** Where the runbooks of this folder are read; the one place to change for a fork. */
-const runbooks = 'https://github.com/pelotech/ot-functions/blob/main/deploy/dashboards/runbooks';
+const runbooks = 'https://github.com/pelotech/ot-functions/blob/main/deploy/monitoring/runbooks';
 
 export const runbookUrl = (alert: string) => `${runbooks}/${alert}.md`;
