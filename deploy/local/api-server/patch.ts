@@ -1,4 +1,4 @@
-import jsonPatchLibrary, { type Operation } from 'fast-json-patch';
+import { applyPatch, type Operation } from 'rfc6902';
 import { PatchError } from './patch-error.ts';
 import { mergeMaps } from './patch-strategic.ts';
 
@@ -25,17 +25,31 @@ export function jsonPatch(target: unknown, operations: unknown): unknown {
   if (!Array.isArray(operations)) {
     throw new PatchError(`a JSON patch is an array of operations, not ${JSON.stringify(operations)}`);
   }
-  let patched = structuredClone(target);
+  // In an object, because an operation may replace the whole of it.
+  const patched = { root: structuredClone(target) };
   for (const operation of operations as Operation[]) {
-    try {
-      patched = jsonPatchLibrary.applyPatch(patched, [structuredClone(operation)], true).newDocument;
-    } catch (error) {
-      const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
+    const reason = failureOf(patched, operation);
+    if (reason !== undefined) {
       throw new PatchError(`JSON patch operation ${JSON.stringify(operation)} does not apply: ${reason}`);
     }
   }
-  return patched;
+  return patched.root;
 }
+
+/** Why one operation does not apply; undefined if it was applied. */
+function failureOf(patched: { root: unknown }, operation: Operation): string | undefined {
+  try {
+    const own = structuredClone(operation);
+    own.path = underRoot(own.path);
+    if ('from' in own) own.from = underRoot(own.from);
+    return applyPatch(patched, [own])[0]?.message.split('\n')[0];
+  } catch (error) {
+    return error instanceof Error ? error.message.split('\n')[0] : String(error);
+  }
+}
+
+/** What is no pointer stays as it is and is refused. */
+const underRoot = (pointer: string) => (/^(\/|$)/.test(pointer) ? `/root${pointer}` : pointer);
 
 /** Kubernetes' strategic merge patch, for built-in kinds: lists merge by their patchMergeKey, `$patch`, `$setElementOrder`, `$deleteFromPrimitiveList` and `$retainKeys` are obeyed. */
 export function strategicMergePatch(target: unknown, patch: unknown): unknown {
