@@ -30,6 +30,17 @@ export type Carry = <T>(request: Request, run: Run<T>) => Promise<T>;
 /** Performs a request as the API server does; a read may return an earlier resourceVersion. */
 export type Run<T> = (asOf?: number) => Promise<T>;
 
+/** An object of the API server's memory is read over and over and never changes: parsed once, its copies are shared. */
+const parsed = new WeakMap<object, KubernetesObject>();
+
+function parse<T extends KubernetesObject>(resource: Resource<T>, object: object): T {
+  const known = parsed.get(object);
+  if (known) return known as T;
+  const found = resource.parse(object);
+  parsed.set(object, found);
+  return found;
+}
+
 const newest = { resourceVersion: '', resourceVersionMatch: '' } as const;
 
 /** So few objects are a page, that lists have more than one. */
@@ -68,7 +79,7 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
           asOf === undefined || next ? newest : { resourceVersion: String(asOf), resourceVersionMatch: 'Exact' };
         return listObjects(state, kindOf(resource), { ...query, ...at, namespace });
       });
-      yield { items: list.items.map((item) => resource.parse(item)), resourceVersion: list.resourceVersion };
+      yield { items: list.items.map((item) => parse(resource, item)), resourceVersion: list.resourceVersion };
       if (!list.continue) return;
       next = list.continue;
     }
@@ -83,7 +94,7 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
     const mediaType = verb === 'apply' ? 'application/apply-patch+yaml' : 'application/merge-patch+json';
     const change = { place: placeOf(resource, ref), subresource, mediaType, patch: body, force };
     const { object } = await carry({ verb, resource, ref }, () => patchObject(state, kindOf(resource), change, write));
-    return resource.parse(object);
+    return parse(resource, object);
   };
 
   return {
@@ -99,7 +110,7 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
         if (!object) throw notFound(groupResourceOf(kind), name);
         return presented(kind, object);
       }).catch(unlessGone);
-      return found && resource.parse(found);
+      return found && parse(resource, found);
     },
     async list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions) {
       const items: T[] = [];
