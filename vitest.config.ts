@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config';
-import { beginWith } from './test/begin-with.ts';
+import { beginWith } from './test/support/tools/sequencer.ts';
 
 const everything = '{functions,shared,crds,knative,deploy,test}/**/*.test.ts';
 const slow = '**/*.slow.test.ts';
 const long = '**/*.long.test.ts';
-const stories = 'test/local/**/*.test.ts';
+const stories = 'test/stories/local/**/*.test.ts';
 
 /** What a mode runs; `npm test` is that of no name. */
 const included = (mode: string) => (mode === 'long' ? [long] : mode === 'slow' ? [slow, stories] : [everything]);
@@ -16,7 +16,7 @@ const longest = 'simulation/simulation';
 
 /**
  * `npm test` runs what a change most likely breaks, in about a minute. What is slow for what it is (whole commands, each tick
- * of a simulator) and the stories that are not named as quick (test/local) are what `npm run test:slow` runs; CI runs the first and
+ * of a simulator) and the stories that are not named as quick (test/stories/local) are what `npm run test:slow` runs; CI runs the first and
  * a sixth of the second, another sixth with each commit.
  * `npm run test:long` has what a CI run has no time for: hundreds of images and machines at once, all rules of permissions
  * proven needed one by one, restarts. Each test is in one of the three.

@@ -78,7 +78,7 @@ test.each([['an empty cluster', observed, []]])('%s', (_, found, actions) => {
 });
 `,
   'index.test.ts': `import { afterAll, expect, test } from 'vitest';
-import { serveAlone } from '../../test/alone.ts';
+import { serveAlone } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
 const alone = await serveAlone(declaration);

@@ -19,8 +19,17 @@ import { VolumeSnapshot } from '../shared/kinds/snapshot/volume-snapshot.ts';
 import { dataVolumeName, snapshotName } from '../shared/kubernetes/names.ts';
 import { refusalKey } from '../shared/kubernetes/refusal-key.ts';
 import { parsePolicy } from '../shared/policy.ts';
-import { aDataVolume, aHolder, aLease, anImporter, aSnapshot, at, aVMDiskImage, start } from './builders.ts';
-import { aVirtualMachine } from './machine-builders.ts';
+import {
+  aDataVolume,
+  aHolder,
+  aLease,
+  anImporter,
+  aSnapshot,
+  at,
+  aVMDiskImage,
+  start,
+} from './support/builders/images.ts';
+import { aVirtualMachine } from './support/builders/machines.ts';
 
 const some = fc.constantFrom;
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });

@@ -19,10 +19,10 @@ import { ApiError } from '../shared/runtime/errors.ts';
 import type { Kube } from '../shared/runtime/kube.ts';
 import { runPass } from '../shared/runtime/serve.ts';
 import { telemetryOf } from '../shared/runtime/telemetry/telemetry.ts';
-import { aVMDiskImage } from './builders.ts';
-import { aVirtualMachine } from './machine-builders.ts';
-import { memoryKube } from './memory-kube.ts';
-import { aReadyImage } from './provision-pass.ts';
+import { aVMDiskImage } from './support/builders/images.ts';
+import { aVirtualMachine } from './support/builders/machines.ts';
+import { memoryKube } from './support/harness/memory-kube.ts';
+import { aReadyImage } from './support/harness/provision-vm.ts';
 
 const farm = 'vmdi-farm';
 

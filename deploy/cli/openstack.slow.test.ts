@@ -8,8 +8,8 @@ import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { serveImages } from '../../test/journeys/openstack/run.ts';
-import { schedules, simulated } from '../../test/journeys/openstack/services.ts';
+import { serveImages } from '../../test/stories/openstack/run.ts';
+import { schedules, simulated } from '../../test/stories/openstack/services.ts';
 import { Trigger } from '../install/kinds.ts';
 import { accountManifest } from '../local/openstack/account.ts';
 import { type LocalCluster, startLocal } from '../local/start.ts';

@@ -3,7 +3,7 @@ import { basisOf, startsOf } from '../../shared/images/forecast.ts';
 import { slotsAnnotation } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { at, aVMDiskImage, start } from '../../test/builders.ts';
+import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { queueLines, queueOf, type Read } from './queue-view.ts';
 
 const look = { columns: Number.POSITIVE_INFINITY, colour: false };

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { at, aVMDiskImage, start } from '../../test/builders.ts';
-import { aVirtualMachine } from '../../test/machine-builders.ts';
-import { aKupenStackMachine, aVirtualNetwork, aVolume } from '../../test/openstack-builders.ts';
-import { aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';
+import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import { aKupenStackMachine, aVirtualNetwork, aVolume } from '../../test/support/builders/openstack.ts';
+import { aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { codeOf, stateOfPhase } from './standing.ts';
 import { type Found, nothing, treeLines, treeOf } from './status-tree.ts';
 

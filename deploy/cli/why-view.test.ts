@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { parsePolicy } from '../../shared/policy.ts';
-import { at, aVMDiskImage, start } from '../../test/builders.ts';
-import { aVirtualMachine } from '../../test/machine-builders.ts';
-import { aKupenStackMachine, aVolume } from '../../test/openstack-builders.ts';
-import { aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';
+import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import { aKupenStackMachine, aVolume } from '../../test/support/builders/openstack.ts';
+import { aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { queueOf } from './queue-view.ts';
 import { type Known, whyLines, whyOf } from './why-view.ts';
 

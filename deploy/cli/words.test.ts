@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { contentDigest } from '../../shared/images/content-digest.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { at, aVMDiskImage } from '../../test/builders.ts';
-import { aKupenStackMachine, aVolume } from '../../test/openstack-builders.ts';
+import { at, aVMDiskImage } from '../../test/support/builders/images.ts';
+import { aKupenStackMachine, aVolume } from '../../test/support/builders/openstack.ts';
 import { formatSpan } from './age.ts';
 import { loaded } from './command.ts';
 import { readCommandLine } from './command-line.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { aHolder, at, aVMDiskImage, start } from '../../test/builders.ts';
-import { aVirtualMachine } from '../../test/machine-builders.ts';
-import { aWorkspace } from '../../test/workspace-builders.ts';
+import { aHolder, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import { aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { type EventSeen, imageRows, machineRows, prunedRows, serverRows, workspaceRows } from './rows.ts';
 
 const seen = (images: ReturnType<typeof aVMDiskImage>[], data: Record<string, string> = {}) => ({

@@ -3,7 +3,7 @@ import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine
 import type { Resource } from '../../shared/kinds/resource.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Watching } from '../../shared/runtime/reflect.ts';
-import { aVirtualMachine } from '../../test/machine-builders.ts';
+import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { watchCluster } from './watch-cluster.ts';
 
 afterEach(() => {

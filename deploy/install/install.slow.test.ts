@@ -14,9 +14,9 @@ import {
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { aVMDiskImage } from '../../test/builders.ts';
-import { hasKubectl } from '../../test/journeys/local-world.ts';
-import { aVirtualMachine } from '../../test/machine-builders.ts';
+import { hasKubectl } from '../../test/stories/local-world.ts';
+import { aVMDiskImage } from '../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { documents, readManifests } from '../manifests.ts';
 import { type Options, readOptions } from './arguments.ts';
 import { install } from './install.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { hasKubectl } from '../../test/journeys/local-world.ts';
+import { hasKubectl } from '../../test/stories/local-world.ts';
 import { documents } from '../manifests.ts';
 import { type Options, readOptions } from './arguments.ts';
 import { anyOf, Broker, ConfigMap, Definition, Deployment } from './kinds.ts';

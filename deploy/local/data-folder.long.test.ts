@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { onLocalCluster } from '../../test/journeys/local-world.ts';
-import { stories } from '../../test/journeys/scale.ts';
+import { onLocalCluster } from '../../test/stories/local-world.ts';
+import { stories } from '../../test/stories/scale.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 
 interface Cost {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { ports } from '../../knative/services.ts';
 import { metrics } from '../../shared/runtime/telemetry/metrics.ts';
 import { prometheusName } from '../../shared/runtime/telemetry/metrics-prometheus.ts';
-import { hasKubectl } from '../../test/journeys/local-world.ts';
+import { hasKubectl } from '../../test/stories/local-world.ts';
 import { documents } from '../manifests.ts';
 import { drift } from '../production/written-file.ts';
 import { alertCases } from './alert-cases.ts';

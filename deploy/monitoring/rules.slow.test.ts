@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { aFolder, findPrometheus, promtool } from '../../test/prometheus/prometheus.ts';
+import { aFolder, findPrometheus, promtool } from '../../test/support/tools/prometheus/prometheus.ts';
 import { runbookUrl } from './alert.ts';
 import type { AlertCase } from './alert-case.ts';
 import { alertCases } from './alert-cases.ts';

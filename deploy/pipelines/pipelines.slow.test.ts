@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
 import { ImagePublished } from '../../shared/events.ts';
-import { putImage } from '../../test/journeys/images.ts';
-import { onLocalCluster } from '../../test/journeys/local-world.ts';
-import { hasCurl } from '../../test/journeys/preload.ts';
-import { setPolicy, untilPhase } from '../../test/journeys/world.ts';
+import { putImage } from '../../test/stories/images.ts';
+import { onLocalCluster } from '../../test/stories/local-world.ts';
+import { hasCurl } from '../../test/stories/preload.ts';
+import { setPolicy, untilPhase } from '../../test/stories/world.ts';
 import { startGateway } from '../gateway/start.ts';
 import { startTestIssuer } from '../gateway/test-issuer.ts';
 

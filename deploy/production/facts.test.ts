@@ -7,9 +7,9 @@ import { transition } from '../../shared/images/status.ts';
 import { phases } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { machineFacts, stand } from '../../shared/machines/status.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { aVMDiskImage } from '../../test/builders.ts';
-import { aVirtualMachine } from '../../test/machine-builders.ts';
-import { aWorkspace } from '../../test/workspace-builders.ts';
+import { aVMDiskImage } from '../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import { aWorkspace } from '../../test/support/builders/workspaces.ts';
 
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
 const said = { reason: 'Because', message: 'It is so.' };

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { loadAllFunctions } from '../../knative/functions.ts';
 import { defineFunction, type FunctionDeclaration } from '../../shared/function.ts';
-import { hasKubectl } from '../../test/journeys/local-world.ts';
+import { hasKubectl } from '../../test/stories/local-world.ts';
 import { kubeOvn, kubeVirt, partsFor } from '../install/left-out.ts';
 import { documents } from '../manifests.ts';
 import { chartFiles } from './chart.ts';

@@ -3,8 +3,8 @@ import { Deployment } from '../../shared/kinds/apps/deployment.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import { workspaceChild } from '../../shared/workspaces/workspace.ts';
-import { at, start } from '../../test/builders.ts';
-import { aClusterOf, aWorkspace } from '../../test/workspace-builders.ts';
+import { at, start } from '../../test/support/builders/images.ts';
+import { aClusterOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { containerStage } from './containers.ts';
 import type { Observed } from './observed.ts';
 

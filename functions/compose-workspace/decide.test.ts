@@ -15,8 +15,8 @@ import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts'
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { at, aVMDiskImage, start } from '../../test/builders.ts';
-import { aClusterOf, aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';
+import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { aClusterOf, aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { decide } from './decide.ts';
 import type { Inside, Observed } from './observed.ts';
 

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { WorkspaceSpec } from '../../shared/kinds/pelotech/workspace.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import { aVMDiskImage } from '../../test/builders.ts';
-import { aClusterOf, aMachineOf } from '../../test/workspace-builders.ts';
+import { aVMDiskImage } from '../../test/support/builders/images.ts';
+import { aClusterOf, aMachineOf } from '../../test/support/builders/workspaces.ts';
 import { faultsOf } from './faults.ts';
 
 const net = { name: 'net', cidr: '10.0.0.0/24' };

@@ -19,9 +19,9 @@ import { policyName } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
 import { subnetName } from '../../shared/workspaces/workspace.ts';
-import { serveAlone } from '../../test/alone.ts';
-import { aVMDiskImage, noClouds } from '../../test/builders.ts';
-import { aClusterOf, aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';
+import { aVMDiskImage, noClouds } from '../../test/support/builders/images.ts';
+import { aClusterOf, aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
+import { serveAlone } from '../../test/support/harness/function-harness.ts';
 import { grantName } from './home.ts';
 import declaration from './index.ts';
 

@@ -7,10 +7,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { Job } from '../../shared/kinds/batch/job.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import { putImage } from '../../test/journeys/images.ts';
-import { hasKubectl, onLocalCluster } from '../../test/journeys/local-world.ts';
-import { untilWorkspace } from '../../test/journeys/workspaces.ts';
-import { setPolicy, type World } from '../../test/journeys/world.ts';
+import { putImage } from '../../test/stories/images.ts';
+import { hasKubectl, onLocalCluster } from '../../test/stories/local-world.ts';
+import { untilWorkspace } from '../../test/stories/workspaces.ts';
+import { setPolicy, type World } from '../../test/stories/world.ts';
 
 const isKubectlThere = await hasKubectl();
 if (!isKubectlThere) console.warn('skipped: the commands of the page need kubectl on the PATH');

@@ -4,9 +4,9 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
-import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
-import { aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';
+import { at, aVMDiskImage, type ImageOptions, start } from '../../test/support/builders/images.ts';
+import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';
+import { aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { decide, type Observed } from './decide.ts';
 
 const nowMs = start + 60_000;

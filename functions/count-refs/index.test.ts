@@ -5,9 +5,9 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName } from '../../shared/policy.ts';
-import { serveAlone } from '../../test/alone.ts';
-import { aVMDiskImage } from '../../test/builders.ts';
-import { aVirtualMachine } from '../../test/machine-builders.ts';
+import { aVMDiskImage } from '../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import { serveAlone } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
 const alone = await serveAlone(declaration);

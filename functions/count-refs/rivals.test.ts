@@ -2,9 +2,9 @@ import { afterAll, expect, test } from 'vitest';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
-import { serveAlone } from '../../test/alone.ts';
-import { aVMDiskImage } from '../../test/builders.ts';
-import { aVirtualMachine } from '../../test/machine-builders.ts';
+import { aVMDiskImage } from '../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import { serveAlone } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
 const alone = await serveAlone(declaration);

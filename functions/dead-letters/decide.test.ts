@@ -3,7 +3,7 @@ import type { DeadLetter } from '../../shared/function.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Trigger } from '../../shared/kinds/eventing/trigger.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
-import { start } from '../../test/builders.ts';
+import { start } from '../../test/support/builders/images.ts';
 import { decide, eventNameOf, groupsOf, type Observed } from './decide.ts';
 
 const letter = (more: Partial<DeadLetter> = {}): DeadLetter => ({

@@ -3,8 +3,8 @@ import type { Action } from '../../shared/actions.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { at, aVMDiskImage, start } from '../../test/builders.ts';
-import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
+import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 

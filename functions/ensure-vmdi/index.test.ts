@@ -7,9 +7,9 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { serveAlone } from '../../test/alone.ts';
-import { aVMDiskImage } from '../../test/builders.ts';
-import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
+import { aVMDiskImage } from '../../test/support/builders/images.ts';
+import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';
+import { serveAlone } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
 const alone = await serveAlone(declaration);

@@ -8,7 +8,14 @@ import {
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
+import {
+  aDataVolume,
+  aSnapshot,
+  at,
+  aVMDiskImage,
+  type ImageOptions,
+  start,
+} from '../../test/support/builders/images.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 

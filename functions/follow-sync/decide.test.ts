@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Action } from '../../shared/actions.ts';
 import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { aDataVolume, anImporter, aSnapshot, at, aVMDiskImage, start } from '../../test/builders.ts';
+import { aDataVolume, anImporter, aSnapshot, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parsePolicy } from '../../shared/policy.ts';
-import { aSnapshot, aVMDiskImage, start } from '../../test/builders.ts';
+import { aSnapshot, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { decide } from './decide.ts';
 import { disown } from './disown.ts';
 import type { Observed } from './observed.ts';

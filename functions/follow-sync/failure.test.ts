@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parsePolicy } from '../../shared/policy.ts';
-import { aDataVolume, anImporter, at, aVMDiskImage, start } from '../../test/builders.ts';
+import { aDataVolume, anImporter, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { failureOf } from './failure.ts';
 
 const name = 'ubuntu';

@@ -3,8 +3,8 @@ import { contentDigest } from '../../shared/images/content-digest.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { adoptSnapshot, imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { serveAlone } from '../../test/alone.ts';
-import { aDataVolume, at, aVMDiskImage } from '../../test/builders.ts';
+import { aDataVolume, at, aVMDiskImage } from '../../test/support/builders/images.ts';
+import { serveAlone } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
 const alone = await serveAlone(declaration);

@@ -3,7 +3,14 @@ import { contentDigest } from '../../shared/images/content-digest.ts';
 import { useRevision, type VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { snapshotName } from '../../shared/kubernetes/names.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
+import {
+  aDataVolume,
+  aSnapshot,
+  at,
+  aVMDiskImage,
+  type ImageOptions,
+  start,
+} from '../../test/support/builders/images.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 

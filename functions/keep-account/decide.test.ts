@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { credentialsFinalizer } from '../../shared/kinds/kupenstack/condition.ts';
-import { aCredentialsSecret, type SecretOptions } from '../../test/openstack-builders.ts';
+import { aCredentialsSecret, type SecretOptions } from '../../test/support/builders/openstack.ts';
 import { decide } from './decide.ts';
 
 const pass = (isNeeded: boolean, options: SecretOptions) =>

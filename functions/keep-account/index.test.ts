@@ -7,8 +7,8 @@ import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import type { Resource } from '../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
-import { administratorOf, secretFor, serveOnOpenStack } from '../../test/openstack-alone.ts';
-import { heardWhile } from '../../test/openstack-secrecy.ts';
+import { administratorOf, secretFor, serveOnOpenStack } from '../../test/support/harness/openstack-harness.ts';
+import { heardWhile } from '../../test/support/tools/captured-output.ts';
 import declaration from './index.ts';
 
 const alone = await serveOnOpenStack(declaration);

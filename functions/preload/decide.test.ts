@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { aVMDiskImage } from '../../test/builders.ts';
+import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { decide, type Observed } from './decide.ts';
 
 const data = {

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { imagePublished } from '../../shared/events.ts';
 import { publishedContent, syncRequested, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { serveAlone } from '../../test/alone.ts';
+import { serveAlone } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
 const alone = await serveAlone(declaration);

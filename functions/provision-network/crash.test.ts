@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { listNetworks, listSubnets, Network, Subnet } from '../../shared/kinds/openstack/network.ts';
-import { anAccount, serveOnOpenStack, sessionOf } from '../../test/openstack-alone.ts';
-import { livesOf, type Stage } from '../../test/openstack-crash.ts';
+import { livesOf, type Stage } from '../../test/support/harness/openstack-crashes.ts';
+import { anAccount, serveOnOpenStack, sessionOf } from '../../test/support/harness/openstack-harness.ts';
 import declaration from './index.ts';
 
 const alone = await serveOnOpenStack(declaration, { isQuick: true });

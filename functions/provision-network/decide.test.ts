@@ -9,7 +9,7 @@ import {
   type Subnet,
   updateSubnet,
 } from '../../shared/kinds/openstack/network.ts';
-import { start } from '../../test/builders.ts';
+import { start } from '../../test/support/builders/images.ts';
 import {
   aNetwork,
   aSubnet,
@@ -19,7 +19,7 @@ import {
   requestsIn,
   saying,
   statusIn,
-} from '../../test/openstack-builders.ts';
+} from '../../test/support/builders/openstack.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 

@@ -6,8 +6,8 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName } from '../../shared/policy.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
-import { anAccount, secretFor, serveOnOpenStack, sessionOf } from '../../test/openstack-alone.ts';
-import { heardWhile } from '../../test/openstack-secrecy.ts';
+import { anAccount, secretFor, serveOnOpenStack, sessionOf } from '../../test/support/harness/openstack-harness.ts';
+import { heardWhile } from '../../test/support/tools/captured-output.ts';
 import declaration from './index.ts';
 
 const alone = await serveOnOpenStack(declaration);

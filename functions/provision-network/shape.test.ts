@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import type { Subnet } from '../../shared/kinds/openstack/network.ts';
-import { aSubnet, aVirtualNetwork } from '../../test/openstack-builders.ts';
+import { aSubnet, aVirtualNetwork } from '../../test/support/builders/openstack.ts';
 import { shapeChanges, shapeOf } from './shape.ts';
 
 type Spec = Partial<VirtualNetwork['spec']>;

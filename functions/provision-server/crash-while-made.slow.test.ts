@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { machineLives } from '../../test/server-lives.ts';
+import { machineLives } from '../../test/support/harness/server-crashes.ts';
 
 test('a crash after any write, and another process, come to the same end', async () => {
   const { whole, lives } = await machineLives([]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { machineLives } from '../../test/server-lives.ts';
+import { machineLives } from '../../test/support/harness/server-crashes.ts';
 
 test.each([
   ['a resize', { vcpu: 2 }, { servers: [{ vcpus: 2 }], flavors: ['kup-2c-64m-0s'] }],

@@ -3,7 +3,7 @@ import type { KupenStackMachineStatus } from '../../shared/kinds/kupenstack/virt
 import { deleteFlavor } from '../../shared/kinds/openstack/flavor.ts';
 import { createServer, stopServer } from '../../shared/kinds/openstack/server.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import { at, start } from '../../test/builders.ts';
+import { at, start } from '../../test/support/builders/images.ts';
 import {
   aFlavor,
   aKupenStackMachine,
@@ -13,8 +13,8 @@ import {
   aVirtualNetwork,
   heldBy,
   refusing,
-} from '../../test/openstack-builders.ts';
-import { bootedDisk, freeDisk, pass, running, type Seen } from '../../test/server-pass.ts';
+} from '../../test/support/builders/openstack.ts';
+import { bootedDisk, freeDisk, pass, running, type Seen } from '../../test/support/harness/provision-server.ts';
 
 const machine = aKupenStackMachine();
 const off = aKupenStackMachine({ spec: { running: false } });

@@ -15,8 +15,8 @@ import {
   serveOnOpenStack,
   sessionOf,
   stageMs,
-} from '../../test/openstack-alone.ts';
-import { heardWhile } from '../../test/openstack-secrecy.ts';
+} from '../../test/support/harness/openstack-harness.ts';
+import { heardWhile } from '../../test/support/tools/captured-output.ts';
 import declaration from './index.ts';
 
 const alone = await serveOnOpenStack(declaration);

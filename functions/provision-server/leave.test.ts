@@ -2,8 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { deleteFlavor } from '../../shared/kinds/openstack/flavor.ts';
 import { deletePort } from '../../shared/kinds/openstack/network.ts';
 import { deleteServer } from '../../shared/kinds/openstack/server.ts';
-import { aFlavor, aKupenStackMachine, aNetwork, aPort, aServer, refusing } from '../../test/openstack-builders.ts';
-import { bootedDisk, pass, type Seen } from '../../test/server-pass.ts';
+import {
+  aFlavor,
+  aKupenStackMachine,
+  aNetwork,
+  aPort,
+  aServer,
+  refusing,
+} from '../../test/support/builders/openstack.ts';
+import { bootedDisk, pass, type Seen } from '../../test/support/harness/provision-server.ts';
 
 const leaving = aKupenStackMachine({ deleted: true, status: { id: 'id-server', phase: 'Running' } });
 const net = aNetwork(undefined, { id: 'id-net', name: 'net' });

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { KupenStackMachineStatus } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { deleteServer } from '../../shared/kinds/openstack/server.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import { at, start } from '../../test/builders.ts';
-import { aKupenStackMachine, refusing } from '../../test/openstack-builders.ts';
-import { freeDisk, pass, running, type Seen } from '../../test/server-pass.ts';
+import { at, start } from '../../test/support/builders/images.ts';
+import { aKupenStackMachine, refusing } from '../../test/support/builders/openstack.ts';
+import { freeDisk, pass, running, type Seen } from '../../test/support/harness/provision-server.ts';
 
 const moment = (seconds: number) => toTime(start + seconds * 1000);
 const inError = { status: 'ERROR', fault: { message: 'No valid host was found.' } };

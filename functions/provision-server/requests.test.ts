@@ -4,9 +4,16 @@ import { createKeyPair } from '../../shared/kinds/openstack/key-pair.ts';
 import { createPort } from '../../shared/kinds/openstack/network.ts';
 import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
 import { attachVolume, createServer, resizeServer, stopServer } from '../../shared/kinds/openstack/server.ts';
-import { at } from '../../test/builders.ts';
-import { aFlavor, aKupenStackMachine, aNetwork, aPort, heldBy, refusing } from '../../test/openstack-builders.ts';
-import { bootedDisk, freeDisk, pass, running, type Seen } from '../../test/server-pass.ts';
+import { at } from '../../test/support/builders/images.ts';
+import {
+  aFlavor,
+  aKupenStackMachine,
+  aNetwork,
+  aPort,
+  heldBy,
+  refusing,
+} from '../../test/support/builders/openstack.ts';
+import { bootedDisk, freeDisk, pass, running, type Seen } from '../../test/support/harness/provision-server.ts';
 
 const net = aNetwork(undefined, { id: 'id-net', name: 'net' });
 const net2 = aNetwork(undefined, { id: 'id-net2', name: 'net2' });

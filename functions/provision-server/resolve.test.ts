@@ -7,8 +7,8 @@ import {
   aVirtualNetwork,
   aVolume,
   heldBy,
-} from '../../test/openstack-builders.ts';
-import { freeDisk, type Seen, seeing } from '../../test/server-pass.ts';
+} from '../../test/support/builders/openstack.ts';
+import { freeDisk, type Seen, seeing } from '../../test/support/harness/provision-server.ts';
 import type { Found } from './observed.ts';
 import { networksOf, obstacleIn, volumesOf } from './resolve.ts';
 

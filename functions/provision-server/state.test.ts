@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { aKupenStackMachine, aServer } from '../../test/openstack-builders.ts';
+import { aKupenStackMachine, aServer } from '../../test/support/builders/openstack.ts';
 import { isBusy, isIdle, neverRan, phaseOf, troubleOf } from './state.ts';
 
 const server = (status: string, task: string | null = null, more: Parameters<typeof aServer>[1] = {}) =>

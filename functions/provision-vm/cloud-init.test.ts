@@ -4,8 +4,8 @@ import { parse } from 'yaml';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import type { User, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
-import { aMadeMachine, changed, madeIn, pass, type Seen, textIn } from '../../test/provision-pass.ts';
+import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';
+import { aMadeMachine, changed, madeIn, pass, type Seen, textIn } from '../../test/support/harness/provision-vm.ts';
 import { nicsOf } from './networks.ts';
 
 type Spec = Partial<VirtualMachine['spec']>;

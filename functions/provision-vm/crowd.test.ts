@@ -3,8 +3,8 @@ import { type Batch, noEvents } from '../../shared/function.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { aVirtualMachine } from '../../test/machine-builders.ts';
-import { memoryKube } from '../../test/memory-kube.ts';
+import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import { memoryKube } from '../../test/support/harness/memory-kube.ts';
 import declaration from './index.ts';
 
 const namespace = 'vmdi-farm';

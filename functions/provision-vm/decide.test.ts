@@ -4,10 +4,18 @@ import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
-import { at, aVMDiskImage, start } from '../../test/builders.ts';
-import { aVirtualMachine } from '../../test/machine-builders.ts';
-import { aKubeVirtMachine, anInstance } from '../../test/machine-children.ts';
-import { aMadeMachine, aReadyImage, changed, madeIn, pass, textIn, written } from '../../test/provision-pass.ts';
+import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { aKubeVirtMachine, anInstance } from '../../test/support/builders/machine-children.ts';
+import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import {
+  aMadeMachine,
+  aReadyImage,
+  changed,
+  madeIn,
+  pass,
+  textIn,
+  written,
+} from '../../test/support/harness/provision-vm.ts';
 
 const all = ['create DataVolume', 'create Secret', 'create VirtualMachine', 'patchStatus VirtualMachine'];
 const running = { printableStatus: 'Running', ready: true };

@@ -11,9 +11,9 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { policyName } from '../../shared/policy.ts';
-import { type Alone, serveAlone } from '../../test/alone.ts';
-import { aVirtualMachine } from '../../test/machine-builders.ts';
-import { aReadyImage, textIn } from '../../test/provision-pass.ts';
+import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import { type Alone, serveAlone } from '../../test/support/harness/function-harness.ts';
+import { aReadyImage, textIn } from '../../test/support/harness/provision-vm.ts';
 import declaration from './index.ts';
 
 const CustomResourceDefinition = defineResource(

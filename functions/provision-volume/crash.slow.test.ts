@@ -2,8 +2,8 @@ import { afterAll, expect, test } from 'vitest';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { GlanceImage } from '../../shared/kinds/openstack/image.ts';
 import { CinderVolume, listVolumes } from '../../shared/kinds/openstack/volume.ts';
-import { anAccount, byHand, serveOnOpenStack, sessionOf } from '../../test/openstack-alone.ts';
-import { livesOf, type Stage } from '../../test/openstack-crash.ts';
+import { livesOf, type Stage } from '../../test/support/harness/openstack-crashes.ts';
+import { anAccount, byHand, serveOnOpenStack, sessionOf } from '../../test/support/harness/openstack-harness.ts';
 import declaration from './index.ts';
 
 const alone = await serveOnOpenStack(declaration, { isQuick: true });

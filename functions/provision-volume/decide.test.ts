@@ -4,7 +4,7 @@ import type { Volume, VolumeStatus } from '../../shared/kinds/kupenstack/volume.
 import { createImage, deleteImage, importImage } from '../../shared/kinds/openstack/image.ts';
 import { createVolume, deleteVolume, extendVolume } from '../../shared/kinds/openstack/volume.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { at, start } from '../../test/builders.ts';
+import { at, start } from '../../test/support/builders/images.ts';
 import {
   aCinderVolume,
   anImage,
@@ -15,7 +15,7 @@ import {
   requestsIn,
   saying,
   statusIn,
-} from '../../test/openstack-builders.ts';
+} from '../../test/support/builders/openstack.ts';
 import { decide } from './decide.ts';
 import type { Found, Observed } from './observed.ts';
 

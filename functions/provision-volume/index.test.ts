@@ -7,8 +7,15 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName } from '../../shared/policy.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
-import { anAccount, byHand, secretFor, serveOnOpenStack, sessionOf, stageMs } from '../../test/openstack-alone.ts';
-import { heardWhile } from '../../test/openstack-secrecy.ts';
+import {
+  anAccount,
+  byHand,
+  secretFor,
+  serveOnOpenStack,
+  sessionOf,
+  stageMs,
+} from '../../test/support/harness/openstack-harness.ts';
+import { heardWhile } from '../../test/support/tools/captured-output.ts';
 import declaration from './index.ts';
 
 const alone = await serveOnOpenStack(declaration);

@@ -4,9 +4,16 @@ import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions, start } from '../../test/builders.ts';
-import { aVirtualMachine, type MachineOptions } from '../../test/machine-builders.ts';
-import { aMachineOf, aWorkspace } from '../../test/workspace-builders.ts';
+import {
+  aDataVolume,
+  aSnapshot,
+  at,
+  aVMDiskImage,
+  type ImageOptions,
+  start,
+} from '../../test/support/builders/images.ts';
+import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';
+import { aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { decide, type Left, type Seen } from './decide.ts';
 
 const nowMs = start + 3_600_000;

@@ -14,9 +14,9 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName } from '../../shared/policy.ts';
 import type { ApiError } from '../../shared/runtime/errors.ts';
-import { serveAlone } from '../../test/alone.ts';
-import { at, aVMDiskImage } from '../../test/builders.ts';
-import { aVirtualMachine } from '../../test/machine-builders.ts';
+import { at, aVMDiskImage } from '../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import { serveAlone } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
 const alone = await serveAlone(declaration);

@@ -11,8 +11,8 @@ import {
 import type { Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { dataVolumeName, snapshotName } from '../../shared/kubernetes/names.ts';
-import { type Alone, serveAlone } from '../../test/alone.ts';
-import { aDataVolume, aSnapshot, at, aVMDiskImage, start } from '../../test/builders.ts';
+import { aDataVolume, aSnapshot, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { type Alone, serveAlone } from '../../test/support/harness/function-harness.ts';
 import { decide } from './decide.ts';
 import declaration from './index.ts';
 import type { Stray } from './stray.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { deleteProject } from '../../shared/kinds/openstack/project.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { aCredentialsSecret, aProject, refusing, requestsIn, saying } from '../../test/openstack-builders.ts';
+import { aCredentialsSecret, aProject, refusing, requestsIn, saying } from '../../test/support/builders/openstack.ts';
 import { decide, type Observed } from './decide.ts';
 
 const account = aCredentialsSecret('password: hunter2', { namespace: operatorNamespace });

@@ -21,7 +21,7 @@ import {
   aVMDiskImage,
   type ImageOptions,
   start,
-} from '../../test/builders.ts';
+} from '../../test/support/builders/images.ts';
 import { decide, split } from './decide.ts';
 import type { Seen } from './observed.ts';
 

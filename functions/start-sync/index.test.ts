@@ -5,8 +5,8 @@ import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { adoptSnapshot, diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
-import { serveAlone } from '../../test/alone.ts';
-import { aVMDiskImage, noClouds } from '../../test/builders.ts';
+import { aVMDiskImage, noClouds } from '../../test/support/builders/images.ts';
+import { serveAlone } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
 const alone = await serveAlone(declaration);

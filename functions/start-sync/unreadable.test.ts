@@ -12,8 +12,8 @@ import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { runPass } from '../../shared/runtime/serve.ts';
 import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
-import { at, aVMDiskImage, start } from '../../test/builders.ts';
-import { memoryKube } from '../../test/memory-kube.ts';
+import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { memoryKube } from '../../test/support/harness/memory-kube.ts';
 import declaration from './index.ts';
 
 const namespace = 'vmdi-farm';

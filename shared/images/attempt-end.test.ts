@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { at, aVMDiskImage, start } from '../../test/builders.ts';
+import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import type { Action } from '../actions.ts';
 import { attemptEnd } from './attempt-end.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aVMDiskImage, type ImageOptions } from '../../test/builders.ts';
+import { aVMDiskImage, type ImageOptions } from '../../test/support/builders/images.ts';
 import { contentDigest } from './content-digest.ts';
 
 const changed = (options: ImageOptions) => contentDigest(aVMDiskImage(options)) !== contentDigest(aVMDiskImage());

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aVMDiskImage } from '../../test/builders.ts';
+import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { refusedBy, withoutQuery } from './sources.ts';
 
 const specOf = (url: string, more = {}) => aVMDiskImage({ spec: { url, ...more } }).spec;

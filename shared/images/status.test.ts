@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aVMDiskImage, start } from '../../test/builders.ts';
+import { aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import type { Action } from '../actions.ts';
 import { imageFactsBy, tellable, transition } from './status.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { aHolder, at, aVMDiskImage } from '../../test/builders.ts';
+import { aHolder, at, aVMDiskImage } from '../../test/support/builders/images.ts';
 import type { VMDiskImageStatus } from '../kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy } from '../policy.ts';
 import { failureReasons } from './failure-reasons.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { at } from '../../test/builders.ts';
+import { at } from '../../test/support/builders/images.ts';
 import { conditionAfter } from './conditions.ts';
 
 const ready = (status: 'True' | 'False') => ({ type: 'Ready', status, reason: 'Word', message: '' });

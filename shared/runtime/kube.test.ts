@@ -9,7 +9,7 @@ import { startApiServer } from '../../deploy/local/api-server/api-server.ts';
 import { kubeconfigFor } from '../../deploy/local/api-server/kubeconfig.ts';
 import { realClock } from '../../deploy/local/clock.ts';
 import { applyManifests, readManifests } from '../../deploy/manifests.ts';
-import { aVMDiskImage } from '../../test/builders.ts';
+import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { Secret } from '../kinds/core/secret.ts';
 import { VirtualMachine } from '../kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';

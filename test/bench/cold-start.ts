@@ -9,7 +9,7 @@ import { startLocal } from '../../deploy/local/start.ts';
 import { nodeOptions } from '../../deploy/node-options.ts';
 import { loadFunctions } from '../../knative/functions.ts';
 import { pingAttributes } from '../../shared/event-filter.ts';
-import { firstAnswer, freePort } from '../first-answer.ts';
+import { firstAnswer, freePort } from '../support/tools/first-answer.ts';
 
 /** What starting a process costs: from its start to its first answer, and what memory it holds when it has nothing to do. */
 export interface StartCost {

@@ -1,6 +1,6 @@
-import { putImage } from '../journeys/images.ts';
-import { onLocalCluster } from '../journeys/local-world.ts';
-import { createImage, untilPhase, type World } from '../journeys/world.ts';
+import { putImage } from '../stories/images.ts';
+import { onLocalCluster } from '../stories/local-world.ts';
+import { createImage, untilPhase, type World } from '../stories/world.ts';
 
 /** What the object store sent for an image whose download breaks. */
 export interface FailedBytes {

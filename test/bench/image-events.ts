@@ -1,6 +1,6 @@
-import { putImage } from '../journeys/images.ts';
-import { onLocalCluster } from '../journeys/local-world.ts';
-import { createImage, untilPhase } from '../journeys/world.ts';
+import { putImage } from '../stories/images.ts';
+import { onLocalCluster } from '../stories/local-world.ts';
+import { createImage, untilPhase } from '../stories/world.ts';
 
 /** Deliveries that one image causes, from its creation to its snapshot, with CDI and the snapshotter as they are. */
 export interface ImageEvents {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { aVMDiskImage } from '../builders.ts';
+import { aVMDiskImage } from '../support/builders/images.ts';
 import { ProgressWrites } from './progress-writes.ts';
 
 const countOf = (...statuses: VMDiskImageStatus[]) => {

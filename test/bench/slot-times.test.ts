@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Phase } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { aDataVolume, aVMDiskImage } from '../builders.ts';
+import { aDataVolume, aVMDiskImage } from '../support/builders/images.ts';
 import { SlotTimes } from './slot-times.ts';
 
 const heardOf = (times: SlotTimes, name: string) => {

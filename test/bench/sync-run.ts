@@ -3,7 +3,7 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import type { Kube, WatchEvent } from '../../shared/runtime/kube.ts';
-import { countReached } from '../journeys/count-reached.ts';
+import { countReached } from '../stories/count-reached.ts';
 import { baselineOn } from './baseline.ts';
 import { type BenchCluster, startBenchCluster } from './bench-cluster.ts';
 import { type Calls, callsOf } from './calls.ts';

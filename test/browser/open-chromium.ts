@@ -1,5 +1,5 @@
 import { type Browser, chromium } from 'playwright-core';
-import { brought } from '../brought.ts';
+import { brought } from '../support/tools/ensure-tool.ts';
 
 /** Where a Chromium is, which is brought to this machine first where that can be; or why there is none. */
 export const findChromium = () => brought(new URL('install', import.meta.url), 300_000);

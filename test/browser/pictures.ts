@@ -10,7 +10,7 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { setPolicy, until, untilGone } from '../journeys/world.ts';
+import { setPolicy, until, untilGone } from '../stories/world.ts';
 import { findChromium, openChromium } from './open-chromium.ts';
 
 /** Where the pictures go. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { putImage } from '../journeys/images.ts';
-import { createImage, type Story, until, type World } from '../journeys/world.ts';
+import { putImage } from '../stories/images.ts';
+import { createImage, type Story, until, type World } from '../stories/world.ts';
 import { install } from './installation.ts';
 import { portForward } from './kubectl.ts';
 import { persistently } from './persistently.ts';

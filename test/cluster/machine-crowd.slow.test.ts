@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { crowdOfMachines } from '../journeys/machine-crowd.ts';
+import { crowdOfMachines } from '../stories/machine-crowd.ts';
 import { install } from './installation.ts';
 import { kubectlOrFail, portForward } from './kubectl.ts';
 import { adminClient, onRealCluster } from './world.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { openStackFolders, readManifests } from '../../deploy/manifests.ts';
-import { stories as credentials } from '../journeys/openstack/credentials.ts';
-import { stories as faults } from '../journeys/openstack/faults.ts';
-import { stories as machinesLife } from '../journeys/openstack/machines-life.ts';
 import { grantedRules } from '../permissions/granted.ts';
 import { named } from '../permissions/named.ts';
+import { stories as credentials } from '../stories/openstack/credentials.ts';
+import { stories as faults } from '../stories/openstack/faults.ts';
+import { stories as machinesLife } from '../stories/openstack/machines-life.ts';
 import { readAudit, unusedOf } from './audit.ts';
 import { declareOpenStack } from './declare-openstack.ts';
 

@@ -1,4 +1,4 @@
-import { stories } from '../journeys/openstack/machines-life.ts';
+import { stories } from '../stories/openstack/machines-life.ts';
 import { declareOpenStack } from './declare-openstack.ts';
 
 declareOpenStack(stories);

@@ -12,9 +12,9 @@ const notAskedHere = [
   // Nobody scrapes here: deploy/local/telemetry.slow.test.ts.
   'start-sync list virtualmachines.pelotech.ot',
   'start-sync list workspaces.pelotech.ot',
-  // CDI's webhook asks for it, and the simulated CDI has none here: test/local/permissions.long.test.ts.
+  // CDI's webhook asks for it, and the simulated CDI has none here: test/stories/local/permissions.long.test.ts.
   'provision-vm create datavolumes.cdi.kubevirt.io/source',
-  // A crowd of machines looked at together, of whom machine-crowd.slow.test.ts is full: test/local/permissions.long.test.ts.
+  // A crowd of machines looked at together, of whom machine-crowd.slow.test.ts is full: test/stories/local/permissions.long.test.ts.
   'provision-vm list datavolumes.cdi.kubevirt.io',
   'provision-vm list virtualmachines.kubevirt.io',
   'provision-vm list virtualmachineinstances.kubevirt.io',

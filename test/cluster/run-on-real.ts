@@ -1,48 +1,48 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { stories as adoption } from '../journeys/adoption.ts';
-import { stories as badInput, kubectlStories as badInputWithKubectl } from '../journeys/bad-input.ts';
-import { stories as deadLetters, kubectlStories as deadLettersWithKubectl } from '../journeys/dead-letters.ts';
-import { stories as deletion } from '../journeys/deletion.ts';
-import { stories as failures } from '../journeys/failures.ts';
-import { stories as personsDay } from '../journeys/kubectl.ts';
-import { leaked } from '../journeys/leaked.ts';
+import { named } from '../permissions/named.ts';
+import { stories as adoption } from '../stories/adoption.ts';
+import { stories as badInput, kubectlStories as badInputWithKubectl } from '../stories/bad-input.ts';
+import { stories as deadLetters, kubectlStories as deadLettersWithKubectl } from '../stories/dead-letters.ts';
+import { stories as deletion } from '../stories/deletion.ts';
+import { stories as failures } from '../stories/failures.ts';
+import { stories as personsDay } from '../stories/kubectl.ts';
+import { leaked } from '../stories/leaked.ts';
 import {
   stories as machineBadInput,
   kubectlStories as machineBadInputWithKubectl,
-} from '../journeys/machine-bad-input.ts';
+} from '../stories/machine-bad-input.ts';
 import {
   stories as machineDeletion,
   kubectlStories as machineDeletionWithKubectl,
-} from '../journeys/machine-deletion.ts';
-import { stories as machineFailures } from '../journeys/machine-failures.ts';
-import { stories as machineImages } from '../journeys/machine-images.ts';
-import { stories as machinesLife, passwords } from '../journeys/machines-life.ts';
-import { postWithCurl, storiesWith } from '../journeys/preload.ts';
-import { stories as proposal } from '../journeys/proposal.ts';
-import { stories as pruning } from '../journeys/pruning.ts';
-import { stories as queue } from '../journeys/queue.ts';
-import { stories as references } from '../journeys/references.ts';
-import { stories as restored } from '../journeys/restored.ts';
-import { stories as revisions } from '../journeys/revisions.ts';
-import type { KubectlStory } from '../journeys/run-locally.ts';
-import { stories as scale } from '../journeys/scale.ts';
-import { stories as subscriptions } from '../journeys/subscriptions.ts';
-import { stories as takenNames } from '../journeys/taken-names.ts';
-import { stories as workspaces } from '../journeys/workspace.ts';
+} from '../stories/machine-deletion.ts';
+import { stories as machineFailures } from '../stories/machine-failures.ts';
+import { stories as machineImages } from '../stories/machine-images.ts';
+import { stories as machinesLife, passwords } from '../stories/machines-life.ts';
+import { postWithCurl, storiesWith } from '../stories/preload.ts';
+import { stories as proposal } from '../stories/proposal.ts';
+import { stories as pruning } from '../stories/pruning.ts';
+import { stories as queue } from '../stories/queue.ts';
+import { stories as references } from '../stories/references.ts';
+import { stories as restored } from '../stories/restored.ts';
+import { stories as revisions } from '../stories/revisions.ts';
+import type { KubectlStory } from '../stories/run-locally.ts';
+import { stories as scale } from '../stories/scale.ts';
+import { stories as subscriptions } from '../stories/subscriptions.ts';
+import { stories as takenNames } from '../stories/taken-names.ts';
+import { stories as workspaces } from '../stories/workspace.ts';
 import {
   stories as workspaceBadInput,
   kubectlStories as workspaceBadInputWithKubectl,
-} from '../journeys/workspace-bad-input.ts';
-import { stories as workspaceDeletion } from '../journeys/workspace-deletion.ts';
-import { stories as workspaceFailures } from '../journeys/workspace-failures.ts';
-import { stories as workspaceLostEvents } from '../journeys/workspace-lost-events.ts';
-import { stories as workspaceMended } from '../journeys/workspace-mended.ts';
-import { stories as workspaceNetworks } from '../journeys/workspace-networks.ts';
-import { stories as workspaceProposal } from '../journeys/workspace-proposal.ts';
-import { stories as workspaceRoles } from '../journeys/workspace-roles.ts';
-import { stories as workspaceStuck } from '../journeys/workspace-stuck.ts';
-import type { Story } from '../journeys/world.ts';
-import { named } from '../permissions/named.ts';
+} from '../stories/workspace-bad-input.ts';
+import { stories as workspaceDeletion } from '../stories/workspace-deletion.ts';
+import { stories as workspaceFailures } from '../stories/workspace-failures.ts';
+import { stories as workspaceLostEvents } from '../stories/workspace-lost-events.ts';
+import { stories as workspaceMended } from '../stories/workspace-mended.ts';
+import { stories as workspaceNetworks } from '../stories/workspace-networks.ts';
+import { stories as workspaceProposal } from '../stories/workspace-proposal.ts';
+import { stories as workspaceRoles } from '../stories/workspace-roles.ts';
+import { stories as workspaceStuck } from '../stories/workspace-stuck.ts';
+import type { Story } from '../stories/world.ts';
 import { install, type Overlay, removeFunctions } from './installation.ts';
 import { kubectl, kubectlOrFail, portForward } from './kubectl.ts';
 import { adminClient, onRealCluster } from './world.ts';

@@ -1,6 +1,6 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { expect } from 'vitest';
-import { putImage } from '../journeys/images.ts';
+import { putImage } from '../stories/images.ts';
 import { enumerateWritePoints } from '../write-points/enumerate.ts';
 import { writeFaults } from '../write-points/fault-proxy.ts';
 import { setUp } from '../write-points/set-up.ts';

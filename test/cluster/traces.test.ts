@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { postWithFetch } from '../journeys/preload.ts';
-import { storyWith } from '../journeys/traces.ts';
-import { type Collector, startCollector } from '../otlp-collector.ts';
+import { postWithFetch } from '../stories/preload.ts';
+import { storyWith } from '../stories/traces.ts';
+import { type Collector, startCollector } from '../support/tools/otlp-collector.ts';
 import { install, removeFunctions } from './installation.ts';
 import { nodeAddress, portForward } from './kubectl.ts';
 import { adminClient, onRealCluster } from './world.ts';

@@ -12,8 +12,8 @@ import {
   syncRequested,
   VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { putImage } from '../journeys/images.ts';
-import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from '../journeys/world.ts';
+import { putImage } from '../stories/images.ts';
+import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from '../stories/world.ts';
 import { readAudit } from './audit.ts';
 import { runInstaller, runInstallerOf } from './commands.ts';
 import { imageUnderTest, prepare } from './installation.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyPair } from '../../deploy/local/object-store/sigv4.ts';
-import { freePort } from '../first-answer.ts';
+import { freePort } from '../support/tools/first-answer.ts';
 
 /** A running versitygw, an S3 server, over a folder of its own. */
 export interface Versitygw {

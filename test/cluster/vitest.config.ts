@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { beginWith } from '../begin-with.ts';
+import { beginWith } from '../support/tools/sequencer.ts';
 
 /**
  * One file after the other, for all share one cluster: first what wants it untouched, then the stories with what looks at
@@ -11,7 +11,7 @@ const order = [
   'eventing',
   'versitygw-store',
   'write-points',
-  'journeys',
+  'stories',
   'console',
   'traces',
   'permissions',
@@ -30,7 +30,7 @@ const order = [
 ].flatMap((name) => [name, `${name}.slow`]);
 
 /** Of a CI run, which takes a sixth of the others (`--shard`): the stories, what they were refused, and what nothing may break. */
-const inEachPart = ['journeys', 'permissions', 'soak'];
+const inEachPart = ['stories', 'permissions', 'soak'];
 
 const slow = 'test/cluster/**/*.slow.test.ts';
 

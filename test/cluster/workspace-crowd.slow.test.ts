@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CallsOfLabs, callLines, callsEach } from '../journeys/calls-of-labs.ts';
-import { crowdOfWorkspaces } from '../journeys/workspace-crowd.ts';
 import { inWords } from '../permissions/granted.ts';
+import { type CallsOfLabs, callLines, callsEach } from '../stories/calls-of-labs.ts';
+import { crowdOfWorkspaces } from '../stories/workspace-crowd.ts';
 import { readAudit } from './audit.ts';
 import { install } from './installation.ts';
 import { portForward } from './kubectl.ts';

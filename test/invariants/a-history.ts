@@ -6,7 +6,7 @@ import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { aDataVolume, aHolder, aLease, aSnapshot, start } from '../builders.ts';
+import { aDataVolume, aHolder, aLease, aSnapshot, start } from '../support/builders/images.ts';
 import { check } from './check.ts';
 import type { Invariant } from './follow.ts';
 import type { Change, History } from './history.ts';

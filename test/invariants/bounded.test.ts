@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { aVMDiskImage, start } from '../builders.ts';
+import { aVMDiskImage, start } from '../support/builders/images.ts';
 import { aHistory, aPolicy, by, expectKept, granted } from './a-history.ts';
 import { b1Bounded } from './b1-bounded.ts';
 import { check } from './check.ts';

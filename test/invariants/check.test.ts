@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadFunctions } from '../../knative/functions.ts';
-import { at, aVMDiskImage } from '../builders.ts';
+import { at, aVMDiskImage } from '../support/builders/images.ts';
 import { aHistory, by, download, expectKept, granted, snapshot } from './a-history.ts';
 import { check, describeViolation, invariants } from './check.ts';
 import { functionNames } from './writers.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import type { VMDiskImage, VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { at, aVMDiskImage } from '../builders.ts';
-import { aVirtualMachine } from '../machine-builders.ts';
+import { at, aVMDiskImage } from '../support/builders/images.ts';
+import { aVirtualMachine } from '../support/builders/machines.ts';
 import { aHistory, aPolicy, by, claimOf, download, expectBroken, gone, leaving, snapshot } from './a-history.ts';
 import { check } from './check.ts';
 import type { Invariant } from './follow.ts';

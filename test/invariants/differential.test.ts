@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { at, aVMDiskImage } from '../builders.ts';
+import { at, aVMDiskImage } from '../support/builders/images.ts';
 import { aHistory, aPolicy, download, gone, granted, snapshot } from './a-history.ts';
 import { compare } from './check.ts';
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { machineUidLabel } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { imageUidLabel, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces } from '../../shared/kinds/pelotech/workspace.ts';
-import { at, aVMDiskImage, type ImageOptions } from '../builders.ts';
-import { aVirtualMachine } from '../machine-builders.ts';
-import { aMachineOf, aWorkspace } from '../workspace-builders.ts';
+import { at, aVMDiskImage, type ImageOptions } from '../support/builders/images.ts';
+import { aVirtualMachine } from '../support/builders/machines.ts';
+import { aMachineOf, aWorkspace } from '../support/builders/workspaces.ts';
 import {
   aHistory,
   aPolicy,

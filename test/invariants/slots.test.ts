@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { anImporter, at, aVMDiskImage } from '../builders.ts';
+import { anImporter, at, aVMDiskImage } from '../support/builders/images.ts';
 import { aHistory, aPolicy, by, download, expectBroken, expectKept, gone, granted, leaving } from './a-history.ts';
 import { check } from './check.ts';
 import { l2WorkConserving } from './l2-work-conserving.ts';

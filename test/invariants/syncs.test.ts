@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { at, aVMDiskImage } from '../builders.ts';
-import { aVirtualMachine } from '../machine-builders.ts';
+import { at, aVMDiskImage } from '../support/builders/images.ts';
+import { aVirtualMachine } from '../support/builders/machines.ts';
 import {
   aHistory,
   aPolicy,

@@ -1,5 +1,5 @@
-import { stories } from '../journeys/openstack/changes.ts';
-import { runOnOpenStack } from '../journeys/openstack/run.ts';
-import { services } from '../journeys/openstack/services.ts';
+import { stories } from '../stories/openstack/changes.ts';
+import { runOnOpenStack } from '../stories/openstack/run.ts';
+import { services } from '../stories/openstack/services.ts';
 
 runOnOpenStack('changes on OpenStack', stories, services);

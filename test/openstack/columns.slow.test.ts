@@ -9,9 +9,9 @@ import { type OpenStack, startOpenStack } from '../../deploy/local/openstack/sta
 import { type LocalCluster, startLocal } from '../../deploy/local/start.ts';
 import { applyManifests } from '../../deploy/manifests.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
-import { hasKubectl, kubectl } from '../journeys/local-world.ts';
-import { isReady } from '../journeys/openstack/changes.ts';
-import { serveImages } from '../journeys/openstack/run.ts';
+import { hasKubectl, kubectl } from '../stories/local-world.ts';
+import { isReady } from '../stories/openstack/changes.ts';
+import { serveImages } from '../stories/openstack/run.ts';
 import {
   createMachine,
   createNetwork,
@@ -20,7 +20,7 @@ import {
   type OpenStackWorld,
   untilGone,
   untilMachine,
-} from '../journeys/openstack/world.ts';
+} from '../stories/openstack/world.ts';
 
 const example = fileURLToPath(new URL('../../crds/examples/kupenstack-virtual-machine.yaml', import.meta.url));
 const isThere = await hasKubectl();

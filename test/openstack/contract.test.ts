@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Accepted } from '../contract/accept.ts';
 import type { Difference } from '../contract/differences.ts';
-import { isSlow } from '../journeys/openstack/services.ts';
+import { isSlow } from '../stories/openstack/services.ts';
 import { groups } from './contract-cases.ts';
 import { deviations } from './contract-deviations.ts';
 import { differencesOf } from './contract-differences.ts';

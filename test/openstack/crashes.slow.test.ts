@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ends, lifeWith } from '../journeys/openstack/crashes.ts';
-import { serveImages } from '../journeys/openstack/run.ts';
-import { isReal, type Services, services } from '../journeys/openstack/services.ts';
+import { ends, lifeWith } from '../stories/openstack/crashes.ts';
+import { serveImages } from '../stories/openstack/run.ts';
+import { isReal, type Services, services } from '../stories/openstack/services.ts';
 
 /**
  * Each run is a cluster of its own, and clusters on one OpenStack take away flavors that the others still want. On the real one,

@@ -1,5 +1,5 @@
-import { stories } from '../journeys/openstack/images.ts';
-import { runOnOpenStack } from '../journeys/openstack/run.ts';
-import { services } from '../journeys/openstack/services.ts';
+import { stories } from '../stories/openstack/images.ts';
+import { runOnOpenStack } from '../stories/openstack/run.ts';
+import { services } from '../stories/openstack/services.ts';
 
 runOnOpenStack('images on OpenStack', stories, services);

@@ -1,5 +1,5 @@
-import { stories } from '../journeys/openstack/machines-life.ts';
-import { runOnOpenStack } from '../journeys/openstack/run.ts';
-import { services } from '../journeys/openstack/services.ts';
+import { stories } from '../stories/openstack/machines-life.ts';
+import { runOnOpenStack } from '../stories/openstack/run.ts';
+import { services } from '../stories/openstack/services.ts';
 
 runOnOpenStack('a machine on OpenStack', stories, services);

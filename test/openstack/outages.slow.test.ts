@@ -1,5 +1,5 @@
-import { stories } from '../journeys/openstack/outages.ts';
-import { runOnOpenStack } from '../journeys/openstack/run.ts';
-import { services } from '../journeys/openstack/services.ts';
+import { stories } from '../stories/openstack/outages.ts';
+import { runOnOpenStack } from '../stories/openstack/run.ts';
+import { services } from '../stories/openstack/services.ts';
 
 runOnOpenStack('outages of OpenStack', stories, services, false);

@@ -1,14 +1,14 @@
 import { openStackFolders, readManifests } from '../../deploy/manifests.ts';
-import { stories as credentials } from '../journeys/openstack/credentials.ts';
-import { stories as events } from '../journeys/openstack/events.ts';
-import type { OpenStackStory } from '../journeys/openstack/world.ts';
-import { dropsAllButTimers } from '../journeys/subscriptions.ts';
-import type { Story } from '../journeys/world.ts';
 import { grantedRules } from '../permissions/granted.ts';
 import { named } from '../permissions/named.ts';
 import { onOpenStack } from '../permissions/on-open-stack.ts';
 import { proveNeeded } from '../permissions/prove-needed.ts';
 import { withoutTimers } from '../permissions/story-run.ts';
+import { stories as credentials } from '../stories/openstack/credentials.ts';
+import { stories as events } from '../stories/openstack/events.ts';
+import type { OpenStackStory } from '../stories/openstack/world.ts';
+import { dropsAllButTimers } from '../stories/subscriptions.ts';
+import type { Story } from '../stories/world.ts';
 
 const storyOf = (stories: readonly OpenStackStory[], name: RegExp) => named(stories.map(onOpenStack), name);
 

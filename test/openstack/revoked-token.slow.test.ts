@@ -4,9 +4,9 @@ import { startLocal } from '../../deploy/local/start.ts';
 import { applyManifests } from '../../deploy/manifests.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
-import { leaveNothing, worldIn } from '../journeys/openstack/run.ts';
-import { schedules, services } from '../journeys/openstack/services.ts';
-import { createNetwork, isPhase, untilSo } from '../journeys/openstack/world.ts';
+import { leaveNothing, worldIn } from '../stories/openstack/run.ts';
+import { schedules, services } from '../stories/openstack/services.ts';
+import { createNetwork, isPhase, untilSo } from '../stories/openstack/world.ts';
 
 test('tokens that are revoked in the middle are replaced, each once, and the work goes on', async () => {
   const openStack = await services();

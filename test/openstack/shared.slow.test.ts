@@ -1,5 +1,5 @@
-import { runOnOpenStack } from '../journeys/openstack/run.ts';
-import { services } from '../journeys/openstack/services.ts';
-import { stories } from '../journeys/openstack/shared.ts';
+import { runOnOpenStack } from '../stories/openstack/run.ts';
+import { services } from '../stories/openstack/services.ts';
+import { stories } from '../stories/openstack/shared.ts';
 
 runOnOpenStack('what all namespaces share of OpenStack', stories, services, false);

@@ -5,7 +5,7 @@ import { startOpenStack } from '../../deploy/local/openstack/start-openstack.ts'
 import { startLocal } from '../../deploy/local/start.ts';
 import { applyManifests } from '../../deploy/manifests.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
-import { createMachine, createNetwork, untilMachine, untilSo } from '../journeys/openstack/world.ts';
+import { createMachine, createNetwork, untilMachine, untilSo } from '../stories/openstack/world.ts';
 
 test('calls to OpenStack, logins and machines by phase are in what Prometheus scrapes', async () => {
   const openStack = await startOpenStack({ clock: realClock });

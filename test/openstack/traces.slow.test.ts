@@ -10,9 +10,9 @@ import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import { traceOnCloud } from '../../shared/openstack/trace.ts';
 import { spanContextOf } from '../../shared/runtime/telemetry/telemetry.ts';
-import { publicKey } from '../journeys/openstack/machines-life.ts';
-import { leaveNothing, worldIn } from '../journeys/openstack/run.ts';
-import { schedules, services } from '../journeys/openstack/services.ts';
+import { publicKey } from '../stories/openstack/machines-life.ts';
+import { leaveNothing, worldIn } from '../stories/openstack/run.ts';
+import { schedules, services } from '../stories/openstack/services.ts';
 import {
   createMachine,
   createNetwork,
@@ -22,8 +22,8 @@ import {
   untilGone,
   untilMachine,
   untilSo,
-} from '../journeys/openstack/world.ts';
-import { keptSpans, type ReadableSpan } from '../spans.ts';
+} from '../stories/openstack/world.ts';
+import { keptSpans, type ReadableSpan } from '../support/tools/spans.ts';
 
 test('a machine, its network and its volume have a trace each, in which every call of theirs is with its request id', async () => {
   const openStack = await services();

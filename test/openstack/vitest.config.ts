@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { beginWith } from '../begin-with.ts';
+import { beginWith } from '../support/tools/sequencer.ts';
 
 /** What takes the better part of an hour on real services, which do one thing at a time. */
 const long = 'test/openstack/{crashes.slow,permissions.long}.test.ts';

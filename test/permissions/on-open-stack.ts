@@ -1,9 +1,9 @@
 import { accountManifest } from '../../deploy/local/openstack/account.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
-import { runStory, serveImages } from '../journeys/openstack/run.ts';
-import { simulated } from '../journeys/openstack/services.ts';
-import type { OpenStackStory } from '../journeys/openstack/world.ts';
-import type { Story } from '../journeys/world.ts';
+import { runStory, serveImages } from '../stories/openstack/run.ts';
+import { simulated } from '../stories/openstack/services.ts';
+import type { OpenStackStory } from '../stories/openstack/world.ts';
+import type { Story } from '../stories/world.ts';
 
 /** The story as one on a cluster of its own, beside a simulated OpenStack of its own. */
 export const onOpenStack = (story: OpenStackStory): Story => ({

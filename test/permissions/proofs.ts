@@ -1,5 +1,5 @@
 import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
-import type { Story } from '../journeys/world.ts';
+import type { Story } from '../stories/world.ts';
 import { inWords, type Rule } from './granted.ts';
 import { runStory, type StoryRun } from './story-run.ts';
 

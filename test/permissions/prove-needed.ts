@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Story } from '../journeys/world.ts';
+import type { Story } from '../stories/world.ts';
 import { describeRule, type Rule } from './granted.ts';
 import { proofOf, type Recorded, record, type Tellers, usersOf } from './proofs.ts';
 

@@ -2,8 +2,8 @@ import { ApiServerSource } from '../../deploy/local/eventing/resources.ts';
 import type { LocalCluster, LocalOptions } from '../../deploy/local/start.ts';
 import { defineResource, type KubernetesObject } from '../../shared/kinds/resource.ts';
 import { inWorkspaceRole, operatorNamespace } from '../../shared/operator.ts';
-import { onLocalCluster } from '../journeys/local-world.ts';
-import type { Story } from '../journeys/world.ts';
+import { onLocalCluster } from '../stories/local-world.ts';
+import type { Story } from '../stories/world.ts';
 import { askedFor, noteUnasked, type Refusals, refusals } from './answers.ts';
 import { policyRulesOf, type Rule, without } from './granted.ts';
 

@@ -5,8 +5,8 @@ import { DataVolume as CdiDataVolume, Claim, StorageClass } from '../../deploy/l
 import { bytesOf } from '../../deploy/local/controller/quantity.ts';
 import { VolumeSnapshot } from '../../deploy/local/snapshots/kinds.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { aVirtualMachine } from '../machine-builders.ts';
-import { aReadyImage, madeIn, pass } from '../provision-pass.ts';
+import { aVirtualMachine } from '../support/builders/machines.ts';
+import { aReadyImage, madeIn, pass } from '../support/harness/provision-vm.ts';
 import { readScenario } from './scenarios.ts';
 
 /** The claim that CDI creates for the root disk of a machine on a snapshot, computed as in the recordings. */

@@ -3,7 +3,7 @@ import provisionVm from '../../functions/provision-vm/index.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { VirtualMachine, type VirtualMachineStatus } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { at } from '../builders.ts';
+import { at } from '../support/builders/images.ts';
 import type { Followed } from './follow.ts';
 import { decided } from './pass.ts';
 import type { AsOf, Recording } from './recording.ts';

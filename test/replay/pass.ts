@@ -1,7 +1,7 @@
 import type { Action } from '../../shared/actions.ts';
 import { type Batch, type FunctionDeclaration, noEvents } from '../../shared/function.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
-import { noClouds } from '../builders.ts';
+import { noClouds } from '../support/builders/images.ts';
 import type { AsOf, Given, Recording } from './recording.ts';
 
 /** The moment and the content of the reads of a pass. */

@@ -1,5 +1,5 @@
 import { syncRequested, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { createImage, type Spec, until, untilGone } from '../journeys/world.ts';
+import { createImage, type Spec, until, untilGone } from '../stories/world.ts';
 import { attempt, count, type Person, think, untilStopped, wait } from './people.ts';
 import { sources } from './sources.ts';
 

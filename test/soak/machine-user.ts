@@ -1,5 +1,5 @@
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { createMachine, templateOf, untilMachine } from '../journeys/machines.ts';
+import { createMachine, templateOf, untilMachine } from '../stories/machines.ts';
 import { attempt, count, type Person, think, untilStopped, wait } from './people.ts';
 
 const readyWithinMs = 45_000;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { persistently } from '../cluster/persistently.ts';
-import type { World } from '../journeys/world.ts';
+import type { World } from '../stories/world.ts';
 import type { Chance } from './chance.ts';
 
 /** What has been done so far, by name. */

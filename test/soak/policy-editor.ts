@@ -1,7 +1,7 @@
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName } from '../../shared/policy.ts';
-import { setPolicy } from '../journeys/world.ts';
+import { setPolicy } from '../stories/world.ts';
 import { attempt, count, type Person, think, untilStopped } from './people.ts';
 
 type Data = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { Change } from '../journeys/history.ts';
+import type { Change } from '../stories/history.ts';
 import type { Tally } from './people.ts';
 
 /** How far it is, in a line. */

@@ -1,11 +1,11 @@
-import { andClearUp } from '../and-clear-up.ts';
 import { added, writesSoFar } from '../cluster/audit.ts';
 import { restartControllerManager, startApiServerIfGone } from '../cluster/control-plane.ts';
 import { install, untilAvailable } from '../cluster/installation.ts';
 import { persistently } from '../cluster/persistently.ts';
 import { adminClient, onRealCluster } from '../cluster/world.ts';
 import { check, invariants } from '../invariants/check.ts';
-import type { World } from '../journeys/world.ts';
+import type { World } from '../stories/world.ts';
+import { andClearUp } from '../support/tools/clean-up.ts';
 import { chanceOf } from './chance.ts';
 import { useImage } from './image-user.ts';
 import { killAll } from './killer.ts';

@@ -1,6 +1,6 @@
 import type { FaultRule } from '../../deploy/local/cdi/faults.ts';
 import { qcow2Buffer } from '../../deploy/local/object-store/qcow2.ts';
-import type { Spec, World } from '../journeys/world.ts';
+import type { Spec, World } from '../stories/world.ts';
 
 /** What an image may be made from: the object's key below `images/`, and what else its spec says. */
 type Source = { key: string } & Partial<Omit<Spec, 'url'>>;

@@ -7,7 +7,7 @@ import { bundle } from '../../deploy/bundle.ts';
 import { kubeconfigFor } from '../../deploy/local/api-server/kubeconfig.ts';
 import type { Handler } from '../../deploy/local/eventing/address.ts';
 import { nodeOptions } from '../../deploy/node-options.ts';
-import { firstAnswer, freePort } from '../first-answer.ts';
+import { firstAnswer, freePort } from '../support/tools/first-answer.ts';
 
 /** Functions as processes of the bundle that the image holds, one each, which can be killed and come back as pods do. */
 export interface FunctionProcesses {

@@ -7,7 +7,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { createImage, until, untilGone, untilPhase } from '../journeys/world.ts';
+import { createImage, until, untilGone, untilPhase } from '../stories/world.ts';
 import type { SetUp } from './set-up.ts';
 
 const name = 'one';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { slotsAnnotation } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
-import { at, aVMDiskImage, start } from '../../../test/builders.ts';
-import { aKupenStackMachine, aVolume } from '../../../test/openstack-builders.ts';
+import { at, aVMDiskImage, start } from '../../../test/support/builders/images.ts';
+import { aKupenStackMachine, aVolume } from '../../../test/support/builders/openstack.ts';
 import { type AnyObject, keyOf } from '../../install/kinds.ts';
 import { lackingIn } from './definitions.ts';
 import { findingLines, findingsOf } from './findings.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
-import { aVMDiskImage } from '../../../test/builders.ts';
+import { aVMDiskImage } from '../../../test/support/builders/images.ts';
 import { isAtRest, lineOfQueued, overtakenBy, type WatchedImage, waitedMs, watchImage } from './watched-image.ts';
 
 /** What was seen of an image that went through these states, each so many milliseconds after the first sight. */

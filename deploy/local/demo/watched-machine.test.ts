@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { VirtualMachineStatus } from '../../../shared/kinds/pelotech/virtual-machine.ts';
-import { aVirtualMachine, type MachineOptions } from '../../../test/machine-builders.ts';
+import { aVirtualMachine, type MachineOptions } from '../../../test/support/builders/machines.ts';
 import { hasWaited, readyAtMs, type WatchedMachine, watchMachine } from './watched-machine.ts';
 
 /** What was seen of a machine that went through these states, each at so many milliseconds. */

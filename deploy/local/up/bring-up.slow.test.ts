@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
-import { until } from '../../../test/journeys/world.ts';
+import { until } from '../../../test/stories/world.ts';
 import { bringUp, type Up } from './bring-up.ts';
 
 const ports = { port: 0, brokerPort: 0, storePort: 0, metricsPort: 0, consolePort: 0 };

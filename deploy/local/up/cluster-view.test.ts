@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
-import { aHolder, at, aVMDiskImage, type ImageOptions, start } from '../../../test/builders.ts';
-import { aVirtualMachine } from '../../../test/machine-builders.ts';
+import { aHolder, at, aVMDiskImage, type ImageOptions, start } from '../../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
 import { clusterView, type Known } from './cluster-view.ts';
 
 const known: Known = { nowMs: start + 60_000, holders: [], facts: [], shareOf: () => undefined };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { at, aVMDiskImage } from '../../../test/builders.ts';
-import { aVirtualMachine } from '../../../test/machine-builders.ts';
+import { at, aVMDiskImage } from '../../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
 import { heldFacts, machineFacts, newFacts } from './new-facts.ts';
 
 const entry = (second: number, fact: string) => ({ time: at(second), fact, message: `${fact}.` });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aPolicy, aVm, aWorkspace } from '../../../test/role-builders.ts';
+import { aPolicy, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
 import { attachment, freeAddress } from './attachment.ts';
 
 const workspace = aWorkspace();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aVm, aWorkspace } from '../../../test/role-builders.ts';
+import { aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
 import { isRoleName, isVariableName, roleFaults } from './faults.ts';
 
 const faultsOf = (vm: Parameters<typeof aVm>[0]) => roleFaults(aWorkspace([aVm(vm)]).spec);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { aVm, aWorkspace } from '../../../test/role-builders.ts';
+import { aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
 import { jobName } from './job-name.ts';
 
 const router = aVm({ deploy: [{ role: 'linuxRouter', variables: { nat: { out: 1, in: 2 }, mode: 'a' } }] });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { Secret } from '../../../shared/kinds/core/secret.ts';
-import { allRoles, aMachine, aPolicy, aVm, aWorkspace } from '../../../test/role-builders.ts';
+import { allRoles, aMachine, aPolicy, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
 import { buildRecord } from './build-record.ts';
 import { credentialsFor } from './credentials.ts';
 import { describeSkipped, rolesOf } from './roles.ts';

@@ -1,11 +1,17 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { administratorOf, anAccount, byHand, sessionOf, steppedOpenStack } from '../../../test/openstack-alone.ts';
 import {
   type Account,
   aCredentialsSecret,
   cloudsYamlOf,
   type SecretOptions,
-} from '../../../test/openstack-builders.ts';
+} from '../../../test/support/builders/openstack.ts';
+import {
+  administratorOf,
+  anAccount,
+  byHand,
+  sessionOf,
+  steppedOpenStack,
+} from '../../../test/support/harness/openstack-harness.ts';
 import { Namespace } from '../../kinds/core/namespace.ts';
 import type { Secret } from '../../kinds/core/secret.ts';
 import { listNetworks } from '../../kinds/openstack/network.ts';

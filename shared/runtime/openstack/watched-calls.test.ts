@@ -1,8 +1,8 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { anAccount, byHand, steppedOpenStack } from '../../../test/openstack-alone.ts';
-import { type Account, cloudsYamlOf } from '../../../test/openstack-builders.ts';
-import { keptSpans, type ReadableSpan } from '../../../test/spans.ts';
+import { type Account, cloudsYamlOf } from '../../../test/support/builders/openstack.ts';
+import { anAccount, byHand, steppedOpenStack } from '../../../test/support/harness/openstack-harness.ts';
+import { keptSpans, type ReadableSpan } from '../../../test/support/tools/spans.ts';
 import { telemetryOf } from '../telemetry/telemetry.ts';
 import { readCloudsYaml } from './clouds-yaml.ts';
 import { openSession } from './session.ts';

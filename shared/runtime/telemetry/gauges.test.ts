@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { aHolder, aLease, at, aVMDiskImage, type ImageOptions, start } from '../../../test/builders.ts';
-import { aVirtualMachine } from '../../../test/machine-builders.ts';
-import { aWorkspace } from '../../../test/workspace-builders.ts';
+import { aHolder, aLease, at, aVMDiskImage, type ImageOptions, start } from '../../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
+import { aWorkspace } from '../../../test/support/builders/workspaces.ts';
 import { ConfigMap } from '../../kinds/core/config-map.ts';
 import type { VirtualMachine } from '../../kinds/pelotech/virtual-machine.ts';
 import type { Phase, VMDiskImage } from '../../kinds/pelotech/vm-disk-image.ts';

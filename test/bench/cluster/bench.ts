@@ -8,7 +8,7 @@ import { added, writesSoFar } from '../../cluster/audit.ts';
 import { applyText, install, type Overlay, prepare, removeFunctions } from '../../cluster/installation.ts';
 import { kubectlOrFail } from '../../cluster/kubectl.ts';
 import { adminClient } from '../../cluster/world.ts';
-import { until } from '../../journeys/world.ts';
+import { until } from '../../stories/world.ts';
 import { loadNow, machineOf } from '../machine.ts';
 import { type DriverRun, drive, startFloor } from './driver.ts';
 import { memoryOfFunctions } from './memory.ts';

@@ -6,7 +6,7 @@ import { defineResource } from '../../../shared/kinds/resource.ts';
 import { applyText, imageUnderTest } from '../../cluster/installation.ts';
 import { kubectlOrFail } from '../../cluster/kubectl.ts';
 import { adminClient } from '../../cluster/world.ts';
-import { until } from '../../journeys/world.ts';
+import { until } from '../../stories/world.ts';
 
 /** How long the first answer takes of a function that sleeps. */
 export interface Wake {

@@ -1,6 +1,0 @@
-import { stories } from '../journeys/pruning.ts';
-import { runLocally } from '../journeys/run-locally.ts';
-
-runLocally('pruning', stories, {
-  quick: ['an image that nobody uses goes after pruneAfter, with its snapshot, and an Event says why'],
-});

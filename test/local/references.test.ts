@@ -1,6 +1,0 @@
-import { stories } from '../journeys/references.ts';
-import { runLocally } from '../journeys/run-locally.ts';
-
-runLocally('references', stories, {
-  quick: ['an image says who uses it right after every machine that comes or goes, and since when nobody does'],
-});

@@ -1,0 +1,4 @@
+import { stories } from '../restored.ts';
+import { runLocally } from '../run-locally.ts';
+
+runLocally('a restored backup', stories);

@@ -1,0 +1,4 @@
+import { runLocally } from '../run-locally.ts';
+import { stories } from '../scale.ts';
+
+runLocally('scale', stories);

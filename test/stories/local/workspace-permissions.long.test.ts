@@ -1,0 +1,35 @@
+import { generatedFolders, readManifests } from '../../../deploy/manifests.ts';
+import { grantedRules } from '../../permissions/granted.ts';
+import { named } from '../../permissions/named.ts';
+import { isOfWorkspaces } from '../../permissions/of-workspaces.ts';
+import { proveNeeded } from '../../permissions/prove-needed.ts';
+import { withoutTimers } from '../../permissions/story-run.ts';
+import { stories as labs } from '../workspace.ts';
+import { stories as deletion } from '../workspace-deletion.ts';
+import { stories as failures } from '../workspace-failures.ts';
+import { stories as mended } from '../workspace-mended.ts';
+import { stories as roles } from '../workspace-roles.ts';
+
+/** The quickest first, without machines: of those that use a rule they are tried in this order. */
+const stories = [
+  ...[
+    named(mended, /^a label that somebody changes/),
+    named(mended, /^parts that a lab says no more/),
+    named(failures, /^a network that kube-ovn sets up late/),
+    named(deletion, /^a lab that waits counts as a reference/),
+    named(deletion, /^a Ready lab deleted/),
+    named(labs, /still syncing at apply/),
+    named(labs, /^whatever is edited/),
+    named(labs, /^a changed lab/),
+    named(roles, /^a runner that the policy names/),
+  ].map(withoutTimers),
+  // No event tells of a Secret.
+  named(roles, /^the site's credentials/),
+];
+
+/** In most stories something else wakes the function when a network is there. */
+const tellers = { 'source-kube-ovn': /^a network that kube-ovn sets up late/ };
+
+const granted = grantedRules(await readManifests(...generatedFolders)).filter(isOfWorkspaces);
+
+proveNeeded('what ServiceAccounts are granted for workspaces', { stories, tellers, granted });

@@ -1,0 +1,4 @@
+import { runLocally } from '../run-locally.ts';
+import { stories } from '../workspace-proposal.ts';
+
+runLocally('what was drawn of labs', stories);

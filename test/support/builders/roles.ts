@@ -1,0 +1,46 @@
+import { type Machine, rolesOf } from '../../../functions/compose-workspace/roles/roles.ts';
+import type { Role } from '../../../functions/compose-workspace/roles/roles-of-machine.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import type { Workspace, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
+import { aClusterOf, aMachineOf, aWorkspace as anyWorkspace } from './workspaces.ts';
+
+export const aPolicy = (data: Record<string, string> = {}) =>
+  parsePolicy(
+    ConfigMap.parse({
+      metadata: { name: 'p' },
+      data: { ansibleRunnerImage: 'registry.example/ansible-runner:1.0', ...data },
+    }),
+  );
+
+/** A machine on the control network, .161 by default; only what the test is about need be said. */
+export const aVm = ({
+  deploy,
+  build,
+  ...more
+}: Partial<WorkspaceMachine> & { deploy?: Role[]; build?: Role[] } = {}): WorkspaceMachine => ({
+  ...aMachineOf(),
+  name: 'demo-vm',
+  version: '2.1.0',
+  interfaces: [{ network: 'control-net', ipAddress: '10.10.0.161/24' }],
+  ansible: { roles: { build, deploy: deploy ?? [{ role: 'runtimeChecks' }] } },
+  ...more,
+});
+
+/** Machines on a control network, with a container on it. */
+export const aWorkspace = (vms: WorkspaceMachine[] = [aVm()], annotations?: Record<string, string>): Workspace => {
+  const networks = [{ name: 'control-net', cidr: '10.10.0.0/24' }];
+  const containerClusters = [aClusterOf({ interfaces: [{ network: 'control-net', ipAddress: '10.10.0.141/24' }] })];
+  const workspace = anyWorkspace({
+    name: 'demo-workspace-1',
+    uid: 'uid-w',
+    spec: { vms, networks, containerClusters },
+  });
+  return annotations ? { ...workspace, metadata: { ...workspace.metadata, annotations } } : workspace;
+};
+
+export const aMachine = (name = 'demo-vm', uid = `uid-${name}`): Machine => ({ metadata: { name, uid } });
+
+/** The roles of a workspace whose machines are all there. */
+export const allRoles = (workspace: Workspace, data: Record<string, string> = {}, site?: Record<string, string>) =>
+  rolesOf(workspace, aPolicy(data), workspace.spec.vms?.map(({ name }) => aMachine(name)) ?? [], site);

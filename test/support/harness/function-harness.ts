@@ -1,0 +1,103 @@
+import { startApiServer } from '../../../deploy/local/api-server/api-server.ts';
+import { clientOf } from '../../../deploy/local/client.ts';
+import { realClock } from '../../../deploy/local/clock.ts';
+import { applyManifests, readManifests } from '../../../deploy/manifests.ts';
+import { permissionManifests } from '../../../knative/permissions.ts';
+import { pingAttributes } from '../../../shared/event-filter.ts';
+import type { FunctionDeclaration } from '../../../shared/function.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+import type { DomainEvent } from '../../../shared/runtime/publish.ts';
+import { serve } from '../../../shared/runtime/serve.ts';
+import { telemetryOf } from '../../../shared/runtime/telemetry/telemetry.ts';
+
+/** An instance of a function: each call posts the event that Knative would, and resolves with the answer's status once all that was begun is done. */
+export interface Instance {
+  changed(resource: Resource, ref: ObjectReference, verb?: 'add' | 'update' | 'delete'): Promise<number>;
+  sweep(): Promise<number>;
+  audit(): Promise<number>;
+  message(type: string, data: unknown): Promise<number>;
+}
+
+/** A function with nothing around it but an API server: an event in, its writes out. */
+export interface Alone extends Instance {
+  /** A client of the administrator, for preparing and for looking. */
+  kube: Kube;
+  /** The domain events it told. */
+  told: DomainEvent[];
+  /**
+   * Another instance, whose client `through` wraps, for example to delay a request until after another one. Its clock may be
+   * ahead.
+   */
+  another(through: (kube: Kube) => Kube, aheadMs?: number): Instance;
+  close(): Promise<void>;
+}
+
+/** Serves one function against a real local API server, under a ServiceAccount that may do what it declares and no more. */
+export async function serveAlone<Observed>(declaration: FunctionDeclaration<Observed>): Promise<Alone> {
+  const { name } = declaration;
+  const server = await startApiServer({ clock: realClock });
+  const kube = clientOf(server);
+  await applyManifests(kube, await readManifests('crds', 'deploy/local/crds'));
+  await applyManifests(kube, await readManifests('deploy/base', 'deploy/local/base'));
+  await applyManifests(
+    kube,
+    permissionManifests([declaration as FunctionDeclaration]) as unknown as KubernetesObject[],
+  );
+  const told: DomainEvent[] = [];
+  const ends: (() => Promise<void>)[] = [];
+  const another: Alone['another'] = (through, aheadMs = 0) => {
+    const { app, drain } = serve(declaration, {
+      kube: through(clientOf(server, server.tokenFor({ namespace: operatorNamespace, name }))),
+      telemetry: telemetryOf(name),
+      now: () => realClock.now() + aheadMs,
+      pause: async () => undefined,
+      random: () => 0,
+      publisher: { publish: (event) => void told.push(event), republish: () => undefined },
+      gracePeriodMs: 0,
+    });
+    ends.push(drain);
+    return posting(async (request) => {
+      const response = await app.request('/', request);
+      await drain();
+      return response.status;
+    });
+  };
+  return {
+    ...another((client) => client),
+    kube,
+    told,
+    another,
+    close: async () => {
+      for (const end of ends) await end();
+      await server.close();
+    },
+  };
+}
+
+function posting(send: (request: RequestInit) => Promise<number>): Instance {
+  let sent = 0;
+  const post = (attributes: Record<string, string>, data: unknown = {}) => {
+    const all = { specversion: '1.0', id: String(++sent), source: '/test', ...attributes };
+    const headers = Object.entries(all).map(([key, value]): [string, string] => [`ce-${key}`, value]);
+    return send({
+      method: 'POST',
+      headers: [...headers, ['content-type', 'application/json']],
+      body: JSON.stringify(data),
+    });
+  };
+  return {
+    changed: ({ apiVersion, kind }, ref, verb = 'update') =>
+      post({
+        type: `dev.knative.apiserver.ref.${verb}`,
+        apiversion: apiVersion,
+        kind,
+        name: ref.name,
+        ...(ref.namespace ? { namespace: ref.namespace } : {}),
+      }),
+    sweep: () => post(pingAttributes('sweep')),
+    audit: () => post(pingAttributes('audit')),
+    message: (type, data) => post({ type }, data),
+  };
+}

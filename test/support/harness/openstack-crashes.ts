@@ -1,0 +1,88 @@
+import { type serveOnOpenStack, stageMs } from './openstack-harness.ts';
+
+type Alone = Awaited<ReturnType<typeof serveOnOpenStack>>;
+type Process = ReturnType<Alone['begin']>;
+
+/** One stage of a life: what a person does, one event, and when it is over. */
+export interface Stage {
+  act?(): Promise<unknown>;
+  look(process: Process): Promise<number>;
+  isOver(): Promise<boolean>;
+  /** What it has come to. */
+  end(): Promise<unknown>;
+}
+
+/** Where a process ends: right after that write of that stage. */
+interface Death {
+  stage: number;
+  write: number;
+}
+
+/**
+ * Lives a life of stages in which the function's process ends once, and another takes over; hands back what each stage came to.
+ * Undefined where it never came to that write.
+ */
+async function live(alone: Alone, stages: readonly (Stage | undefined)[], death?: Death) {
+  let process = alone.begin();
+  let hasDied = false;
+  const ends: unknown[] = [];
+  for (const [index, stage] of stages.entries()) {
+    if (!stage) continue;
+    if (death?.stage === index) process = alone.begin({ diesAfterWrites: death.write });
+    await stage.act?.();
+    for (let looks = 0; ; looks++) {
+      await quietly(() => stage.look(process));
+      if (process.isDead()) {
+        process = alone.begin();
+        hasDied = true;
+        continue;
+      }
+      if (await stage.isOver()) break;
+      if (looks > 30) throw new Error(`expected an end after ${JSON.stringify(death)}, found ${await said(stage)}`);
+      alone.clock.step(10 * stageMs);
+    }
+    ends[index] = withoutIds(await stage.end());
+  }
+  return death && !hasDied ? undefined : ends;
+}
+
+/** A life that goes through, and one for each write that a process may end after; of their stages only those that it takes. */
+export async function livesOf(alone: Alone, stagesOf: (name: string) => readonly Stage[]) {
+  const whole = await live(alone, stagesOf('whole'));
+  const lives: (Death & { ends: unknown[] })[] = [];
+  for (let stage = 0; stage < (whole?.length ?? 0); stage++) {
+    for (let write = 1; ; write++) {
+      const all = stagesOf(`dies-${stage}${write}`);
+      const taken = all.map((one, index) =>
+        index === 0 || index === stage || index === all.length - 1 ? one : undefined,
+      );
+      const ends = await live(alone, taken, { stage, write });
+      if (!ends) break;
+      lives.push({ stage, write, ends });
+    }
+  }
+  return { whole, lives };
+}
+
+const said = async (stage: Stage) => JSON.stringify(withoutIds(await stage.end()));
+
+/** The name of the life, the ids of what it made and the moments it took differ; nothing else may. */
+const withoutIds = (end: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(end ?? null)
+      .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}/g, 'id')
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, 'moment')
+      .replace(/(whole|dies-\d+)/g, 'name')
+      .replace(/\b10\.\d+\.\d+\.\d+/g, 'address'),
+  );
+
+/** A process that ends says so in its log. */
+async function quietly(look: () => Promise<number>) {
+  const { error } = console;
+  console.error = () => undefined;
+  try {
+    return await look();
+  } finally {
+    console.error = error;
+  }
+}

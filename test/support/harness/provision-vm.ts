@@ -1,0 +1,109 @@
+import { decide } from '../../../functions/provision-vm/decide.ts';
+import type { Observed } from '../../../functions/provision-vm/observed.ts';
+import type { Action } from '../../../shared/actions.ts';
+import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
+import { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
+import { VirtualMachine, type VirtualMachineStatus } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
+import { at, aVMDiskImage, start } from '../builders/images.ts';
+import { aKubeVirtMachine, aRootDisk, aSecret } from '../builders/machine-children.ts';
+import { aVirtualMachine, type MachineOptions } from '../builders/machines.ts';
+
+/** The image machines are on, with a usable snapshot. */
+export const aReadyImage = (spec = {}) =>
+  aVMDiskImage({
+    spec,
+    status: {
+      phase: 'Succeeded',
+      revision: 1,
+      snapshot: { name: 'ubuntu-r1', revision: 1, restoreSize: '24Gi' },
+      conditions: [{ type: 'Ready', status: 'True', reason: 'SnapshotReady', message: '', lastTransitionTime: at(0) }],
+    },
+  });
+
+export interface Seen extends Partial<Omit<Observed, 'policy'>> {
+  policy?: Record<string, string>;
+}
+
+/** One look at a machine, and what came of it. */
+export function pass({ policy = {}, ...seen }: Seen = {}) {
+  const observed: Observed = {
+    nowMs: start + 10_000,
+    policy: parsePolicy({ data: policy }),
+    refusals: new Map(),
+    machine: aVirtualMachine(),
+    image: aReadyImage(),
+    dataVolume: undefined,
+    secret: undefined,
+    kubeVirtMachine: undefined,
+    instance: undefined,
+    passwords: new Map(),
+    neighbours: undefined,
+    networks: { isServed: true, missing: [] },
+    ...seen,
+  };
+  const actions = decide(observed);
+  const patch = actions
+    .filter((action) => action.do === 'patchStatus')
+    .find(({ resource }) => resource === VirtualMachine);
+  const status = patch?.status as VirtualMachineStatus | undefined;
+  return {
+    actions,
+    /** "create DataVolume", in their order; the status last. */
+    writes: actions.filter((action) => 'resource' in action).map((action) => `${action.do} ${action.resource.kind}`),
+    status,
+    conditions: Object.fromEntries((status?.conditions ?? []).map((one) => [one.type, `${one.status} ${one.reason}`])),
+    warnings: actions.filter((action) => action.do === 'recordEvent' && action.type === 'Warning').map(reasonOf),
+    machine: observed.machine,
+  };
+}
+
+const reasonOf = (action: Action) => (action.do === 'recordEvent' ? action.reason : '');
+
+/** What was made in a pass, of one kind. */
+export const madeIn = (actions: readonly Action[], resource: { kind: string; apiVersion: string }) =>
+  actions
+    .filter((action) => action.do === 'create' || action.do === 'replace')
+    .find((action) => action.resource === resource)?.object as
+    | { metadata: { name: string }; [field: string]: unknown }
+    | undefined;
+
+type DiskSaid = Parameters<typeof aRootDisk>[1];
+type MachineSaid = Parameters<typeof aKubeVirtMachine>[1];
+
+/** A machine with everything that was made for it at first, as CDI and KubeVirt show it now, and the status of that first look. */
+export function aMadeMachine(
+  options: MachineOptions = {},
+  { disk, machine: said, ...seen }: Omit<Seen, 'machine'> & { disk?: DiskSaid; machine?: MachineSaid } = {},
+): Seen & { machine: VirtualMachine } {
+  const first = pass({ ...seen, machine: aVirtualMachine(options) });
+  const status = { ...first.status, ...options.status };
+  return {
+    ...seen,
+    machine: aVirtualMachine({ ...options, status }),
+    dataVolume: aRootDisk(madeIn(first.actions, DataVolume), disk),
+    secret: aSecret(madeIn(first.actions, Secret)),
+    kubeVirtMachine: aKubeVirtMachine(madeIn(first.actions, KubeVirtMachine), said),
+  };
+}
+
+/** The machine once that patch of its status has been written. */
+export function written(machine: VirtualMachine, patch: object | undefined): VirtualMachine {
+  const fields = Object.entries({ ...machine.status, ...patch }).filter(([, value]) => value !== null);
+  return VirtualMachine.parse({ ...machine, status: Object.fromEntries(fields) });
+}
+
+/** The same machine after its status was written and its spec perhaps changed. */
+export const changed = (made: Seen & { machine: VirtualMachine }, spec: Partial<VirtualMachine['spec']>) => ({
+  ...made,
+  machine: {
+    ...made.machine,
+    spec: { ...made.machine.spec, ...spec },
+    metadata: { ...made.machine.metadata, generation: made.machine.metadata.generation + 1 },
+  },
+});
+
+/** What is in a Secret, as text. */
+export const textIn = (secret: unknown, key: string) =>
+  Buffer.from((secret as { data?: Record<string, string> })?.data?.[key] ?? '', 'base64').toString();
