@@ -4,7 +4,7 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { syncRequested, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { readScenario } from '../../test/replay/scenarios.ts';
+import { readScenario } from '../../test/proofs/replay/scenarios.ts';
 import {
   aDataVolume,
   aSnapshot,

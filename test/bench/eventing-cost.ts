@@ -3,9 +3,9 @@ import { optionsOf, UsageError, wholeNumber } from '../../deploy/terminal/argume
 import { lookOf } from '../../deploy/terminal/output.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { type FunctionsUnderTest, startFunctions } from '../contract/eventing/functions-under-test.ts';
-import { Namespace } from '../contract/eventing/objects.ts';
-import { hostForPods, kubeFromEnvironment } from '../contract/eventing/real-world.ts';
+import { type FunctionsUnderTest, startFunctions } from '../proofs/contract/eventing/functions-under-test.ts';
+import { Namespace } from '../proofs/contract/eventing/objects.ts';
+import { hostForPods, kubeFromEnvironment } from '../proofs/contract/eventing/real-world.ts';
 import { type MeasuredBroker, makeBrokers, namesOf } from './eventing/brokers.ts';
 import { type Round, runRound } from './eventing/load.ts';
 import { costReport } from './eventing/report.ts';

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { namespaceOf } from '../../shared/workspaces/workspace.ts';
-import { inWords, type Rule } from '../permissions/granted.ts';
+import { inWords, type Rule } from '../proofs/permissions/granted.ts';
 
 /** One request of a ServiceAccount of the operator, as the API server's audit log has it. */
 export interface AuditedRequest {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readManifests } from '../../deploy/manifests.ts';
-import { send, type World } from '../contract/connection.ts';
-import { realWorld } from '../contract/worlds.ts';
+import { send, type World } from '../proofs/contract/connection.ts';
+import { realWorld } from '../proofs/contract/worlds.ts';
 import { declareContract } from './declare-contract.ts';
 
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

@@ -4,7 +4,7 @@ import { openStackFolders, readManifests } from '../../deploy/manifests.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
-import { grantedRules } from '../permissions/granted.ts';
+import { grantedRules } from '../proofs/permissions/granted.ts';
 import { quickPolicy, runStory, serveImages } from '../stories/openstack/run.ts';
 import { type Services, simulated } from '../stories/openstack/services.ts';
 import type { OpenStackStory } from '../stories/openstack/world.ts';

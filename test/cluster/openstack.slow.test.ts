@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openStackFolders, readManifests } from '../../deploy/manifests.ts';
-import { grantedRules } from '../permissions/granted.ts';
-import { named } from '../permissions/named.ts';
+import { grantedRules } from '../proofs/permissions/granted.ts';
+import { named } from '../proofs/permissions/named.ts';
 import { stories as credentials } from '../stories/openstack/credentials.ts';
 import { stories as faults } from '../stories/openstack/faults.ts';
 import { stories as machinesLife } from '../stories/openstack/machines-life.ts';

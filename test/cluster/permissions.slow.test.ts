@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { generatedFolders, readManifests } from '../../deploy/manifests.ts';
-import { grantedRules, inWords } from '../permissions/granted.ts';
+import { grantedRules, inWords } from '../proofs/permissions/granted.ts';
 import { readAudit, unusedOf } from './audit.ts';
 
 /** The API server's audit log of all stories, which have run before. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { named } from '../permissions/named.ts';
+import { named } from '../proofs/permissions/named.ts';
 import { stories as adoption } from '../stories/adoption.ts';
 import { stories as badInput, kubectlStories as badInputWithKubectl } from '../stories/bad-input.ts';
 import { stories as deadLetters, kubectlStories as deadLettersWithKubectl } from '../stories/dead-letters.ts';

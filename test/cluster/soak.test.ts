@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { report, summary } from '../soak/report.ts';
-import { soak } from '../soak/soak.ts';
+import { report, summary } from '../proofs/soak/report.ts';
+import { soak } from '../proofs/soak/soak.ts';
 
 /** What `npm run soak` does for as long as it is told. */
 const minutes = 2;

@@ -1,9 +1,9 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { expect } from 'vitest';
+import { enumerateWritePoints } from '../proofs/write-points/enumerate.ts';
+import { writeFaults } from '../proofs/write-points/fault-proxy.ts';
+import { setUp } from '../proofs/write-points/set-up.ts';
 import { putImage } from '../stories/images.ts';
-import { enumerateWritePoints } from '../write-points/enumerate.ts';
-import { writeFaults } from '../write-points/fault-proxy.ts';
-import { setUp } from '../write-points/set-up.ts';
 import { prepare, preparePermissions } from './installation.ts';
 import { kubectlOrFail } from './kubectl.ts';
 import { adminClient, onRealCluster } from './world.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { inWords } from '../permissions/granted.ts';
+import { inWords } from '../proofs/permissions/granted.ts';
 import { type CallsOfLabs, callLines, callsEach } from '../stories/calls-of-labs.ts';
 import { crowdOfWorkspaces } from '../stories/workspace-crowd.ts';
 import { readAudit } from './audit.ts';

@@ -5,7 +5,7 @@ import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { isReadable, type Policy } from './plain-policy.ts';
 
 // The rules of the design, written a second time and as plainly as possible. An invariant that used the code of the functions
-// would not notice a mistake in it (test/purity.test.ts forbids the import).
+// would not notice a mistake in it (test/proofs/purity.test.ts forbids the import).
 
 export const operatorNamespace = 'sync-operator';
 export const policyName = 'sync-operator-policy';

@@ -1,4 +1,4 @@
-import type { Deviation } from '../contract/deviations.ts';
+import type { Deviation } from '../proofs/contract/deviations.ts';
 
 /** Every accepted difference between the simulator and the real services; one that is no more has to go. */
 export const deviations: Deviation[] = [

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Difference, differences } from '../contract/differences.ts';
+import { type Difference, differences } from '../proofs/contract/differences.ts';
 import type { Told } from './contract-run.ts';
 
 /**

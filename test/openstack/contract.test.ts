@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Accepted } from '../contract/accept.ts';
-import type { Difference } from '../contract/differences.ts';
+import { Accepted } from '../proofs/contract/accept.ts';
+import type { Difference } from '../proofs/contract/differences.ts';
 import { isSlow } from '../stories/openstack/services.ts';
 import { groups } from './contract-cases.ts';
 import { deviations } from './contract-deviations.ts';

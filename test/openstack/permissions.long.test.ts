@@ -1,9 +1,9 @@
 import { openStackFolders, readManifests } from '../../deploy/manifests.ts';
-import { grantedRules } from '../permissions/granted.ts';
-import { named } from '../permissions/named.ts';
-import { onOpenStack } from '../permissions/on-open-stack.ts';
-import { proveNeeded } from '../permissions/prove-needed.ts';
-import { withoutTimers } from '../permissions/story-run.ts';
+import { grantedRules } from '../proofs/permissions/granted.ts';
+import { named } from '../proofs/permissions/named.ts';
+import { onOpenStack } from '../proofs/permissions/on-open-stack.ts';
+import { proveNeeded } from '../proofs/permissions/prove-needed.ts';
+import { withoutTimers } from '../proofs/permissions/story-run.ts';
 import { stories as credentials } from '../stories/openstack/credentials.ts';
 import { stories as events } from '../stories/openstack/events.ts';
 import type { OpenStackStory } from '../stories/openstack/world.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readScenario, scenarioNames } from '../../../test/replay/scenarios.ts';
+import { readScenario, scenarioNames } from '../../../test/proofs/replay/scenarios.ts';
 import { DataVolume, StorageClass } from '../controller/kinds.ts';
 import { bytesOf } from '../controller/quantity.ts';
 import { defaultStorageProfiles, renderClaimSpec } from './storage-profile.ts';

@@ -7,7 +7,7 @@ export interface Recorded {
   rawBody: string;
 }
 
-const folder = new URL('../../../test/fixtures/knative-events/', import.meta.url);
+const folder = new URL('../../../test/proofs/fixtures/knative-events/', import.meta.url);
 
 /** Reads a recorded request by its file's name without ending. */
 export async function recorded(name: string): Promise<Recorded> {

@@ -1,5 +1,5 @@
 import type { Kube } from '../../../shared/runtime/kube.ts';
-import { allReady, Broker, Trigger } from '../../contract/eventing/objects.ts';
+import { allReady, Broker, Trigger } from '../../proofs/contract/eventing/objects.ts';
 
 /** A Broker with one Trigger that wants every event and some that want none of them. */
 export interface MeasuredBroker {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FunctionsUnderTest } from '../../contract/eventing/functions-under-test.ts';
+import type { FunctionsUnderTest } from '../../proofs/contract/eventing/functions-under-test.ts';
 import { eventBody, headersOf } from './brokers.ts';
 import { type CpuSeconds, cpuBetween, cpuOfEventing } from './cpu.ts';
 

@@ -1,9 +1,9 @@
 import { generatedFolders, readManifests } from '../../../deploy/manifests.ts';
-import { grantedRules, inWords } from '../../permissions/granted.ts';
-import { named } from '../../permissions/named.ts';
-import { isOfWorkspaces } from '../../permissions/of-workspaces.ts';
-import { proveNeeded } from '../../permissions/prove-needed.ts';
-import { withoutTimers } from '../../permissions/story-run.ts';
+import { grantedRules, inWords } from '../../proofs/permissions/granted.ts';
+import { named } from '../../proofs/permissions/named.ts';
+import { isOfWorkspaces } from '../../proofs/permissions/of-workspaces.ts';
+import { proveNeeded } from '../../proofs/permissions/prove-needed.ts';
+import { withoutTimers } from '../../proofs/permissions/story-run.ts';
 import { stories as badInput } from '../bad-input.ts';
 import { stories as deadLetters } from '../dead-letters.ts';
 import { stories as deletion } from '../deletion.ts';

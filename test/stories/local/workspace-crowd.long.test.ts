@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LocalCluster } from '../../../deploy/local/start.ts';
-import { withoutTimers } from '../../permissions/story-run.ts';
+import { withoutTimers } from '../../proofs/permissions/story-run.ts';
 import { type CallsOfLabs, callLines, callsEach } from '../calls-of-labs.ts';
 import { onLocalCluster } from '../local-world.ts';
 import { crowdOfWorkspaces } from '../workspace-crowd.ts';

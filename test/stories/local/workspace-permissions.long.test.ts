@@ -1,9 +1,9 @@
 import { generatedFolders, readManifests } from '../../../deploy/manifests.ts';
-import { grantedRules } from '../../permissions/granted.ts';
-import { named } from '../../permissions/named.ts';
-import { isOfWorkspaces } from '../../permissions/of-workspaces.ts';
-import { proveNeeded } from '../../permissions/prove-needed.ts';
-import { withoutTimers } from '../../permissions/story-run.ts';
+import { grantedRules } from '../../proofs/permissions/granted.ts';
+import { named } from '../../proofs/permissions/named.ts';
+import { isOfWorkspaces } from '../../proofs/permissions/of-workspaces.ts';
+import { proveNeeded } from '../../proofs/permissions/prove-needed.ts';
+import { withoutTimers } from '../../proofs/permissions/story-run.ts';
 import { stories as labs } from '../workspace.ts';
 import { stories as deletion } from '../workspace-deletion.ts';
 import { stories as failures } from '../workspace-failures.ts';

@@ -1,0 +1,189 @@
+import { mergePatch } from '../../../deploy/local/api-server/patch.ts';
+import followSync from '../../../functions/follow-sync/index.ts';
+import type { Action } from '../../../shared/actions.ts';
+import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { Pod } from '../../../shared/kinds/core/pod.ts';
+import { attemptLabel, VMDiskImage, type VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import { policyName } from '../../../shared/policy.ts';
+import { decided } from './pass.ts';
+import type { AsOf, Recording } from './recording.ts';
+
+/** The result of following one attempt of a scenario. */
+export interface Followed {
+  /** The state of the image at the end, as `Failed ImportFailed 2`: phase, reason, counted attempts. */
+  end: string;
+  message: string;
+  /** Every message that the status had. */
+  said: ReadonlySet<string>;
+  /** The number of passes with the lists at any two moments, and their decisions that differ from the end of this attempt. */
+  passes: number;
+  others: ReadonlyMap<string, number>;
+}
+
+/** From the write that created the attempt's DataVolume to the last write before the recorded functions or a user ended it. */
+interface Attempt {
+  number: number;
+  startedAt: string;
+  /** The numbers of the writes after which a pass may read: those of DataVolumes, Pods and snapshots. */
+  moments: readonly number[];
+}
+
+/**
+ * Drives the recorded objects through follow-sync. An image of its own replaces the recorded one, which earlier functions wrote.
+ * First a pass runs after each write. Then a pass runs for every pair of moments at which it may list DataVolumes and Pods, with
+ * every state that the image had before. If the attempt does not end, time advances while nothing changes, unless the recording
+ * of that attempt `isCut`.
+ */
+export async function follow(
+  recording: Recording,
+  policy: Readonly<Record<string, string>>,
+  isCut: (attempt: number) => boolean,
+): Promise<Followed[]> {
+  const found: Followed[] = [];
+  let counted = 0;
+  for (const attempt of attemptsOf(recording)) {
+    const image = imageAt(recording, attempt, counted + 1);
+    const followed = await followAttempt(recording, attempt, image, { policy, isCut: isCut(attempt.number) });
+    found.push(followed.result);
+    const { status } = followed.image;
+    // If the recorded functions ended an attempt and these do not, the next attempt is the same one for these.
+    counted = status?.phase === 'Syncing' ? counted : (status?.attempts ?? 0);
+    if (status?.phase === 'Failed' || status?.phase === 'Succeeded') break;
+  }
+  return found;
+}
+
+async function followAttempt(
+  recording: Recording,
+  attempt: Attempt,
+  fresh: VMDiskImage,
+  { policy, isCut }: { policy: Readonly<Record<string, string>>; isCut: boolean },
+) {
+  const pass = passes(recording, policy);
+  const story = await inOrder(pass, attempt, fresh);
+  const last = attempt.moments.at(-1) ?? 0;
+  const since = recording.msAt(last);
+  let { image } = story;
+  for (const seconds of isCut ? [] : [61, 16 * 60, 5 * 3600]) {
+    if (!isUnderWay(image)) break;
+    image = (await pass(image, last, last, since + seconds * 1000)).image;
+    story.said.add(image.status?.message ?? '');
+  }
+  const end = standing(image);
+  const { passes: count, others } = await inAnyOrder(pass, recording.pairs(attempt.moments), { end, ...story });
+  return { image, result: { end, message: image.status?.message ?? '', said: story.said, passes: count, others } };
+}
+
+/** A pass after each write. `written` has the images that are not finished, each with the moment of its write. */
+async function inOrder(pass: Pass, { moments }: Attempt, fresh: VMDiskImage) {
+  const said = new Set<string>();
+  const written = [{ from: 0, image: fresh }];
+  let image = fresh;
+  for (const moment of moments) {
+    const after = (await pass(image, moment, moment)).image;
+    if (isUnderWay(after) && after.status !== image.status) written.push({ from: moment, image: after });
+    image = after;
+    said.add(image.status?.message ?? '');
+  }
+  return { image, written, said };
+}
+
+/** Passes with the lists at any two moments, for each image written before them: the last pass may be long ago. */
+async function inAnyOrder(
+  pass: Pass,
+  moments: Iterable<readonly [number, number]>,
+  { end, written }: { end: string; written: readonly { from: number; image: VMDiskImage }[] },
+) {
+  const others = new Map<string, number>();
+  let count = 0;
+  for (const [dataVolumes, pods] of moments) {
+    for (const { image } of written.filter(({ from }) => from < dataVolumes)) {
+      const { transition } = await pass(image, dataVolumes, pods);
+      count += 1;
+      if (!transition || transition === end || isOnTheWay(transition, end)) continue;
+      others.set(transition, (others.get(transition) ?? 0) + 1);
+    }
+  }
+  return { passes: count, others };
+}
+
+/** A finished download leads to any end except a failed attempt. */
+const isOnTheWay = (transition: string, end: string) =>
+  transition.startsWith('Snapshotting') && /^(Succeeded|Snapshotting|Failed Snapshot)/.test(end);
+
+const isUnderWay = ({ status }: VMDiskImage) => status?.phase === 'Syncing' || status?.phase === 'Snapshotting';
+
+type Pass = ReturnType<typeof passes>;
+
+/** A pass of follow-sync that lists DataVolumes after one write and Pods and snapshots after another. */
+function passes(recording: Recording, data: Readonly<Record<string, string>>) {
+  const policy = ConfigMap.parse({ metadata: { name: policyName, namespace: operatorNamespace }, data });
+  return async (image: VMDiskImage, dataVolumes: number, pods: number, nowMs?: number) => {
+    const counts = new Map([
+      [DataVolume.kind, dataVolumes],
+      [Pod.kind, pods],
+      [VolumeSnapshot.kind, pods],
+    ]);
+    const given = [
+      { resource: VMDiskImage, object: image },
+      { resource: ConfigMap, object: policy },
+    ];
+    const asOf: AsOf = ({ kind }) => counts.get(kind) ?? 0;
+    const at = nowMs ?? recording.msAt(pods);
+    const actions = await decided(followSync, recording, { asOf, given, nowMs: at, batch: { sweep: true } });
+    return performed(image, actions);
+  };
+}
+
+function performed(image: VMDiskImage, actions: readonly Action[]) {
+  const writes = actions.filter((action) => action.do === 'patchStatus');
+  const status = writes.reduce<unknown>((so, write) => mergePatch(so, write.status), image.status);
+  const after: VMDiskImage = { ...image, ...(status ? { status: status as VMDiskImageStatus } : {}) };
+  const isMoved = writes.some((write) => 'phase' in write.status);
+  return { image: after, transition: isMoved ? standing(after) : undefined };
+}
+
+function standing({ status }: VMDiskImage): string {
+  if (status?.phase === 'Syncing' || status?.phase === 'Snapshotting') return status.phase;
+  const reason = status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
+  return `${status?.phase} ${reason} ${status?.attempts}`;
+}
+
+function imageAt(recording: Recording, { number, startedAt }: Attempt, attempts: number): VMDiskImage {
+  const recorded = recording.changes.find(({ object }) => object.kind === VMDiskImage.kind);
+  const { apiVersion, kind, metadata, spec } = (recorded?.object ?? {}) as Partial<VMDiskImage>;
+  const status = { phase: 'Syncing', revision: 1, attempt: number, attempts, startedAt, queuedAt: startedAt };
+  return VMDiskImage.parse({ apiVersion, kind, metadata, spec, status });
+}
+
+function attemptsOf({ changes }: Recording): Attempt[] {
+  const made = changes.flatMap(({ type, object }, index) =>
+    object.kind === DataVolume.kind && type === 'ADDED' ? [{ object, index }] : [],
+  );
+  return made.map(({ object, index }) => {
+    const { name, creationTimestamp, labels } = object.metadata;
+    const number = Number(labels?.[attemptLabel]);
+    const gone = changes.findIndex((change) => change.type === 'DELETED' && change.object.metadata.name === name);
+    const ended = changes.findIndex((change, at) => at > index && isEnd(change.object, number));
+    // After the recorded functions ended the attempt, they deleted its objects. Before that, a user did.
+    const end = ended >= 0 && gone > ended ? gone : ended >= 0 ? ended : changes.length;
+    const moments = changes.flatMap(({ object: { kind } }, at) =>
+      at >= index && at < end && [DataVolume.kind, Pod.kind, VolumeSnapshot.kind].includes(kind) ? [at + 1] : [],
+    );
+    return { number, startedAt: creationTimestamp, moments };
+  });
+}
+
+/** The recorded image reports that this attempt is over, or the image is being deleted. */
+function isEnd(
+  { kind, metadata, status }: { kind: string; metadata: { deletionTimestamp?: string | undefined }; status?: unknown },
+  attempt: number,
+) {
+  if (kind !== VMDiskImage.kind) return false;
+  const said = status as VMDiskImageStatus | undefined;
+  const isOver = said?.phase === 'Retrying' || said?.phase === 'Failed' || said?.phase === 'Succeeded';
+  return metadata.deletionTimestamp !== undefined || (isOver && said?.attempt === attempt);
+}

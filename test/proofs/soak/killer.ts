@@ -1,0 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { victims } from '../../cluster/victims.ts';
+import type { Chance } from './chance.ts';
+import { count, type Tally } from './people.ts';
+
+const pauseMs = { least: 3000, most: 18_000 };
+
+/** Kills one of the victims after the other, each as often as any other, until the signal; the last one is back when it resolves. */
+export async function killAll(chance: Chance, kills: Tally, signal: AbortSignal): Promise<void> {
+  let next: (keyof typeof victims)[] = [];
+  while (!signal.aborted) {
+    const pause = chance.between(pauseMs.least, pauseMs.most);
+    await sleep(pause, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    if (next.length === 0) next = chance.shuffled(Object.keys(victims) as (keyof typeof victims)[]);
+    const victim = next.pop();
+    if (!victim) return;
+    await victims[victim]();
+    count(kills, victim);
+  }
+}

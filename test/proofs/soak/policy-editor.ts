@@ -1,0 +1,64 @@
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import { policyName } from '../../../shared/policy.ts';
+import { setPolicy } from '../../stories/world.ts';
+import { attempt, count, type Person, think, untilStopped } from './people.ts';
+
+type Data = Readonly<Record<string, string>>;
+
+/** The policy at the beginning, and at the end. */
+export const policy: Data = {
+  concurrency: '3',
+  retryLimit: '2',
+  retryBackoffDuration: '1s',
+  prune: 'Never',
+  pruneAfter: '168h',
+};
+
+const edits: readonly [Data, ...Data[]] = [
+  { concurrency: '1' },
+  { concurrency: '2' },
+  { concurrency: '4' },
+  { concurrency: '0' },
+  { retryLimit: '0' },
+  { retryLimit: '1' },
+  { retryBackoffDuration: '200ms' },
+  { prune: 'DryRun', pruneAfter: '1s' },
+  { prune: 'WhenUnreferenced', pruneAfter: '10s' },
+];
+
+const garbage: readonly [Data, ...Data[]] = [
+  { concurrency: '-1' },
+  { concurrency: '' },
+  { concurrency: '4x' },
+  { concurrency: '1e9' },
+  { retryLimit: 'many' },
+  { retryBackoffDuration: '5 minutes' },
+  { prune: 'Always' },
+];
+
+/** Edits the policy, well or badly, or deletes it; and mends it after a while. */
+export const editPolicy = (person: Person): Promise<void> =>
+  untilStopped(person, async () => {
+    const { chance, tally } = person;
+    await think(person, 4000, 15_000);
+    const isBad = chance.percent(40);
+    const change = chance.oneOf(isBad ? garbage : edits);
+    if (chance.percent(10)) {
+      await attempt(person, () => person.world.kube.delete(ConfigMap, ref));
+      count(tally, 'policies deleted');
+    } else {
+      await attempt(person, () => setPolicy(person.world, change));
+      count(tally, isBad ? 'policies made garbage' : 'policies edited');
+    }
+    await think(person, 1000, 4000);
+    await attempt(person, () => restorePolicy(person));
+  });
+
+const ref = { namespace: operatorNamespace, name: policyName };
+
+/** Brings the policy back to what it was at the beginning, also where somebody deleted it. */
+export async function restorePolicy({ world }: Pick<Person, 'world'>): Promise<void> {
+  if (await world.kube.get(ConfigMap, ref)) await setPolicy(world, policy);
+  else await world.kube.create(ConfigMap, { metadata: ref, data: policy });
+}

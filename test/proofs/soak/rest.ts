@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { holdersOf, leaseName } from '../../../shared/images/slots.ts';
+import { Lease } from '../../../shared/kinds/coordination/lease.ts';
+import { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+
+export interface Rest {
+  kube: Kube;
+  /** How many changes there have been so far. */
+  changes(): number;
+  /** For so long nothing may change. */
+  quietMs: number;
+  withinMs: number;
+  say(line: string): void;
+  signal: AbortSignal;
+}
+
+const lookEveryMs = 5000;
+
+/** Resolves when nothing has changed for a while and nothing is left to do, with nothing; or at the limit, with what is not at rest. */
+export async function untilAtRest({ kube, changes, quietMs, withinMs, say, signal }: Rest): Promise<string[]> {
+  const overMs = Date.now() + withinMs;
+  let seen = changes();
+  let quietSinceMs = Date.now();
+  for (;;) {
+    await sleep(lookEveryMs, undefined, { signal });
+    const now = changes();
+    if (now !== seen) quietSinceMs = Date.now();
+    seen = now;
+    const quiet = Date.now() - quietSinceMs;
+    const left = await unrested(kube);
+    if (left.length === 0 && quiet >= quietMs) return [];
+    if (Date.now() > overMs)
+      return [...left, ...(quiet < quietMs ? [`changes until ${Math.round(quiet / 1000)} s ago`] : [])];
+    say(`coming to rest: ${left.length} not yet, nothing changed for ${Math.round(quiet / 1000)} s`);
+  }
+}
+
+/** What has not come to its end. */
+async function unrested(kube: Kube): Promise<string[]> {
+  const [images, machines, lease] = await Promise.all([
+    kube.list(VMDiskImage),
+    kube.list(VirtualMachine),
+    kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
+  ]);
+  const ready = new Set(images.filter(isReady).map(({ metadata }) => keyOf(metadata)));
+  return [
+    ...images.filter((image) => !isImageAtRest(image)).map((image) => formatObject(image)),
+    ...machines.filter((machine) => !isMachineAtRest(machine, ready)).map((machine) => formatObject(machine)),
+    ...(holdersOf(lease) ?? []).map(({ image }) => `a slot of ${image}`),
+  ];
+}
+
+const isReady = ({ status, metadata }: VMDiskImage) =>
+  status?.phase === 'Succeeded' && metadata.deletionTimestamp === undefined;
+
+/** One that is being deleted may wait for the machines that use it. */
+const isImageAtRest = ({ status, metadata }: VMDiskImage) =>
+  metadata.deletionTimestamp === undefined
+    ? status?.phase === 'Succeeded' || status?.phase === 'Failed'
+    : conditionOf(status?.conditions, 'DeletionHeld')?.status === 'True';
+
+/** One whose image is not ready waits for it. */
+const isMachineAtRest = ({ status, spec, metadata }: VirtualMachine, ready: ReadonlySet<string>) =>
+  metadata.deletionTimestamp === undefined && (status?.phase === 'Ready' || !ready.has(keyOf(spec.vmDiskImageRef)));
+
+const formatObject = ({ kind, metadata, status }: VMDiskImage | VirtualMachine) =>
+  `${kind} ${keyOf(metadata)}: ${metadata.deletionTimestamp ? 'being deleted, ' : ''}${status?.phase ?? 'no phase'}`;

@@ -1,0 +1,121 @@
+import { added, writesSoFar } from '../../cluster/audit.ts';
+import { restartControllerManager, startApiServerIfGone } from '../../cluster/control-plane.ts';
+import { install, untilAvailable } from '../../cluster/installation.ts';
+import { persistently } from '../../cluster/persistently.ts';
+import { adminClient, onRealCluster } from '../../cluster/world.ts';
+import { check, invariants } from '../../invariants/check.ts';
+import type { World } from '../../stories/world.ts';
+import { andClearUp } from '../../support/tools/clean-up.ts';
+import { chanceOf } from './chance.ts';
+import { useImage } from './image-user.ts';
+import { killAll } from './killer.ts';
+import { useMachine } from './machine-user.ts';
+import type { Person, Tally } from './people.ts';
+import { editPolicy, policy, restorePolicy } from './policy-editor.ts';
+import { formatProgress, outcomesOf } from './progress.ts';
+import type { SoakResult } from './report.ts';
+import { untilAtRest } from './rest.ts';
+import { cdiFaults, fillStore } from './sources.ts';
+
+export interface SoakOptions {
+  minutes: number;
+  /** The same seed makes the same people do the same, and kills in the same order; what comes of it is never the same. */
+  seed: number;
+  say(line: string): void;
+  /** Ends it before its time. */
+  signal: AbortSignal;
+}
+
+const images = Array.from({ length: 6 }, (_, index) => `disk-${index}`);
+const machines = ['vm-0', 'vm-1', 'vm-2', 'vm-3'];
+const ofMachines: readonly [string, ...string[]] = ['disk-0', 'disk-1', 'base-0', 'base-1'];
+
+/** As test/cluster/overlays/fast has them. */
+const timers = { sweepMs: 1000, auditMs: 20_000 };
+/** Two audits, and a little more. */
+const quietMs = 45_000;
+/** While the API server is away, the recorder hears nothing: it learns of what happened before by so much later. */
+const skewMs = 30_000;
+const restWithinMs = 300_000;
+const reportEveryMs = 5000;
+
+/**
+ * Lets people work on the cluster of KUBECONFIG, with the functions as they are installed, while what they run on is killed;
+ * then stops both, waits until all is at rest, and judges all that happened.
+ */
+export async function soak(options: SoakOptions): Promise<SoakResult> {
+  const { seed, minutes, say } = options;
+  say(`${minutes} minutes with the seed ${seed}; installing the functions`);
+  await install('serving');
+  let result: SoakResult | undefined;
+  await onRealCluster(
+    {
+      name: 'soak',
+      policy,
+      // They are judged here, with what is known of timers and rest.
+      allows: invariants.map(({ number }) => number),
+      simulators: { cdi: { faults: cdiFaults } },
+      run: async (world) => {
+        result = await run(world, options);
+      },
+    },
+    { kube: adminClient(), broker: '', goneWithinMs: 120_000 },
+  );
+  if (!result) throw new Error('expected a result of the soak, found none');
+  return result;
+}
+
+async function run(world: World, { minutes, seed, say, signal }: SoakOptions): Promise<SoakResult> {
+  const before = await writesSoFar();
+  const startedMs = Date.now();
+  await fillStore(world);
+  const tally: Tally = new Map();
+  const kills: Tally = new Map();
+  const stop = new AbortController();
+  const over = AbortSignal.any([signal, stop.signal, AbortSignal.timeout(minutes * 60_000)]);
+  const person = (number: number): Person => ({ world, chance: chanceOf(seed, number), signal: over, tally });
+  const progress = setInterval(
+    () => say(formatProgress(startedMs, minutes, world.history.changes(), kills)),
+    reportEveryMs,
+  );
+  const all = [
+    ...images.map((name, index) => useImage(person(index), name)),
+    ...machines.map((name, index) => useMachine(person(100 + index), name, ofMachines)),
+    editPolicy(person(200)),
+    killAll(chanceOf(seed, 300), kills, over),
+  ];
+  await andClearUp(
+    // One that breaks ends the others, too.
+    () => Promise.all(all),
+    () => stop.abort(),
+    () => Promise.allSettled(all),
+    () => clearInterval(progress),
+    // A kill that broke off leaves none, and what people left cannot be taken away without.
+    startApiServerIfGone,
+  );
+  signal.throwIfAborted();
+  say('all faults are over');
+  world.store.faults.splice(0);
+  world.store.limitTo(undefined);
+  await persistently(() => restorePolicy({ world }));
+  await restartControllerManager();
+  await untilAvailable();
+  const stillFromMs = Date.now();
+  const changes = () => world.history.changes().length;
+  const notAtRest = await untilAtRest({ kube: world.kube, changes, quietMs, withinMs: restWithinMs, say, signal });
+  const restAfterMs = Date.now() - stillFromMs;
+  const evidence = await world.history.evidence();
+  const violations = check({ ...evidence, stillFromMs, ...timers, skewMs });
+  return {
+    ok: violations.length === 0 && notAtRest.length === 0,
+    seed,
+    minutes,
+    kills: Object.fromEntries(kills),
+    done: { ...Object.fromEntries(tally), ...outcomesOf(evidence.changes) },
+    writes: added(before, await writesSoFar()),
+    changes: evidence.changes.length,
+    restAfterMs,
+    notAtRest,
+    violations,
+  };
+}

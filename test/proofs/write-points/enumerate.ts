@@ -1,0 +1,114 @@
+import { leaseName } from '../../../shared/images/slots.ts';
+import { Lease } from '../../../shared/kinds/coordination/lease.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import { check, compare, describeViolation } from '../../invariants/check.ts';
+import type { History } from '../../invariants/history.ts';
+import { recordHistory } from '../../stories/history.ts';
+import { type WriteFault, type WritePoint, writeFaults } from './fault-proxy.ts';
+import { makeImage, removeImage } from './journey.ts';
+import { auditMs, type SetUp, sweepMs } from './set-up.ts';
+
+/** What came of letting every write of a journey go wrong in every way, one in each run. */
+export interface Enumeration {
+  /** The writes of the runs in which nothing went wrong. */
+  points: readonly WritePoint[];
+  runs: number;
+  /** Faults whose write did not come, however often it was tried: two passes may share what they do. */
+  unmet: readonly string[];
+  /** What broke an invariant, or did not come to the same end, each with the fault of its run. */
+  findings: readonly string[];
+}
+
+interface Fault {
+  at: WritePoint;
+  what: WriteFault;
+}
+
+const tries = 3;
+
+/**
+ * Runs the journey twice with no fault, then for each of its writes once with each fault, or with every n-th of all those only. The Lease of the slots is made in
+ * the first journey of a cluster only: the faults of that write meet a cluster without one.
+ */
+export async function enumerateWritePoints(
+  parts: SetUp,
+  say: (line: string) => void = () => undefined,
+  everyNth = 1,
+): Promise<Enumeration> {
+  const first = await runOnce(parts, { withoutLease: true });
+  const reference = await runOnce(parts, {});
+  const findings = [first, reference].flatMap((run) => judge(run).map((finding) => `no fault: ${finding}`));
+  const onlyFirst = first.points.filter((point) => isOfLease(point) && !reference.points.includes(point));
+  const points = [...onlyFirst, ...reference.points];
+  const all = points.flatMap((at) => writeFaults.map((what): Fault => ({ at, what })));
+  const faults = all.filter((_, index) => index % everyNth === 0);
+  const unmet: string[] = [];
+  let runs = 0;
+  for (const fault of faults) {
+    const words = `${fault.what} at ${fault.at}`;
+    let hasStruck = false;
+    for (let tried = 0; tried < tries && !hasStruck; tried++) {
+      const startedMs = performance.now();
+      const withoutLease = onlyFirst.includes(fault.at);
+      const run = await runOnce(parts, { fault, withoutLease }).catch((error: unknown) => failed(error, parts, words));
+      runs++;
+      hasStruck = run.hasStruck;
+      const found = judge(run, withoutLease ? first : reference);
+      findings.push(...found.map((finding) => `${words}: ${finding}`));
+      const ms = Math.round(performance.now() - startedMs);
+      say(`${hasStruck ? words : `${words} came to nothing`}: ${found.length} findings, ${ms} ms`);
+    }
+    if (!hasStruck) unmet.push(words);
+  }
+  return { points, runs, unmet, findings };
+}
+
+interface Run {
+  points: readonly WritePoint[];
+  hasStruck: boolean;
+  /** Up to where the image is ready and all rests; and all of it. */
+  histories: readonly [History, History];
+}
+
+const isOfLease = (point: WritePoint) => point.includes('leases');
+
+async function runOnce(parts: SetUp, { fault, withoutLease }: { fault?: Fault; withoutLease?: boolean }): Promise<Run> {
+  if (withoutLease) await parts.kube.delete(Lease, { namespace: operatorNamespace, name: leaseName });
+  const history = await recordHistory(parts.kube);
+  try {
+    parts.proxy.begin(fault);
+    const timers = { sweepMs, auditMs };
+    const madeMs = Date.now();
+    await makeImage(parts);
+    const ready = { ...(await history.evidence()), ...timers, stillFromMs: madeMs };
+    const removedMs = Date.now();
+    await removeImage(parts);
+    const whole = { ...(await history.evidence()), ...timers, stillFromMs: removedMs };
+    return { points: [...parts.proxy.points()], hasStruck: parts.proxy.hasStruck(), histories: [ready, whole] };
+  } finally {
+    await history.stop();
+  }
+}
+
+/** A journey that does not get to its end leaves nothing to begin the next one with. */
+async function failed(error: unknown, { processes }: SetUp, words: string): Promise<never> {
+  const log = (await processes.log()).split('\n').slice(-30).join('\n');
+  throw new Error(
+    `${words}: ${error instanceof Error ? error.message : String(error)}\n\nThe functions said:\n${log}`,
+    {
+      cause: error,
+    },
+  );
+}
+
+/** What the run breaks by itself, and beside one in which nothing went wrong. */
+function judge({ histories: [ready, whole] }: Run, reference?: Run): string[] {
+  const [wantedReady, wantedWhole] = reference?.histories ?? [];
+  const violations = [
+    ...check(ready),
+    ...check(whole),
+    ...(wantedReady ? compare(wantedReady, ready) : []),
+    ...(wantedWhole ? compare(wantedWhole, whole) : []),
+  ];
+  return [...new Set(violations.map(describeViolation))];
+}
