@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import { aDataVolume, anImporter, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { failureOf } from './failure.ts';
@@ -247,7 +248,23 @@ describe('deadlines', () => {
     const dated = { ...made, metadata: { ...made.metadata, creationTimestamp: at(0) } };
     expect(judge(undated, dated, [], 14_399)).toBeUndefined();
     expect(judge(undated, dated, [], 14_400)).toMatchObject({ reason: 'SyncTimeout' });
-    expect(judge(syncing({ startedAt: undefined }), undefined, [], 99_999)).toBeUndefined();
+  });
+  test('one without either has the time since the last change of phase, and ends then', () => {
+    const history = [{ time: at(10), fact: 'Syncing', message: '' }];
+    const withoutVolume = (seconds: number, image: VMDiskImage) =>
+      failureOf({
+        nowMs: start + seconds * 1000,
+        image,
+        policy: parsePolicy(undefined),
+        dataVolume: undefined,
+        pods: [],
+      });
+    expect(withoutVolume(909, syncing({ startedAt: undefined, history }))).toBeUndefined();
+    expect(withoutVolume(910, syncing({ startedAt: undefined, history }))).toMatchObject({
+      reason: 'NotStarted',
+      isUncounted: true,
+    });
+    expect(withoutVolume(900, syncing({ startedAt: undefined }))).toMatchObject({ reason: 'NotStarted' });
   });
 });
 

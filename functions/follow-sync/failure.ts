@@ -221,9 +221,14 @@ export const describeCertificates = ({
     ? ` The importer needs ConfigMap ${metadata.namespace}/${spec.certConfigMap} (certConfigMap): check that it exists.`
     : '';
 
-/** NaN if neither the status nor a DataVolume tells when the attempt started: then nothing is late. */
-const startedMs = ({ image, dataVolume }: Pick<Attempt, 'image' | 'dataVolume'>) =>
-  Date.parse(image.status?.startedAt ?? dataVolume?.metadata.creationTimestamp ?? '');
+/** A user may have removed startedAt. Without a DataVolume the attempt is at least as old as the last change of phase. */
+const startedMs = ({ image: { status, metadata }, dataVolume }: Pick<Attempt, 'image' | 'dataVolume'>) =>
+  Date.parse(
+    status?.startedAt ??
+      dataVolume?.metadata.creationTimestamp ??
+      status?.history?.at(-1)?.time ??
+      metadata.creationTimestamp,
+  );
 
 /** The request in the message of the DataVolume, and of importers before CDI 1.59. Later importers end with exit code 0. */
 const isScratch = (message: string) => /scratch space required/i.test(message);

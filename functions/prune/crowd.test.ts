@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Batch, noEvents, type Subject } from '../../shared/function.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import {
   diskImageFinalizer,
@@ -10,6 +11,7 @@ import {
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { ObjectReference, Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
@@ -116,6 +118,20 @@ test('an image that cannot be read does not block the others, and its event is r
   await expect(pass({ subjects })).rejects.toThrow('the server is out of order');
   await expect(pass({ subjects })).rejects.toThrow();
   expect((await kube.list(VMDiskImage)).map(({ metadata }) => metadata.name)).toEqual(['image-1']);
+});
+
+test('an image name is read once for all that earlier images of that name left', async () => {
+  const { kube, pass, requests } = inMemory();
+  for (let index = 0; index < 20; index++) {
+    const uid = `uid-before-restore-${index}`;
+    const name = dataVolumeName({ name: 'restored', uid }, 1, 1);
+    const metadata = { namespace, name, labels: { [imageUidLabel]: uid }, creationTimestamp: at(0) };
+    await kube.create(DataVolume, { metadata });
+  }
+  await pass({ audit: true });
+  expect(await kube.list(DataVolume)).toEqual([]);
+  // The other is that of the policy.
+  expect(requests.get).toBe(2);
 });
 
 test('a pass deletes fifty unused images, the longest unused first', async () => {

@@ -1,6 +1,6 @@
 import type { Context } from '../../shared/function.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, keyOf, type Resource } from '../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
 import { imageNameOf } from '../../shared/kubernetes/names.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import { madeKinds, mayBeStray, type Stray, snapshotsNamedBy } from './stray.ts';
@@ -19,17 +19,18 @@ export async function straysOf(kube: Context['kube'], images: readonly VMDiskIma
     !used.has(keyOf(object.metadata)) &&
     mayBeStray(object, nowMs);
   const found = await Promise.all(madeKinds.map((kind) => labelled(kube, kind, isStray)));
-  const looks = found
-    .flat()
-    .slice(0, straysPerPass)
-    .map(async (stray): Promise<Stray> => {
-      const ref = { namespace: stray.metadata.namespace, name: imageNameOf(stray.metadata.name) ?? '' };
-      return { nowMs, isAudit: true, stray, image: await kube.get(VMDiskImage, ref) };
-    });
+  const ofOneImage = Map.groupBy(found.flat().slice(0, straysPerPass), ({ metadata }) => keyOf(imageRefOf(metadata)));
+  const looks = [...ofOneImage.values()].map(async ([first, ...others]): Promise<Stray[]> => {
+    if (!first) return [];
+    const image = await kube.get(VMDiskImage, imageRefOf(first.metadata));
+    return [first, ...others].map((stray) => ({ nowMs, isAudit: true, stray, image }));
+  });
   const looked = await Promise.allSettled(looks);
   // If an image could not be read, the next audit decides.
-  return looked.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []));
+  return looked.flatMap((look) => (look.status === 'fulfilled' ? look.value : []));
 }
+
+const imageRefOf = ({ namespace, name }: ObjectReference) => ({ namespace, name: imageNameOf(name) ?? '' });
 
 async function labelled(kube: Context['kube'], resource: Resource, isWanted: (object: KubernetesObject) => boolean) {
   const found: KubernetesObject[] = [];

@@ -9,18 +9,19 @@ import { addedTo, type Slots } from './slots-of.ts';
 /**
  * L4, recovery: a Lease that was lost is rebuilt with every image whose DataVolume was in flight when the rebuilding pass began,
  * and with nobody who neither held a slot nor downloads; once all is still it can be read. A download without a slot is over, or
- * has one again, within a sweep and a pass. An image whose earlier spec is back
+ * has one again, within a sweep and a pass; that of an image that does not exist is over within an audit and a pass, because only the
+ * audit of prune looks for it. An image whose earlier spec is back
  * is not refused under the policy that once took it (reliability §2, after Acto).
  */
 export const l4Recovery: Invariant = {
   number: 'L4',
   says: 'what was spoilt and mended is as it was before',
-  judge: (state, { stillFromMs, sweepMs = 30_000 }) => {
+  judge: (state, { stillFromMs, sweepMs = 30_000, auditMs = 600_000 }) => {
     const done = rememberDone();
     const taken = new Set<string>();
     let lost: Slots | undefined;
     let wasLost = false;
-    const takenOut = new Map<string, number>();
+    const takenOut = new Map<string, { image: string; sinceMs: number }>();
     return {
       download: (step) => {
         done.note(step);
@@ -29,9 +30,9 @@ export const l4Recovery: Invariant = {
         return undefined;
       },
       every: ({ change }) => {
-        for (const [uid, sinceMs] of takenOut) {
-          if (stillFromMs === undefined || change.atMs < Math.max(sinceMs, stillFromMs) + sweepMs + longestPassMs)
-            continue;
+        for (const [uid, { image, sinceMs }] of takenOut) {
+          const withinMs = (state.images.has(image) ? sweepMs : auditMs) + longestPassMs;
+          if (stillFromMs === undefined || change.atMs < Math.max(sinceMs, stillFromMs) + withinMs) continue;
           takenOut.delete(uid);
           return `a download (${uid}) still has no slot again`;
         }
@@ -41,9 +42,9 @@ export const l4Recovery: Invariant = {
         if (step.slotsBefore) lost = step.slotsBefore;
         if (!step.state.slots) wasLost = true;
         const isOpen = (found: Download) => isInFlight(found) && !done.isDone(found);
-        for (const [uid, hasSlot] of openDownloads(step.state, isOpen)) {
+        for (const { uid, image, hasSlot } of openDownloads(step.state, isOpen)) {
           if (hasSlot) takenOut.delete(uid);
-          else if (step.state.slots && !takenOut.has(uid)) takenOut.set(uid, step.change.atMs);
+          else if (step.state.slots && !takenOut.has(uid)) takenOut.set(uid, { image, sinceMs: step.change.atMs });
         }
         if (step.slotsBefore || !step.state.slots || !wasLost || !isByStartSync(step)) return undefined;
         return rebuiltWrongly(step, step.state.slots, lost, isOpen);
@@ -67,7 +68,7 @@ type Download = Parameters<typeof isInFlight>[0];
 /** Each download that goes on, and whether its image has a slot. */
 const openDownloads = ({ downloads, slots }: State, isOpen: (found: Download) => boolean) =>
   [...downloads].flatMap(([image, found]) =>
-    [...found].filter(([, one]) => isOpen(one)).map(([uid]) => [uid, slots?.has(image) ?? false] as const),
+    [...found].filter(([, one]) => isOpen(one)).map(([uid]) => ({ uid, image, hasSlot: slots?.has(image) ?? false })),
   );
 
 function rebuiltWrongly(step: Step, slots: Slots, lost: Slots | undefined, isOpen: (found: Download) => boolean) {

@@ -22,8 +22,8 @@ interface Attempts {
  * since the first of them; and once all is still no importer begins a third time longer after its second than a sweep and a pass,
  * for each time is paid for. Not counted are attempts that the status counts back (they never started), a DataVolume made again
  * whose importer existed for less than a sweep, a DataVolume that a hand made, as by a restore, and what was before a hand wiped
- * or reset the status. The download of an image that is being deleted may go on until the next audit, which finds a deletion that
- * nobody was told of. Of the bytes no object tells (reliability §2; functions/follow-sync/README.md).
+ * or reset the status. The download of an image that is being deleted, or does not exist, may go on until the next audit, which alone
+ * finds a deletion without an event and what a backup restored without its image. Of the bytes no object tells (reliability §2; functions/follow-sync/README.md).
  */
 export const s6Attempts: Invariant = {
   number: 'S6',
@@ -39,7 +39,7 @@ export const s6Attempts: Invariant = {
       const { deletionTimestamp } = image?.metadata ?? {};
       const leavingMs = deletionTimestamp ? Date.parse(deletionTimestamp) : Number.NEGATIVE_INFINITY;
       const seenForMs = atMs - Math.max(sinceMs, stillFromMs, leavingMs);
-      return before && seenForMs > (deletionTimestamp ? auditMs : sweepMs) + longestPassMs
+      return before && seenForMs > (deletionTimestamp || !image ? auditMs : sweepMs) + longestPassMs
         ? `an importer began again ${seenForMs} ms after the first time that it did`
         : undefined;
     };

@@ -389,4 +389,29 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
       },
     ),
   },
+  {
+    invariant: 'B1',
+    what: 'what a restore left of two earlier images of one name costs one read of that name',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 1, do: 'restoreImage', image: 'a', hasStatus: false, hasChildren: true },
+        { seconds: 1, do: 'restoreImage', image: 'a', hasStatus: false, hasChildren: true },
+      ],
+      [],
+    ),
+  },
+  {
+    invariant: 'L1',
+    what: 'an attempt that a restore brought back without its DataVolume ends, although its status does not say when it started',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 1, do: 'restoreImage', image: 'a', hasStatus: true, hasChildren: false },
+        { seconds: 0, do: 'garbleStatus', image: 'a' },
+      ],
+      [],
+      { order: { seed: 1911973712, share: 0.1 }, troubleSeconds: 0 },
+    ),
+  },
 ];
