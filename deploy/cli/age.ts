@@ -1,10 +1,10 @@
-/** How long ago something was, as short as people say it: "45s", "5m", "3h", "2d"; empty where nobody knows when. */
+/** The age of an object, as kubectl prints it: "45s", "5m", "3h", "2d"; empty if the time is unknown. */
 export function formatAge(time: string | undefined, nowMs: number): string {
   const ms = nowMs - Date.parse(time ?? '');
   return Number.isFinite(ms) ? formatSpan(ms) : '';
 }
 
-/** A span of time, in one unit. */
+/** A duration in one unit. */
 export function formatSpan(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   if (seconds < 120) return `${seconds}s`;

@@ -2,7 +2,7 @@ import { UsageError, wordsOf } from '../terminal/arguments.ts';
 import type { Command } from './command.ts';
 import { commonOptions } from './help.ts';
 
-/** What somebody typed after the name of a command. Throws a UsageError for a word or an option that it has no use for. */
+/** Parses the arguments after the name of a command. Throws a UsageError for a word or an option that the command does not take. */
 export function readCommandLine(command: Command, args: readonly string[], called: string) {
   const typed = `${called} ${command.name}`;
   const options = { ...command.options, ...commonOptions };
@@ -10,7 +10,7 @@ export function readCommandLine(command: Command, args: readonly string[], calle
   const found = values as Readonly<Record<string, string | boolean | undefined>>;
   if (command.words === '' && positionals.length > 0 && found.help !== true) {
     throw new UsageError(
-      `expected nothing but options, found ${positionals.join(' ')}; ${typed} is about the whole cluster: leave that out (${typed} --help tells more)`,
+      `expected nothing but options, found ${positionals.join(' ')}; ${typed} is about the whole cluster: leave that out (see ${typed} --help)`,
     );
   }
   return { found, words: positionals };

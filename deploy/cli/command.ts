@@ -1,26 +1,26 @@
 import type { Cluster } from '../install/cluster.ts';
 import type { Look } from '../terminal/paint.ts';
 
-/** How a command ends, for scripts. */
+/** The exit codes of commands, for scripts. */
 export const exit = {
-  /** Done; all of what was asked about is Ready. */
+  /** Done; everything that was asked about is Ready. */
   done: 0,
-  /** Something is Failed, was found wrong, or was refused. */
+  /** Something is Failed, is wrong, or was refused. */
   failed: 1,
   /** Wrong usage. */
   usage: 2,
-  /** The API server or the Broker cannot be reached, or does not let this account. */
+  /** The API server or the Broker cannot be reached, or denies access. */
   unreachable: 3,
-  /** What was named is not there. */
+  /** The named object does not exist. */
   missing: 4,
-  /** Nothing is Failed, and not everything is Ready yet. */
+  /** Nothing is Failed, but not everything is Ready yet. */
   underWay: 5,
-  /** The time is over. */
+  /** Timed out. */
   late: 124,
 } as const;
 export type ExitCode = (typeof exit)[keyof typeof exit];
 
-/** What a command found: the same for people and for scripts. */
+/** The result of a command: text for users, JSON for scripts. */
 export interface Outcome {
   lines: readonly string[];
   json: unknown;
@@ -31,50 +31,50 @@ export interface Outcome {
 export interface Option {
   type: 'string' | 'boolean';
   short?: string;
-  /** What stands for its value in the help. */
+  /** The placeholder for its value in the help. */
   value?: string;
   about: string;
-  /** The values it may have, for completion. */
+  /** The values that completion offers. */
   values?: readonly string[];
 }
 
-/** A command line of one command, read. */
+/** The parsed command line of one command. */
 export interface Call {
-  /** What stands beside the options. */
+  /** The positional arguments. */
   words: readonly string[];
   text(option: string): string | undefined;
   is(option: string): boolean;
   namespace: string | undefined;
-  /** The cluster, read from the kubeconfig when it is first asked for. */
+  /** The cluster; the kubeconfig is read on the first call. */
   cluster(): Promise<Cluster>;
   nowMs: number;
   look: Look;
-  /** Puts one line where the last one was, on a terminal; undefined in a pipe. */
+  /** Replaces the last line on a terminal; undefined in a pipe. */
   redraw: ((line: string) => void) | undefined;
-  /** A line for people that comes before the end; nothing with --json. */
+  /** Prints a line before the command ends; does nothing with --json. */
   say(line: string): void;
-  /** Somebody wishes that it ends. */
+  /** Aborted when the user stops the command. */
   stop: AbortSignal;
 }
 
-/** One command of the command line, as the overview has it. */
+/** A command as the overview lists it. */
 export interface Listed {
   name: string;
   /** What it does, in half a line. */
   about: string;
-  /** The rest of it. */
+  /** Loads the rest of the command. */
   load(): Promise<Body>;
 }
 
-/** How a command is called, and what it does. */
+/** The arguments of a command and its implementation. */
 export interface Body {
-  /** What may stand beside the options, as the help writes it. */
+  /** The positional arguments, as the help prints them. */
   words: string;
   options: Readonly<Record<string, Option>>;
-  /** What one has to know beyond that, line by line. */
+  /** More help, line by line. */
   details: readonly string[];
   examples: readonly string[];
-  /** What its first word may be, for completion. */
+  /** The values that completion offers for the first word. */
   completions?: readonly string[];
   run(call: Call): Promise<Outcome>;
 }
@@ -83,20 +83,20 @@ export type Command = Listed & Body;
 
 export const loaded = async (listed: Listed): Promise<Command> => ({ ...listed, ...(await listed.load()) });
 
-/** What was named is not there. */
+/** The named object does not exist. */
 export class NotThere extends Error {
   override name = 'NotThere';
 }
 
-/** What a command has to reach besides the API server does not answer. */
+/** A server other than the API server does not answer. */
 export class Unreachable extends Error {
   override name = 'Unreachable';
 }
 
-/** What was asked for is refused, with what was expected, what was found and what to do. */
+/** The request is refused; the message says what was expected, what was found and what to do. */
 export class Refused extends Error {
   override name = 'Refused';
 }
 
-/** Who writes, to the API server. */
+/** The field manager of all writes. */
 export const fieldManager = 'ot-functions-cli';

@@ -1,11 +1,11 @@
 import type { Listed } from './command.ts';
 import { completionOf } from './completion.ts';
 
-/** What each needs is read when it is called: half of a start would be for commands that are not. */
+/** Each command is loaded when it is called: loading all of them would double the start-up time. */
 const working: readonly Listed[] = [
   {
     name: 'status',
-    about: 'how workspaces, machines and images stand, and the first cause',
+    about: 'the state of workspaces, machines and images, and the first cause',
     load: async () => (await import('./status.ts')).status,
   },
   {
@@ -25,19 +25,19 @@ const working: readonly Listed[] = [
   },
   {
     name: 'preload',
-    about: 'have an image made and downloaded, as a pipeline that published it would',
+    about: 'create an image and download it, as a pipeline that publishes it would',
     load: async () => (await import('./preload.ts')).preload,
   },
   {
     name: 'retry',
-    about: 'download an image anew, or try again one that failed',
+    about: 'download an image again, or retry one that failed',
     load: async () => (await import('./retry.ts')).retry,
   },
-  { name: 'keep', about: 'keep an image although nobody uses it', load: async () => (await import('./keep.ts')).keep },
-  { name: 'pause', about: 'let no image begin to download', load: async () => (await import('./pause.ts')).pause },
+  { name: 'keep', about: 'keep an image even if nothing uses it', load: async () => (await import('./keep.ts')).keep },
+  { name: 'pause', about: 'start no further downloads', load: async () => (await import('./pause.ts')).pause },
   {
     name: 'resume',
-    about: 'let images download again, as many at once as before the pause',
+    about: 'start downloads again, with the concurrency from before the pause',
     load: async () => (await import('./pause.ts')).resume,
   },
   {
@@ -47,7 +47,7 @@ const working: readonly Listed[] = [
   },
   {
     name: 'doctor',
-    about: 'what is wrong with the installation, and the cure of each',
+    about: 'what is wrong with the installation, and how to correct it',
     load: async () => (await import('./doctor.ts')).doctor,
   },
 ];

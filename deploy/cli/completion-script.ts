@@ -4,7 +4,7 @@ import { commonOptions } from './help.ts';
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-/** What a shell has to know to complete the commands, as it reads it. */
+/** The completion script of a shell for these commands. */
 export function completionScript(shell: Shell, commands: readonly Command[]): string {
   return { bash, zsh, fish }[shell](commands);
 }

@@ -2,7 +2,7 @@ import { UsageError } from '../terminal/arguments.ts';
 import { type Body, exit, type Listed, loaded } from './command.ts';
 import { completionScript, shells } from './completion-script.ts';
 
-/** Completion for shells, of all these commands and of itself. */
+/** The command `completion`: completes these commands and itself. */
 export function completionOf(commands: readonly Listed[]): Listed {
   const body: Body = {
     words: shells.join('|'),

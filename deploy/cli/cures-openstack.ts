@@ -4,35 +4,35 @@ import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { type Cure, editPolicy, waiting } from './cures.ts';
 import { kindOf, type OnOpenStack } from './subject.ts';
 
-/** By the reason word of the condition Ready, as for images. */
+/** By the reason of the condition Ready, as for images. */
 const byReason: Readonly<Record<string, (of: OnOpenStack) => Cure>> = {
   CredentialsMissing: ({ metadata }) => ({
-    help: `Make Secret ${credentialsName} with clouds.yaml: in namespace ${metadata.namespace} for it alone, in ${operatorNamespace} for all that have none.`,
+    help: `Create Secret ${credentialsName} with clouds.yaml: in namespace ${metadata.namespace} for it alone, in ${operatorNamespace} for all that have none.`,
     commands: [
       `kubectl create secret generic ${credentialsName} -n ${metadata.namespace} --from-file=clouds.yaml=FILE`,
     ],
   }),
-  CredentialsInvalid: (of) => credentialsOf(of, 'Mend clouds.yaml in the Secret as the message says.'),
+  CredentialsInvalid: (of) => credentialsOf(of, 'Correct clouds.yaml in the Secret as the message says.'),
   CredentialsRefused: (of) =>
-    credentialsOf(of, 'See that OpenStack knows the login in clouds.yaml, with a role in its project.'),
+    credentialsOf(of, 'Check that the user in clouds.yaml exists in OpenStack and has a role in its project.'),
   EndpointNotAllowed: () => ({
-    help: "Add the address to the policy's openstackEndpoints; that alone asks again.",
+    help: "Add the address to the policy's openstackEndpoints; the function then tries again by itself.",
     commands: ['ot-functions policy', editPolicy],
   }),
   Unreachable: (of) =>
     credentialsOf(
       of,
-      'See that the address in clouds.yaml answers from within the cluster; it is asked again by itself.',
+      'Check that the address in clouds.yaml answers from within the cluster; the function tries again by itself.',
     ),
-  NetworkMissing: (of) => editOf(of, 'Make the network, or name another.'),
-  VolumeMissing: (of) => editOf(of, 'Make the volume, or name another.'),
-  VolumeInUse: (of) => editOf(of, 'Take the volume off the machine that has it, or name another.'),
-  NoBootableDisk: (of) => editOf(of, 'Name a volume that is filled from an image.'),
-  RootDiskKept: (of) => editOf(of, 'Name the disk that it booted from again, or make another machine.'),
+  NetworkMissing: (of) => editOf(of, 'Create the network, or name another.'),
+  VolumeMissing: (of) => editOf(of, 'Create the volume, or name another.'),
+  VolumeInUse: (of) => editOf(of, 'Detach the volume from the machine that uses it, or name another.'),
+  NoBootableDisk: (of) => editOf(of, 'Name a volume with an image as its source.'),
+  RootDiskKept: (of) => editOf(of, 'Name the disk that it booted from again, or create another machine.'),
   NoFreeAddresses: (of) => editOf(of, 'Say a cidr.'),
 };
 
-/** What helps something on OpenStack that is not as it is wanted. */
+/** How to correct an object on OpenStack that is not Ready. */
 export function cureOnOpenStack(subject: OnOpenStack): Cure {
   const reason = conditionOf(subject.status?.conditions, 'Ready')?.reason;
   const known = reason === undefined ? undefined : byReason[reason];
@@ -43,7 +43,7 @@ export function cureOnOpenStack(subject: OnOpenStack): Cure {
     return { help, commands: [...commands, describe] };
   }
   return {
-    help: 'Its message has what OpenStack says; it is tried again by itself once that is mended.',
+    help: 'Correct what OpenStack reports in the message; the function tries again by itself.',
     commands: [describe],
   };
 }
@@ -58,7 +58,7 @@ const credentialsOf = ({ metadata: { namespace } }: OnOpenStack, help: string): 
   ],
 });
 
-/** As kubectl takes it, with the group: others have volumes and machines, too. */
+/** The object as kubectl takes it, with the group: other groups have volumes and machines, too. */
 const typed = (subject: OnOpenStack) => {
   const kind = kindOf(subject);
   return `${kind.includes('.') ? kind : `${kind}.kupenstack.io`} ${subject.metadata.name} -n ${subject.metadata.namespace}`;

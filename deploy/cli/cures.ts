@@ -5,50 +5,50 @@ import { policyName } from '../../shared/policy.ts';
 import { makeSecret } from './secrets.ts';
 import { formatPlace, formatTyped } from './subject.ts';
 
-/** What would help, and what one types for it. */
+/** How to correct a problem, and the commands for it. */
 export interface Cure {
   help: string;
   commands: string[];
 }
 
-/** What `policy set` would replace as a whole: a list of places keeps what is in it. */
+/** `policy set` would replace a whole list; `edit` lets the user add to it. */
 export const editPolicy = `kubectl edit configmap ${policyName} -n ${operatorNamespace}`;
 
 const editOf = ({ metadata }: VMDiskImage) => `kubectl edit vmdi ${metadata.name} -n ${metadata.namespace}`;
 const retryOf = (image: VMDiskImage) => `ot-functions retry ${image.metadata.namespace}/${image.metadata.name}`;
 
-/** By the reason word of the image's condition Ready: a closed set, so that no message is read for its words. */
+/** By the reason of the condition Ready of the image: a closed set, so no message is parsed. */
 const byReason: Readonly<Record<string, (image: VMDiskImage) => Cure>> = {
   NotFound: (image) => ({
-    help: 'Put the image where its url says, or mend the url; then ask again.',
+    help: 'Upload the image to its url, or correct the url; then retry.',
     commands: [editOf(image), retryOf(image)],
   }),
   AccessDenied: (image) => ({
-    help: `See that the keys in Secret ${image.spec.secretRef ?? '(none is named in secretRef)'} may read the url; then ask again.`,
+    help: `Check that the keys in Secret ${image.spec.secretRef ?? '(none is named in secretRef)'} may read the url; then retry.`,
     commands: [`kubectl describe secret ${image.spec.secretRef ?? ''} -n ${image.metadata.namespace}`, retryOf(image)],
   }),
   DiskTooSmall: (image) => ({
-    help: 'Make diskSize at least the virtual size of the image; that alone asks again.',
+    help: 'Make diskSize at least the virtual size of the image; that change starts a new download.',
     commands: [editOf(image)],
   }),
   ChecksumMismatch: (image) => ({
-    help: 'Mend the checksum, or what lies at the url; then ask again.',
+    help: 'Correct the checksum, or the file at the url; then retry.',
     commands: [editOf(image), retryOf(image)],
   }),
   SyncTimeout: (image) => ({
-    help: "Give downloads more time, by the policy's syncTimeout, or look why the store is slow; then ask again.",
+    help: "Increase the policy's syncTimeout, or find out why the store is slow; then retry.",
     commands: ['ot-functions policy set syncTimeout 8h', retryOf(image)],
   }),
   SourceNotAllowed: () => ({
-    help: "Add the url's place to the policy's allowedSources; that alone asks again.",
+    help: "Add the url's location to the policy's allowedSources; that change starts a new download.",
     commands: ['ot-functions policy', editPolicy],
   }),
   StorageClassMissing: (image) => ({
-    help: 'Name a StorageClass that is there, or make this one.',
+    help: 'Name an existing StorageClass, or create this one.',
     commands: ['kubectl get storageclasses', editOf(image)],
   }),
   SnapshotClassMissing: (image) => ({
-    help: 'Name a VolumeSnapshotClass that is there, or make this one.',
+    help: 'Name an existing VolumeSnapshotClass, or create this one.',
     commands: ['kubectl get volumesnapshotclasses', editOf(image)],
   }),
   DriverMismatch: (image) => ({
@@ -56,33 +56,33 @@ const byReason: Readonly<Record<string, (image: VMDiskImage) => Cure>> = {
     commands: ['ot-functions doctor', editOf(image)],
   }),
   SnapshotTimeout: (image) => ({
-    help: 'Look what keeps the snapshot, at its VolumeSnapshot and its driver; then ask again.',
+    help: 'Find out what delays the snapshot in its VolumeSnapshot and its driver; then retry.',
     commands: [`kubectl describe volumesnapshots -n ${image.metadata.namespace}`, retryOf(image)],
   }),
   InvalidPolicy: () => ({ help: 'Mend the policy.', commands: ['ot-functions policy'] }),
   PolicyInvalid: () => ({ help: 'Mend the policy.', commands: ['ot-functions policy'] }),
 };
 
-/** What helps an image that has Failed. */
+/** How to correct an image that is Failed. */
 export function cureOfFailed(image: VMDiskImage, reason: string | undefined): Cure {
   const known = reason === undefined ? undefined : byReason[reason];
-  return known?.(image) ?? { help: 'When its cause is gone, ask again.', commands: [retryOf(image)] };
+  return known?.(image) ?? { help: 'Correct the cause, then retry.', commands: [retryOf(image)] };
 }
 
-/** What helps an image that waits for the next attempt. */
+/** How to correct an image that waits for the next attempt. */
 export const cureOfRetrying = (image: VMDiskImage): Cure => ({
-  help: 'Nothing, if the cause is gone by then; to try at once, ask anew.',
+  help: 'Correct the cause before the next attempt; to retry immediately, run the command.',
   commands: [retryOf(image)],
 });
 
-/** What helps images that wait for a Secret; each looks again by itself. */
+/** How to correct images that wait for a Secret; each checks again by itself. */
 export const cureOfNoSecret = (ref: ObjectReference): Cure => ({
-  help: `Make Secret ${formatPlace(ref)}, which secretRef names and which is not there; images that name it wait for it.`,
+  help: `Create Secret ${formatPlace(ref)}, which secretRef names and which does not exist; images that name it wait for it.`,
   commands: [makeSecret(ref)],
 });
 
-/** Where nothing has to be done but wait. */
+/** The only thing to do is to wait. */
 export const waiting = (subject: Parameters<typeof formatTyped>[0]): Cure => ({
-  help: 'It is on its way: wait.',
+  help: 'It is in progress: wait.',
   commands: [`ot-functions wait ${formatTyped(subject)}`],
 });

@@ -2,13 +2,13 @@ import { type Body, exit } from './command.ts';
 import { findingLines, findingsOf } from './doctor/findings.ts';
 import { readInstallation } from './doctor/installation.ts';
 
-/** Looks over the whole installation. */
+/** Checks the whole installation. */
 export const doctor: Body = {
   words: '',
   options: {},
   details: [
-    'Looks at versions, CRDs, permissions, functions, Broker, Triggers against the subscribers of its channel, sources, storage',
-    'classes, StorageProfiles, policy, slots and Secrets (whether they are there, nothing else). It changes nothing.',
+    'Checks versions, CRDs, permissions, functions, Broker, Triggers against the subscribers of its channel, sources, storage',
+    'classes, StorageProfiles, policy, slots and Secrets (only whether they exist). It changes nothing.',
     'Exit codes: 0 nothing found · 1 findings.',
   ],
   examples: ['doctor', 'doctor --json'],

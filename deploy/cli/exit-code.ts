@@ -2,7 +2,7 @@ import { ApiError, NoAnswer } from '../../shared/runtime/errors.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import { exit, NotThere, Unreachable } from './command.ts';
 
-/** What a command that threw ends with, as its --help and the README say. */
+/** The exit code for an error that a command threw, as --help and the README document it. */
 export function codeOf(error: unknown): number {
   if (error instanceof UsageError) return exit.usage;
   if (error instanceof NotThere) return exit.missing;
@@ -11,5 +11,5 @@ export function codeOf(error: unknown): number {
   return error instanceof ApiError && isNoAnswer(error.status) ? exit.unreachable : exit.failed;
 }
 
-/** The API server lets this account do nothing, or nobody anything now. */
+/** The API server denies this account access, or is unavailable. */
 const isNoAnswer = (status: number) => [401, 403, 429].includes(status) || status >= 500;

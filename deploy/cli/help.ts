@@ -1,6 +1,6 @@
 import type { Command, Listed, Option } from './command.ts';
 
-/** The option of commands about what is in a namespace; elsewhere it would be taken for a limit that it is not. */
+/** Only for commands about namespaced objects; in others it would suggest a limit that does not exist. */
 export const namespaceOption = {
   namespace: { type: 'string', short: 'n', value: 'NS', about: 'only in this namespace' },
 } as const satisfies Readonly<Record<string, Option>>;
@@ -8,7 +8,7 @@ export const namespaceOption = {
 /** The options of every command. */
 export const commonOptions = {
   json: { type: 'boolean', about: 'JSON, for scripts' },
-  kubeconfig: { type: 'string', value: 'FILE', about: 'which cluster; by default where kubectl would go' },
+  kubeconfig: { type: 'string', value: 'FILE', about: 'which cluster; by default the one that kubectl uses' },
   context: { type: 'string', value: 'NAME', about: 'which context of the kubeconfig' },
   help: { type: 'boolean', short: 'h', about: 'this text' },
 } as const satisfies Readonly<Record<string, Option>>;
@@ -18,20 +18,20 @@ export const overview = (commands: readonly Listed[], called: string) =>
   [
     `${called} COMMAND [OPTIONS]`,
     '',
-    'Looks after disk images, machines and workspaces of a cluster with ot-functions.',
+    'Shows and manages the disk images, machines and workspaces of a cluster with ot-functions.',
     '',
     ...columns(commands.map(({ name, about }) => [name, about])),
     '',
     'Options of all commands',
     ...optionLines(commonOptions),
     '',
-    'Option of those that take a name',
+    'Option of commands that take a name',
     ...optionLines(namespaceOption),
     '',
-    'Exit codes: 0 done · 1 something Failed, was found wrong or was refused · 2 wrong usage · 3 the cluster cannot be',
-    'reached or does not let you · 4 not there · 5 not Ready yet · 124 time over · 130 ended by Ctrl-C',
+    'Exit codes: 0 done · 1 something is Failed, wrong or refused · 2 wrong usage · 3 the cluster cannot be',
+    'reached or denies access · 4 not found · 5 not Ready yet · 124 timed out · 130 ended by Ctrl-C',
     '',
-    `${called} COMMAND --help tells more of each.`,
+    `${called} COMMAND --help describes a command.`,
   ].join('\n');
 
 /** What `COMMAND --help` prints. */

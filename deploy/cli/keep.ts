@@ -5,11 +5,11 @@ import { type Body, exit, fieldManager } from './command.ts';
 import { namespaceOption } from './help.ts';
 import { findImage, formatName } from './subject.ts';
 
-/** Keeps an image that nobody uses from being pruned. */
+/** Protects an unused image from pruning. */
 export const keep: Body = {
   words: 'IMAGE',
-  options: { ...namespaceOption, off: { type: 'boolean', about: 'let it go again when nobody uses it' } },
-  details: ['What the policy prunes (prune, pruneAfter) leaves it alone. Somebody can still delete it.'],
+  options: { ...namespaceOption, off: { type: 'boolean', about: 'let pruning delete it again' } },
+  details: ['Pruning (the policy keys prune and pruneAfter) skips it. Users can still delete it.'],
   examples: ['keep ubuntu', 'keep ubuntu --off'],
   run: async ({ cluster, words, namespace, is }) => {
     const { kube } = await cluster();
@@ -20,7 +20,7 @@ export const keep: Body = {
       const metadata = { uid: image.metadata.uid, annotations };
       await kube.patch(VMDiskImage, referenceOf(image), { metadata }, { fieldManager });
     }
-    const says = kept ? 'is kept, whether it is used or not' : 'goes when the policy says so and nobody uses it';
+    const says = kept ? 'is kept, whether it is used or not' : 'may be pruned when it is unused, as the policy says';
     return { lines: [`${formatName(image)} ${says}.`], json: { image: referenceOf(image), kept }, code: exit.done };
   },
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Whatever Node runs this, the command itself runs on the one that the project brings, as with npm run.
+// Runs the command with the Node.js of the project, whatever Node.js runs this file.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -19,13 +19,13 @@ if (!brought && Number.parseInt(process.versions.node, 10) < 24) {
   process.exit(1);
 }
 const env = {
-  // What was compiled before is not compiled again; Node knows by their contents which files have changed.
+  // Node.js caches compiled files and checks by their contents which ones have changed.
   NODE_COMPILE_CACHE: at('../../node_modules/.cache/ot-functions'),
   ...process.env,
   OT_CALLED: basename(process.argv[1] ?? ''),
 };
 const child = spawn(brought ?? process.execPath, [at('main.ts'), ...process.argv.slice(2)], { stdio: 'inherit', env });
-// Ctrl-C of a terminal reaches both; the child says how it ends.
+// Ctrl-C in a terminal reaches both processes; the child decides how it exits.
 process.on('SIGINT', () => {});
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('close', (code, signal) => {

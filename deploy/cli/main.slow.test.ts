@@ -44,7 +44,7 @@ const ot = (...args: string[]) => otIn({ KUBECONFIG: kubeconfig }, ...args);
 const urlOf = (name: string) => `${store.url}/images/${name}.qcow2`;
 
 describe('the command line', { timeout: 60_000 }, () => {
-  test('an image that is preloaded at a pause waits, goes on, and is waited for', async () => {
+  test('an image that is preloaded during a pause waits, starts after it, and ot-functions wait sees its end', async () => {
     expect(await ot('pause')).toMatchObject({ code: 0, out: expect.stringContaining('Paused') });
     expect(await ot('preload', 'ubuntu', '--url', urlOf('ubuntu'), '--digest', 'sha256:1')).toMatchObject({ code: 0 });
     await expect
@@ -58,9 +58,9 @@ describe('the command line', { timeout: 60_000 }, () => {
     });
     expect(await ot('doctor')).toMatchObject({
       code: 1,
-      out: expect.stringContaining('cure      ot-functions resume'),
+      out: expect.stringContaining('remedy    ot-functions resume'),
     });
-    expect(await ot('resume')).toMatchObject({ code: 0, out: 'Goes on with concurrency 4, as before.\n' });
+    expect(await ot('resume')).toMatchObject({ code: 0, out: 'Resumed with concurrency 4, as before.\n' });
     const waited = await ot('wait', 'image/ubuntu', '--timeout', '30s');
     expect(waited).toMatchObject({ code: 0, err: '' });
     expect(waited.out).toMatch(/VMDiskImage vmdi-farm\/ubuntu: Succeeded: .*\n$/);
@@ -70,7 +70,7 @@ describe('the command line', { timeout: 60_000 }, () => {
     expect(queue).toMatchObject({ waiting: [], basis: { count: 1 } });
   });
 
-  test('an image that fails is found, explained, and tried again once it is there', async () => {
+  test('an image that fails is reported, explained, and retried after its upload', async () => {
     expect(await ot('preload', 'late', '--url', urlOf('late'), '--broker', cluster.broker)).toMatchObject({ code: 0 });
     await expect
       .poll(() => cluster.kube.get(VMDiskImage, { namespace: farm, name: 'late' }), { timeout: 10_000 })
@@ -85,7 +85,7 @@ describe('the command line', { timeout: 60_000 }, () => {
     expect(await ot('wait', 'late', '--timeout', '30s')).toMatchObject({ code: 0 });
   });
 
-  test('an image whose Secret is missing is helped by making it', async () => {
+  test('for an image whose Secret is missing, why says how to create it', async () => {
     const spec = {
       ...(await cluster.kube.get(VMDiskImage, { namespace: farm, name: 'ubuntu' }))?.spec,
       secretRef: 'nope',
@@ -97,7 +97,7 @@ describe('the command line', { timeout: 60_000 }, () => {
     await cluster.kube.delete(VMDiskImage, { namespace: farm, name: 'locked' });
   });
 
-  test('an image is kept, and let go', async () => {
+  test('an image is kept, and no longer kept', async () => {
     const annotations = async () =>
       (await cluster.kube.get(VMDiskImage, { namespace: farm, name: 'ubuntu' }))?.metadata.annotations;
     expect(await ot('keep', 'vmdi-farm/ubuntu')).toMatchObject({ code: 0 });
@@ -113,7 +113,7 @@ describe('the command line', { timeout: 60_000 }, () => {
     expect(await ot('policy', 'set', 'syncTimeout', 'long')).toMatchObject({ code: 2, out: '' });
   });
 
-  test('what is whole needs no doctor', async () => {
+  test('a complete installation has no findings', async () => {
     await expect.poll(async () => (await ot('doctor')).out, { timeout: 20_000 }).toMatch(/Nothing found\.$/m);
     expect(JSON.parse((await ot('doctor', '--json')).out)).toEqual({ findings: [] });
   });
@@ -126,7 +126,7 @@ describe('the command line', { timeout: 60_000 }, () => {
     [2, ['wait', 'ubuntu', '--timeout', 'soon'], /expected a time such as 90s/],
     [2, ['status', '--kubeconfig', '/nowhere'], /expected a kubeconfig in \/nowhere/],
     [2, ['status', '--context', 'none'], /choose one with --context/],
-    [3, ['preload', 'x', '--broker', 'http://127.0.0.1:9/'], /expected an answer of the Broker/],
+    [3, ['preload', 'x', '--broker', 'http://127.0.0.1:9/'], /expected an answer from the Broker/],
     [4, ['why', 'ubunto'], /was ubuntu meant\?/],
     [1, ['preload', 'x'], /expected --url URL, or imageUrlTemplate in the policy/],
   ])('ends with %i and one line: %j', async (code, args, says) => {
@@ -136,7 +136,7 @@ describe('the command line', { timeout: 60_000 }, () => {
     expect(ended.err.trimEnd()).not.toContain('\n');
   });
 
-  test('a cluster that is not there, and one that does not let this account, end with 3', async () => {
+  test('a cluster that does not answer, and a cluster that denies access, exit with 3', async () => {
     const gone = join(folder, 'gone');
     await writeFile(gone, cluster.server.kubeconfig().replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:9'));
     expect(await otIn({ KUBECONFIG: gone }, 'status')).toMatchObject({
@@ -148,12 +148,12 @@ describe('the command line', { timeout: 60_000 }, () => {
     await writeFile(mean, cluster.server.kubeconfig(token));
     const ended = await otIn({ KUBECONFIG: mean }, 'status');
     expect(ended).toMatchObject({ code: 3 });
-    expect(ended.err).toMatch(/403.*ask for that permission, or name a namespace/);
+    expect(ended.err).toMatch(/403.*get that permission, or name a namespace/);
     expect(ended.err).not.toContain(token);
-    expect((await otIn({ KUBECONFIG: mean }, 'queue')).err).toMatch(/403.*ask for that permission$/m);
+    expect((await otIn({ KUBECONFIG: mean }, 'queue')).err).toMatch(/403.*get that permission$/m);
   });
 
-  test('a cluster without the kinds of OpenStack has nothing of them, and all the rest', async () => {
+  test('a cluster without the OpenStack kinds shows all other kinds', async () => {
     for (const plural of ['virtualmachines', 'virtualnetworks', 'volumes'])
       await cluster.kube.delete(Definition, { name: `${plural}.kupenstack.io` });
     const status = await ot('status');

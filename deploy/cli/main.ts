@@ -15,7 +15,7 @@ import { codeOf } from './exit-code.ts';
 import { helpOf, overview } from './help.ts';
 import { nearestOf } from './nearest.ts';
 
-/** How the user called it: kubectl runs `kubectl-ot` for `kubectl ot`. */
+/** The name that the user typed: kubectl runs `kubectl-ot` for `kubectl ot`. */
 const called = basename(process.env.OT_CALLED ?? '') === 'kubectl-ot' ? 'kubectl ot' : 'ot-functions';
 
 const stop = stopSignals();
@@ -62,7 +62,7 @@ async function run(command: Command, args: readonly string[], stop: Stop): Promi
       screen &&
       ((line) => {
         isDrawn = true;
-        // A line that the terminal breaks in two could not be drawn over.
+        // A line that the terminal wraps cannot be drawn over.
         screen.draw([lineOf([line], lookOf(process.stdout))]);
       }),
     say: (line) => {
@@ -82,7 +82,7 @@ async function run(command: Command, args: readonly string[], stop: Stop): Promi
   }
 }
 
-/** The library for Kubernetes takes longer to read than all the rest, and help needs none of it. */
+/** The client library for Kubernetes takes longer to load than everything else, and help does not need it. */
 async function clusterAt(where: Where): Promise<Cluster> {
   const [{ kubeconfigOf }, { clusterOf }] = await Promise.all([
     import('../install/kubeconfig.ts'),
@@ -99,14 +99,14 @@ function unknown(name: string): UsageError {
   );
 }
 
-/** One line that somebody can act on; a fault of this program alone keeps its stack. */
+/** One line with what to do; only an internal error keeps its stack. */
 function describeError(error: unknown, isNarrowed: boolean): string {
   if ([UsageError, NotThere, Refused, Unreachable, InstallError].some((kind) => error instanceof kind))
     return (error as Error).message;
   const trouble = describeTrouble(error);
   if (!trouble) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   if (hasStatus(error, 403))
-    return `${trouble}; ask for that permission${isNarrowed ? ', or name a namespace you may read with -n' : ''}`;
+    return `${trouble}; get that permission${isNarrowed ? ', or name a namespace you may read with -n' : ''}`;
   if (hasStatus(error, 401)) return `${trouble}; log in again, or choose another --context`;
   return trouble;
 }

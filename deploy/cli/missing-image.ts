@@ -7,24 +7,24 @@ import type { Policy } from '../../shared/policy.ts';
 import type { Cure } from './cures.ts';
 import { nearestOf } from './nearest.ts';
 
-/** Which images there are, and how they are made. */
+/** The existing images and the policy. */
 interface Known {
   images: readonly VMDiskImage[];
   policy: Policy;
 }
 
-/** What helps a machine that names an image which is not there, and which nobody makes for it. */
+/** How to correct a machine whose image does not exist and is not created for it. */
 export function cureOfMachineWithout({ metadata, spec }: VirtualMachine, known: Known): Cure {
   const ref = spec.vmDiskImageRef;
   const meant = meantBy(ref.name, metadata.namespace, known);
   const otherwise = meant ? `if ${meant} was meant` : 'if the name is misspelt';
   return {
-    help: `Make VMDiskImage ${keyOf(ref)}; the machine goes on once it is there. Or, ${otherwise}, make the machine anew: its vmDiskImageRef cannot be changed.`,
+    help: `Create VMDiskImage ${keyOf(ref)}; the machine continues when it exists. Or, ${otherwise}, delete the machine and create it again: its vmDiskImageRef cannot be changed.`,
     commands: [making(ref, known.policy), `kubectl delete otvm ${metadata.name} -n ${metadata.namespace}`],
   };
 }
 
-/** What helps a workspace whose image is neither there nor made: only for these the policy says how images are made. */
+/** How to correct a workspace whose image neither exists nor is created; the policy says how images of workspaces are created. */
 export function cureOfWorkspaceWithout(name: string, { metadata }: Workspace, known: Known): Cure {
   const meant = meantBy(name, undefined, known);
   const isSaid = known.policy.values.imageUrlTemplate !== undefined;
@@ -39,7 +39,7 @@ export function cureOfWorkspaceWithout(name: string, { metadata }: Workspace, kn
   };
 }
 
-/** The image that was most likely meant, of those that may be named: one of that name elsewhere, or a slip of the hand. */
+/** The existing image that the user most likely meant: one with that name in another namespace, or with a similar name. */
 function meantBy(name: string, from: string | undefined, { images, policy }: Known): string | undefined {
   const { imageNamespaces } = policy.values;
   const usable = images.filter(({ metadata }) => mayUse(from, metadata.namespace ?? '', imageNamespaces));
@@ -51,7 +51,7 @@ function meantBy(name: string, from: string | undefined, { images, policy }: Kno
   return image && keyOf(image.metadata);
 }
 
-/** What makes an image; preload makes them in namespaces of the policy only. */
+/** The command that creates an image; preload creates images only in the namespaces of the policy. */
 function making({ namespace, name }: ObjectReference, { values }: Policy): string {
   const [home, ...others] = values.imageNamespaces;
   if (namespace && namespace !== home && !others.includes(namespace)) return 'kubectl apply -f FILE';

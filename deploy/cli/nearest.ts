@@ -1,4 +1,4 @@
-/** The word among these that was most likely meant, if any is near enough to be a slip of the hand. */
+/** The known word that a misspelt word most likely means, if one is similar enough. */
 export function nearestOf(word: string, known: readonly string[]): string | undefined {
   const [best] = known
     .map((name) => ({ name, distance: distanceOf(word.toLowerCase(), name.toLowerCase()) }))
@@ -6,7 +6,7 @@ export function nearestOf(word: string, known: readonly string[]): string | unde
   return best && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.name : undefined;
 }
 
-/** How many letters have to be put in, left out or exchanged. */
+/** The number of letters to insert, delete or replace. */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, letter] of [...a].entries()) {

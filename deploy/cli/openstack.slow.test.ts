@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const ot = (...args: string[]) => otIn({ KUBECONFIG: join(folder, 'kubeconfig') }, ...args);
 
-describe('the command line knows what is on OpenStack', { timeout: 90_000 }, () => {
+describe('the command line handles OpenStack objects', { timeout: 90_000 }, () => {
   test('a volume without an account is explained, and the doctor says the same', async () => {
     const { kube } = cluster;
     await kube.create(VirtualNetwork, { metadata: { namespace, name: 'net' }, spec: { cidr: '10.7.0.0/24' } });
@@ -60,7 +60,7 @@ describe('the command line knows what is on OpenStack', { timeout: 90_000 }, () 
     expect(await ot('status', 'volumes')).toMatchObject({ code: 5, out: expect.stringContaining('on-cloud/disk') });
   });
 
-  test('with one, a machine is waited for, and stands above its network and its volume', async () => {
+  test('with one, wait follows a machine, and status shows its network and volume below it', async () => {
     await cluster.kube.create(Secret, accountManifest(openStack.login));
     const waited = await ot('wait', 'virtualmachines.k/demo', '--timeout', '60s');
     expect(waited).toMatchObject({ code: 0, err: '' });
@@ -75,13 +75,13 @@ describe('the command line knows what is on OpenStack', { timeout: 90_000 }, () 
     expect(await ot('why', 'demo')).toMatchObject({ code: 0 });
   });
 
-  test('what may mean a machine of KubeVirt is refused with what is taken', async () => {
+  test('a kind that may mean a KubeVirt machine is refused with the kinds that are accepted', async () => {
     const ended = await ot('why', 'vm', 'demo');
     expect(ended).toMatchObject({ code: 2, out: '' });
     expect(ended.err).toMatch(/expected machine, or virtualmachine\.kupenstack\.io/);
   });
 
-  test('the doctor knows the part that was asked for', async () => {
+  test('the doctor checks the OpenStack functions if they are installed', async () => {
     const named = /^(Trigger|Secret on-cloud|CRD .*kupenstack)/m;
     expect((await ot('doctor')).out).not.toMatch(named);
     await cluster.kube.delete(Trigger, { namespace: operatorNamespace, name: 'provision-server' });

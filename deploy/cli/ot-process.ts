@@ -9,7 +9,7 @@ interface Ended {
   err: string;
 }
 
-/** The real command line, as a process in a pipe. */
+/** Runs the real command line as a process, with its output in pipes. */
 export const otIn = (env: Record<string, string>, ...args: string[]) =>
   new Promise<Ended>((resolve) => {
     const child = spawn(process.execPath, [launcher, ...args], { env: { ...process.env, ...env }, stdio: 'pipe' });

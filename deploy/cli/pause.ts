@@ -3,28 +3,28 @@ import { describeDefault, parsePolicy } from '../../shared/policy.ts';
 import { type Body, type Call, exit, type Outcome } from './command.ts';
 import { readPolicy, writePolicy } from './read-policy.ts';
 
-/** What `concurrency` was before the pause, on the policy's ConfigMap; empty where it was not set. */
+/** Annotation on the policy's ConfigMap with the `concurrency` before the pause; empty if it was not set. */
 export const before = 'pelotech.ot/concurrency-before-pause';
 
-/** What is to be written, null for what is to go, and a word about it. */
+/** Keys to write (null removes the key), and a message about it. */
 export interface Change {
   says: string;
   concurrency: number;
   write?: { data: Record<string, string | null>; annotations: Record<string, string | null> };
 }
 
-/** Lets nobody begin; what downloads goes on. */
+/** Starts no further downloads; running downloads continue. */
 export function pausing(policy: ConfigMap | undefined): Change {
   const text = policy?.data?.concurrency;
   if (parsePolicy(policy).values.concurrency === 0) return { says: 'It is paused already.', concurrency: 0 };
   return {
-    says: 'Paused: nobody begins to download, what downloads goes on. ot-functions resume goes on.',
+    says: 'Paused: no download starts, running downloads continue. To start downloads again: ot-functions resume',
     concurrency: 0,
     write: { data: { concurrency: '0' }, annotations: { [before]: text ?? '' } },
   };
 }
 
-/** Lets as many begin as before the pause; by default where nobody knows. */
+/** Restores the concurrency from before the pause, or the default if it is unknown. */
 export function resuming(policy: ConfigMap | undefined): Change {
   const { concurrency } = parsePolicy(policy).values;
   if (concurrency !== 0) return { says: `It is not paused: concurrency is ${concurrency}.`, concurrency };
@@ -33,7 +33,7 @@ export function resuming(policy: ConfigMap | undefined): Change {
   const isUsable = remembered !== '' && after.faults.length === 0 && after.values.concurrency > 0;
   const now = isUsable ? after.values.concurrency : Number(describeDefault('concurrency'));
   return {
-    says: `Goes on with concurrency ${now}${isUsable ? ', as before' : ', the default'}.`,
+    says: `Resumed with concurrency ${now}${isUsable ? ', as before' : ', the default'}.`,
     concurrency: now,
     write: { data: { concurrency: isUsable ? remembered : null }, annotations: { [before]: null } },
   };
@@ -49,10 +49,10 @@ async function change({ cluster }: Call, to: (policy: ConfigMap | undefined) => 
 
 export const pause: Body = {
   words: '',
-  options: { off: { type: 'boolean', about: 'go on again, as ot-functions resume' } },
+  options: { off: { type: 'boolean', about: 'the same as ot-functions resume' } },
   details: [
-    'Sets concurrency of the policy to 0 and remembers what it was in an annotation of the ConfigMap. What downloads',
-    'goes on to its end.',
+    'Sets concurrency of the policy to 0 and remembers what it was in an annotation of the ConfigMap. Running',
+    'downloads continue.',
   ],
   examples: ['pause', 'pause --off'],
   run: (call) => change(call, call.is('off') ? resuming : pausing),

@@ -8,7 +8,7 @@ const look = { columns: Number.POSITIVE_INFINITY, colour: false };
 const policyOf = (data: Record<string, string>, annotations: Record<string, string> = {}) =>
   ConfigMap.parse({ metadata: { name: 'sync-operator-policy', annotations }, data });
 
-test('each key is shown with where it comes from, a fault with what was expected, a stray with what was meant', () => {
+test('each key is shown with where it comes from, a fault with what was expected, an unknown key with the key that was meant', () => {
   const lines = policyLines(policyView({ data: { concurrency: '8', pruneAfter: 'soon', retryLimt: '3' } }), look);
   const line = (key: string) => lines.find((one) => one.startsWith(`${key} `))?.replace(/ {2,}/g, ' | ');
   expect(line('concurrency')).toBe('concurrency | 8 | set | 4');
@@ -24,21 +24,21 @@ test.each([
   [['concurrency', 'many'], /expected a whole number from 0 to 1000, found "many"; nothing was changed/],
   [['concurrency'], /expected one value for concurrency, found none/],
   [['prune', 'Never', 'DryRun'], /expected one value for prune, found 2/],
-])('a setting that cannot be is refused before it is written: %s', (words, says) => {
+])('an invalid setting is refused before it is written: %s', (words, says) => {
   expect(() => settingOf(words)).toThrow(says);
 });
 
 test.each([
   ['7', { concurrency: '7' }],
   ['', {}],
-])('a pause remembers %j and goes back to it', (remembered, data) => {
+])('a pause remembers %j, and resume restores it', (remembered, data) => {
   const { write } = pausing(policyOf(data));
   expect(write).toEqual({ data: { concurrency: '0' }, annotations: { [before]: remembered } });
   const after = resuming(policyOf({ concurrency: '0' }, { [before]: remembered }));
   expect(after.write).toEqual({ data: { concurrency: remembered || null }, annotations: { [before]: null } });
 });
 
-test('a pause or its end that is there already changes nothing, and garbage that was remembered gives way to the default', () => {
+test('a second pause or resume changes nothing, and an invalid remembered value is replaced by the default', () => {
   expect(pausing(policyOf({ concurrency: '0' })).write).toBeUndefined();
   expect(resuming(policyOf({ concurrency: '3' })).write).toBeUndefined();
   expect(resuming(policyOf({ concurrency: '0' }, { [before]: 'many' }))).toMatchObject({

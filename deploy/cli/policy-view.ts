@@ -5,17 +5,17 @@ import { type Look, type Span, styled } from '../terminal/paint.ts';
 import { tableLines } from '../terminal/table.ts';
 import { nearestOf } from './nearest.ts';
 
-/** A key of the policy as it stands. */
+/** A key of the policy and its current value. */
 export interface KeyView {
   key: PolicyKey;
   value: string;
   from: 'set' | 'default';
   default: string;
-  /** What was expected where the value does not parse: then nothing that depends on it starts anew. */
+  /** What was expected if the value does not parse: then nothing that depends on it starts. */
   fault?: string;
 }
 
-/** A key that nobody reads. */
+/** A key that no function reads. */
 export interface Stray {
   key: string;
   value: string;
@@ -27,7 +27,7 @@ export interface PolicyView {
   unknown: Stray[];
 }
 
-/** The policy key by key, and what stands beside it that no function reads. */
+/** The policy key by key, and the keys that no function reads. */
 export function policyView(configMap: Pick<ConfigMap, 'data'> | undefined): PolicyView {
   return {
     keys: policyEntries(configMap, parsePolicy(configMap)).map(({ key, value, isSet, fault }) => ({
@@ -44,7 +44,7 @@ export function policyView(configMap: Pick<ConfigMap, 'data'> | undefined): Poli
   };
 }
 
-/** The policy as a table, then what is wrong with it. */
+/** The policy as a table, then its faults. */
 export function policyLines({ keys, unknown }: PolicyView, look: Look): string[] {
   const columns = ['KEY', 'VALUE', 'FROM', 'DEFAULT', ''].map((title) => ({ title }));
   const rows = keys.map(({ key, value, from, default: fallback, fault }): Span[] => [
@@ -57,9 +57,9 @@ export function policyLines({ keys, unknown }: PolicyView, look: Look): string[]
   return [...tableLines(columns, rows, look), ...(unknown.length > 0 ? ['', ...unknown.map(describeStray)] : [])];
 }
 
-/** A key that nobody reads, and which was most likely meant. */
+/** Describes a key that no function reads, and the key that was most likely meant. */
 export const describeStray = ({ key, meant }: Stray) =>
-  `${key}: no function reads this key${meant ? `; was ${meant} meant?` : ''} Be rid of it: ot-functions policy unset ${key}`;
+  `${key}: no function reads this key${meant ? `; was ${meant} meant?` : ''} Remove it: ot-functions policy unset ${key}`;
 
 const shortened = (value: string) => {
   const line = value.replace(/\s+/g, ' ').trim();

@@ -11,7 +11,7 @@ export const policy: Body = {
   words: '[set KEY VALUE | unset KEY]',
   options: {},
   details: [
-    'set writes a value only if it parses. unset goes back to the default, and takes out a key that no function reads.',
+    'set writes a value only if it parses. unset restores the default, or removes a key that no function reads.',
     'Exit codes: 0 all keys parse · 1 some do not, or no function reads them.',
   ],
   examples: ['policy', 'policy set concurrency 8', 'policy unset pruneAfter'],
@@ -31,7 +31,7 @@ function show({ look }: Call, configMap: ConfigMap | undefined): Outcome {
   return { lines: policyLines(view, look), json: view, code: isFine ? exit.done : exit.failed };
 }
 
-/** A key with a value that it may have; throws a UsageError that says what it may. */
+/** A key and a valid value; throws a UsageError that says what is valid. */
 export function settingOf(words: readonly string[]): { key: PolicyKey; value: string } {
   const [name = '', value, ...more] = words;
   const key = policyKeys.find((known) => known === name);
@@ -70,6 +70,6 @@ async function unset({ cluster }: Call, [key, ...more]: readonly string[]): Prom
       `expected a key of the policy, found ${JSON.stringify(key)}${meant ? `; was ${meant} meant?` : ''}`,
     );
   if (was !== undefined) await writePolicy(kube, configMap, { [key]: null });
-  const said = was === undefined ? 'was not set' : 'is not set any more';
+  const said = was === undefined ? 'was not set' : 'is no longer set';
   return { lines: [`${key} ${said}.`], json: { key, was: was ?? null }, code: exit.done };
 }

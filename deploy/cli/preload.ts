@@ -10,14 +10,14 @@ import { type Body, type Call, exit, type Outcome, Refused, Unreachable } from '
 import { namespaceOption } from './help.ts';
 import { readPolicy } from './read-policy.ts';
 
-/** Has an image made and downloaded before anybody needs it, as a pipeline would. */
+/** Creates an image and downloads it before a machine needs it, as a pipeline would. */
 export const preload: Body = {
   words: 'NAME',
   options: {
     ...namespaceOption,
-    version: { type: 'string', value: 'V', about: "goes into the policy's imageUrlTemplate" },
+    version: { type: 'string', value: 'V', about: "replaces {version} in the policy's imageUrlTemplate" },
     url: { type: 'string', value: 'URL', about: 'where the image is, in place of imageUrlTemplate' },
-    digest: { type: 'string', value: 'D', about: 'tells contents apart: the same one asks for no second download' },
+    digest: { type: 'string', value: 'D', about: 'identifies the contents: the same digest starts no second download' },
     'source-type': {
       type: 'string',
       value: 'TYPE',
@@ -26,11 +26,11 @@ export const preload: Body = {
     },
     'disk-size': { type: 'string', value: 'SIZE', about: "such as 24Gi, in place of the policy's imageDiskSize" },
     checksum: { type: 'string', value: 'SUM', about: 'ALGORITHM:HEX, with --source-type http' },
-    broker: { type: 'string', value: 'URL', about: 'post the event to this Broker, with no kubeconfig at all' },
+    broker: { type: 'string', value: 'URL', about: 'post the event to this Broker; needs no kubeconfig' },
   },
   details: [
-    'Without --broker the image is made at the API server as the function preload would make it, and refused at once where',
-    'it would be. With it the Broker alone answers, and what becomes of the event is seen at the image, or as a Warning Event.',
+    'Without --broker the command creates the image at the API server as the function preload would, and refuses what the',
+    'function would refuse. With --broker it only posts the event; the result is the image, or a Warning Event.',
     'Secret and classes come from the policy.',
   ],
   examples: [
@@ -45,7 +45,7 @@ export const preload: Body = {
   },
 };
 
-/** The publication that a command line says; throws a UsageError for one that the function would not take. */
+/** The publication for a command line; throws a UsageError if the function would reject it. */
 export function publicationOf({ words, text, namespace }: Pick<Call, 'words' | 'text' | 'namespace'>): ImagePublished {
   const [name, ...more] = words;
   if (name === undefined || more.length > 0)
@@ -97,7 +97,7 @@ async function make({ cluster, nowMs }: Call, published: ImagePublished): Promis
   };
 }
 
-/** Why the function would not make the image. What an option would have said is told as that option, before the policy. */
+/** Why the function would not create the image. A value that an option would set is reported as that option, before the policy. */
 export function refusalOf(published: ImagePublished, policy: Policy): string | undefined {
   const fault = publicationFault(published, policy);
   const { imageUrlTemplate, imageDiskSize } = policy.values;
@@ -111,16 +111,16 @@ export function refusalOf(published: ImagePublished, policy: Policy): string | u
   return fault;
 }
 
-/** Under the name of the function, so that the next publication by a pipeline is of the same hand; never by force. */
+/** With the field manager of the function, so that a later publication by a pipeline owns the same fields; never by force. */
 async function applied(kube: Kube, image: ReturnType<typeof publishedImage>): Promise<void> {
   const before = await kube.get(VMDiskImage, image.metadata);
   if (before?.metadata.deletionTimestamp)
-    throw new Refused('expected no image of that name that is being deleted, found one; wait until it is gone');
+    throw new Refused('expected no image of that name that is being deleted, found one; wait until it is deleted');
   try {
     await kube.apply(VMDiskImage, image, { fieldManager: 'preload' });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status === 401 || error.status === 403) throw error;
-    throw new Refused(`expected the API server to take the image, found: ${error.message}`);
+    throw new Refused(`expected the API server to accept the image, found: ${error.message}`);
   }
 }
 
@@ -141,12 +141,12 @@ async function post({ nowMs }: Call, published: ImagePublished, broker: string):
   if (!response.ok) {
     const text = (await response.text()).replace(/\s+/g, ' ').slice(0, 200);
     throw new Refused(
-      `expected the Broker to take the event (202), found ${response.status}${text ? `: ${text}` : ''}`,
+      `expected the Broker to accept the event (202), found ${response.status}${text ? `: ${text}` : ''}`,
     );
   }
   return {
     lines: [
-      `The Broker has the event ${id}. The image follows, or a Warning Event that says why not: kubectl get events -A --field-selector type=Warning`,
+      `The Broker accepted event ${id}. The image follows, or a Warning Event with the reason: kubectl get events -A --field-selector type=Warning`,
     ],
     json: { event: id, status: response.status },
     code: exit.done,
@@ -163,7 +163,7 @@ async function answerOf(broker: string, headers: Record<string, string>, body: s
   } catch (error) {
     const { cause, message } = error as Error;
     throw new Unreachable(
-      `expected an answer of the Broker at ${new URL(broker).origin}, found none: ${cause instanceof Error ? cause.message : message}`,
+      `expected an answer from the Broker at ${new URL(broker).origin}, found none: ${cause instanceof Error ? cause.message : message}`,
     );
   }
 }

@@ -36,9 +36,9 @@ const read = (more: Partial<Read> = {}): Read => ({
   ...more,
 });
 
-test('slots, the line in its order, who joins it later, and what the forecast goes by', () => {
+test('slots, the queue in its order, the images that join it later, and the basis of the forecast', () => {
   expect(queueLines(queueOf(read(), nowMs), nowMs, look)).toEqual([
-    '1 of 1 slots held, 2 waiting, 1 to be tried again.',
+    '1 of 1 slots held, 2 waiting, 1 to be retried.',
     '',
     'SLOT  IMAGE           SINCE  PHASE    PROGRESS  ATTEMPT',
     '1     vmdi-farm/busy  30s    Syncing  50.00%    1',
@@ -50,12 +50,12 @@ test('slots, the line in its order, who joins it later, and what the forecast go
     'AGAIN  IMAGE            WHY',
     'in 3m  vmdi-farm/again  Cut off.',
     '',
-    'STARTS goes by the one download of an image that is there (30s); failures and retries are not foreseen.',
+    'STARTS is estimated from the one finished download of an existing image (30s); failures and retries are not considered.',
   ]);
 });
 
 test.each([
-  ['nothing was downloaded yet', read({ images: [queued('a', 10), syncing] }), /unknown.*no image here/],
+  ['nothing was downloaded yet', read({ images: [queued('a', 10), syncing] }), /unknown.*no existing image/],
   ['the queue is paused', read({ policy: parsePolicy({ data: { concurrency: '0' } }) }), /paused.*ot-functions resume/],
   [
     'a key does not parse',
@@ -65,29 +65,29 @@ test.each([
   [
     'the Lease cannot be read',
     read({ lease: Lease.parse({ metadata: { name: 'l' } }) }),
-    /cannot be read from the Lease/,
+    /Lease sync-slots does not parse/,
   ],
-])('it does not know when, and says so, where %s', (_, found, says) => {
+])('STARTS is unknown and says why if %s', (_, found, says) => {
   const view = queueOf(found, nowMs);
   expect(view.waiting.map(({ startsAt }) => startsAt)).not.toContain(expect.any(String));
   expect(queueLines(view, nowMs, look).join(' ')).toMatch(says);
   expect(queueLines(view, nowMs, look).join(' ')).toContain('unknown');
 });
 
-test('the forecast fills free slots at once, and then goes from one end to the next', () => {
+test('the forecast fills free slots at once, then one slot after each download that ends', () => {
   const basis = { count: 1, medianMs: 100, leastMs: 100, mostMs: 100 };
   expect(startsOf(4, [], 2, basis, 0)).toEqual([0, 0, 100, 100]);
   expect(startsOf(2, [], 1, undefined, 0)).toEqual([0, undefined]);
   expect(startsOf(2, [], 0, basis, 0)).toEqual([undefined, undefined]);
 });
 
-test('a limit that was lowered lets nobody in before it fits', () => {
+test('with a lowered limit, no image starts until enough slots are free', () => {
   const basis = { count: 1, medianMs: 60_000, leastMs: 1, mostMs: 1 };
   const held = [0, 30].map((seconds) => ({ holder: holder(`h${seconds}`, seconds), share: undefined }));
   expect(startsOf(1, held, 1, basis, start + 40_000)).toEqual([start + 90_000]);
 });
 
-test('a disk that was adopted, or a download that is not done, is nothing to go by', () => {
+test('an adopted disk or an unfinished download is no basis for the forecast', () => {
   const adopted = aVMDiskImage({
     status: {
       phase: 'Succeeded',

@@ -18,19 +18,19 @@ export interface Read {
   policy: Policy;
 }
 
-/** What `queue` shows, for people and for scripts. */
+/** The output of `queue`, for users and for scripts. */
 export interface QueueView {
   concurrency: number;
-  /** Why nobody starts, whatever is free; null where somebody may. */
+  /** Why no image starts even if slots are free; null if images may start. */
   stopped: Stopped | null;
   slots: { image: string; since: string; phase: string; progress: string; attempt: number }[];
   waiting: { place: number; image: string; since: string; startsAt: string | null; why: string }[];
-  /** They join the end of the line at their time. */
+  /** These join the end of the queue at their time. */
   retrying: { image: string; at: string; why: string }[];
   basis: Basis | null;
 }
 
-/** The queue as start-sync sees it, and what may be said of its future. */
+/** The queue as start-sync sees it, with a forecast. */
 export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueView {
   const { concurrency } = policy.values;
   const holders = holdersOf(lease) ?? [];
@@ -71,11 +71,11 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
 
 const timeOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
 
-/** The slots, the line, and those who join it later. */
+/** The slots, the queue, and the images that join it later. */
 export function queueLines(view: QueueView, nowMs: number, look: Look): string[] {
   const { concurrency, slots, waiting, retrying, stopped } = view;
   return [
-    `${slots.length} of ${concurrency} slots held, ${waiting.length} waiting, ${retrying.length} to be tried again.`,
+    `${slots.length} of ${concurrency} slots held, ${waiting.length} waiting, ${retrying.length} to be retried.`,
     ...(stopped ? [describeStopped(stopped)] : []),
     ...section(slots.length, ['SLOT', 'IMAGE', 'SINCE', 'PHASE', 'PROGRESS', 'ATTEMPT'], look, () =>
       slots.map(({ image, since, phase, progress, attempt }, index) => [
@@ -115,7 +115,7 @@ function section(count: number, titles: readonly string[], look: Look, rows: () 
   ];
 }
 
-/** A slot that is held for longer than downloads take may come free at any moment. */
+/** A slot whose download takes longer than the forecast may become free at any moment. */
 function describeStart(startsAt: string | null, nowMs: number, isFree: boolean): string {
   if (startsAt === null) return 'unknown';
   if (isFree) return 'now';
@@ -128,11 +128,11 @@ const describeIn = (at: string, nowMs: number) =>
 
 function describeBasis({ basis, stopped }: QueueView): string {
   if (stopped) return 'STARTS is unknown while nothing starts.';
-  if (!basis) return 'STARTS is unknown: no image here has been downloaded yet that one could go by.';
+  if (!basis) return 'STARTS is unknown: no existing image has a finished download to estimate from.';
   const { count, medianMs, leastMs, mostMs } = basis;
-  const gone =
+  const source =
     count === 1
-      ? `the one download of an image that is there (${formatSpan(medianMs)})`
-      : `the ${count} downloads of images that are there (${formatSpan(medianMs)} in the middle, ${formatSpan(leastMs)} to ${formatSpan(mostMs)})`;
-  return `STARTS goes by ${gone}; failures and retries are not foreseen.`;
+      ? `the one finished download of an existing image (${formatSpan(medianMs)})`
+      : `the ${count} finished downloads of existing images (median ${formatSpan(medianMs)}, ${formatSpan(leastMs)} to ${formatSpan(mostMs)})`;
+  return `STARTS is estimated from ${source}; failures and retries are not considered.`;
 }

@@ -9,13 +9,13 @@ import { type Body, exit } from './command.ts';
 import { queueLines, queueOf, type Read } from './queue-view.ts';
 import { listEverywhere } from './subject.ts';
 
-/** Who downloads, who waits, and when it may begin. */
+/** The images that download, the images that wait, and when these may start. */
 export const queue: Body = {
   words: '',
   options: {},
   details: [
-    'There is one queue for all namespaces: who waited longest is next. A forecast goes by how long the downloads took',
-    'that are done; where there is none it says "unknown".',
+    'There is one queue for all namespaces: the image that has waited longest is next. The forecast uses the duration of',
+    'finished downloads; without any it is "unknown".',
   ],
   examples: ['queue', 'queue --json'],
   run: async ({ cluster, nowMs, look }) => {
@@ -24,7 +24,7 @@ export const queue: Body = {
   },
 };
 
-/** What the queue is made of, read from the cluster. */
+/** Reads the queue from the cluster. */
 export async function readQueue(kube: Kube): Promise<Read> {
   const [images, lease, configMap] = await Promise.all([
     listEverywhere<VMDiskImage>(kube, 'image'),

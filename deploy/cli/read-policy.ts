@@ -5,12 +5,11 @@ import type { Kube } from '../../shared/runtime/kube.ts';
 
 const ref = { namespace: operatorNamespace, name: policyName };
 
-/** The policy's ConfigMap; undefined where there is none, and all keys have their defaults. */
+/** The policy's ConfigMap; undefined if it does not exist and all keys have their defaults. */
 export const readPolicy = (kube: Kube): Promise<ConfigMap | undefined> => kube.get(ConfigMap, ref);
 
 /**
- * Writes keys of the policy, null for one that is to go, and annotations beside them. What somebody else wrote since it was read makes
- * it a 409.
+ * Writes keys of the policy (null removes a key) and annotations. Fails with a 409 if another user wrote the ConfigMap since it was read.
  */
 export async function writePolicy(
   kube: Kube,

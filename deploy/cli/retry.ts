@@ -4,13 +4,13 @@ import { type Body, exit, fieldManager, Refused } from './command.ts';
 import { namespaceOption } from './help.ts';
 import { findImage, formatName, formatTyped } from './subject.ts';
 
-/** Asks for a new download. */
+/** Requests a new download. */
 export const retry: Body = {
   words: 'IMAGE',
   options: namespaceOption,
   details: [
-    'It joins the end of the queue as a new revision, with all its attempts. Machines use the snapshot of before until the',
-    'new one is there. A download of it that is under way ends.',
+    'It joins the end of the queue as a new revision, with all its attempts. Machines use the previous snapshot until the',
+    'new one is ready. A running download of the image ends.',
   ],
   examples: ['retry ubuntu', 'retry vmdi-farm/ubuntu'],
   run: async ({ cluster, words, namespace, nowMs }) => {
@@ -23,19 +23,19 @@ export const retry: Body = {
     const patch = { metadata: { uid, annotations: { [syncRequested]: requested } } };
     await kube.patch(VMDiskImage, referenceOf(image), patch, { fieldManager });
     return {
-      lines: [`${formatName(image)} is asked for anew. Wait for it: ot-functions wait ${formatTyped(image)}`],
+      lines: [`${formatName(image)} will be downloaded again. To wait for it: ot-functions wait ${formatTyped(image)}`],
       json: { image: referenceOf(image), requested },
       code: exit.done,
     };
   },
 };
 
-/** Why asking would change nothing. */
+/** Why the request would change nothing. */
 export function whyNotAgain(image: VMDiskImage): string | undefined {
   const { deletionTimestamp, annotations } = image.metadata;
-  if (deletionTimestamp) return `expected an image that stays, found that ${formatName(image)} is being deleted`;
+  if (deletionTimestamp) return `${formatName(image)} is being deleted; create it again after its deletion`;
   const adopted = annotations?.[adoptSnapshot];
   return adopted === undefined
     ? undefined
-    : `expected an image that downloads, found that ${formatName(image)} takes over VolumeSnapshot ${adopted}; first remove its annotation: kubectl annotate vmdi ${image.metadata.name} -n ${image.metadata.namespace} ${adoptSnapshot}-`;
+    : `${formatName(image)} adopts VolumeSnapshot ${adopted} instead of a download; first remove its annotation: kubectl annotate vmdi ${image.metadata.name} -n ${image.metadata.namespace} ${adoptSnapshot}-`;
 }

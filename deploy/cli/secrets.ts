@@ -4,10 +4,10 @@ import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 
-/** Of Secrets by namespace and name whether they are there; undefined where nobody may tell. */
+/** Whether Secrets exist, by namespace and name; undefined if the user may not read them. */
 export type SecretsThere = ReadonlyMap<string, boolean | undefined>;
 
-/** Looks for Secrets, each once. Of a Secret it keeps whether it is there, and nothing else. */
+/** Reads each Secret once. Of a Secret it keeps only whether it exists. */
 export async function secretsAt(kube: Kube, refs: readonly ObjectReference[]): Promise<SecretsThere> {
   const different = new Map(refs.map((ref) => [keyOf(ref), ref]));
   const found = await Promise.all(
@@ -23,16 +23,16 @@ export async function secretsAt(kube: Kube, refs: readonly ObjectReference[]): P
   return new Map(found);
 }
 
-/** The Secret that an image is downloaded with: beside it, if it names one. */
+/** The Secret for the download of an image: in the same namespace, if the image names one. */
 export const secretOf = ({ metadata: { namespace }, spec: { secretRef } }: VMDiskImage): ObjectReference[] =>
   secretRef ? [{ ...(namespace ? { namespace } : {}), name: secretRef }] : [];
 
-/** The same of an image that has no importer at work: only then it may wait for its Secret. */
+/** The Secret of an image that has no running importer: only then the image may be waiting for the Secret. */
 export const awaitedSecretOf = (image: VMDiskImage): ObjectReference[] => {
   const { phase, importer } = image.status ?? {};
   return phase === 'Retrying' || (phase === 'Syncing' && !importer) ? secretOf(image) : [];
 };
 
-/** What makes a Secret that images are downloaded with. */
+/** The command that creates a Secret for downloads. */
 export const makeSecret = ({ namespace, name }: ObjectReference) =>
   `kubectl create secret generic ${name} -n ${namespace} --from-file=accessKeyId=FILE --from-file=secretKey=FILE`;

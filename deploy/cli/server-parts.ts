@@ -1,7 +1,7 @@
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import type { OnOpenStack } from './subject.ts';
 
-/** Those of the networks and volumes that a machine on OpenStack names and that are there, in the order of its spec. */
+/** The existing networks and volumes that a machine on OpenStack names, in the order of its spec. */
 export function partsOf<T extends OnOpenStack>({ metadata, spec }: KupenStackMachine, among: readonly T[]): T[] {
   const named = [
     ...spec.virtualNetworks.map((name) => ({ kind: 'VirtualNetwork', name })),

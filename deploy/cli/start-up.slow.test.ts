@@ -9,19 +9,19 @@ registerHooks({ resolve(name, context, next) {
   return next(name, context);
 } });`;
 
-/** The command line where nothing may read the library for Kubernetes, which takes longer than all the rest. */
+/** Runs the command line with a hook that fails if the client library for Kubernetes is loaded, which takes longer than everything else. */
 const without = (...args: string[]) =>
   spawnSync(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(refuses)}`, main, ...args], {
     encoding: 'utf8',
   });
 
 test.each([['--help'], ['status', '--help'], ['doctor', '--help'], ['completion', 'bash']])(
-  '%s %s asks no cluster, and reads nothing for one',
+  '%s %s needs no cluster, and does not load the client library',
   (...args) => {
     expect(without(...args)).toMatchObject({ status: 0, stderr: '' });
   },
 );
 
-test('what asks a cluster does', () => {
+test('a command that needs a cluster loads it', () => {
   expect(without('status').stderr).toContain('read for nothing');
 });

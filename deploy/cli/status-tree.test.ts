@@ -15,7 +15,7 @@ const isReady = { type: 'Ready', status: 'True', reason: 'Any', message: '', las
 const missing = aVMDiskImage({ name: 'missing', status: { phase: 'Failed', message: 'Not tried again:\n\t404.' } });
 const ubuntu = aVMDiskImage({ status: { phase: 'Succeeded', message: 'Ready to clone.' } });
 
-test('what is Failed comes first, its cause above all; what is well says nothing', () => {
+test('Failed objects come first, their cause above the table; Ready objects have no message', () => {
   const machine = aVirtualMachine({ status: { phase: 'Ready', message: 'It runs.' } });
   expect(linesOf({ machines: [machine], images: [ubuntu, missing] })).toEqual([
     '1 Failed, 2 Ready. First cause: VMDiskImage vmdi-farm/missing: Not tried again: 404.',
@@ -28,7 +28,7 @@ test('what is Failed comes first, its cause above all; what is well says nothing
   ]);
 });
 
-test('a machine that waits for its image has the cause of the image', () => {
+test('a machine that waits for its image shows the cause of the image', () => {
   const image = aVMDiskImage({ status: { phase: 'Retrying', message: 'Cut off.' } });
   const machine = aVirtualMachine({ status: { phase: 'Provisioning', message: 'Waiting for its image.' } });
   expect(linesOf({ machines: [machine], known: [image] })[0]).toBe(
@@ -36,7 +36,7 @@ test('a machine that waits for its image has the cause of the image', () => {
   );
 });
 
-test('an image that is being deleted says who holds it, and no more what it was', () => {
+test('an image that is being deleted reports what uses it, and no longer its old message', () => {
   const message = 'Expected no machine to use an image that is deleted, found 1 machine: lab/demo.';
   const held = { ...isReady, type: 'DeletionHeld', message };
   const status = { phase: 'Succeeded', message: 'Ready to clone.' } as const;
@@ -46,7 +46,7 @@ test('an image that is being deleted says who holds it, and no more what it was'
   expect(causeOf([])).toBe('It is being deleted.');
 });
 
-test('a pause is said above all, and is the cause of what waits in the queue', () => {
+test('a pause is reported above the table, and is the cause of images in the queue', () => {
   const stopped = { why: 'the queue is paused (concurrency 0)', command: 'ot-functions resume' };
   const image = aVMDiskImage({ status: { phase: 'Queued', message: 'Waiting for a free slot.' } });
   const machine = aVirtualMachine({ status: { phase: 'Provisioning', message: 'Waiting for its image.' } });
@@ -60,7 +60,7 @@ test('a pause is said above all, and is the cause of what waits in the queue', (
   expect(linesOf({ stopped })[1]).toContain(says);
 });
 
-test('a workspace has its parts below it, the image of a machine below that, and its machines nowhere else', () => {
+test('a workspace shows its components below it, the image of a machine below the machine, and its machines nowhere else', () => {
   const component = (kind: 'VMDiskImage' | 'VirtualMachine' | 'Volume', name: string, phase: 'Ready' | 'Failed') =>
     ({ kind, name, phase, reason: 'Any', message: `${name} is ${phase}.` }) as const;
   const workspace = aWorkspace({
@@ -86,7 +86,7 @@ test('a workspace has its parts below it, the image of a machine below that, and
   ]);
 });
 
-test('a machine on OpenStack has its networks and volumes below it, and their cause; one that is not as wanted is under way', () => {
+test('a machine on OpenStack shows its networks and volumes below it, and their cause; it is under way until it matches its spec', () => {
   const disk = aVolume({ status: { phase: 'Failed', message: 'No space.' } });
   const elsewhere = aVolume({ namespace: 'other', status: { phase: 'Failed', message: 'Not his.' } });
   const net = aVirtualNetwork({ status: { phase: 'Available', conditions: [isReady] } });
@@ -106,7 +106,7 @@ test('a machine on OpenStack has its networks and volumes below it, and their ca
   ]);
 });
 
-test('nothing at all is said in words, and colours only where they are wanted', () => {
+test('an empty cluster is reported in words, and colours appear only if they are wanted', () => {
   expect(linesOf({})).toEqual(['There are no workspaces, machines or images here.']);
   const nodes = treeOf({ ...nothing, images: [missing] });
   const text = (colour: boolean) => treeLines(nodes, Date.parse(at(1)), { ...look, colour }).join('');
@@ -114,7 +114,7 @@ test('nothing at all is said in words, and colours only where they are wanted', 
   expect(text(false)).not.toContain('\u001b');
 });
 
-test('scripts learn whether all is Ready, something Failed, or neither', () => {
+test('the exit code says whether everything is Ready, something Failed, or neither', () => {
   expect(codeOf((['Ready', 'Succeeded', 'Skipped'] as const).map(stateOfPhase))).toBe(0);
   expect(codeOf((['Ready', 'Failed', 'Syncing'] as const).map(stateOfPhase))).toBe(1);
   expect(codeOf((['Ready', 'Syncing'] as const).map(stateOfPhase))).toBe(5);

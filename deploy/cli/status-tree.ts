@@ -15,7 +15,7 @@ import { byUrgency, causeOf, phaseOf, type State, stateOf, stateOfPhase, states 
 import { describeStopped, type Stopped } from './stopped.ts';
 import { formatKind, formatPlace, type OnOpenStack, type Subject } from './subject.ts';
 
-/** An object or a part of one, how it stands, and what it needs. */
+/** An object or a component of one, its state, and its cause. */
 export interface Node {
   kind: string;
   namespace?: string;
@@ -23,24 +23,24 @@ export interface Node {
   phase: ShownPhase;
   state: State;
   since?: string;
-  /** Why it is not well, in its own words; empty where it is. */
+  /** Why it is not Ready, in its own words; empty if it is Ready. */
   cause: string;
   children: Node[];
 }
 
-/** What was read of the cluster. */
+/** The objects that were read from the cluster. */
 export interface Found {
   workspaces: readonly Workspace[];
   machines: readonly VirtualMachine[];
   images: readonly VMDiskImage[];
-  /** Images that stand below others. */
+  /** Images that are shown below others. */
   known: readonly VMDiskImage[];
   servers: readonly KupenStackMachine[];
   networks: readonly VirtualNetwork[];
   volumes: readonly Volume[];
-  /** What is on OpenStack and stands below machines. */
+  /** Networks and volumes on OpenStack that are shown below machines. */
   parts: readonly OnOpenStack[];
-  /** Why no image begins to download. */
+  /** Why no download starts. */
   stopped?: Stopped | undefined;
 }
 
@@ -56,8 +56,8 @@ export const nothing: Found = {
 };
 
 /**
- * Workspaces with their parts, machines with their images, images, then machines on OpenStack with their networks and volumes, and
- * these; of each what is Failed first, then what is under way.
+ * Workspaces with their components, machines with their images, images, then machines on OpenStack with their networks and volumes, and
+ * networks and volumes; in each group Failed objects come first, then objects under way.
  */
 export function treeOf(found: Found): Node[] {
   const { workspaces, machines, servers, networks, volumes, parts, stopped } = found;
@@ -75,7 +75,7 @@ export function treeOf(found: Found): Node[] {
   ];
 }
 
-/** An image in the queue waits for whatever stops that, and says so; its own message speaks of slots only. */
+/** An image in the queue also waits for whatever stops the queue; its own message mentions only slots. */
 function told(image: VMDiskImage, stopped: Stopped | undefined): VMDiskImage {
   if (!stopped || image.status?.phase !== 'Queued' || image.metadata.deletionTimestamp) return image;
   const message = `${image.status.message ?? ''} Nothing starts: ${stopped.why}.`.trim();
@@ -111,7 +111,7 @@ const serverNode = (server: KupenStackMachine, parts: readonly OnOpenStack[]): N
     partsOf(server, parts).map((part) => nodeOf(part)),
   );
 
-/** Parts in the order of the workspace's own status, which is that of its stages; an image stands under its machine. */
+/** Components in the order of the workspace's status, which is the order of its stages; an image is shown under its machine. */
 function workspaceNode(workspace: Workspace, machines: readonly VirtualMachine[], images: Images): Node {
   const components = workspace.status?.components ?? [];
   const imageOfMachine = new Map((workspace.spec.vms ?? []).map((vm) => [vm.name, vm.backingVMDiskImage]));
@@ -151,13 +151,13 @@ function imageBelow(workspace: Workspace, name: string, components: readonly Com
     : { kind: 'VMDiskImage', name, phase: 'Waiting', state: 'under way', cause: '', children: [] };
 }
 
-/** The first cause of all: of what is Failed, else of what is under way. A workspace says its own, a machine's may be its image. */
+/** The first cause: of a Failed object, else of an object under way. A workspace reports its own; the cause of a machine may be its image. */
 export function firstCauseIn(nodes: readonly Node[]): Node | undefined {
   const [worst] = nodes.filter(({ state }) => state !== 'Ready').sort(byUrgency);
   return !worst || worst.kind === 'Workspace' ? worst : (firstCauseIn(worst.children) ?? worst);
 }
 
-/** The tree as a table, above it the first cause and what stops everybody. */
+/** The tree as a table, above it the first cause and what stops the queue. */
 export function treeLines(nodes: readonly Node[], nowMs: number, look: Look, stopped?: Stopped): string[] {
   const stop = stopped ? [describeStopped(stopped)] : [];
   if (nodes.length === 0) return ['There are no workspaces, machines or images here.', ...stop];
@@ -172,7 +172,7 @@ export function treeLines(nodes: readonly Node[], nowMs: number, look: Look, sto
 
 const nameOf = ({ kind, namespace, name }: Node) => `${kind} ${formatPlace({ namespace, name })}`;
 
-/** One line, whatever the words of others hold. */
+/** The cause on one line, even if a message contains line breaks. */
 const causeText = ({ cause, phase }: Node) => (cause || phase).replace(/\s+/g, ' ').trim();
 
 function summaryOf(nodes: readonly Node[]): string {

@@ -29,16 +29,16 @@ import {
   subjectKinds,
 } from './subject.ts';
 
-/** How everything stands, or one workspace, machine or image: a tree. */
+/** The state of everything, or of one workspace, machine or image: a tree. */
 export const status: Body = {
   words: '[KIND] [NAME]',
   options: {
     ...namespaceOption,
-    all: { type: 'boolean', short: 'A', about: 'all namespaces; so it is without --namespace, too' },
+    all: { type: 'boolean', short: 'A', about: 'all namespaces; also the default without --namespace' },
   },
   details: [
-    'KIND is workspace, machine or image; on OpenStack virtualmachine.kupenstack.io, virtualnetwork or volume, or what begins one',
-    'of these only. A workspace is shown with its parts, a machine with its image, one on OpenStack with networks and volumes.',
+    'KIND is workspace, machine or image; on OpenStack virtualmachine.kupenstack.io, virtualnetwork or volume, or an',
+    'unambiguous prefix. A workspace is shown with its components, a machine with its image or its networks and volumes.',
     'Exit codes: 0 all Ready · 1 something Failed · 5 nothing Failed, not all Ready.',
   ],
   examples: ['status', 'status -n vmdi-farm', 'status workspace demo-workspace-1', 'status --json'],
@@ -72,7 +72,7 @@ async function read(kube: Kube, { words, namespace }: Call): Promise<Found> {
   return { ...nothing, machines: [machine], known: await imagesAt(kube, [machine.spec.vmDiskImageRef]) };
 }
 
-/** What stops the queue; whoever may not read the policy is not told. */
+/** What stops the queue; undefined if the user may not read the policy. */
 async function readStopped(kube: Kube): Promise<Stopped | undefined> {
   try {
     return stoppedByPolicy(parsePolicy(await readPolicy(kube)));
@@ -82,7 +82,7 @@ async function readStopped(kube: Kube): Promise<Stopped | undefined> {
   }
 }
 
-/** Under which word the tree has a kind. */
+/** The field of the tree for each kind. */
 const listed = {
   workspace: 'workspaces',
   machine: 'machines',
@@ -133,7 +133,7 @@ async function everything(kube: Kube, namespace: string | undefined): Promise<Fo
   return { workspaces, machines, images, known, ...cloud, parts: [...cloud.networks, ...cloud.volumes] };
 }
 
-/** Those of the images that are there, each once. */
+/** The existing images among these, each once. */
 async function imagesAt(kube: Kube, refs: readonly ObjectReference[]): Promise<VMDiskImage[]> {
   const different = distinct(refs, keyOf);
   const found = await Promise.all(different.map((ref) => kube.get(VMDiskImage, ref)));

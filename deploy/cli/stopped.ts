@@ -3,13 +3,13 @@ import { holdersOf } from '../../shared/images/slots.ts';
 import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { describeFault, type Policy } from '../../shared/policy.ts';
 
-/** Why no image begins to download, whatever slots are free, and the command that would help. */
+/** Why no download starts although slots are free, and the command that helps. */
 export interface Stopped {
   why: string;
   command: string;
 }
 
-/** What the policy stops; undefined where somebody may begin. */
+/** What the policy stops; undefined if downloads may start. */
 export function stoppedByPolicy(policy: Policy): Stopped | undefined {
   const fault = policy.faults.find(({ key }) => grantKeys.some((name) => name === key));
   if (fault)
@@ -22,10 +22,10 @@ export function stoppedByPolicy(policy: Policy): Stopped | undefined {
     : undefined;
 }
 
-/** The same, and what the slots stop: nobody misses them while nobody waits. */
+/** The same, and what an unreadable Lease stops; that only matters while images wait. */
 export function stoppedBy(policy: Policy, lease: Lease | undefined, isAnybodyWaiting: boolean): Stopped | undefined {
   if (!isAnybodyWaiting || !lease || holdersOf(lease) !== undefined) return stoppedByPolicy(policy);
-  const why = 'the slots cannot be read from the Lease sync-slots; start-sync makes them anew';
+  const why = 'the Lease sync-slots does not parse; start-sync replaces it';
   return stoppedByPolicy(policy) ?? { why, command: 'ot-functions doctor' };
 }
 

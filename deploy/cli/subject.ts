@@ -12,10 +12,10 @@ import { UsageError } from '../terminal/arguments.ts';
 import { NotThere } from './command.ts';
 import { nearestOf } from './nearest.ts';
 
-/** What is on OpenStack. */
+/** An object on OpenStack. */
 export type OnOpenStack = KupenStackMachine | VirtualNetwork | Volume;
 
-/** An object that commands are about. */
+/** An object that a command is about. */
 export type Subject = Workspace | VirtualMachine | VMDiskImage | OnOpenStack;
 
 export const isOnOpenStack = (subject: Subject): subject is OnOpenStack => subject.apiVersion === openStackGroup;
@@ -32,7 +32,7 @@ export type SubjectKind = keyof typeof resources;
 export const subjectKinds = Object.keys(resources) as readonly SubjectKind[];
 export const onOpenStackKinds = subjectKinds.filter((kind) => resources[kind].apiVersion === openStackGroup);
 
-/** Every word that stands for a kind: ours, and those that kubectl takes. */
+/** Every name of a kind: the short ones of this command, and those that kubectl accepts. */
 const words: Readonly<Record<string, SubjectKind>> = {
   workspace: 'workspace',
   workspaces: 'workspace',
@@ -54,14 +54,14 @@ const words: Readonly<Record<string, SubjectKind>> = {
   ...Object.fromEntries(subjectKinds.flatMap((kind) => fullNames(kind).map((name) => [name, kind]))),
 };
 
-/** "volume", "volumes.kupenstack.io": as kubectl takes a kind with its group. */
+/** "volume", "volumes.kupenstack.io": a kind with its group, as kubectl accepts it. */
 function fullNames(kind: SubjectKind): string[] {
   const { apiVersion, plural, kind: singular } = resources[kind];
   const [group] = apiVersion.split('/');
   return [kind, `${plural}.${group}`, `${singular.toLowerCase()}.${group}`];
 }
 
-/** A word with which an object was named. */
+/** The name of an object on the command line. */
 export interface Named {
   kind?: SubjectKind;
   namespace?: string;
@@ -85,8 +85,8 @@ export function readNamed(parts: readonly string[], namespace: string | undefine
 }
 
 /**
- * The kind that a word stands for, or begins, if it begins one only. Where a namespace or a name may stand in its place, what begins
- * a kind is one only with a dot, as hardly any of those has.
+ * The kind that a word names or is an unambiguous prefix of. If a namespace or a name may appear in its place, a prefix counts only
+ * with a dot, because hardly any namespace or name has one.
  */
 export function kindIn(word: string, place: 'a kind' | 'or a namespace' | 'or a name'): SubjectKind | undefined {
   const lower = word.toLowerCase();
@@ -94,18 +94,18 @@ export function kindIn(word: string, place: 'a kind' | 'or a namespace' | 'or a 
   if (known) return known;
   if (ofKubeVirt.includes(lower) && place !== 'or a name') {
     throw new UsageError(
-      `expected machine, or virtualmachine.kupenstack.io for one on OpenStack, found ${word}, which is KubeVirt's where that is installed; a namespace of that name goes by -n ${word}`,
+      `expected machine, or virtualmachine.kupenstack.io on OpenStack, found ${word}, which is a kind of KubeVirt; for a namespace of that name use -n ${word}`,
     );
   }
   if (lower === '' || (place !== 'a kind' && !lower.includes('.'))) return undefined;
   const begun = new Set(Object.keys(words).flatMap((name) => (name.startsWith(lower) ? words[name] : [])));
   const [kind, ...others] = begun;
   if (others.length > 0)
-    throw new UsageError(`expected one kind, found that ${word} begins ${[...begun].join(' and ')}`);
+    throw new UsageError(`expected one kind, found ${word}, a prefix of ${[...begun].join(' and ')}`);
   return kind;
 }
 
-/** Short for a machine of KubeVirt, and of KupenStack's where there is no KubeVirt: who types it may mean any. */
+/** Short for a KubeVirt machine, or for a KupenStack machine without KubeVirt: a user who types it may mean any. */
 const ofKubeVirt = ['vm', 'vms'];
 
 const notNamed = (parts: readonly string[]) =>
@@ -113,7 +113,7 @@ const notNamed = (parts: readonly string[]) =>
     `expected NAME or KIND/NAME, where KIND is ${subjectKinds.join(', ')}; found ${parts.join(' ') || 'nothing'}`,
   );
 
-/** The object that was named. Throws where there is none or there are several, and says which there are. */
+/** The named object. Throws if it does not exist or the name is ambiguous, with the names that exist. */
 export async function findSubject(kube: Kube, named: Named): Promise<Subject> {
   const kinds = named.kind ? [named.kind] : subjectKinds;
   const found = (await Promise.all(kinds.map((kind) => orNone(kind, named, namedIn(kube, kind, named))))).flat();
@@ -121,13 +121,13 @@ export async function findSubject(kube: Kube, named: Named): Promise<Subject> {
   if (subject && others.length === 0) return subject;
   if (subject) {
     throw new UsageError(
-      `expected one object of the name ${named.name}, found ${found.map(formatTyped).join(', ')}; write one of these`,
+      `expected one object with the name ${named.name}, found ${found.map(formatTyped).join(', ')}; name one of these`,
     );
   }
   throw new NotThere(await describeMissing(kube, kinds, named));
 }
 
-/** The image that was named, by its name alone or with its namespace. */
+/** The named image, with or without its namespace. */
 export async function findImage(kube: Kube, parts: readonly string[], namespace: string | undefined) {
   const named = readNamed(parts, namespace);
   if (named.kind && named.kind !== 'image') {
@@ -136,7 +136,7 @@ export async function findImage(kube: Kube, parts: readonly string[], namespace:
   return (await findSubject(kube, { ...named, kind: 'image' })) as VMDiskImage;
 }
 
-/** Nobody who asks for no kind in particular has to be let at those of OpenStack, which most clusters have not. */
+/** Without a kind on the command line, a user needs no access to the OpenStack kinds, which most clusters do not have. */
 async function orNone<T extends Subject>(kind: SubjectKind, named: { kind?: SubjectKind }, found: Promise<T[]>) {
   try {
     return await found;
@@ -149,7 +149,7 @@ async function orNone<T extends Subject>(kind: SubjectKind, named: { kind?: Subj
 async function namedIn(kube: Kube, kind: SubjectKind, { namespace, name }: Named): Promise<Subject[]> {
   const resource = resources[kind];
   if (namespace || !resource.namespaced) {
-    // A workspace is in no namespace: one that was asked for means something else.
+    // A workspace has no namespace: a name with one means another object.
     if (namespace && !resource.namespaced) return [];
     const found = await kube.get<Subject>(resource, { ...(namespace ? { namespace } : {}), name });
     return found ? [found] : [];
@@ -174,7 +174,7 @@ export async function listEverywhere<T extends Subject>(
   }
 }
 
-/** The same for whoever asks for everything: of OpenStack's kinds, what this account may see. */
+/** The same, but of the OpenStack kinds only what this account may read. */
 export const listIfAny = <T extends Subject>(kube: Kube, kind: SubjectKind, options: { namespace?: string } = {}) =>
   orNone(kind, {}, listEverywhere<T>(kube, kind, options));
 
@@ -184,7 +184,7 @@ async function describeMissing(kube: Kube, kinds: readonly SubjectKind[], { name
   const names = [...new Set(all.map(({ metadata }) => metadata.name))].sort();
   const meant = nearestOf(name, names);
   const what = kinds.length === 1 ? `${kinds[0]} ${name}` : `a ${kinds.join(', ')} of the name ${name}`;
-  const there = names.length > 0 ? `there are ${firstOf(names)}` : 'there is none at all';
+  const there = names.length > 0 ? `there are ${firstOf(names)}` : 'there are none';
   return `expected ${what}${namespace ? ` in namespace ${namespace}` : ''}, found none; ${meant ? `was ${meant} meant?` : there}`;
 }
 
@@ -193,11 +193,11 @@ const firstOf = (names: readonly string[]) =>
 
 export const resourceOfKind = (kind: SubjectKind) => resources[kind];
 
-/** Which of the kinds an object is of. */
+/** The kind of an object. */
 export const kindOf = ({ apiVersion, kind }: Subject): SubjectKind =>
   subjectKinds.find((name) => resources[name].kind === kind && resources[name].apiVersion === apiVersion) ?? 'image';
 
-/** "VirtualMachine", or with its group where that is not ours. */
+/** "VirtualMachine", or with its group if that is not pelotech.ot. */
 export const formatKind = (subject: { apiVersion: string; kind: string }) =>
   subject.apiVersion === openStackGroup ? `${subject.kind}.${openStackGroup.split('/')[0]}` : subject.kind;
 
@@ -208,6 +208,6 @@ export const formatName = (subject: { apiVersion: string; kind: string; metadata
 /** "vmdi-farm/ubuntu" */
 export const formatPlace = ({ namespace, name }: ObjectReference) => `${namespace ? `${namespace}/` : ''}${name}`;
 
-/** The same as one would type it: "image/vmdi-farm/ubuntu". */
+/** The same as a user would type it: "image/vmdi-farm/ubuntu". */
 export const formatTyped = (subject: Subject) =>
   [kindOf(subject), subject.metadata.namespace, subject.metadata.name].filter(Boolean).join('/');

@@ -7,17 +7,17 @@ import type { ShownPhase } from '../terminal/phase-style.ts';
 import { phaseOf, stateOf } from './standing.ts';
 import { formatName, type Subject } from './subject.ts';
 
-/** How far something is that is waited for. */
+/** The progress of the object that the user waits for. */
 export interface Standing {
   phase: ShownPhase;
-  /** Ready or Failed, and that of what is asked for now. */
+  /** Ready or Failed, for the current spec and request. */
   end: 'ready' | 'failed' | undefined;
   message: string;
-  /** From 0 to 1, where anybody knows. */
+  /** From 0 to 1, if it is known. */
   share: number | undefined;
 }
 
-/** How an object stands; a status that speaks of a spec, or of a request, of before is no end. */
+/** The progress of an object; a status for an older spec or request is no end. */
 export function standingOf(subject: Subject): Standing {
   const phase = phaseOf(subject);
   const state = isCurrent(subject) ? stateOf(subject) : 'under way';
@@ -33,7 +33,7 @@ function isCurrent(subject: Subject): boolean {
   return image.status?.contentDigest === undefined || image.status.contentDigest === contentDigest(image);
 }
 
-/** Of an image its download, of a workspace its parts. */
+/** The download of an image, or the components of a workspace. */
 function shareOf(subject: Subject): number | undefined {
   if (subject.kind === VMDiskImage.kind) return downloadShareOf(subject as VMDiskImage);
   if (subject.kind !== Workspace.kind) return undefined;
@@ -41,11 +41,11 @@ function shareOf(subject: Subject): number | undefined {
   return done !== undefined && all ? done / all : undefined;
 }
 
-/** What is said where lines stay: the same line is not said twice. */
+/** A line of a log: the same line is not printed twice. */
 export const standingLine = (subject: Subject, { phase, message }: Standing) =>
   `${formatName(subject)}: ${phase || 'New'}${message ? `: ${message.replace(/\s+/g, ' ')}` : ''}`;
 
-/** The one line on a terminal, with a bar. */
+/** The line on a terminal, with a bar. */
 export const standingBar = (subject: Subject, standing: Standing) =>
   standing.share === undefined
     ? standingLine(subject, standing)

@@ -17,17 +17,17 @@ import { type Standing, standingBar, standingLine, standingOf } from './wait-vie
 
 const defaultTimeout = '1h';
 
-/** Waits until something is Ready or Failed. */
+/** Waits until an object is Ready or Failed. */
 export const wait: Body = {
   words: 'KIND/NAME',
   options: {
     ...namespaceOption,
-    timeout: { type: 'string', value: 'TIME', about: `how long at most, such as 90s (${defaultTimeout})` },
+    timeout: { type: 'string', value: 'TIME', about: `the longest wait, such as 90s (${defaultTimeout})` },
   },
   details: [
-    'One line that is drawn over on a terminal, a line for each change in a pipe. A status of before (an older spec, a',
-    'request nobody has looked at) is not taken for the end.',
-    'Exit codes: 0 Ready · 1 Failed · 4 not there, or deleted meanwhile · 124 time over.',
+    'Redraws one line on a terminal, prints a line for each change in a pipe. It ignores a status that belongs to an older',
+    'spec or request.',
+    'Exit codes: 0 Ready · 1 Failed · 4 not found, or deleted meanwhile · 124 timed out.',
   ],
   examples: ['wait image/ubuntu', 'wait workspace demo-workspace-1 --timeout 30m', 'wait default/ubuntu-1'],
   completions: subjectKinds.map((kind) => `${kind}/`),
@@ -59,7 +59,7 @@ async function run(call: Call): Promise<Outcome> {
   return ended(object, isLate, timeoutMs);
 }
 
-/** The last word: what became of it, and where to go on from there. */
+/** The last lines: the result, and the next command. */
 export function ended(subject: Subject, isLate: boolean, timeoutMs: number): Outcome {
   const standing = standingOf(subject);
   const { phase, message, end } = standing;
@@ -70,7 +70,7 @@ export function ended(subject: Subject, isLate: boolean, timeoutMs: number): Out
     phase,
     message,
   };
-  const why = `ot-functions why ${formatTyped(subject)} tells more.`;
+  const why = `ot-functions why ${formatTyped(subject)} explains it.`;
   if (isLate && !end) {
     const lines = [`Not Ready within ${formatDuration(timeoutMs)}. ${standingLine(subject, standing)}`, why];
     return { lines, json: { ...json, result: 'late' }, code: exit.late };
@@ -86,7 +86,7 @@ function timeoutOf(text = defaultTimeout): number {
   throw new UsageError(`--timeout: expected a time such as 90s or 30m, found ${JSON.stringify(text)}`);
 }
 
-/** Draws over one line on a terminal; elsewhere says each line once, and leaves the last to the end. */
+/** Redraws one line on a terminal; in a pipe prints each line once, and leaves the last one to the end. */
 function shower({ redraw, say }: Call) {
   let last = '';
   return (subject: Subject, standing: Standing) => {

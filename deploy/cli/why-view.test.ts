@@ -46,7 +46,7 @@ test('a workspace is followed to its machine, and that to its image', () => {
     '  because VirtualMachine ws-lab/vm is Failed: Its image.',
     '  because VMDiskImage vmdi-farm/ubuntu is Failed: AccessDenied!',
     '',
-    expect.stringContaining('What would help: See that the keys in Secret'),
+    expect.stringContaining('What would help: Check that the keys in Secret'),
     expect.stringContaining('kubectl describe secret'),
     '  ot-functions retry vmdi-farm/ubuntu',
     '',
@@ -61,27 +61,27 @@ test.each([
   ['SourceNotAllowed', 'kubectl edit configmap sync-operator-policy -n sync-operator'],
   ['DriverMismatch', 'ot-functions doctor'],
   ['ImportFailed', 'ot-functions retry vmdi-farm/ubuntu'],
-])('an image that failed with %s is helped by: %s', (reason, command) => {
+])('the remedy for an image that failed with %s: %s', (reason, command) => {
   expect(whyOf(failed(reason), knownOf()).commands).toContain(command);
 });
 
 test.each([
   ['paused', { concurrency: '0' }, 'the queue is paused (concurrency 0).', 'ot-functions resume'],
   ['at fault', { retryLimit: 'x' }, 'retryLimit: expected', 'ot-functions policy set retryLimit VALUE'],
-])('an image in the queue has the policy for its cause while that is %s', (_, data, says, command) => {
+])('the cause of an image in the queue is the policy while that is %s', (_, data, says, command) => {
   const image = aVMDiskImage({ status: { phase: 'Queued', queuedAt: at(0), message: 'Waiting.' } });
   const cause = whyOf(image, knownOf({ images: [image] }, data));
   expect(whyLines(cause, [])).toEqual([
     'VMDiskImage vmdi-farm/ubuntu is Queued: Waiting.',
     expect.stringContaining('  because the queue is stopped: '),
     '',
-    'What would help: Let images begin again.',
+    'What would help: Start downloads again.',
     `  ${command}`,
   ]);
   expect(cause.steps[1]?.says).toContain(says);
 });
 
-test('an image in the queue is told of its place', () => {
+test('for an image in the queue, why reports its place', () => {
   const image = aVMDiskImage({ status: { phase: 'Queued', queuedAt: at(0), message: 'Waiting.' } });
   expect(whyOf(image, knownOf({ images: [image] })).help).toMatch(/number 1 in the queue; 0 of 4 slots are held/);
 });
@@ -90,23 +90,23 @@ test.each([
   [
     'Syncing',
     false,
-    /^Make Secret vmdi-farm\/s3-reader, which secretRef names/,
+    /^Create Secret vmdi-farm\/s3-reader, which secretRef names/,
     'kubectl create secret generic s3-reader -n vmdi-farm',
   ],
-  ['Retrying', false, /^Make Secret vmdi-farm\/s3-reader/, 'kubectl create secret generic s3-reader -n vmdi-farm'],
-  ['Syncing', true, /^It is on its way: wait\.$/, 'ot-functions wait image/vmdi-farm/ubuntu'],
-  ['Syncing', undefined, /^It is on its way: wait\.$/, 'ot-functions wait image/vmdi-farm/ubuntu'],
-] as const)('an image that is %s whose Secret is there: %s', (phase, isThere, help, command) => {
+  ['Retrying', false, /^Create Secret vmdi-farm\/s3-reader/, 'kubectl create secret generic s3-reader -n vmdi-farm'],
+  ['Syncing', true, /^It is in progress: wait\.$/, 'ot-functions wait image/vmdi-farm/ubuntu'],
+  ['Syncing', undefined, /^It is in progress: wait\.$/, 'ot-functions wait image/vmdi-farm/ubuntu'],
+] as const)('an image that is %s whose Secret exists: %s', (phase, isThere, help, command) => {
   const image = aVMDiskImage({ status: { phase, message: 'Waiting.' } });
   const cause = whyOf(image, knownOf({ secrets: new Map([['vmdi-farm/s3-reader', isThere]]) }));
   expect(cause.help).toMatch(help);
   expect(cause.commands[0]).toContain(command);
 });
 
-test('an image that downloads needs its Secret no more', () => {
+test('an image that downloads no longer needs its Secret', () => {
   const importer = { uid: 'one', scratch: false };
   const image = aVMDiskImage({ status: { phase: 'Syncing', message: 'Downloading.', importer } });
-  expect(whyOf(image, knownOf({ secrets: new Map([['vmdi-farm/s3-reader', false]]) })).help).toMatch(/on its way/);
+  expect(whyOf(image, knownOf({ secrets: new Map([['vmdi-farm/s3-reader', false]]) })).help).toMatch(/in progress/);
 });
 
 const template = { imageUrlTemplate: 'https://images.example/{name}/{version}.qcow2' };
@@ -114,7 +114,7 @@ const template = { imageUrlTemplate: 'https://images.example/{name}/{version}.qc
 test.each([
   ['how images are made is not said', {}, 'Say how images', 'ot-functions policy set imageUrlTemplate', '--url URL'],
   ['it is', template, 'See in its message', /^ot-functions policy$/, '--version V'],
-])('an image that a workspace misses is made by the policy or by hand, where %s', (_, data, help, command, option) => {
+])('an image that a workspace lacks is created by the policy or by hand, if %s', (_, data, help, command, option) => {
   const message = 'Expected VMDiskImage gone.';
   const part = { kind: 'VMDiskImage', name: 'gone', phase: 'Waiting', reason: 'ImageMissing', message } as const;
   const status = {
@@ -139,7 +139,7 @@ test.each([
     'ot-functions preload arch -n vmdi-farm --url URL',
   ],
   ['by hand', 'ubuntu', { imageNamespaces: 'other' }, /if the name is misspelt/, 'kubectl apply -f FILE'],
-])('a machine whose image nobody makes is helped by making it %s', (_, name, data, help, command) => {
+])('the remedy for a machine whose image does not exist is to create it %s', (_, name, data, help, command) => {
   const lost = aVirtualMachine({
     spec: { mode: 'FailIfNotExist', vmDiskImageRef: { namespace: 'vmdi-farm', name } },
     status: { phase: 'Failed', message: 'None.', conditions: [condition('Ready', 'False', 'ImageMissing')] },
@@ -176,14 +176,14 @@ test.each([
   ['VolumeMissing', 'Pending', /^kubectl edit virtualmachine\.kupenstack\.io demo -n lab$/],
   ['BootFailed', 'Failed', /^kubectl describe virtualmachine\.kupenstack\.io demo -n lab$/],
   ['Creating', 'Creating', /^ot-functions wait virtualmachine\.kupenstack\.io\/lab\/demo$/],
-] as const)('a machine on OpenStack with %s is helped by its cure', (reason, phase, command) => {
+] as const)('a machine on OpenStack with %s has a remedy', (reason, phase, command) => {
   const server = aKupenStackMachine({
     status: { phase, message: 'No.', conditions: [condition('Ready', 'False', reason)] },
   });
   expect(whyOf(server, knownOf()).commands[0]).toMatch(command);
 });
 
-test('what is well needs no help, and what nobody has looked at needs a doctor', () => {
+test('a Ready object needs no remedy, and an object without a status needs the doctor', () => {
   const ready = aVirtualMachine({ status: { phase: 'Ready', message: 'It runs.' } });
   expect(whyLines(whyOf(ready, knownOf()), [])).toEqual(['VirtualMachine lab/demo is Ready: It runs.']);
   expect(whyOf(aVMDiskImage(), knownOf()).commands).toEqual(['ot-functions doctor']);

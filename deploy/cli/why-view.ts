@@ -16,27 +16,27 @@ import { partsOf } from './server-parts.ts';
 import { isWell, notSeen, phaseOf, saysOf } from './standing.ts';
 import { formatName, formatTyped, isOnOpenStack, type OnOpenStack, type Subject } from './subject.ts';
 
-/** What stands between an object and Ready: from what was asked about down to the first cause. */
+/** The chain of causes from the object that was asked about down to the first cause. */
 export interface Why extends Cure {
   steps: { about: string; phase: string; says: string }[];
-  /** Where the cause is; its Events tell more. */
+  /** The object with the first cause; its Events have more information. */
   at: Subject;
 }
 
-/** What one has to know beside the object itself. */
+/** The objects that are needed to find the cause. */
 export interface Known {
   machines: readonly VirtualMachine[];
   images: readonly VMDiskImage[];
   /** Networks and volumes on OpenStack. */
   parts: readonly OnOpenStack[];
-  /** Of Secrets that images name. */
+  /** Secrets that images name. */
   secrets: SecretsThere;
   policy: Policy;
   queue: QueueView;
   nowMs: number;
 }
 
-/** The first cause of how an object stands, and what would help. */
+/** The first cause of the state of an object, and how to correct it. */
 export function whyOf(subject: Subject, known: Known): Why {
   const step = {
     about: formatName(subject),
@@ -60,7 +60,7 @@ function belowOf(subject: Subject, known: Known): Why | undefined {
     : belowMachine(subject as VirtualMachine, known);
 }
 
-/** The part that the workspace itself names first: its message begins with it. */
+/** The component that the workspace names first: its message begins with it. */
 function belowWorkspace(workspace: Workspace, known: Known): Why | undefined {
   const { components = [], message = '' } = workspace.status ?? {};
   const part =
@@ -92,16 +92,16 @@ function cureOfPart({ kind, name, reason }: Component, workspace: Workspace, kno
     Namespace: `kubectl describe namespace ${home}`,
   };
   return {
-    help: 'Its message says what was expected; the workspace goes on by itself once that is so.',
+    help: 'Correct what its message names; the workspace then continues by itself.',
     commands: [described[kind], `kubectl edit otws ${workspace.metadata.name}`].filter((one) => one !== undefined),
   };
 }
 
-/** Its place does not matter while nobody starts. */
+/** Its place in the queue does not matter while no download starts. */
 function belowImage(image: VMDiskImage, { queue: { stopped } }: Known): Why | undefined {
   if (image.status?.phase !== 'Queued' || !stopped) return undefined;
   const step = { about: 'the queue', phase: 'stopped', says: `${stopped.why}.` };
-  return { steps: [step], at: image, help: 'Let images begin again.', commands: [stopped.command] };
+  return { steps: [step], at: image, help: 'Start downloads again.', commands: [stopped.command] };
 }
 
 const imageConditions = ['ImageResolved', 'ImageReady'];
@@ -126,12 +126,12 @@ function cureOf(subject: Subject, known: Known): Cure {
   if (isWell(subject)) return { help: '', commands: [] };
   if (subject.metadata.deletionTimestamp) {
     return {
-      help: 'It goes when what holds it is gone; finalizers say who still has something to do.',
+      help: 'It is deleted when its finalizers are removed; they name the controllers that have not finished.',
       commands: ['ot-functions doctor'],
     };
   }
   if (subject.status?.phase === undefined)
-    return { help: 'See whether the functions are there and hear of it.', commands: ['ot-functions doctor'] };
+    return { help: 'Check whether the functions run and receive its events.', commands: ['ot-functions doctor'] };
   if (isOnOpenStack(subject)) return cureOnOpenStack(subject);
   if (subject.kind === 'VMDiskImage') return cureOfImage(subject as VMDiskImage, known);
   return subject.kind === 'VirtualMachine' ? cureOfMachine(subject as VirtualMachine, known) : cureOfWorkspace(subject);
@@ -161,7 +161,7 @@ function cureOfMachine(machine: VirtualMachine, known: Known): Cure {
   if (ready?.reason === 'ImageMissing' && !mayMake(machine)) return cureOfMachineWithout(machine, known);
   if (ready?.reason === 'PasswordSecretMissing') {
     return {
-      help: 'Make the Secret that passwordSecretRef names, with the key "password".',
+      help: 'Create the Secret that passwordSecretRef names, with the key "password".',
       commands: [`kubectl create secret generic NAME -n ${namespace} --from-file=password=FILE`],
     };
   }
@@ -170,20 +170,20 @@ function cureOfMachine(machine: VirtualMachine, known: Known): Cure {
   const describe = `kubectl describe otvm ${name} -n ${namespace}`;
   if (isOnItsWay) return { ...waiting(machine), commands: [...waiting(machine).commands, describe] };
   return {
-    help: 'Its message says what was expected; it heals by itself once that is so.',
+    help: 'Correct what its message names; the machine then recovers by itself.',
     commands: [describe, `kubectl get vmi ${name} -n ${namespace} -o wide`],
   };
 }
 
-/** Who has a template has its image made, unless it says otherwise. */
+/** A machine with a template has its image created, unless its mode forbids it. */
 const mayMake = ({ spec }: VirtualMachine) => spec.vmDiskImageTemplate !== undefined && spec.mode !== 'FailIfNotExist';
 
 const cureOfWorkspace = (workspace: Subject): Cure =>
   phaseOf(workspace) === 'Failed'
-    ? { help: 'Mend its spec as its message says.', commands: [`kubectl edit otws ${workspace.metadata.name}`] }
+    ? { help: 'Correct its spec as its message says.', commands: [`kubectl edit otws ${workspace.metadata.name}`] }
     : waiting(workspace);
 
-/** The chain, what would help, and what others have said about its end. */
+/** The chain, what would help, and the latest warnings about its last object. */
 export function whyLines({ steps, help, commands, at }: Why, events: readonly string[]): string[] {
   return [
     ...steps.map(({ about, phase, says }, index) => `${index === 0 ? '' : '  because '}${about} is ${phase}: ${says}`),

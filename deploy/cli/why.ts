@@ -20,12 +20,12 @@ import {
 } from './subject.ts';
 import { whyLines, whyOf } from './why-view.ts';
 
-/** Follows an object to the first cause. */
+/** Finds the first cause of an object's state. */
 export const why: Body = {
   words: 'KIND/NAME',
   options: namespaceOption,
   details: [
-    'From a workspace to its part, from a machine to its image, from an image to the queue, the policy or its source; on',
+    'From a workspace to its component, from a machine to its image, from an image to the queue, the policy or its source; on',
     'OpenStack from a machine to its networks and volumes, and to the credentials.',
     'Exit codes: 0 Ready · 1 Failed · 5 neither.',
   ],
@@ -65,7 +65,7 @@ interface Said {
   involvedObject?: { uid?: string };
 }
 
-/** The last Warnings about an object; none where nobody may read them. */
+/** The last Warnings about an object; empty if the user may not read Events. */
 async function warningsOf(kube: Kube, { metadata }: Subject, nowMs: number): Promise<string[]> {
   try {
     const found = await kube.list(Event, {

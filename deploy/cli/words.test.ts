@@ -40,18 +40,18 @@ test.each([
   [['vm/demo'], /^expected machine, or virtualmachine\.kupenstack\.io .*-n vm$/],
   [
     ['virtualmachines.', 'demo'],
-    /^expected one kind, found that virtualmachines\. begins machine and virtualmachine\.k/,
+    /^expected one kind, found virtualmachines\., a prefix of machine and virtualmachine\.k/,
   ],
-  [['virtual', 'demo'], /begins machine and virtualnetwork and virtualmachine\.kupenstack\.io$/],
+  [['virtual', 'demo'], /a prefix of machine and virtualnetwork and virtualmachine\.kupenstack\.io$/],
 ])('%j may mean more than one kind', (parts, says) => {
   expect(() => readNamed(parts, undefined)).toThrow(says);
 });
 
-test('a namespace is said once', () => {
+test('a namespace is given once', () => {
   expect(() => readNamed(['lab/vm'], 'farm')).toThrow('expected one namespace, found lab and --namespace farm');
 });
 
-test('a slip of the hand is understood, another word is not', () => {
+test('a misspelt word is understood, another word is not', () => {
   expect(nearestOf('concurency', ['concurrency', 'prune'])).toBe('concurrency');
   expect(nearestOf('snapshot', ['concurrency', 'prune'])).toBeUndefined();
   expect([10_000, 600_000, 9e6, 9e8].map(formatSpan)).toEqual(['10s', '10m', '3h', '10d']);
@@ -60,7 +60,7 @@ test('a slip of the hand is understood, another word is not', () => {
 const publication = (words: string[], options: Record<string, string> = {}) =>
   publicationOf({ words, namespace: undefined, text: (name) => options[name] });
 
-test('a publication is what a pipeline would post, and one that the function would refuse is not posted', () => {
+test('a publication is the event that a pipeline would post; an invalid one is not posted', () => {
   expect(publication(['debian-12'], { version: '12.5', 'disk-size': '24Gi' })).toEqual({
     name: 'debian-12',
     version: '12.5',
@@ -81,19 +81,19 @@ test.each([
   [{ version: '1' }, { ...byName, imageDiskSize: '1Gi' }, /^expected the policy to name imageStorageClass/],
   [{}, { ...classes, pruneAfter: 'x', imageUrlTemplate: 'x' }, /^expected the policy's imageUrlTemplate to parse/],
   [{ version: '1' }, { ...classes, ...byName, imageDiskSize: '1Gi' }, /^taken$/],
-])('a publication of %j with the policy %j is told first what to type', (said, data, says) => {
+])('a refusal of %j with the policy %j first names the option to add', (said, data, says) => {
   const published = publication(['debian-12'], said);
   expect(refusalOf(published, parsePolicy({ data })) ?? 'taken').toMatch(says);
 });
 
-test('what would change nothing is not asked for', () => {
+test('a retry that would change nothing is refused', () => {
   expect(whyNotAgain(aVMDiskImage())).toBeUndefined();
   expect(whyNotAgain(aVMDiskImage({ deleted: true }))).toContain('is being deleted');
   const adopting = aVMDiskImage({ annotations: { 'pelotech.ot/adopt-snapshot': 'golden' } });
   expect(whyNotAgain(adopting)).toContain('kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/adopt-snapshot-');
 });
 
-test('a status of before is no end of waiting', () => {
+test('an outdated status does not end the wait', () => {
   const image = (digest?: string) =>
     aVMDiskImage({ status: { phase: 'Failed', message: 'No.', ...(digest ? { contentDigest: digest } : {}) } });
   expect(standingOf(image('of-before')).end).toBeUndefined();
@@ -102,7 +102,7 @@ test('a status of before is no end of waiting', () => {
   expect(ended(image(), false, 1)).toMatchObject({ code: 1, json: { result: 'failed' } });
 });
 
-test('what is on OpenStack is at its end when it is as it is wanted, and its truths are no shares', () => {
+test('an OpenStack object is done when it is Ready, and its booleans are no progress', () => {
   const ready = { type: 'Ready', status: 'True', reason: 'Any', message: '', lastTransitionTime: at(0) } as const;
   const volume = (status: Parameters<typeof aVolume>[0] & object) => standingOf(aVolume(status));
   expect(volume({ status: { phase: 'InUse', ready: true, conditions: [ready] } })).toMatchObject({
@@ -120,7 +120,7 @@ test('what is on OpenStack is at its end when it is as it is wanted, and its tru
   expect(standingOf(aKupenStackMachine({ status: { phase: 'Failed' } })).end).toBe('failed');
 });
 
-test('what is on its way has a bar where anybody knows how far it is', () => {
+test('an object in progress has a bar if its progress is known', () => {
   const image = aVMDiskImage({
     status: { phase: 'Syncing', startedAt: at(0), progress: '50.00%', message: 'Downloading.' },
   });
@@ -129,7 +129,7 @@ test('what is on its way has a bar where anybody knows how far it is', () => {
   );
 });
 
-test('help names every command with examples; scripts for shells know all of them', async () => {
+test('help names every command with examples, and completion scripts contain all of them', async () => {
   const all = await Promise.all(commands.map(loaded));
   for (const command of all) {
     expect(overview(commands, 'ot-functions')).toContain(`  ${command.name} `);
@@ -152,16 +152,13 @@ test.each([
   [['resume', 'ubuntu'], /found ubuntu; ot-functions resume/],
   [['queue', 'a', 'b'], /found a b; ot-functions queue/],
   [['doctor', 'foo'], /found foo; ot-functions doctor/],
-  [
-    ['pause', '-n', 'farm'],
-    /^Unknown option '-n'; expected --off, --json, .*\(ot-functions pause --help tells more\)$/,
-  ],
+  [['pause', '-n', 'farm'], /^Unknown option '-n'; expected --off, --json, .*\(see ot-functions pause --help\)$/],
   [['policy', '--namespace', 'farm'], /^Unknown option '--namespace'; expected \[set KEY VALUE \| unset KEY\], --json/],
-])('%j has what the command has no use for', async ([name = '', ...args], says) => {
+])('%j has an argument that the command does not take', async ([name = '', ...args], says) => {
   await expect(typed(name, ...args)).rejects.toThrow(says);
 });
 
-test('a namespace is taken and offered where it narrows something', async () => {
+test('commands about namespaced objects accept and offer --namespace', async () => {
   const narrowed = ['status', 'why', 'wait', 'preload', 'retry', 'keep'];
   for (const command of await Promise.all(commands.map(loaded)))
     expect(helpOf(command, 'ot').includes('-n, --namespace NS')).toBe(narrowed.includes(command.name));

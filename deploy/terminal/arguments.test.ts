@@ -9,11 +9,7 @@ test('options are read', () => {
 });
 
 test.each([
-  [
-    'an unknown option',
-    ['--foo'],
-    /^Unknown option '--foo'; expected --json, --port \(npm start -- --help tells more\)$/,
-  ],
+  ['an unknown option', ['--foo'], /^Unknown option '--foo'; expected --json, --port \(see npm start -- --help\)$/],
   ['something else', ['up'], /^Unexpected argument 'up'; expected/],
   ['an option without its value', ['--port'], /--port <value>' argument missing; expected/],
   ['a value for a switch', ['--json=yes'], /--json' does not take an argument; expected/],
@@ -31,7 +27,11 @@ test('one argument is read beside the options, wherever it stands', () => {
 });
 
 test.each([
-  ['an unknown option', ['5', '--foo'], /^Unknown option '--foo'; expected minutes, --json, --port \(npm run soak -- /],
+  [
+    'an unknown option',
+    ['5', '--foo'],
+    /^Unknown option '--foo'; expected minutes, --json, --port \(see npm run soak -- /,
+  ],
   ['a second argument', ['5', '6', '7'], /^expected minutes and nothing else, found 6 7$/],
 ])('beside one argument %s is refused in one line', (_, args, expected) => {
   expect(() => readMore(...args)).toThrow(UsageError);

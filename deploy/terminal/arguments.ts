@@ -52,5 +52,5 @@ const optionNames = (options: ParseArgsOptionsConfig) => Object.keys(options).ma
 
 function usageError(command: string, error: unknown, expected: readonly string[]): UsageError {
   const found = error instanceof Error ? (error.message.split(/\. |\n/)[0] ?? '') : String(error);
-  return new UsageError(`${found.replace(/\.$/, '')}; expected ${expected.join(', ')} (${command} --help tells more)`);
+  return new UsageError(`${found.replace(/\.$/, '')}; expected ${expected.join(', ')} (see ${command} --help)`);
 }

@@ -19,20 +19,20 @@ import {
 } from '../../install/kinds.ts';
 import { applyManifests } from '../../manifests.ts';
 
-/** Where an installation is broken: in the process of a local cluster, or on a Kubernetes with Knative. */
+/** Where a test breaks an installation: on the local cluster of this process, or on a real Kubernetes with Knative. */
 export type Place = 'local' | 'real';
 
-/** One way to break an installation, what the doctor has to say of it, and how it is mended. */
+/** One way to break an installation, the finding that the doctor must report, and how to undo it. */
 export interface Broken {
   name: string;
-  /** With the rights of an admin, and with those of Knative's own controller, whom alone its webhooks let at some objects. */
+  /** `kube` has admin rights; `knative` those of Knative's own controller, because Knative's webhooks deny others access to some objects. */
   break(kube: Kube, knative: Kube): Promise<unknown>;
-  /** What the finding is of, and what its cure has in it. */
+  /** The name of the finding, and the command that its remedy contains. */
   finding: RegExp;
   cure: RegExp;
-  /** What the break took away or changed is applied again by the caller; this takes away what it brought. */
+  /** Deletes what `break` created. The caller applies again what `break` deleted or changed. */
   mend?(kube: Kube, knative: Kube): Promise<unknown>;
-  /** Where it cannot be had, and why. */
+  /** The places where this case is skipped, and why. */
   not?: Readonly<Partial<Record<Place, string>>>;
 }
 
@@ -57,7 +57,7 @@ async function ageDefinition(kube: Kube) {
 }
 
 const gp3 = { name: 'gp3' };
-/** What CDI says of the class that the policy names. */
+/** The status that CDI writes for the class that the policy names. */
 export const profiled = {
   claimPropertySets: [{ accessModes: ['ReadWriteOnce'], volumeMode: 'Block' }],
   cloneStrategy: 'snapshot',
@@ -72,14 +72,18 @@ const subscribersOf = async (kube: Kube) => {
 };
 const setSubscribers = (kube: Kube, subscribers: readonly object[]) =>
   kube.patch(InMemoryChannel, channel, { spec: { subscribers } });
-const dead = { uid: 'of-nobody', generation: 1, subscriberUri: 'http://nobody.sync-operator.svc.cluster.local/' };
+const dead = {
+  uid: 'of-no-trigger',
+  generation: 1,
+  subscriberUri: 'http://no-trigger.sync-operator.svc.cluster.local/',
+};
 
-/** What only a cluster with functions of its own can lack. */
-const noFunctions = { local: 'functions are no objects there' };
+/** Cases that need a cluster where functions are objects. */
+const noFunctions = { local: 'the local cluster has no objects for functions' };
 
-/** Installations that are broken, each in one way; for any cluster on which ours is installed and whole. */
+/** Installations with one fault each; for any cluster with a complete installation of ot-functions. */
 export const broken: readonly Broken[] = [
-  { name: 'a CRD of before', break: ageDefinition, finding: /^CRD vmdiskimages/, cure: /npm run cluster -- upgrade/ },
+  { name: 'an outdated CRD', break: ageDefinition, finding: /^CRD vmdiskimages/, cure: /npm run cluster -- upgrade/ },
   {
     name: 'a role without its rules',
     break: (kube) => kube.patch(ClusterRole, { name: 'sync-operator-preload' }, { rules: [] }),
@@ -87,49 +91,49 @@ export const broken: readonly Broken[] = [
     cure: /upgrade/,
   },
   {
-    name: 'an account that is gone',
+    name: 'a deleted account',
     break: (kube) => kube.delete(ServiceAccount, ours('prune')),
     finding: /^ServiceAccount prune/,
     cure: /upgrade/,
   },
   {
-    name: 'a binding of nobody',
+    name: 'a binding without subjects',
     break: (kube) => kube.patch(RoleBinding, ours('count-refs'), { subjects: [] }),
     finding: /^RoleBinding count-refs/,
     cure: /upgrade/,
   },
   {
-    name: 'a Trigger that is gone',
+    name: 'a deleted Trigger',
     break: (kube) => kube.delete(Trigger, ours('preload')),
     finding: /^Trigger preload/,
     cure: /upgrade/,
   },
   {
-    name: 'a wall that is gone',
+    name: 'a deleted admission policy binding',
     break: (kube) => kube.delete(FenceBinding, { name: 'sync-operator-compose-workspace' }),
     finding: /^ValidatingAdmissionPolicyBinding sync-operator-compose-workspace/,
     cure: /upgrade/,
   },
   {
-    name: 'a Trigger with filters of its own',
+    name: 'a Trigger with other filters',
     break: (kube) => kube.patch(Trigger, ours('prune'), { spec: { filters: [{ exact: { type: 'none' } }] } }),
     finding: /^Trigger prune/,
     cure: /upgrade/,
   },
   {
-    name: 'a source that is gone',
+    name: 'a deleted source',
     break: (kube) => kube.delete(ApiServerSource, ours('pelotech')),
     finding: /^ApiServerSource pelotech/,
     cure: /upgrade/,
   },
   {
-    name: 'a timer that is gone',
+    name: 'a deleted timer',
     break: (kube) => kube.delete(PingSource, ours('sweep')),
     finding: /^PingSource sweep/,
     cure: /upgrade/,
   },
   {
-    name: 'a source that acts as somebody else',
+    name: 'a source with another account',
     break: (kube) => kube.patch(ApiServerSource, ours('own'), { spec: { serviceAccountName: 'default' } }),
     finding: /^ApiServerSource own/,
     cure: /upgrade/,
@@ -138,17 +142,17 @@ export const broken: readonly Broken[] = [
     name: 'a source that may not list',
     break: async (kube) => {
       await kube.delete(RoleBinding, ours('source-own'));
-      // Knative asks what it may when it looks at the source, and not before.
+      // Knative checks the permissions of a source only when it reconciles the source.
       await kube.patch(ApiServerSource, ours('own'), {
         metadata: { annotations: { 'pelotech.ot/looked-at': 'broken' } },
       });
     },
     finding: /^ApiServerSource own/,
     cure: /^kubectl describe ApiServerSource own -n /,
-    not: { local: 'sources tell no condition of their permissions there' },
+    not: { local: 'the local sources report no condition about their permissions' },
   },
   {
-    name: 'a function that is gone',
+    name: 'a deleted function',
     break: (kube) => kube.delete(KnativeService, ours('preload')),
     finding: /^Function preload/,
     cure: /upgrade/,
@@ -166,7 +170,7 @@ export const broken: readonly Broken[] = [
     not: noFunctions,
   },
   {
-    name: 'a subscriber that nobody stands for',
+    name: 'a subscriber without a Subscription',
     break: async (_, knative) => setSubscribers(knative, [...(await subscribersOf(knative)), dead]),
     finding: /^Channel default-kne-trigger/,
     cure: /^kubectl delete inmemorychannel default-kne-trigger -n /,
@@ -175,10 +179,10 @@ export const broken: readonly Broken[] = [
         knative,
         (await subscribersOf(knative)).filter(({ uid }) => uid !== dead.uid),
       ),
-    not: { local: 'the Broker has no channel there' },
+    not: { local: 'the local Broker has no channel' },
   },
   {
-    name: 'functions of which most are gone',
+    name: 'functions of which most are deleted',
     break: (kube) =>
       applyManifests(kube, [
         {
@@ -195,10 +199,10 @@ export const broken: readonly Broken[] = [
     finding: /^Function dead-letters/,
     cure: /upgrade/,
     mend: (kube) => kube.delete(Deployment, ours('start-sync')),
-    not: { real: 'they are there, and one that is gone is tried by itself' },
+    not: { real: 'all functions exist, and another case deletes one of them' },
   },
   {
-    name: 'a StorageClass that is not there',
+    name: 'a StorageClass that does not exist',
     break: set({ imageStorageClass: 'gone' }),
     finding: /^Classes of the policy/,
     cure: /policy set imageStorageClass/,
@@ -236,29 +240,29 @@ export const broken: readonly Broken[] = [
   },
   { name: 'a pause', break: set({ concurrency: '0' }), finding: /^Policy concurrency/, cure: /^ot-functions resume$/ },
   {
-    name: 'a namespace that is not there',
+    name: 'a namespace that does not exist',
     break: set({ imageNamespaces: 'nowhere' }),
     finding: /^Policy imageNamespaces/,
     cure: /^kubectl create namespace nowhere$/,
   },
   {
-    name: 'a Secret that is not there',
-    break: set({ imageSecretRef: 'nobodys' }),
-    finding: /^Secret .*\/nobodys/,
-    cure: /^kubectl create secret generic nobodys -n /,
+    name: 'a Secret that does not exist',
+    break: set({ imageSecretRef: 'missing' }),
+    finding: /^Secret .*\/missing/,
+    cure: /^kubectl create secret generic missing -n /,
   },
   {
-    name: 'a StorageProfile that says nothing of claims',
+    name: 'a StorageProfile without claimPropertySets',
     break: (kube) =>
       kube.patch(StorageProfile, gp3, { status: { claimPropertySets: null } }, { subresource: 'status' }),
     finding: /^StorageProfile gp3/,
     cure: /^kubectl patch storageprofile gp3 .*claimPropertySets/,
     mend: (kube) => kube.patch(StorageProfile, gp3, { status: profiled }, { subresource: 'status' }),
-    not: { local: 'CDI is played there, and has no such kind' },
+    not: { local: 'CDI is simulated there, without this kind' },
   },
   {
-    // The last, for with it go its channel and every Subscription.
-    name: 'a Broker that is gone',
+    // The last one, because deleting the Broker also deletes its channel and every Subscription.
+    name: 'a deleted Broker',
     break: (kube) => kube.delete(Broker, ours('default')),
     finding: /^Broker default/,
     cure: /upgrade/,
@@ -269,7 +273,7 @@ interface Workload {
   spec: { template: { spec: { containers: object[] } } };
 }
 
-/** What the caller keeps and applies again: the policy, as no manifest has it. */
+/** The policy, which the caller restores: no manifest contains it. */
 export const keptPolicy = async (kube: Kube) => (await kube.get(ConfigMap, policy))?.data ?? {};
 export const restorePolicy = (kube: Kube, data: Readonly<Record<string, string>>) =>
   kube.patch(ConfigMap, policy, { data });

@@ -8,21 +8,21 @@ import type { Finding } from './finding.ts';
 import { findingLines, findingsOf } from './findings.ts';
 import { readInstallation, there } from './installation.ts';
 
-/** A cluster with an installation that is whole, and is to be broken. */
+/** A cluster with a complete installation, for the tests to break. */
 export interface Patient {
   cluster: Cluster;
   /** Acts as Knative's own controller. */
   knative: Kube;
-  /** All that is installed but the policy. */
+  /** All that is installed except the policy. */
   manifests: readonly KubernetesObject[];
   putBack(objects: readonly KubernetesObject[]): Promise<unknown>;
-  /** Asks whoever was told to look again, where something has not been found whole yet. */
+  /** Makes Knative reconcile again while the doctor still finds something. */
   nudge?(): Promise<unknown>;
-  /** How long the cluster may take to notice what was broken, or mended. */
+  /** How long the cluster may take to notice a change. */
   withinMs: number;
 }
 
-/** What the doctor finds now. */
+/** The current findings of the doctor. */
 export const look = async ({ cluster }: Patient): Promise<Finding[]> =>
   findingsOf(await readInstallation(cluster, Date.now()));
 
@@ -39,21 +39,21 @@ export const untilWhole = (patient: Patient) =>
     )
     .toEqual([]);
 
-/** Declares that nothing is found of what is whole, and a test for each of the ways in which it can be broken here. */
+/** Declares a test that a complete installation has no findings, and one test for each fault that can be made here. */
 export function declareBroken(place: Place, patientOf: () => Patient, ways: readonly Broken[] = broken): void {
-  test('an installation that is whole has nothing found', async () => {
+  test('a complete installation has no findings', async () => {
     const patient = patientOf();
     await untilWhole(patient);
     const installation = await readInstallation(patient.cluster, Date.now());
     expect(findingLines(findingsOf(installation), installation)).toEqual([
-      expect.stringMatching(/^Looked at \d+ objects that are shipped, and 0 images\. Nothing found\.$/),
+      expect.stringMatching(/^Checked \d+ installed objects and 0 images\. Nothing found\.$/),
     ]);
   });
 
   for (const one of ways) {
     const why = one.not?.[place];
     if (why) console.warn(`skipped: "${one.name}": ${why}`);
-    test.skipIf(why)(`${one.name} is found, with its cure`, async () => {
+    test.skipIf(why)(`${one.name} is found, with its remedy`, async () => {
       const patient = patientOf();
       const { knative } = patient;
       const { kube } = patient.cluster;
@@ -75,7 +75,7 @@ export function declareBroken(place: Place, patientOf: () => Patient, ways: read
   }
 }
 
-/** The manifests of which something is not there any more. */
+/** The manifests whose objects are missing or incomplete. */
 export async function lostOf({ cluster, manifests }: Patient): Promise<KubernetesObject[]> {
   const found = await Promise.all(manifests.map((manifest) => there(cluster, manifest)));
   return manifests.filter((manifest, index) => lackingIn(manifest, found[index], '') !== undefined);

@@ -2,13 +2,13 @@ import { type AnyObject, formatPlace, keyOf } from '../../install/kinds.ts';
 import { type Finding, untrue, upgrade } from './finding.ts';
 import type { Installation } from './installation.ts';
 
-/** The versions that the cluster's parts need, as `npm run cluster -- check` judges them. */
+/** The versions of the cluster's components, as `npm run cluster -- check` judges them. */
 export const platform = ({ requirements }: Installation): Finding[] =>
   requirements
     .filter(({ result }) => result === 'missing')
     .map(({ name, expected, found, remedy = '' }) => ({ name, expected, found, cure: remedy }));
 
-/** What is shipped and somebody deletes: it is there, and whatever holds it, it goes. */
+/** Installed objects that are being deleted: they still exist, but disappear when their finalizers are removed. */
 export const leaving = ({ shipped, there }: Installation): Finding[] =>
   shipped
     .flatMap((wanted) => there.get(keyOf(wanted)) ?? [])
@@ -20,7 +20,7 @@ export const leaving = ({ shipped, there }: Installation): Finding[] =>
       cure: `kubectl wait --for=delete ${found.kind}/${found.metadata.name}${found.metadata.namespace ? ` -n ${found.metadata.namespace}` : ''}, then ${upgrade}`,
     }));
 
-/** Our CRDs: there, taken by the API server, and of this release. */
+/** The CRDs: they exist, are established, and match this release. */
 export const definitions = ({ shipped, there }: Installation): Finding[] =>
   shipped
     .filter(({ kind }) => kind === 'CustomResourceDefinition')
@@ -38,7 +38,7 @@ export const definitions = ({ shipped, there }: Installation): Finding[] =>
 const versionsOf = ({ spec }: AnyObject) =>
   Object.fromEntries(((spec as { versions?: { name: string }[] }).versions ?? []).map((one) => [one.name, one]));
 
-/** What the API server keeps of a schema. */
+/** A schema as the API server stores it. */
 function asKept(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(asKept);
@@ -46,10 +46,10 @@ function asKept(value: unknown): unknown {
   return Object.fromEntries(kept.map(([key, one]) => [key, asKept(one)]));
 }
 
-/** Of nothing, these are as good as not there; all else, such as the subresource `status: {}`, is not. */
+/** Keywords that the API server drops if they are empty; it keeps others, such as the subresource `status: {}`. */
 const droppedIfEmpty = new Set(['properties', 'required', 'enum', 'x-kubernetes-validations']);
 
-/** Where the first has something that the other has not, or has differently; what the other has beside it is no matter. */
+/** The path of the first value that `wanted` has and `found` lacks or has differently; additional values in `found` are ignored. */
 export function lackingIn(wanted: unknown, found: unknown, path: string): string | undefined {
   if (typeof wanted !== 'object' || wanted === null) return wanted === found ? undefined : path;
   for (const [key, value] of Object.entries(wanted)) {

@@ -1,4 +1,4 @@
-/** Something that is not as it should be. */
+/** A problem of the installation. */
 export interface Finding {
   name: string;
   expected: string;
@@ -6,10 +6,10 @@ export interface Finding {
   cure: string;
 }
 
-/** What puts everything there that is shipped, and as it is shipped. */
+/** Restores every installed object as this release ships it. */
 export const upgrade = 'npm run cluster -- upgrade';
 
-/** A type of condition of an object that is not True, in words; undefined where it is. */
+/** Describes a condition that is not True; undefined if it is True. */
 export function untrue(object: { status?: unknown }, type: string): string | undefined {
   const { conditions } = (object.status ?? {}) as { conditions?: Condition[] | null };
   const found = conditions?.find((condition) => condition.type === type);

@@ -67,7 +67,7 @@ const accounts = (own: boolean | undefined, shared: boolean | undefined) =>
     ['sync-operator/openstack-credentials', shared],
   ]);
 
-test('what is whole has nothing found', () => {
+test('a complete installation has no findings', () => {
   for (const [own, shared] of [
     [true, false],
     [false, true],
@@ -86,7 +86,7 @@ test.each<[string, Partial<Installation>, RegExp, RegExp]>([
     /delete inmemorychannel/,
   ],
   [
-    'a Trigger that nobody calls',
+    'a Trigger without a subscriber',
     { channel: channelOf(), subscriptions: [subscription] },
     /^Trigger prune/,
     /annotate subscriptions/,
@@ -121,25 +121,25 @@ test.each<[string, Partial<Installation>, RegExp, RegExp]>([
   ['no profile', { images: [image()], nowMs: start, storageProfiles: [] }, /^StorageProfile gp3/, /get cdi/],
   ['slots that cannot be read', { lease: lease('garbage') }, /^Lease sync-slots/, /kubectl delete lease sync-slots/],
   [
-    'an image that nobody looks at',
+    'an image that no function reconciles',
     { images: [image()] },
     /^VMDiskImage vmdi-farm\/ubuntu/,
     /kubectl logs.*start-sync/,
   ],
   [
-    'one that waits beside a free slot',
+    'an image that waits while a slot is free',
     { images: [image({ status: { phase: 'Queued', queuedAt: at(0) } })] },
     /^VMDiskImage/,
     /kubectl logs/,
   ],
   [
-    'one that downloads with no slot',
+    'an image that downloads without a slot',
     { images: [image({ status: { phase: 'Syncing', startedAt: at(0) } })], lease: lease('[]') },
     /^VMDiskImage/,
     /retry vmdi-farm\/ubuntu/,
   ],
   [
-    'a machine on OpenStack that nobody looks after',
+    'a machine on OpenStack without its functions',
     { onOpenStack: [aKupenStackMachine()] },
     /^Machines on OpenStack/,
     /--overlay deploy\/production\/serving-openstack/,
@@ -151,32 +151,32 @@ test.each<[string, Partial<Installation>, RegExp, RegExp]>([
     /^kubectl create secret generic openstack-credentials -n lab/,
   ],
   [
-    'an account nobody may look for',
+    'an account that the user may not read',
     { ...onCloud, accountSecrets: accounts(false, undefined) },
     /^Secret lab\/openstack-credentials/,
     /can-i get secrets -n sync-operator/,
   ],
   [
-    'a volume that nobody looks at',
+    'a volume that no function reconciles',
     { ...onCloud, onOpenStack: [aVolume()], accountSecrets: accounts(false, true) },
     /^Volume.kupenstack.io lab\/disk/,
     /name=provision-volume/,
   ],
-  ['a Secret nobody may look at', { secrets: new Map([['a/b', undefined]]) }, /^Secret a\/b/, /auth can-i/],
+  ['a Secret that the user may not read', { secrets: new Map([['a/b', undefined]]) }, /^Secret a\/b/, /auth can-i/],
   [
     'a release that is too old',
     { requirements: [{ name: 'CDI', result: 'missing', expected: '1.57', found: '1.2', remedy: 'upgrade CDI' }] },
     /^CDI/,
     /upgrade CDI/,
   ],
-])('%s is found, with its cure', (_, more, name, cure) => {
+])('%s is found, with its remedy', (_, more, name, cure) => {
   const [finding, ...others] = found(more);
   expect(finding?.name).toMatch(name);
   expect(finding?.cure).toMatch(cure);
   expect(others).toEqual([]);
 });
 
-test('what Knative adds to a manifest, and the order in which it writes, is no difference', () => {
+test('fields that Knative adds, and another order of fields, are no difference', () => {
   const ref = { apiVersion: 'v1', kind: 'Service', name: 'prune' };
   const wanted = { ...trigger, spec: { filters: [{ exact: { type: 'a', kind: 'b' } }], subscriber: { ref } } };
   const spec = { filters: [{ exact: { kind: 'b', type: 'a' } }], subscriber: { ref: { ...ref, namespace: 'x' } } };
@@ -193,27 +193,27 @@ test('what Knative adds to a manifest, and the order in which it writes, is no d
   ]);
 });
 
-test('each finding says what was expected, what was found, and the cure', () => {
+test('each finding has what was expected, what was found, and the remedy', () => {
   const installation = { ...whole, lease: lease('garbage') };
   expect(findingLines(findingsOf(installation), installation)).toEqual([
-    'Looked at 1 object that is shipped, and 0 images. 1 finding; the first may be the cause of others.',
+    'Checked 1 installed object and 0 images. 1 finding; the first may be the cause of others.',
     '',
     'Lease sync-slots',
-    '  expected  slots that can be read',
+    '  expected  slots that parse',
     '  found     garbage',
-    '  cure      kubectl delete lease sync-slots -n sync-operator (start-sync makes it anew from what downloads)',
+    '  remedy    kubectl delete lease sync-slots -n sync-operator (start-sync creates it again from the running downloads)',
   ]);
 });
 
-test('a look that finds nothing says at how much it looked', () => {
+test('without findings, the doctor says how much it checked', () => {
   const there = { ...whole, images: [image(), image()] };
-  expect(findingLines([], there)).toEqual(['Looked at 1 object that is shipped, and 2 images. Nothing found.']);
+  expect(findingLines([], there)).toEqual(['Checked 1 installed object and 2 images. Nothing found.']);
   expect(findingLines([], { ...there, shipped: [], images: [image()] })).toEqual([
-    'Looked at 0 objects that are shipped, and 1 image. Nothing found.',
+    'Checked 0 installed objects and 1 image. Nothing found.',
   ]);
 });
 
-test('rights are compared one by one, whatever rules they stand in', () => {
+test('rights are compared one by one, in whatever rules they are granted', () => {
   const wanted = [{ apiGroups: ['a'], resources: ['x', 'y'], verbs: ['get', 'list'] }];
   expect(missingRights(wanted, [{ apiGroups: ['*'], resources: ['x'], verbs: ['*'] }])).toEqual([
     'get y.a',
@@ -222,7 +222,7 @@ test('rights are compared one by one, whatever rules they stand in', () => {
   expect(missingRights(wanted, [{ ...wanted[0], resourceNames: ['one'] }])).toHaveLength(4);
 });
 
-test('a schema of nothing, which the API server drops, is not missed', () => {
+test('an empty schema, which the API server drops, is no finding', () => {
   const definition = (schema: object) =>
     object('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'x', {
       spec: { versions: [{ name: 'v1', ...schema }] },
@@ -237,7 +237,7 @@ test('a schema of nothing, which the API server drops, is not missed', () => {
   ]);
 });
 
-test('a definition may have more than is shipped, and not less', () => {
+test('a definition may have more than the manifest, but not less', () => {
   expect(lackingIn({ a: [{ b: 1 }] }, { a: [{ b: 1, c: 2 }], d: 3 }, '')).toBeUndefined();
   expect(lackingIn({ a: [{ b: 1 }] }, { a: [{ c: 2 }] }, '')).toBe('a.0.b');
 });

@@ -8,7 +8,7 @@ import { policyFindings } from './policy.ts';
 import { slots } from './slots.ts';
 import { classes, profiles } from './storage.ts';
 
-/** In this order, for the first may be the cause of the rest. */
+/** In this order, because the first finding may be the cause of the others. */
 const checks: readonly ((installation: Installation) => Finding[])[] = [
   platform,
   leaving,
@@ -25,22 +25,21 @@ const checks: readonly ((installation: Installation) => Finding[])[] = [
   openStack,
 ];
 
-/** Everything that is not as it should be. */
+/** Every problem of the installation. */
 export const findingsOf = (installation: Installation): Finding[] => checks.flatMap((check) => check(installation));
 
-/** Each finding with what was expected, what was found, and its cure. */
+/** Each finding with what was expected, what was found, and its remedy. */
 export function findingLines(findings: readonly Finding[], { shipped, images }: Installation): string[] {
-  const are = shipped.length === 1 ? 'is' : 'are';
-  const looked = `Looked at ${count(shipped, 'object')} that ${are} shipped, and ${count(images, 'image')}.`;
-  if (findings.length === 0) return [`${looked} Nothing found.`];
+  const checked = `Checked ${count(shipped, 'installed object')} and ${count(images, 'image')}.`;
+  if (findings.length === 0) return [`${checked} Nothing found.`];
   return [
-    `${looked} ${count(findings, 'finding')}; the first may be the cause of others.`,
+    `${checked} ${count(findings, 'finding')}; the first may be the cause of others.`,
     ...findings.flatMap(({ name, expected, found, cure }) => [
       '',
       name,
       `  expected  ${expected}`,
       `  found     ${found}`,
-      `  cure      ${cure}`,
+      `  remedy    ${cure}`,
     ]),
   ];
 }

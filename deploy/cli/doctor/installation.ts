@@ -30,36 +30,36 @@ import { type SecretsThere, secretOf, secretsAt } from '../secrets.ts';
 import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../subject.ts';
 import { secretIn } from './openstack.ts';
 
-/** All that the doctor looks at. */
+/** Everything that the doctor reads. */
 export interface Installation {
   nowMs: number;
   requirements: readonly Requirement[];
-  /** What is shipped and can run here, and what of it is there, by its key. */
+  /** The manifests of this release that can run here, and the objects that exist of them, by key. */
   shipped: readonly AnyObject[];
   there: ReadonlyMap<string, AnyObject>;
   subscriptions: readonly AnyObject[];
-  /** The channel behind the Broker; undefined where it has another one. */
+  /** The channel of the Broker; undefined if it has another kind of channel. */
   channel: AnyObject | undefined;
-  /** Functions as Deployments or Services; none where they run in the process of a local cluster. */
+  /** Functions as Deployments or Services; empty if they run in the process of a local cluster. */
   workloads: readonly AnyObject[];
   storageClasses: readonly AnyObject[];
   snapshotClasses: readonly AnyObject[];
-  /** Undefined where CDI has no such kind. */
+  /** Undefined if CDI does not serve the kind. */
   storageProfiles: readonly AnyObject[] | undefined;
   policy: ConfigMap | undefined;
   lease: Lease | undefined;
   images: readonly VMDiskImage[];
   namespaces: ReadonlySet<string>;
-  /** Whether the part for machines on OpenStack was asked for, and what is there to look after. */
+  /** Whether the OpenStack functions are installed, and the objects that they reconcile. */
   hasOpenStack: boolean;
   onOpenStack: readonly OnOpenStack[];
-  /** The accounts on OpenStack of those namespaces and of the operator's, as the Secrets below. */
+  /** The OpenStack credentials of those namespaces and of the operator's namespace, as the Secrets below. */
   accountSecrets: SecretsThere;
   /** The Secrets that images and policy name. */
   secrets: SecretsThere;
 }
 
-/** Reads the cluster, and nothing twice. Of a Secret it keeps whether it is there, and nothing else. */
+/** Reads the cluster, each object once. Of a Secret it keeps only whether it exists. */
 export async function readInstallation(cluster: Cluster, nowMs: number): Promise<Installation> {
   const { kube } = cluster;
   const operator = { namespace: operatorNamespace };
@@ -118,14 +118,14 @@ export async function readInstallation(cluster: Cluster, nowMs: number): Promise
 const channelOf = { apiVersion: InMemoryChannel.apiVersion, kind: InMemoryChannel.kind };
 const shippedMeta = { uid: '', resourceVersion: '', generation: 0, creationTimestamp: '' };
 
-/** What is there of a manifest; a kind that is not served has no objects. */
+/** The existing object of a manifest; a kind that is not served has no objects. */
 export async function there({ kube }: Cluster, object: KubernetesObject): Promise<AnyObject | undefined> {
   const resource = resourceOf(object);
   const plural = object.kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : resource.plural;
   return kube.get({ ...resource, plural }, object.metadata);
 }
 
-/** True where a function that these manifests wake is there, or its Trigger: one of them at least somebody left. */
+/** True if a function with one of these Triggers, or the Trigger itself, exists. */
 function isAny(manifests: readonly KubernetesObject[], among: readonly AnyObject[]): boolean {
   const names = new Set(manifests.filter(({ kind }) => kind === Trigger.kind).map(({ metadata }) => metadata.name));
   return among.some(({ metadata }) => names.has(metadata.name));

@@ -7,7 +7,7 @@ import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
 import { patienceMs } from './slots.ts';
 
-/** What is on OpenStack: somebody looks after it, and its namespace has an account. */
+/** Objects on OpenStack: their functions are installed, and their namespace has credentials. */
 export function openStack(installation: Installation): Finding[] {
   const { onOpenStack, hasOpenStack } = installation;
   if (onOpenStack.length === 0) return [];
@@ -30,13 +30,13 @@ function accounts({ onOpenStack, accountSecrets }: Installation): Finding[] {
       const cure = `kubectl auth can-i get secrets -n ${own === undefined ? namespace : operatorNamespace}`;
       return [{ name, expected, found: 'no permission to look', cure }];
     }
-    const found = `none: nothing can be made of ${formatCount(objects.length)}`;
+    const found = `none: OpenStack has nothing for ${formatCount(objects.length)}`;
     const cure = `kubectl create secret generic ${ref.name} -n ${namespace} --from-file=clouds.yaml=FILE`;
     return [{ name, expected, found, cure }];
   });
 }
 
-/** The account of a namespace on OpenStack. */
+/** The OpenStack credentials of a namespace. */
 export const secretIn = (namespace: string) => ({ namespace, name: credentialsName });
 
 const unseen = ({ onOpenStack, nowMs }: Installation): Finding[] =>

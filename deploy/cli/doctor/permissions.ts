@@ -10,7 +10,7 @@ interface Rule {
   verbs?: string[];
 }
 
-/** One thing that somebody may do. */
+/** One verb on one resource. */
 interface Right {
   group: string;
   resource: string;
@@ -20,20 +20,20 @@ interface Right {
 
 const kinds = ['ServiceAccount', 'Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding'];
 
-/** Every account, role and binding that is shipped: there, and with no less than it is shipped with. */
+/** Every account, role and binding of the manifests: they exist, and grant at least what the manifest grants. */
 export const permissions = ({ shipped, there }: Installation): Finding[] =>
   shipped
     .filter(({ kind }) => kinds.includes(kind))
     .flatMap((wanted): Finding[] => {
       const found = there.get(keyOf(wanted));
       const name = formatPlace(wanted);
-      const expected = 'it as it is shipped: a function can do its work only with it';
+      const expected = 'it as in this release: a function needs it for its work';
       if (!found) return [{ name, expected, found: 'none', cure: upgrade }];
       const lacks = lacksOf(wanted, found);
       return lacks ? [{ name, expected, found: lacks, cure: upgrade }] : [];
     });
 
-/** The walls around what somebody may write: there, and as they are shipped. */
+/** The admission policies, which limit what functions may write: they exist, and match the manifests. */
 export const fences = ({ shipped, there }: Installation): Finding[] =>
   shipped
     .filter(({ kind }) => kind.startsWith('ValidatingAdmissionPolicy'))
@@ -42,7 +42,7 @@ export const fences = ({ shipped, there }: Installation): Finding[] =>
       const lacks = found ? lackingIn(wanted.spec, found.spec, '') : undefined;
       if (found && !lacks) return [];
       const name = formatPlace(wanted);
-      const expected = 'it as it is shipped: a function may do more than is meant without it';
+      const expected = 'it as in this release: without it, a function may do more than it should';
       return [{ name, expected, found: lacks ? `another ${lacks}` : 'none', cure: upgrade }];
     });
 
@@ -63,7 +63,7 @@ function lacksOf(wanted: AnyObject, found: AnyObject): string | undefined {
 
 const rulesOf = (object: AnyObject) => (object as { rules?: Rule[] | null }).rules ?? [];
 
-/** What the first rules allow and the others do not. */
+/** The rights that `wanted` grants and `found` does not. */
 export function missingRights(wanted: readonly Rule[], found: readonly Rule[]): string[] {
   const lacking = wanted.flatMap(rightsOf).filter((right) => !found.some((rule) => allows(rule, right)));
   return lacking.map(({ group, resource, verb }) => `${verb} ${resource}${group ? `.${group}` : ''}`);

@@ -4,7 +4,7 @@ import { makeSecret } from '../secrets.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
 
-/** Keys that do not parse, that nobody reads, and what the policy names that is not there. */
+/** Keys that do not parse, keys that no function reads, and objects that the policy names and that do not exist. */
 export function policyFindings({ policy, namespaces, secrets }: Installation): Finding[] {
   const { values, faults } = parsePolicy(policy);
   const { unknown } = policyView(policy);
@@ -20,7 +20,7 @@ export function policyFindings({ policy, namespaces, secrets }: Installation): F
       name: `Policy ${stray.key}`,
       expected: stray.meant ?? 'a key that a function reads',
       found: stray.key,
-      cure: describeStray(stray).split(' Be rid of it: ')[1] ?? '',
+      cure: describeStray(stray).split(' Remove it: ')[1] ?? '',
     })),
     ...(values.concurrency === 0 && !faults.some(({ key }) => key === 'concurrency')
       ? [

@@ -7,15 +7,15 @@ import { formatSpan } from '../age.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
 
-/** Longer than anything takes that goes its way: two sweeps and their Broker. */
+/** Longer than any normal wait: two sweeps and the delivery of their events. */
 export const patienceMs = 2 * 60_000;
 
-/** The Lease can be read, and no image waits where nothing keeps it. */
+/** The Lease can be parsed, and no image waits although it could start. */
 export function slots({ lease, images, policy, nowMs }: Installation): Finding[] {
   const holders = holdersOf(lease);
   if (lease && holders === undefined) {
-    const cure = `kubectl delete lease ${leaseName} -n ${operatorNamespace} (start-sync makes it anew from what downloads)`;
-    return [{ name: `Lease ${leaseName}`, expected: 'slots that can be read', found: 'garbage', cure }];
+    const cure = `kubectl delete lease ${leaseName} -n ${operatorNamespace} (start-sync creates it again from the running downloads)`;
+    return [{ name: `Lease ${leaseName}`, expected: 'slots that parse', found: 'garbage', cure }];
   }
   const { values, faults } = parsePolicy(policy);
   const isStopped = values.concurrency === 0 || faults.some(({ key }) => grantKeys.some((name) => name === key));

@@ -6,12 +6,12 @@ import type { Installation } from './installation.ts';
 interface Pair {
   storageClass: string;
   snapshotClass: string;
-  /** Who names it. */
+  /** The object that names the pair. */
   by: string;
   cure: string;
 }
 
-/** Each pair of classes that policy or an image names: both there, and of one driver. */
+/** Each pair of classes that the policy or an image names: both exist, and have the same driver. */
 export function classes({ images, policy, storageClasses, snapshotClasses }: Installation): Finding[] {
   return pairsOf({ images, policy }).flatMap(({ storageClass, snapshotClass, by, cure }): Finding[] => {
     const storage = storageClasses.find(({ metadata }) => metadata.name === storageClass);
@@ -26,9 +26,9 @@ export function classes({ images, policy, storageClasses, snapshotClasses }: Ins
     return [
       {
         name,
-        expected: `VolumeSnapshotClass ${snapshotClass} of driver ${provisioner}, which makes the volumes of ${storageClass}`,
+        expected: `VolumeSnapshotClass ${snapshotClass} of driver ${provisioner}, which provisions the volumes of ${storageClass}`,
         found: driver ?? 'none',
-        cure: `name ${fit.length > 0 ? namesOf(fit) : 'one of that driver'}: ${cure}`,
+        cure: `name ${fit.length > 0 ? namesOf(fit) : 'one with that driver'}: ${cure}`,
       },
     ];
   });
@@ -37,8 +37,8 @@ export function classes({ images, policy, storageClasses, snapshotClasses }: Ins
 const lost = (name: string, kind: string, wanted: string, there: readonly AnyObject[], cure: string): Finding => ({
   name,
   expected: `${kind} ${wanted}`,
-  found: `none of that name; there are: ${namesOf(there) || 'none'}`,
-  cure: `make it, or name another: ${cure}`,
+  found: `not found among: ${namesOf(there) || 'none'}`,
+  cure: `create it, or name another: ${cure}`,
 });
 
 const namesOf = (objects: readonly AnyObject[]) => objects.map(({ metadata }) => metadata.name).join(', ');
@@ -55,14 +55,14 @@ function pairsOf({ images, policy }: Pick<Installation, 'images' | 'policy'>): P
     const cure = 'ot-functions policy set imageStorageClass NAME, or imageSnapshotClass';
     pairs.unshift({ storageClass: imageStorageClass, snapshotClass: imageSnapshotClass, by: 'the policy', cure });
   }
-  // Of many images with the same classes one is enough to be told.
+  // One finding is enough for many images with the same classes.
   const different = new Map(
     pairs.toReversed().map((pair) => [`${pair.storageClass} ${pair.snapshotClass}`, pair] as const),
   );
   return [...different.values()].reverse();
 }
 
-/** CDI has to know how volumes of each class are made, and clones that copy byte by byte take minutes. */
+/** CDI must know how to create volumes of each class; a clone that copies byte by byte takes minutes. */
 export function profiles({ storageProfiles, storageClasses, images, policy }: Installation): Finding[] {
   if (!storageProfiles) return [];
   const used = new Set(pairsOf({ images, policy }).map(({ storageClass }) => storageClass));
@@ -72,7 +72,12 @@ export function profiles({ storageProfiles, storageClasses, images, policy }: In
     const profile = storageProfiles.find(({ metadata }) => metadata.name === className);
     if (!profile)
       return [
-        { name, expected: 'it, made by CDI', found: 'none', cure: 'see whether CDI runs: kubectl get cdi,pods -A' },
+        {
+          name,
+          expected: 'it, created by CDI',
+          found: 'none',
+          cure: 'check whether CDI runs: kubectl get cdi,pods -A',
+        },
       ];
     const { claimPropertySets = [], cloneStrategy } = (profile.status ?? {}) as {
       claimPropertySets?: unknown[];
@@ -81,7 +86,7 @@ export function profiles({ storageProfiles, storageClasses, images, policy }: In
     const patch = (spec: string) => `kubectl patch storageprofile ${className} --type merge -p '{"spec":{${spec}}}'`;
     if (claimPropertySets.length === 0) {
       const cure = patch('"claimPropertySets":[{"accessModes":["ReadWriteOnce"],"volumeMode":"Block"}]');
-      return [{ name, expected: 'claimPropertySets: CDI makes no claim without', found: 'none', cure }];
+      return [{ name, expected: 'claimPropertySets, which CDI needs for a claim', found: 'none', cure }];
     }
     if (cloneStrategy !== 'copy') return [];
     return [
