@@ -4,8 +4,8 @@ import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import type { Policy } from '../../shared/policy.ts';
-import type { Cure } from './cures.ts';
 import { nearestOf } from './nearest.ts';
+import type { Remedy } from './remedies.ts';
 
 /** The existing images and the policy. */
 interface Known {
@@ -14,7 +14,7 @@ interface Known {
 }
 
 /** How to correct a machine whose image does not exist and is not created for it. */
-export function cureOfMachineWithout({ metadata, spec }: VirtualMachine, known: Known): Cure {
+export function remedyForMachineWithoutImage({ metadata, spec }: VirtualMachine, known: Known): Remedy {
   const ref = spec.vmDiskImageRef;
   const meant = meantBy(ref.name, metadata.namespace, known);
   const otherwise = meant ? `if ${meant} was meant` : 'if the name is misspelt';
@@ -25,7 +25,7 @@ export function cureOfMachineWithout({ metadata, spec }: VirtualMachine, known: 
 }
 
 /** How to correct a workspace whose image neither exists nor is created; the policy says how images of workspaces are created. */
-export function cureOfWorkspaceWithout(name: string, { metadata }: Workspace, known: Known): Cure {
+export function remedyForWorkspaceWithoutImage(name: string, { metadata }: Workspace, known: Known): Remedy {
   const meant = meantBy(name, undefined, known);
   const isSaid = known.policy.values.imageUrlTemplate !== undefined;
   const setTemplate = 'ot-functions policy set imageUrlTemplate "https://images.example/{name}/{version}.qcow2"';

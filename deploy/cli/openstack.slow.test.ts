@@ -47,15 +47,15 @@ describe('the command line handles OpenStack objects', { timeout: 90_000 }, () =
     await kube.create(Volume, { metadata: { namespace, name: 'disk' }, spec: { size: '1Gi', source } });
     const spec = { vcpu: 1, memory: '64Mi', virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] };
     await kube.create(KupenStackMachine, { metadata: { namespace, name: 'demo' }, spec });
-    const cure = /kubectl create secret generic openstack-credentials -n on-cloud --from-file=clouds.yaml=FILE/;
+    const remedy = /kubectl create secret generic openstack-credentials -n on-cloud --from-file=clouds.yaml=FILE/;
     await expect
       .poll(() => ot('why', 'volume/disk'), { timeout: 30_000 })
       .toMatchObject({
         code: 5,
-        out: expect.stringMatching(cure),
+        out: expect.stringMatching(remedy),
       });
     const doctor = await ot('doctor');
-    expect(doctor).toMatchObject({ code: 1, out: expect.stringMatching(cure) });
+    expect(doctor).toMatchObject({ code: 1, out: expect.stringMatching(remedy) });
     expect(doctor.out).toContain('Secret on-cloud/openstack-credentials');
     expect(await ot('status', 'volumes')).toMatchObject({ code: 5, out: expect.stringContaining('on-cloud/disk') });
   });

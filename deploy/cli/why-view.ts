@@ -7,17 +7,17 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import type { Policy } from '../../shared/policy.ts';
 import { heldNamespace } from '../../shared/workspaces/images.ts';
 import { formatSpan } from './age.ts';
-import { type Cure, cureOfFailed, cureOfNoSecret, cureOfRetrying, waiting } from './cures.ts';
-import { cureOnOpenStack } from './cures-openstack.ts';
-import { cureOfMachineWithout, cureOfWorkspaceWithout } from './missing-image.ts';
+import { remedyForMachineWithoutImage, remedyForWorkspaceWithoutImage } from './missing-image.ts';
 import type { QueueView } from './queue-view.ts';
+import { type Remedy, remedyForFailed, remedyForMissingSecret, remedyForRetrying, waiting } from './remedies.ts';
+import { remedyOnOpenStack } from './remedies-openstack.ts';
 import { awaitedSecretOf, type SecretsThere } from './secrets.ts';
 import { partsOf } from './server-parts.ts';
 import { isWell, notSeen, phaseOf, saysOf } from './standing.ts';
 import { formatName, formatTyped, isOnOpenStack, type OnOpenStack, type Subject } from './subject.ts';
 
 /** The chain of causes from the object that was asked about down to the first cause. */
-export interface Why extends Cure {
+export interface Why extends Remedy {
   steps: { about: string; phase: string; says: string }[];
   /** The object with the first cause; its Events have more information. */
   at: Subject;
@@ -44,7 +44,7 @@ export function whyOf(subject: Subject, known: Known): Why {
     says: oneLine(saysOf(subject) ?? notSeen),
   };
   const below = isWell(subject) ? undefined : belowOf(subject, known);
-  const rest: Why = below ?? { steps: [], at: subject, ...cureOf(subject, known) };
+  const rest: Why = below ?? { steps: [], at: subject, ...remedyOf(subject, known) };
   return { ...rest, steps: [step, ...rest.steps] };
 }
 
@@ -70,7 +70,7 @@ function belowWorkspace(workspace: Workspace, known: Known): Why | undefined {
   const subject = subjectOf(part, workspace, known);
   if (subject && !isWell(subject)) return whyOf(subject, known);
   const step = { about: `${part.kind} ${part.name}`, phase: part.phase, says: oneLine(part.message) };
-  return { steps: [step], at: workspace, ...cureOfPart(part, workspace, known) };
+  return { steps: [step], at: workspace, ...remedyForComponent(part, workspace, known) };
 }
 
 function subjectOf({ kind, name }: Component, workspace: Workspace, known: Known): Subject | undefined {
@@ -80,8 +80,9 @@ function subjectOf({ kind, name }: Component, workspace: Workspace, known: Known
   return among.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
 }
 
-function cureOfPart({ kind, name, reason }: Component, workspace: Workspace, known: Known): Cure {
-  if (kind === 'VMDiskImage' && reason === 'ImageMissing') return cureOfWorkspaceWithout(name, workspace, known);
+function remedyForComponent({ kind, name, reason }: Component, workspace: Workspace, known: Known): Remedy {
+  if (kind === 'VMDiskImage' && reason === 'ImageMissing')
+    return remedyForWorkspaceWithoutImage(name, workspace, known);
   const home = workspace.status?.namespace ?? '';
   const described: Readonly<Record<string, string>> = {
     ContainerCluster: `kubectl describe pods -n ${home}`,
@@ -122,7 +123,7 @@ function belowServer(machine: KupenStackMachine, known: Known): Why | undefined 
   return part && whyOf(part, known);
 }
 
-function cureOf(subject: Subject, known: Known): Cure {
+function remedyOf(subject: Subject, known: Known): Remedy {
   if (isWell(subject)) return { help: '', commands: [] };
   if (subject.metadata.deletionTimestamp) {
     return {
@@ -132,17 +133,19 @@ function cureOf(subject: Subject, known: Known): Cure {
   }
   if (subject.status?.phase === undefined)
     return { help: 'Check whether the functions run and receive its events.', commands: ['ot-functions doctor'] };
-  if (isOnOpenStack(subject)) return cureOnOpenStack(subject);
-  if (subject.kind === 'VMDiskImage') return cureOfImage(subject as VMDiskImage, known);
-  return subject.kind === 'VirtualMachine' ? cureOfMachine(subject as VirtualMachine, known) : cureOfWorkspace(subject);
+  if (isOnOpenStack(subject)) return remedyOnOpenStack(subject);
+  if (subject.kind === 'VMDiskImage') return remedyForImage(subject as VMDiskImage, known);
+  return subject.kind === 'VirtualMachine'
+    ? remedyForMachine(subject as VirtualMachine, known)
+    : remedyForWorkspace(subject);
 }
 
-function cureOfImage(image: VMDiskImage, { secrets, queue, nowMs }: Known): Cure {
+function remedyForImage(image: VMDiskImage, { secrets, queue, nowMs }: Known): Remedy {
   const { phase, conditions } = image.status ?? {};
-  if (phase === 'Failed') return cureOfFailed(image, conditionOf(conditions, 'Ready')?.reason);
+  if (phase === 'Failed') return remedyForFailed(image, conditionOf(conditions, 'Ready')?.reason);
   const missing = awaitedSecretOf(image).find((ref) => secrets.get(keyOf(ref)) === false);
-  if (missing) return cureOfNoSecret(missing);
-  if (phase === 'Retrying') return cureOfRetrying(image);
+  if (missing) return remedyForMissingSecret(missing);
+  if (phase === 'Retrying') return remedyForRetrying(image);
   if (phase !== 'Queued') return waiting(image);
   const place = queue.waiting.find((one) => one.image === keyOf(image.metadata));
   const holders = queue.slots.map((slot) => slot.image).join(', ');
@@ -155,10 +158,10 @@ function cureOfImage(image: VMDiskImage, { secrets, queue, nowMs }: Known): Cure
   };
 }
 
-function cureOfMachine(machine: VirtualMachine, known: Known): Cure {
+function remedyForMachine(machine: VirtualMachine, known: Known): Remedy {
   const { namespace, name } = machine.metadata;
   const ready = conditionOf(machine.status?.conditions, 'Ready');
-  if (ready?.reason === 'ImageMissing' && !mayMake(machine)) return cureOfMachineWithout(machine, known);
+  if (ready?.reason === 'ImageMissing' && !mayMake(machine)) return remedyForMachineWithoutImage(machine, known);
   if (ready?.reason === 'PasswordSecretMissing') {
     return {
       help: 'Create the Secret that passwordSecretRef names, with the key "password".',
@@ -178,7 +181,7 @@ function cureOfMachine(machine: VirtualMachine, known: Known): Cure {
 /** A machine with a template has its image created, unless its mode forbids it. */
 const mayMake = ({ spec }: VirtualMachine) => spec.vmDiskImageTemplate !== undefined && spec.mode !== 'FailIfNotExist';
 
-const cureOfWorkspace = (workspace: Subject): Cure =>
+const remedyForWorkspace = (workspace: Subject): Remedy =>
   phaseOf(workspace) === 'Failed'
     ? { help: 'Correct its spec as its message says.', commands: [`kubectl edit otws ${workspace.metadata.name}`] }
     : waiting(workspace);

@@ -68,7 +68,7 @@ export function declareDoctor(ways: readonly Broken[]): void {
 
     declareBroken('real', () => patient, ways);
 
-    test('upgrade, the cure of most, mends them all at once', async () => {
+    test('upgrade, the remedy of most findings, corrects them all at once', async () => {
       const named =
         /^(a role without|an account|a binding|a wall|a Trigger that|a source that is gone|a function that)/;
       const all = broken.filter(({ name }) => named.test(name));
@@ -77,7 +77,7 @@ export function declareDoctor(ways: readonly Broken[]): void {
       expect(sick).toMatchObject({ code: 1, err: '' });
       const lines = sick.out.split('\n');
       for (const { finding } of all) expect(lines).toContainEqual(expect.stringMatching(finding));
-      // As the cure of what is being deleted says: what is applied before it is gone goes with it.
+      // The remedy for an object that is being deleted says this: an object that is applied before its deletion ends is deleted, too.
       await expect
         .poll(() => look(patient), { timeout: patient.withinMs, interval: 1_000 })
         .not.toContainEqual(expect.objectContaining({ found: expect.stringContaining('being deleted') }));

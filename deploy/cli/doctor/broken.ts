@@ -29,7 +29,7 @@ export interface Broken {
   break(kube: Kube, knative: Kube): Promise<unknown>;
   /** The name of the finding, and the command that its remedy contains. */
   finding: RegExp;
-  cure: RegExp;
+  remedy: RegExp;
   /** Deletes what `break` created. The caller applies again what `break` deleted or changed. */
   mend?(kube: Kube, knative: Kube): Promise<unknown>;
   /** The places where this case is skipped, and why. */
@@ -83,60 +83,60 @@ const noFunctions = { local: 'the local cluster has no objects for functions' };
 
 /** Installations with one fault each; for any cluster with a complete installation of ot-functions. */
 export const broken: readonly Broken[] = [
-  { name: 'an outdated CRD', break: ageDefinition, finding: /^CRD vmdiskimages/, cure: /npm run cluster -- upgrade/ },
+  { name: 'an outdated CRD', break: ageDefinition, finding: /^CRD vmdiskimages/, remedy: /npm run cluster -- upgrade/ },
   {
     name: 'a role without its rules',
     break: (kube) => kube.patch(ClusterRole, { name: 'sync-operator-preload' }, { rules: [] }),
     finding: /^ClusterRole sync-operator-preload/,
-    cure: /upgrade/,
+    remedy: /upgrade/,
   },
   {
     name: 'a deleted account',
     break: (kube) => kube.delete(ServiceAccount, ours('prune')),
     finding: /^ServiceAccount prune/,
-    cure: /upgrade/,
+    remedy: /upgrade/,
   },
   {
     name: 'a binding without subjects',
     break: (kube) => kube.patch(RoleBinding, ours('count-refs'), { subjects: [] }),
     finding: /^RoleBinding count-refs/,
-    cure: /upgrade/,
+    remedy: /upgrade/,
   },
   {
     name: 'a deleted Trigger',
     break: (kube) => kube.delete(Trigger, ours('preload')),
     finding: /^Trigger preload/,
-    cure: /upgrade/,
+    remedy: /upgrade/,
   },
   {
     name: 'a deleted admission policy binding',
     break: (kube) => kube.delete(FenceBinding, { name: 'sync-operator-compose-workspace' }),
     finding: /^ValidatingAdmissionPolicyBinding sync-operator-compose-workspace/,
-    cure: /upgrade/,
+    remedy: /upgrade/,
   },
   {
     name: 'a Trigger with other filters',
     break: (kube) => kube.patch(Trigger, ours('prune'), { spec: { filters: [{ exact: { type: 'none' } }] } }),
     finding: /^Trigger prune/,
-    cure: /upgrade/,
+    remedy: /upgrade/,
   },
   {
     name: 'a deleted source',
     break: (kube) => kube.delete(ApiServerSource, ours('pelotech')),
     finding: /^ApiServerSource pelotech/,
-    cure: /upgrade/,
+    remedy: /upgrade/,
   },
   {
     name: 'a deleted timer',
     break: (kube) => kube.delete(PingSource, ours('sweep')),
     finding: /^PingSource sweep/,
-    cure: /upgrade/,
+    remedy: /upgrade/,
   },
   {
     name: 'a source with another account',
     break: (kube) => kube.patch(ApiServerSource, ours('own'), { spec: { serviceAccountName: 'default' } }),
     finding: /^ApiServerSource own/,
-    cure: /upgrade/,
+    remedy: /upgrade/,
   },
   {
     name: 'a source that may not list',
@@ -148,14 +148,14 @@ export const broken: readonly Broken[] = [
       });
     },
     finding: /^ApiServerSource own/,
-    cure: /^kubectl describe ApiServerSource own -n /,
+    remedy: /^kubectl describe ApiServerSource own -n /,
     not: { local: 'the local sources report no condition about their permissions' },
   },
   {
     name: 'a deleted function',
     break: (kube) => kube.delete(KnativeService, ours('preload')),
     finding: /^Function preload/,
-    cure: /upgrade/,
+    remedy: /upgrade/,
     not: noFunctions,
   },
   {
@@ -166,14 +166,14 @@ export const broken: readonly Broken[] = [
       await kube.patch(KnativeService, ours('preload'), { spec: { template: { spec: { containers } } } });
     },
     finding: /^Function preload/,
-    cure: /^kubectl describe revisions.serving.knative.dev,pods -n .* -l app.kubernetes.io\/name=preload$/,
+    remedy: /^kubectl describe revisions.serving.knative.dev,pods -n .* -l app.kubernetes.io\/name=preload$/,
     not: noFunctions,
   },
   {
     name: 'a subscriber without a Subscription',
     break: async (_, knative) => setSubscribers(knative, [...(await subscribersOf(knative)), dead]),
     finding: /^Channel default-kne-trigger/,
-    cure: /^kubectl delete inmemorychannel default-kne-trigger -n /,
+    remedy: /^kubectl delete inmemorychannel default-kne-trigger -n /,
     mend: async (_, knative) =>
       setSubscribers(
         knative,
@@ -197,7 +197,7 @@ export const broken: readonly Broken[] = [
         } as unknown as AnyObject,
       ]),
     finding: /^Function dead-letters/,
-    cure: /upgrade/,
+    remedy: /upgrade/,
     mend: (kube) => kube.delete(Deployment, ours('start-sync')),
     not: { real: 'all functions exist, and another case deletes one of them' },
   },
@@ -205,7 +205,7 @@ export const broken: readonly Broken[] = [
     name: 'a StorageClass that does not exist',
     break: set({ imageStorageClass: 'gone' }),
     finding: /^Classes of the policy/,
-    cure: /policy set imageStorageClass/,
+    remedy: /policy set imageStorageClass/,
   },
   {
     name: 'classes of two drivers',
@@ -219,7 +219,7 @@ export const broken: readonly Broken[] = [
       await set({ imageStorageClass: 'doctors', imageSnapshotClass: 'doctors' })(kube);
     },
     finding: /^Classes of the policy/,
-    cure: /^name one of that driver: ot-functions policy set/,
+    remedy: /^name one of that driver: ot-functions policy set/,
     mend: async (kube) => {
       await kube.delete(StorageClass, { name: 'doctors' });
       await kube.delete(VolumeSnapshotClass, { name: 'doctors' });
@@ -229,34 +229,39 @@ export const broken: readonly Broken[] = [
     name: 'a policy that does not parse',
     break: set({ concurrency: 'many' }),
     finding: /^Policy concurrency/,
-    cure: /^ot-functions policy set concurrency VALUE$/,
+    remedy: /^ot-functions policy set concurrency VALUE$/,
   },
   {
     name: 'a key that is misspelt',
     break: set({ concurency: '8' }),
     finding: /^Policy concurency/,
-    cure: /^ot-functions policy unset concurency$/,
+    remedy: /^ot-functions policy unset concurency$/,
     mend: set({ concurency: null }),
   },
-  { name: 'a pause', break: set({ concurrency: '0' }), finding: /^Policy concurrency/, cure: /^ot-functions resume$/ },
+  {
+    name: 'a pause',
+    break: set({ concurrency: '0' }),
+    finding: /^Policy concurrency/,
+    remedy: /^ot-functions resume$/,
+  },
   {
     name: 'a namespace that does not exist',
     break: set({ imageNamespaces: 'nowhere' }),
     finding: /^Policy imageNamespaces/,
-    cure: /^kubectl create namespace nowhere$/,
+    remedy: /^kubectl create namespace nowhere$/,
   },
   {
     name: 'a Secret that does not exist',
     break: set({ imageSecretRef: 'missing' }),
     finding: /^Secret .*\/missing/,
-    cure: /^kubectl create secret generic missing -n /,
+    remedy: /^kubectl create secret generic missing -n /,
   },
   {
     name: 'a StorageProfile without claimPropertySets',
     break: (kube) =>
       kube.patch(StorageProfile, gp3, { status: { claimPropertySets: null } }, { subresource: 'status' }),
     finding: /^StorageProfile gp3/,
-    cure: /^kubectl patch storageprofile gp3 .*claimPropertySets/,
+    remedy: /^kubectl patch storageprofile gp3 .*claimPropertySets/,
     mend: (kube) => kube.patch(StorageProfile, gp3, { status: profiled }, { subresource: 'status' }),
     not: { local: 'CDI is simulated there, without this kind' },
   },
@@ -265,7 +270,7 @@ export const broken: readonly Broken[] = [
     name: 'a deleted Broker',
     break: (kube) => kube.delete(Broker, ours('default')),
     finding: /^Broker default/,
-    cure: /upgrade/,
+    remedy: /upgrade/,
   },
 ];
 

@@ -58,8 +58,8 @@ export function declareBroken(place: Place, patientOf: () => Patient, ways: read
       const { knative } = patient;
       const { kube } = patient.cluster;
       const policy = await keptPolicy(kube);
-      const isMeant = ({ name, cure, expected, found }: Finding) =>
-        one.finding.test(name) && one.cure.test(cure) && expected !== '' && found !== '';
+      const isMeant = ({ name, remedy, expected, found }: Finding) =>
+        one.finding.test(name) && one.remedy.test(remedy) && expected !== '' && found !== '';
       await one.break(kube, knative);
       try {
         await expect

@@ -6,7 +6,7 @@ import type { Installation } from './installation.ts';
 export const platform = ({ requirements }: Installation): Finding[] =>
   requirements
     .filter(({ result }) => result === 'missing')
-    .map(({ name, expected, found, remedy = '' }) => ({ name, expected, found, cure: remedy }));
+    .map(({ name, expected, found, remedy = '' }) => ({ name, expected, found, remedy }));
 
 /** Installed objects that are being deleted: they still exist, but disappear when their finalizers are removed. */
 export const leaving = ({ shipped, there }: Installation): Finding[] =>
@@ -17,7 +17,7 @@ export const leaving = ({ shipped, there }: Installation): Finding[] =>
       name: formatPlace(found),
       expected: 'it to stay',
       found: `being deleted since ${found.metadata.deletionTimestamp}`,
-      cure: `kubectl wait --for=delete ${found.kind}/${found.metadata.name}${found.metadata.namespace ? ` -n ${found.metadata.namespace}` : ''}, then ${upgrade}`,
+      remedy: `kubectl wait --for=delete ${found.kind}/${found.metadata.name}${found.metadata.namespace ? ` -n ${found.metadata.namespace}` : ''}, then ${upgrade}`,
     }));
 
 /** The CRDs: they exist, are established, and match this release. */
@@ -27,12 +27,12 @@ export const definitions = ({ shipped, there }: Installation): Finding[] =>
     .flatMap((wanted): Finding[] => {
       const { name } = wanted.metadata;
       const found = there.get(keyOf(wanted));
-      if (!found) return [{ name: `CRD ${name}`, expected: 'it', found: 'none', cure: upgrade }];
+      if (!found) return [{ name: `CRD ${name}`, expected: 'it', found: 'none', remedy: upgrade }];
       const why = untrue(found, 'Established');
-      if (why) return [{ name: `CRD ${name}`, expected: 'it to be served', found: why, cure: upgrade }];
+      if (why) return [{ name: `CRD ${name}`, expected: 'it to be served', found: why, remedy: upgrade }];
       const lacking = lackingIn(asKept(versionsOf(wanted)), versionsOf(found), '');
       const says = `an older one, without ${lacking}`;
-      return lacking ? [{ name: `CRD ${name}`, expected: 'it as of this release', found: says, cure: upgrade }] : [];
+      return lacking ? [{ name: `CRD ${name}`, expected: 'it as of this release', found: says, remedy: upgrade }] : [];
     });
 
 const versionsOf = ({ spec }: AnyObject) =>

@@ -21,20 +21,20 @@ export const eventing = ({ shipped, there }: Installation): Finding[] =>
     .flatMap((wanted): Finding[] => {
       const name = formatObject(wanted);
       const found = there.get(keyOf(wanted));
-      if (!found) return [{ name, expected: 'it', found: 'none', cure: upgrade }];
+      if (!found) return [{ name, expected: 'it', found: 'none', remedy: upgrade }];
       if ((found.spec as { suspend?: boolean } | undefined)?.suspend)
         return [
           {
             name,
             expected: 'it at work',
             found: 'spec.suspend',
-            cure: `kubectl edit ${wanted.kind} ${wanted.metadata.name} -n ${wanted.metadata.namespace}`,
+            remedy: `kubectl edit ${wanted.kind} ${wanted.metadata.name} -n ${wanted.metadata.namespace}`,
           },
         ];
       const other = asShipped[wanted.kind]?.find((field) => differsIn(field, wanted, found));
-      if (other) return [{ name, expected: `its ${other} as shipped`, found: 'another', cure: upgrade }];
+      if (other) return [{ name, expected: `its ${other} as shipped`, found: 'another', remedy: upgrade }];
       const why = untrue(found, 'Ready');
-      return why ? [{ name, expected: 'it to be Ready', found: why, cure: cureOf(wanted) }] : [];
+      return why ? [{ name, expected: 'it to be Ready', found: why, remedy: remedyOf(wanted) }] : [];
     });
 
 /** Knative's webhook adds fields to references, but none to filters: an additional filter is a difference. */
@@ -43,7 +43,7 @@ function differsIn(field: string, wanted: AnyObject, found: AnyObject): boolean 
   return field === 'filters' ? !isDeepStrictEqual(ours, theirs) : lackingIn(ours, theirs, field) !== undefined;
 }
 
-const cureOf = ({ kind, metadata }: AnyObject) =>
+const remedyOf = ({ kind, metadata }: AnyObject) =>
   kind === 'Trigger'
     ? `check that function ${metadata.name} exists (kubectl get ksvc,deployments -n ${metadata.namespace}), then ${upgrade}`
     : `kubectl describe ${kind} ${metadata.name} -n ${metadata.namespace}`;
@@ -68,7 +68,7 @@ export function subscribers({ channel, subscriptions, shipped, there }: Installa
             name,
             expected: 'no subscriber without its Subscription',
             found: `${dead.length} dead, which every event waits for`,
-            cure: remake,
+            remedy: remake,
           },
         ]
       : []),
@@ -76,13 +76,13 @@ export function subscribers({ channel, subscriptions, shipped, there }: Installa
       name: formatObject(trigger),
       expected: "a subscriber in the Broker's channel",
       found: 'none, so it receives no events',
-      cure: lookAgain(trigger),
+      remedy: lookAgain(trigger),
     })),
     ...triggers.flatMap((trigger): Finding[] => {
       // A Trigger that is not Ready itself is another finding.
       const why = untrue(trigger, 'Ready') ? undefined : unreadyOf(trigger, subscriptions);
       const expected = 'its Subscription to be Ready';
-      return why ? [{ name: formatObject(trigger), expected, found: why, cure: lookAgain(trigger) }] : [];
+      return why ? [{ name: formatObject(trigger), expected, found: why, remedy: lookAgain(trigger) }] : [];
     }),
   ];
 }
@@ -109,12 +109,12 @@ export function workloads({ workloads: found, shipped }: Installation): Finding[
     // Knative creates a Deployment with another name for each revision.
     const workload = found.find(({ metadata }) => metadata.name === name);
     const called = `Function ${name}`;
-    if (!workload) return [{ name: called, expected: 'it', found: 'neither Service nor Deployment', cure: upgrade }];
+    if (!workload) return [{ name: called, expected: 'it', found: 'neither Service nor Deployment', remedy: upgrade }];
     if (isUp(workload)) return [];
     const why = untrue(workload, workload.kind === 'Deployment' ? 'Available' : 'Ready') ?? 'it is being rolled out';
     // If its image cannot be pulled, a Service may have a revision but no pod.
     const what = workload.apiVersion === KnativeService.apiVersion ? 'revisions.serving.knative.dev,pods' : 'pods';
-    const cure = `kubectl describe ${what} -n ${workload.metadata.namespace} -l app.kubernetes.io/name=${name}`;
-    return [{ name: called, expected: 'it to be available', found: why, cure }];
+    const remedy = `kubectl describe ${what} -n ${workload.metadata.namespace} -l app.kubernetes.io/name=${name}`;
+    return [{ name: called, expected: 'it to be available', found: why, remedy }];
   });
 }

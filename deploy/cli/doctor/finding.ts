@@ -3,7 +3,7 @@ export interface Finding {
   name: string;
   expected: string;
   found: string;
-  cure: string;
+  remedy: string;
 }
 
 /** Restores every installed object as this release ships it. */

@@ -169,10 +169,10 @@ test.each<[string, Partial<Installation>, RegExp, RegExp]>([
     /^CDI/,
     /upgrade CDI/,
   ],
-])('%s is found, with its remedy', (_, more, name, cure) => {
+])('%s is found, with its remedy', (_, more, name, remedy) => {
   const [finding, ...others] = found(more);
   expect(finding?.name).toMatch(name);
-  expect(finding?.cure).toMatch(cure);
+  expect(finding?.remedy).toMatch(remedy);
   expect(others).toEqual([]);
 });
 
@@ -186,7 +186,7 @@ test('fields that Knative adds, and another order of fields, are no difference',
   });
   expect(found(changed({}))).toEqual([]);
   expect(found(changed({ filters: [...spec.filters, { exact: { type: 'c' } }] }))).toMatchObject([
-    { name: 'Trigger prune', expected: 'its filters as shipped', cure: 'npm run cluster -- upgrade' },
+    { name: 'Trigger prune', expected: 'its filters as shipped', remedy: 'npm run cluster -- upgrade' },
   ]);
   expect(found(changed({ subscriber: { ref: { ...ref, name: 'other' } } }))).toMatchObject([
     { name: 'Trigger prune', expected: 'its subscriber as shipped' },

@@ -34,12 +34,12 @@ export function findingLines(findings: readonly Finding[], { shipped, images }: 
   if (findings.length === 0) return [`${checked} Nothing found.`];
   return [
     `${checked} ${count(findings, 'finding')}; the first may be the cause of others.`,
-    ...findings.flatMap(({ name, expected, found, cure }) => [
+    ...findings.flatMap(({ name, expected, found, remedy }) => [
       '',
       name,
       `  expected  ${expected}`,
       `  found     ${found}`,
-      `  remedy    ${cure}`,
+      `  remedy    ${remedy}`,
     ]),
   ];
 }

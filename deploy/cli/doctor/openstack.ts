@@ -13,8 +13,8 @@ export function openStack(installation: Installation): Finding[] {
   if (onOpenStack.length === 0) return [];
   if (hasOpenStack) return [...accounts(installation), ...unseen(installation)];
   const found = `${formatCount(onOpenStack.length)} of kupenstack.io, and none of them`;
-  const cure = 'npm run cluster -- upgrade --overlay deploy/production/serving-openstack (or deployments-openstack)';
-  return [{ name: 'Machines on OpenStack', expected: 'the functions that look after them', found, cure }];
+  const remedy = 'npm run cluster -- upgrade --overlay deploy/production/serving-openstack (or deployments-openstack)';
+  return [{ name: 'Machines on OpenStack', expected: 'the functions that look after them', found, remedy }];
 }
 
 function accounts({ onOpenStack, accountSecrets }: Installation): Finding[] {
@@ -27,12 +27,12 @@ function accounts({ onOpenStack, accountSecrets }: Installation): Finding[] {
     const name = `Secret ${keyOf(ref)}`;
     const expected = `it, or one in ${operatorNamespace}`;
     if (own === undefined || shared === undefined) {
-      const cure = `kubectl auth can-i get secrets -n ${own === undefined ? namespace : operatorNamespace}`;
-      return [{ name, expected, found: 'no permission to look', cure }];
+      const remedy = `kubectl auth can-i get secrets -n ${own === undefined ? namespace : operatorNamespace}`;
+      return [{ name, expected, found: 'no permission to look', remedy }];
     }
     const found = `none: OpenStack has nothing for ${formatCount(objects.length)}`;
-    const cure = `kubectl create secret generic ${ref.name} -n ${namespace} --from-file=clouds.yaml=FILE`;
-    return [{ name, expected, found, cure }];
+    const remedy = `kubectl create secret generic ${ref.name} -n ${namespace} --from-file=clouds.yaml=FILE`;
+    return [{ name, expected, found, remedy }];
   });
 }
 
@@ -44,8 +44,8 @@ const unseen = ({ onOpenStack, nowMs }: Installation): Finding[] =>
     const { metadata, status } = subject;
     const ageMs = nowMs - Date.parse(metadata.creationTimestamp);
     if (status?.phase !== undefined || metadata.deletionTimestamp || ageMs <= patienceMs) return [];
-    const cure = `kubectl logs -n ${operatorNamespace} -l app.kubernetes.io/name=${functionOf[subject.kind] ?? ''} --tail 50`;
-    return [{ name: formatName(subject), expected: 'a phase', found: `none after ${formatSpan(ageMs)}`, cure }];
+    const remedy = `kubectl logs -n ${operatorNamespace} -l app.kubernetes.io/name=${functionOf[subject.kind] ?? ''} --tail 50`;
+    return [{ name: formatName(subject), expected: 'a phase', found: `none after ${formatSpan(ageMs)}`, remedy }];
   });
 
 const functionOf: Readonly<Record<string, string>> = {

@@ -28,9 +28,9 @@ export const permissions = ({ shipped, there }: Installation): Finding[] =>
       const found = there.get(keyOf(wanted));
       const name = formatPlace(wanted);
       const expected = 'it as in this release: a function needs it for its work';
-      if (!found) return [{ name, expected, found: 'none', cure: upgrade }];
+      if (!found) return [{ name, expected, found: 'none', remedy: upgrade }];
       const lacks = lacksOf(wanted, found);
-      return lacks ? [{ name, expected, found: lacks, cure: upgrade }] : [];
+      return lacks ? [{ name, expected, found: lacks, remedy: upgrade }] : [];
     });
 
 /** The admission policies, which limit what functions may write: they exist, and match the manifests. */
@@ -43,7 +43,7 @@ export const fences = ({ shipped, there }: Installation): Finding[] =>
       if (found && !lacks) return [];
       const name = formatPlace(wanted);
       const expected = 'it as in this release: without it, a function may do more than it should';
-      return [{ name, expected, found: lacks ? `another ${lacks}` : 'none', cure: upgrade }];
+      return [{ name, expected, found: lacks ? `another ${lacks}` : 'none', remedy: upgrade }];
     });
 
 function lacksOf(wanted: AnyObject, found: AnyObject): string | undefined {

@@ -14,13 +14,13 @@ export function policyFindings({ policy, namespaces, secrets }: Installation): F
       name: `Policy ${fault.key}`,
       expected: fault.expected,
       found: `${JSON.stringify(fault.found)}: nothing that depends on it starts`,
-      cure: `ot-functions policy set ${fault.key} VALUE`,
+      remedy: `ot-functions policy set ${fault.key} VALUE`,
     })),
     ...unknown.map((stray) => ({
       name: `Policy ${stray.key}`,
       expected: stray.meant ?? 'a key that a function reads',
       found: stray.key,
-      cure: describeStray(stray).split(' Remove it: ')[1] ?? '',
+      remedy: describeStray(stray).split(' Remove it: ')[1] ?? '',
     })),
     ...(values.concurrency === 0 && !faults.some(({ key }) => key === 'concurrency')
       ? [
@@ -28,7 +28,7 @@ export function policyFindings({ policy, namespaces, secrets }: Installation): F
             name: 'Policy concurrency',
             expected: 'a queue that moves',
             found: '0: it is paused',
-            cure: 'ot-functions resume',
+            remedy: 'ot-functions resume',
           },
         ]
       : []),
@@ -36,7 +36,7 @@ export function policyFindings({ policy, namespaces, secrets }: Installation): F
       name: 'Policy imageNamespaces',
       expected: `Namespace ${name}`,
       found: 'none',
-      cure: `kubectl create namespace ${name}`,
+      remedy: `kubectl create namespace ${name}`,
     })),
     ...[...secrets].flatMap(([key, isThere]) => secretFinding(key, isThere)),
   ];
@@ -46,7 +46,7 @@ function secretFinding(key: string, isThere: boolean | undefined): Finding[] {
   if (isThere) return [];
   const [namespace = '', name = ''] = key.split('/');
   const found = isThere === undefined ? 'no permission to look' : 'none: images that name it wait for it';
-  const cure =
+  const remedy =
     isThere === undefined ? `kubectl auth can-i get secrets -n ${namespace}` : makeSecret({ namespace, name });
-  return [{ name: `Secret ${key}`, expected: 'it', found, cure }];
+  return [{ name: `Secret ${key}`, expected: 'it', found, remedy }];
 }

@@ -14,8 +14,8 @@ export const patienceMs = 2 * 60_000;
 export function slots({ lease, images, policy, nowMs }: Installation): Finding[] {
   const holders = holdersOf(lease);
   if (lease && holders === undefined) {
-    const cure = `kubectl delete lease ${leaseName} -n ${operatorNamespace} (start-sync creates it again from the running downloads)`;
-    return [{ name: `Lease ${leaseName}`, expected: 'slots that parse', found: 'garbage', cure }];
+    const remedy = `kubectl delete lease ${leaseName} -n ${operatorNamespace} (start-sync creates it again from the running downloads)`;
+    return [{ name: `Lease ${leaseName}`, expected: 'slots that parse', found: 'garbage', remedy }];
   }
   const { values, faults } = parsePolicy(policy);
   const isStopped = values.concurrency === 0 || faults.some(({ key }) => grantKeys.some((name) => name === key));
@@ -28,15 +28,20 @@ export function slots({ lease, images, policy, nowMs }: Installation): Finding[]
     const name = `VMDiskImage ${keyOf(metadata)}`;
     const logs = `kubectl logs -n ${operatorNamespace} -l app.kubernetes.io/name=start-sync --tail 50`;
     if (phase === undefined && stuckMs(undefined) > patienceMs)
-      return [{ name, expected: 'a phase', found: `none after ${formatSpan(stuckMs(undefined))}`, cure: logs }];
+      return [{ name, expected: 'a phase', found: `none after ${formatSpan(stuckMs(undefined))}`, remedy: logs }];
     if (phase === 'Queued' && isFree && stuckMs(queuedAt) > patienceMs)
       return [
-        { name, expected: 'a slot, as one is free', found: `Queued for ${formatSpan(stuckMs(queuedAt))}`, cure: logs },
+        {
+          name,
+          expected: 'a slot, as one is free',
+          found: `Queued for ${formatSpan(stuckMs(queuedAt))}`,
+          remedy: logs,
+        },
       ];
     if (phase === 'Syncing' && !holding.has(metadata.uid) && stuckMs(startedAt) > patienceMs) {
-      const cure = `ot-functions retry ${keyOf(metadata)}`;
+      const remedy = `ot-functions retry ${keyOf(metadata)}`;
       return [
-        { name, expected: 'a slot while it is Syncing', found: `none, for ${formatSpan(stuckMs(startedAt))}`, cure },
+        { name, expected: 'a slot while it is Syncing', found: `none, for ${formatSpan(stuckMs(startedAt))}`, remedy },
       ];
     }
     return [];

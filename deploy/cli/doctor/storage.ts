@@ -8,17 +8,17 @@ interface Pair {
   snapshotClass: string;
   /** The object that names the pair. */
   by: string;
-  cure: string;
+  remedy: string;
 }
 
 /** Each pair of classes that the policy or an image names: both exist, and have the same driver. */
 export function classes({ images, policy, storageClasses, snapshotClasses }: Installation): Finding[] {
-  return pairsOf({ images, policy }).flatMap(({ storageClass, snapshotClass, by, cure }): Finding[] => {
+  return pairsOf({ images, policy }).flatMap(({ storageClass, snapshotClass, by, remedy }): Finding[] => {
     const storage = storageClasses.find(({ metadata }) => metadata.name === storageClass);
     const snapshot = snapshotClasses.find(({ metadata }) => metadata.name === snapshotClass);
     const name = `Classes of ${by}`;
-    if (!storage) return [lost(name, 'StorageClass', storageClass, storageClasses, cure)];
-    if (!snapshot) return [lost(name, 'VolumeSnapshotClass', snapshotClass, snapshotClasses, cure)];
+    if (!storage) return [lost(name, 'StorageClass', storageClass, storageClasses, remedy)];
+    if (!snapshot) return [lost(name, 'VolumeSnapshotClass', snapshotClass, snapshotClasses, remedy)];
     const { provisioner } = storage as { provisioner?: string };
     const { driver } = snapshot as { driver?: string };
     if (provisioner === driver) return [];
@@ -28,17 +28,17 @@ export function classes({ images, policy, storageClasses, snapshotClasses }: Ins
         name,
         expected: `VolumeSnapshotClass ${snapshotClass} of driver ${provisioner}, which provisions the volumes of ${storageClass}`,
         found: driver ?? 'none',
-        cure: `name ${fit.length > 0 ? namesOf(fit) : 'one with that driver'}: ${cure}`,
+        remedy: `name ${fit.length > 0 ? namesOf(fit) : 'one with that driver'}: ${remedy}`,
       },
     ];
   });
 }
 
-const lost = (name: string, kind: string, wanted: string, there: readonly AnyObject[], cure: string): Finding => ({
+const lost = (name: string, kind: string, wanted: string, there: readonly AnyObject[], remedy: string): Finding => ({
   name,
   expected: `${kind} ${wanted}`,
   found: `not found among: ${namesOf(there) || 'none'}`,
-  cure: `create it, or name another: ${cure}`,
+  remedy: `create it, or name another: ${remedy}`,
 });
 
 const namesOf = (objects: readonly AnyObject[]) => objects.map(({ metadata }) => metadata.name).join(', ');
@@ -49,11 +49,11 @@ function pairsOf({ images, policy }: Pick<Installation, 'images' | 'policy'>): P
     storageClass: spec.storageClass,
     snapshotClass: spec.snapshotClass,
     by: `VMDiskImage ${metadata.namespace}/${metadata.name}`,
-    cure: `kubectl edit vmdi ${metadata.name} -n ${metadata.namespace}`,
+    remedy: `kubectl edit vmdi ${metadata.name} -n ${metadata.namespace}`,
   }));
   if (imageStorageClass && imageSnapshotClass) {
-    const cure = 'ot-functions policy set imageStorageClass NAME, or imageSnapshotClass';
-    pairs.unshift({ storageClass: imageStorageClass, snapshotClass: imageSnapshotClass, by: 'the policy', cure });
+    const remedy = 'ot-functions policy set imageStorageClass NAME, or imageSnapshotClass';
+    pairs.unshift({ storageClass: imageStorageClass, snapshotClass: imageSnapshotClass, by: 'the policy', remedy });
   }
   // One finding is enough for many images with the same classes.
   const different = new Map(
@@ -76,7 +76,7 @@ export function profiles({ storageProfiles, storageClasses, images, policy }: In
           name,
           expected: 'it, created by CDI',
           found: 'none',
-          cure: 'check whether CDI runs: kubectl get cdi,pods -A',
+          remedy: 'check whether CDI runs: kubectl get cdi,pods -A',
         },
       ];
     const { claimPropertySets = [], cloneStrategy } = (profile.status ?? {}) as {
@@ -85,8 +85,8 @@ export function profiles({ storageProfiles, storageClasses, images, policy }: In
     };
     const patch = (spec: string) => `kubectl patch storageprofile ${className} --type merge -p '{"spec":{${spec}}}'`;
     if (claimPropertySets.length === 0) {
-      const cure = patch('"claimPropertySets":[{"accessModes":["ReadWriteOnce"],"volumeMode":"Block"}]');
-      return [{ name, expected: 'claimPropertySets, which CDI needs for a claim', found: 'none', cure }];
+      const remedy = patch('"claimPropertySets":[{"accessModes":["ReadWriteOnce"],"volumeMode":"Block"}]');
+      return [{ name, expected: 'claimPropertySets, which CDI needs for a claim', found: 'none', remedy }];
     }
     if (cloneStrategy !== 'copy') return [];
     return [
@@ -94,7 +94,7 @@ export function profiles({ storageProfiles, storageClasses, images, policy }: In
         name,
         expected: 'cloneStrategy snapshot or csi-clone',
         found: 'copy: each machine takes minutes',
-        cure: patch('"cloneStrategy":"snapshot"'),
+        remedy: patch('"cloneStrategy":"snapshot"'),
       },
     ];
   });

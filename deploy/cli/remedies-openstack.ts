@@ -1,11 +1,11 @@
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
-import { type Cure, editPolicy, waiting } from './cures.ts';
+import { editPolicy, type Remedy, waiting } from './remedies.ts';
 import { kindOf, type OnOpenStack } from './subject.ts';
 
 /** By the reason of the condition Ready, as for images. */
-const byReason: Readonly<Record<string, (of: OnOpenStack) => Cure>> = {
+const byReason: Readonly<Record<string, (of: OnOpenStack) => Remedy>> = {
   CredentialsMissing: ({ metadata }) => ({
     help: `Create Secret ${credentialsName} with clouds.yaml: in namespace ${metadata.namespace} for it alone, in ${operatorNamespace} for all that have none.`,
     commands: [
@@ -33,7 +33,7 @@ const byReason: Readonly<Record<string, (of: OnOpenStack) => Cure>> = {
 };
 
 /** How to correct an object on OpenStack that is not Ready. */
-export function cureOnOpenStack(subject: OnOpenStack): Cure {
+export function remedyOnOpenStack(subject: OnOpenStack): Remedy {
   const reason = conditionOf(subject.status?.conditions, 'Ready')?.reason;
   const known = reason === undefined ? undefined : byReason[reason];
   if (known) return known(subject);
@@ -48,9 +48,9 @@ export function cureOnOpenStack(subject: OnOpenStack): Cure {
   };
 }
 
-const editOf = (subject: OnOpenStack, help: string): Cure => ({ help, commands: [`kubectl edit ${typed(subject)}`] });
+const editOf = (subject: OnOpenStack, help: string): Remedy => ({ help, commands: [`kubectl edit ${typed(subject)}`] });
 
-const credentialsOf = ({ metadata: { namespace } }: OnOpenStack, help: string): Cure => ({
+const credentialsOf = ({ metadata: { namespace } }: OnOpenStack, help: string): Remedy => ({
   help,
   commands: [
     `kubectl get secret ${credentialsName} -n ${namespace}`,

@@ -6,7 +6,7 @@ import { makeSecret } from './secrets.ts';
 import { formatPlace, formatTyped } from './subject.ts';
 
 /** How to correct a problem, and the commands for it. */
-export interface Cure {
+export interface Remedy {
   help: string;
   commands: string[];
 }
@@ -18,7 +18,7 @@ const editOf = ({ metadata }: VMDiskImage) => `kubectl edit vmdi ${metadata.name
 const retryOf = (image: VMDiskImage) => `ot-functions retry ${image.metadata.namespace}/${image.metadata.name}`;
 
 /** By the reason of the condition Ready of the image: a closed set, so no message is parsed. */
-const byReason: Readonly<Record<string, (image: VMDiskImage) => Cure>> = {
+const byReason: Readonly<Record<string, (image: VMDiskImage) => Remedy>> = {
   NotFound: (image) => ({
     help: 'Upload the image to its url, or correct the url; then retry.',
     commands: [editOf(image), retryOf(image)],
@@ -64,25 +64,25 @@ const byReason: Readonly<Record<string, (image: VMDiskImage) => Cure>> = {
 };
 
 /** How to correct an image that is Failed. */
-export function cureOfFailed(image: VMDiskImage, reason: string | undefined): Cure {
+export function remedyForFailed(image: VMDiskImage, reason: string | undefined): Remedy {
   const known = reason === undefined ? undefined : byReason[reason];
   return known?.(image) ?? { help: 'Correct the cause, then retry.', commands: [retryOf(image)] };
 }
 
 /** How to correct an image that waits for the next attempt. */
-export const cureOfRetrying = (image: VMDiskImage): Cure => ({
+export const remedyForRetrying = (image: VMDiskImage): Remedy => ({
   help: 'Correct the cause before the next attempt; to retry immediately, run the command.',
   commands: [retryOf(image)],
 });
 
 /** How to correct images that wait for a Secret; each checks again by itself. */
-export const cureOfNoSecret = (ref: ObjectReference): Cure => ({
+export const remedyForMissingSecret = (ref: ObjectReference): Remedy => ({
   help: `Create Secret ${formatPlace(ref)}, which secretRef names and which does not exist; images that name it wait for it.`,
   commands: [makeSecret(ref)],
 });
 
 /** The only thing to do is to wait. */
-export const waiting = (subject: Parameters<typeof formatTyped>[0]): Cure => ({
+export const waiting = (subject: Parameters<typeof formatTyped>[0]): Remedy => ({
   help: 'It is in progress: wait.',
   commands: [`ot-functions wait ${formatTyped(subject)}`],
 });
