@@ -1,8 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Broken, broken, profiled } from '../../deploy/cli/doctor/broken.ts';
-import { declareBroken, look, type Patient, untilWhole } from '../../deploy/cli/doctor/declare-broken.ts';
+import {
+  declareMisconfigurations,
+  type Installed,
+  look,
+  untilNoFindings,
+} from '../../deploy/cli/doctor/declare-misconfigurations.ts';
+import { type Misconfiguration, misconfigurations, profiled } from '../../deploy/cli/doctor/misconfigurations.ts';
 import { clusterOf } from '../../deploy/install/connect.ts';
 import { StorageProfile } from '../../deploy/install/kinds.ts';
 import { kubeClient } from '../../shared/runtime/kube.ts';
@@ -37,9 +42,9 @@ function actingAs({ clusters, contexts, currentContext, users }: KubeConfig, imp
 }
 
 /** A test for each of the ways, and one for those together that an upgrade mends. */
-export function declareDoctor(ways: readonly Broken[]): void {
+export function declareDoctor(ways: readonly Misconfiguration[]): void {
   describe('the doctor on a real cluster', () => {
-    let patient: Patient;
+    let installed: Installed;
     beforeAll(async () => {
       await install('serving');
       await applyText(around);
@@ -47,7 +52,7 @@ export function declareDoctor(ways: readonly Broken[]): void {
       config.loadFromDefault();
       const cluster = clusterOf(config, { say: () => undefined, timeoutMs: 0 });
       await cluster.kube.patch(StorageProfile, { name: 'gp3' }, { status: profiled }, { subresource: 'status' });
-      patient = {
+      installed = {
         cluster,
         knative: kubeClient(actingAs(config, 'system:serviceaccount:knative-eventing:eventing-controller')),
         manifests: await manifestsIn('serving'),
@@ -66,27 +71,27 @@ export function declareDoctor(ways: readonly Broken[]): void {
       await kubectl('delete', 'secret/s3-reader', '--namespace=vmdi-farm', '--ignore-not-found');
     });
 
-    declareBroken('real', () => patient, ways);
+    declareMisconfigurations('real', () => installed, ways);
 
     test('upgrade, the remedy of most findings, corrects them all at once', async () => {
       const named =
         /^(a role without|an account|a binding|a wall|a Trigger that|a source that is gone|a function that)/;
-      const all = broken.filter(({ name }) => named.test(name));
-      for (const one of all) await one.break(patient.cluster.kube, patient.knative);
+      const all = misconfigurations.filter(({ name }) => named.test(name));
+      for (const one of all) await one.break(installed.cluster.kube, installed.knative);
       const sick = await runCommandLine('doctor');
       expect(sick).toMatchObject({ code: 1, err: '' });
       const lines = sick.out.split('\n');
       for (const { finding } of all) expect(lines).toContainEqual(expect.stringMatching(finding));
       // The remedy for an object that is being deleted says this: an object that is applied before its deletion ends is deleted, too.
       await expect
-        .poll(() => look(patient), { timeout: patient.withinMs, interval: 1_000 })
+        .poll(() => look(installed), { timeout: installed.withinMs, interval: 1_000 })
         .not.toContainEqual(expect.objectContaining({ found: expect.stringContaining('being deleted') }));
       const overlay = ['--overlay', fileURLToPath(new URL('overlays/serving', import.meta.url))];
       expect(await runInstaller('upgrade', ...overlay, '--image', imageUnderTest())).toMatchObject({
         code: 0,
         err: '',
       });
-      await untilWhole(patient);
+      await untilNoFindings(installed);
       expect(await runCommandLine('doctor')).toMatchObject({
         code: 0,
         out: expect.stringMatching(/Nothing found\.\n$/),

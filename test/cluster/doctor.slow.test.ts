@@ -1,4 +1,4 @@
-import { broken } from '../../deploy/cli/doctor/broken.ts';
+import { misconfigurations } from '../../deploy/cli/doctor/misconfigurations.ts';
 import { declareDoctor } from './declare-doctor.ts';
 
-declareDoctor(broken);
+declareDoctor(misconfigurations);

@@ -5,18 +5,18 @@ import { clusterOf } from '../../install/connect.ts';
 import { Namespace } from '../../install/kinds.ts';
 import { type LocalCluster, startLocal } from '../../local/start.ts';
 import { applyManifests, generatedFolders, readManifests } from '../../manifests.ts';
-import { declareBroken, type Patient } from './declare-broken.ts';
+import { declareMisconfigurations, type Installed } from './declare-misconfigurations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 let local: LocalCluster;
-let patient: Patient;
+let installed: Installed;
 beforeAll(async () => {
   local = await startLocal({ gracePeriodMs: 0 });
   const config = new KubeConfig();
   config.loadFromString(local.server.kubeconfig());
   const { kube } = local;
-  patient = {
+  installed = {
     cluster: clusterOf(config, { say: () => undefined, timeoutMs: 0 }),
     knative: kube,
     manifests: await readManifests('crds', ...generatedFolders),
@@ -30,4 +30,4 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => local.close());
 
-declareBroken('local', () => patient);
+declareMisconfigurations('local', () => installed);

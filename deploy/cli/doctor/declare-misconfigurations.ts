@@ -2,14 +2,20 @@ import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Cluster } from '../../install/cluster.ts';
-import { type Broken, broken, keptPolicy, type Place, restorePolicy } from './broken.ts';
 import { lackingIn } from './definitions.ts';
 import type { Finding } from './finding.ts';
 import { findingLines, findingsOf } from './findings.ts';
 import { readInstallation, there } from './installation.ts';
+import {
+  keptPolicy,
+  type Misconfiguration,
+  misconfigurations,
+  type Place,
+  restorePolicy,
+} from './misconfigurations.ts';
 
 /** A cluster with a complete installation, for the tests to break. */
-export interface Patient {
+export interface Installed {
   cluster: Cluster;
   /** Acts as Knative's own controller. */
   knative: Kube;
@@ -23,28 +29,32 @@ export interface Patient {
 }
 
 /** The current findings of the doctor. */
-export const look = async ({ cluster }: Patient): Promise<Finding[]> =>
+export const look = async ({ cluster }: Installed): Promise<Finding[]> =>
   findingsOf(await readInstallation(cluster, Date.now()));
 
 /** Waits until the doctor finds nothing. */
-export const untilWhole = (patient: Patient) =>
+export const untilNoFindings = (installed: Installed) =>
   expect
     .poll(
       async () => {
-        const found = await look(patient);
-        if (found.length > 0) await patient.nudge?.();
+        const found = await look(installed);
+        if (found.length > 0) await installed.nudge?.();
         return found;
       },
-      { timeout: patient.withinMs, interval: 1_000 },
+      { timeout: installed.withinMs, interval: 1_000 },
     )
     .toEqual([]);
 
 /** Declares a test that a complete installation has no findings, and one test for each fault that can be made here. */
-export function declareBroken(place: Place, patientOf: () => Patient, ways: readonly Broken[] = broken): void {
+export function declareMisconfigurations(
+  place: Place,
+  installedOf: () => Installed,
+  ways: readonly Misconfiguration[] = misconfigurations,
+): void {
   test('a complete installation has no findings', async () => {
-    const patient = patientOf();
-    await untilWhole(patient);
-    const installation = await readInstallation(patient.cluster, Date.now());
+    const installed = installedOf();
+    await untilNoFindings(installed);
+    const installation = await readInstallation(installed.cluster, Date.now());
     expect(findingLines(findingsOf(installation), installation)).toEqual([
       expect.stringMatching(/^Checked \d+ installed objects and 0 images\. Nothing found\.$/),
     ]);
@@ -54,29 +64,29 @@ export function declareBroken(place: Place, patientOf: () => Patient, ways: read
     const why = one.not?.[place];
     if (why) console.warn(`skipped: "${one.name}": ${why}`);
     test.skipIf(why)(`${one.name} is found, with its remedy`, async () => {
-      const patient = patientOf();
-      const { knative } = patient;
-      const { kube } = patient.cluster;
+      const installed = installedOf();
+      const { knative } = installed;
+      const { kube } = installed.cluster;
       const policy = await keptPolicy(kube);
       const isMeant = ({ name, remedy, expected, found }: Finding) =>
         one.finding.test(name) && one.remedy.test(remedy) && expected !== '' && found !== '';
       await one.break(kube, knative);
       try {
         await expect
-          .poll(() => look(patient), { timeout: patient.withinMs, interval: 500 })
+          .poll(() => look(installed), { timeout: installed.withinMs, interval: 500 })
           .toSatisfy((found: Finding[]) => found.some(isMeant));
       } finally {
         await one.mend?.(kube, knative);
-        await patient.putBack(await lostOf(patient));
+        await installed.putBack(await missingOf(installed));
         await restorePolicy(kube, policy);
       }
-      await untilWhole(patient);
+      await untilNoFindings(installed);
     });
   }
 }
 
 /** The manifests whose objects are missing or incomplete. */
-export async function lostOf({ cluster, manifests }: Patient): Promise<KubernetesObject[]> {
+export async function missingOf({ cluster, manifests }: Installed): Promise<KubernetesObject[]> {
   const found = await Promise.all(manifests.map((manifest) => there(cluster, manifest)));
   return manifests.filter((manifest, index) => lackingIn(manifest, found[index], '') !== undefined);
 }

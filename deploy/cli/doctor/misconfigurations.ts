@@ -23,7 +23,7 @@ import { applyManifests } from '../../manifests.ts';
 export type Place = 'local' | 'real';
 
 /** One way to break an installation, the finding that the doctor must report, and how to undo it. */
-export interface Broken {
+export interface Misconfiguration {
   name: string;
   /** `kube` has admin rights; `knative` those of Knative's own controller, because Knative's webhooks deny others access to some objects. */
   break(kube: Kube, knative: Kube): Promise<unknown>;
@@ -49,7 +49,7 @@ const set = (data: Record<string, string | null>) => (kube: Kube) => kube.patch(
 
 const images = { name: 'vmdiskimages.pelotech.ot' };
 
-async function ageDefinition(kube: Kube) {
+async function removePrinterColumns(kube: Kube) {
   const found = (await kube.get(Definition, images)) as AnyObject;
   const { versions } = found.spec as { versions: { additionalPrinterColumns?: unknown[] }[] };
   const older = versions.map((version) => ({ ...version, additionalPrinterColumns: [] }));
@@ -82,8 +82,13 @@ const dead = {
 const noFunctions = { local: 'the local cluster has no objects for functions' };
 
 /** Installations with one fault each; for any cluster with a complete installation of ot-functions. */
-export const broken: readonly Broken[] = [
-  { name: 'an outdated CRD', break: ageDefinition, finding: /^CRD vmdiskimages/, remedy: /npm run cluster -- upgrade/ },
+export const misconfigurations: readonly Misconfiguration[] = [
+  {
+    name: 'an outdated CRD',
+    break: removePrinterColumns,
+    finding: /^CRD vmdiskimages/,
+    remedy: /npm run cluster -- upgrade/,
+  },
   {
     name: 'a role without its rules',
     break: (kube) => kube.patch(ClusterRole, { name: 'sync-operator-preload' }, { rules: [] }),
