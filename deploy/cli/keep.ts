@@ -3,7 +3,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { type Body, exit, fieldManager } from './command.ts';
 import { namespaceOption } from './help.ts';
-import { findImage, formatName } from './subject.ts';
+import { findImage, formatName } from './target.ts';
 
 /** Protects an unused image from pruning. */
 export const keep: Body = {

@@ -7,7 +7,7 @@ import { parsePolicy, policyName } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { type Body, exit } from './command.ts';
 import { queueLines, queueOf, type Read } from './queue-view.ts';
-import { listEverywhere } from './subject.ts';
+import { listEverywhere } from './target.ts';
 
 /** The images that download, the images that wait, and when these may start. */
 export const queue: Body = {

@@ -2,7 +2,7 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { editPolicy, type Remedy, waiting } from './remedies.ts';
-import { kindOf, type OnOpenStack } from './subject.ts';
+import { kindOf, type OnOpenStack } from './target.ts';
 
 /** By the reason of the condition Ready, as for images. */
 const byReason: Readonly<Record<string, (of: OnOpenStack) => Remedy>> = {
@@ -33,13 +33,13 @@ const byReason: Readonly<Record<string, (of: OnOpenStack) => Remedy>> = {
 };
 
 /** How to correct an object on OpenStack that is not Ready. */
-export function remedyOnOpenStack(subject: OnOpenStack): Remedy {
-  const reason = conditionOf(subject.status?.conditions, 'Ready')?.reason;
+export function remedyOnOpenStack(target: OnOpenStack): Remedy {
+  const reason = conditionOf(target.status?.conditions, 'Ready')?.reason;
   const known = reason === undefined ? undefined : byReason[reason];
-  if (known) return known(subject);
-  const describe = `kubectl describe ${typed(subject)}`;
-  if (subject.status?.phase !== 'Failed') {
-    const { help, commands } = waiting(subject);
+  if (known) return known(target);
+  const describe = `kubectl describe ${typed(target)}`;
+  if (target.status?.phase !== 'Failed') {
+    const { help, commands } = waiting(target);
     return { help, commands: [...commands, describe] };
   }
   return {
@@ -48,7 +48,7 @@ export function remedyOnOpenStack(subject: OnOpenStack): Remedy {
   };
 }
 
-const editOf = (subject: OnOpenStack, help: string): Remedy => ({ help, commands: [`kubectl edit ${typed(subject)}`] });
+const editOf = (target: OnOpenStack, help: string): Remedy => ({ help, commands: [`kubectl edit ${typed(target)}`] });
 
 const credentialsOf = ({ metadata: { namespace } }: OnOpenStack, help: string): Remedy => ({
   help,
@@ -59,7 +59,7 @@ const credentialsOf = ({ metadata: { namespace } }: OnOpenStack, help: string): 
 });
 
 /** The object as kubectl takes it, with the group: other groups have volumes and machines, too. */
-const typed = (subject: OnOpenStack) => {
-  const kind = kindOf(subject);
-  return `${kind.includes('.') ? kind : `${kind}.kupenstack.io`} ${subject.metadata.name} -n ${subject.metadata.namespace}`;
+const typed = (target: OnOpenStack) => {
+  const kind = kindOf(target);
+  return `${kind.includes('.') ? kind : `${kind}.kupenstack.io`} ${target.metadata.name} -n ${target.metadata.namespace}`;
 };

@@ -3,7 +3,7 @@ import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName } from '../../shared/policy.ts';
 import { makeSecret } from './secrets.ts';
-import { formatPlace, formatTyped } from './subject.ts';
+import { formatPlace, formatTyped } from './target.ts';
 
 /** How to correct a problem, and the commands for it. */
 export interface Remedy {
@@ -82,7 +82,7 @@ export const remedyForMissingSecret = (ref: ObjectReference): Remedy => ({
 });
 
 /** The only thing to do is to wait. */
-export const waiting = (subject: Parameters<typeof formatTyped>[0]): Remedy => ({
+export const waiting = (target: Parameters<typeof formatTyped>[0]): Remedy => ({
   help: 'It is in progress: wait.',
-  commands: [`ot-functions wait ${formatTyped(subject)}`],
+  commands: [`ot-functions wait ${formatTyped(target)}`],
 });

@@ -2,7 +2,7 @@ import { adoptSnapshot, syncRequested, VMDiskImage } from '../../shared/kinds/pe
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { type Body, exit, fieldManager, Refused } from './command.ts';
 import { namespaceOption } from './help.ts';
-import { findImage, formatName, formatTyped } from './subject.ts';
+import { findImage, formatName, formatTyped } from './target.ts';
 
 /** Requests a new download. */
 export const retry: Body = {

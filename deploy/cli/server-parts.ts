@@ -1,5 +1,5 @@
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
-import type { OnOpenStack } from './subject.ts';
+import type { OnOpenStack } from './target.ts';
 
 /** The existing networks and volumes that a machine on OpenStack names, in the order of its spec. */
 export function partsOf<T extends OnOpenStack>({ metadata, spec }: KupenStackMachine, among: readonly T[]): T[] {

@@ -3,7 +3,7 @@ import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { aKupenStackMachine, aVirtualNetwork, aVolume } from '../../test/support/builders/openstack.ts';
 import { aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
-import { codeOf, stateOfPhase } from './standing.ts';
+import { codeOf, stateOfPhase } from './state.ts';
 import { type Found, nothing, treeLines, treeOf } from './status-tree.ts';
 
 const look = { columns: Number.POSITIVE_INFINITY, colour: false };

@@ -11,9 +11,9 @@ import { phaseSpan, type ShownPhase } from '../terminal/phase-style.ts';
 import { tableLines } from '../terminal/table.ts';
 import { formatAge } from './age.ts';
 import { partsOf } from './server-parts.ts';
-import { byUrgency, causeOf, phaseOf, type State, stateOf, stateOfPhase, states } from './standing.ts';
+import { byUrgency, causeOf, phaseOf, type State, stateOf, stateOfPhase, states } from './state.ts';
 import { describeStopped, type Stopped } from './stopped.ts';
-import { formatKind, formatPlace, type OnOpenStack, type Subject } from './subject.ts';
+import { formatKind, formatPlace, type OnOpenStack, type Target } from './target.ts';
 
 /** An object or a component of one, its state, and its cause. */
 export interface Node {
@@ -89,14 +89,14 @@ const sorted = (nodes: readonly Node[]) =>
     (a, b) => byUrgency(a, b) || (a.namespace ?? '').localeCompare(b.namespace ?? '') || a.name.localeCompare(b.name),
   );
 
-const nodeOf = (subject: Subject, children: Node[] = []): Node => ({
-  kind: formatKind(subject),
-  ...(subject.metadata.namespace ? { namespace: subject.metadata.namespace } : {}),
-  name: subject.metadata.name,
-  phase: phaseOf(subject),
-  state: stateOf(subject),
-  since: subject.metadata.creationTimestamp,
-  cause: causeOf(subject),
+const nodeOf = (target: Target, children: Node[] = []): Node => ({
+  kind: formatKind(target),
+  ...(target.metadata.namespace ? { namespace: target.metadata.namespace } : {}),
+  name: target.metadata.name,
+  phase: phaseOf(target),
+  state: stateOf(target),
+  since: target.metadata.creationTimestamp,
+  cause: causeOf(target),
   children,
 });
 
@@ -131,12 +131,12 @@ function workspaceNode(workspace: Workspace, machines: readonly VirtualMachine[]
   return nodeOf(workspace, parts.sort(byUrgency));
 }
 
-const partNode = ({ kind, name, phase, message }: Component, subject: Subject | undefined, children: Node[]): Node => ({
+const partNode = ({ kind, name, phase, message }: Component, target: Target | undefined, children: Node[]): Node => ({
   kind,
   name,
   phase,
   state: stateOfPhase(phase),
-  ...(subject ? { since: subject.metadata.creationTimestamp } : {}),
+  ...(target ? { since: target.metadata.creationTimestamp } : {}),
   cause: stateOfPhase(phase) === 'Ready' ? '' : message,
   children,
 });

@@ -13,11 +13,11 @@ import { UsageError } from '../terminal/arguments.ts';
 import type { Body, Call } from './command.ts';
 import { namespaceOption } from './help.ts';
 import { readPolicy } from './read-policy.ts';
-import { codeOf } from './standing.ts';
+import { codeOf } from './state.ts';
 import { type Found, nothing, treeLines, treeOf } from './status-tree.ts';
 import { type Stopped, stoppedByPolicy } from './stopped.ts';
 import {
-  findSubject,
+  findTarget,
   isOnOpenStack,
   kindIn,
   kindOf,
@@ -25,9 +25,9 @@ import {
   listIfAny,
   type OnOpenStack,
   readNamed,
-  type SubjectKind,
-  subjectKinds,
-} from './subject.ts';
+  type TargetKind,
+  targetKinds,
+} from './target.ts';
 
 /** The state of everything, or of one workspace, machine or image: a tree. */
 export const status: Body = {
@@ -42,7 +42,7 @@ export const status: Body = {
     'Exit codes: 0 all Ready · 1 something Failed · 5 nothing Failed, not all Ready.',
   ],
   examples: ['status', 'status -n vmdi-farm', 'status workspace demo-workspace-1', 'status --json'],
-  completions: subjectKinds,
+  completions: targetKinds,
   run: async (call) => {
     if (call.namespace && call.is('all')) throw new UsageError('expected --namespace or --all, found both');
     const { kube } = await call.cluster();
@@ -64,11 +64,11 @@ async function read(kube: Kube, { words, namespace }: Call): Promise<Found> {
     const { known, parts, ...found } = await everything(kube, namespace);
     return { ...nothing, known, parts, [listed[only]]: found[listed[only]] };
   }
-  const subject = await findSubject(kube, readNamed(words, namespace));
-  if (isOnOpenStack(subject)) return ofOpenStack(kube, subject);
-  if (subject.kind === VMDiskImage.kind) return { ...nothing, images: [subject as VMDiskImage] };
-  if (subject.kind === Workspace.kind) return ofWorkspace(kube, subject as Workspace);
-  const machine = subject as VirtualMachine;
+  const target = await findTarget(kube, readNamed(words, namespace));
+  if (isOnOpenStack(target)) return ofOpenStack(kube, target);
+  if (target.kind === VMDiskImage.kind) return { ...nothing, images: [target as VMDiskImage] };
+  if (target.kind === Workspace.kind) return ofWorkspace(kube, target as Workspace);
+  const machine = target as VirtualMachine;
   return { ...nothing, machines: [machine], known: await imagesAt(kube, [machine.spec.vmDiskImageRef]) };
 }
 
@@ -90,12 +90,12 @@ const listed = {
   'virtualmachine.kupenstack.io': 'servers',
   virtualnetwork: 'networks',
   volume: 'volumes',
-} as const satisfies Record<SubjectKind, keyof Found>;
+} as const satisfies Record<TargetKind, keyof Found>;
 
-async function ofOpenStack(kube: Kube, subject: OnOpenStack): Promise<Found> {
-  const found = { ...nothing, [listed[kindOf(subject)]]: [subject] };
-  if (subject.kind !== 'VirtualMachine') return found;
-  const { networks, volumes } = await onOpenStack(kube, { namespace: subject.metadata.namespace ?? '' });
+async function ofOpenStack(kube: Kube, target: OnOpenStack): Promise<Found> {
+  const found = { ...nothing, [listed[kindOf(target)]]: [target] };
+  if (target.kind !== 'VirtualMachine') return found;
+  const { networks, volumes } = await onOpenStack(kube, { namespace: target.metadata.namespace ?? '' });
   return { ...found, parts: [...networks, ...volumes] };
 }
 

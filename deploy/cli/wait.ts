@@ -4,15 +4,15 @@ import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, NotThere, type Outcome } from './command.ts';
 import { namespaceOption } from './help.ts';
 import {
-  findSubject,
+  findTarget,
   formatName,
   formatTyped,
   kindOf,
   readNamed,
   resourceOfKind,
-  type Subject,
-  subjectKinds,
-} from './subject.ts';
+  type Target,
+  targetKinds,
+} from './target.ts';
 import { type Standing, standingBar, standingLine, standingOf } from './wait-view.ts';
 
 const defaultTimeout = '1h';
@@ -30,7 +30,7 @@ export const wait: Body = {
     'Exit codes: 0 Ready · 1 Failed · 4 not found, or deleted meanwhile · 124 timed out.',
   ],
   examples: ['wait image/ubuntu', 'wait workspace demo-workspace-1 --timeout 30m', 'wait default/ubuntu-1'],
-  completions: subjectKinds.map((kind) => `${kind}/`),
+  completions: targetKinds.map((kind) => `${kind}/`),
   run,
 };
 
@@ -38,12 +38,12 @@ async function run(call: Call): Promise<Outcome> {
   const { cluster, words, namespace, text, stop } = call;
   const timeoutMs = timeoutOf(text('timeout'));
   const { kube } = await cluster();
-  const subject = await findSubject(kube, readNamed(words, namespace));
-  const { name, namespace: where } = subject.metadata;
+  const target = await findTarget(kube, readNamed(words, namespace));
+  const { name, namespace: where } = target.metadata;
   const watched = { kube, timeoutMs };
-  const resource = resourceOfKind(kindOf(subject));
+  const resource = resourceOfKind(kindOf(target));
   const show = shower(call);
-  const { isLate, object } = await waitFor<Subject>(
+  const { isLate, object } = await waitFor<Target>(
     watched,
     resource,
     { name, ...(where ? { namespace: where } : {}) },
@@ -55,29 +55,29 @@ async function run(call: Call): Promise<Outcome> {
     stop,
   );
   stop.throwIfAborted();
-  if (!object) throw new NotThere(`${formatName(subject)} was deleted meanwhile`);
+  if (!object) throw new NotThere(`${formatName(target)} was deleted meanwhile`);
   return ended(object, isLate, timeoutMs);
 }
 
 /** The last lines: the result, and the next command. */
-export function ended(subject: Subject, isLate: boolean, timeoutMs: number): Outcome {
-  const standing = standingOf(subject);
+export function ended(target: Target, isLate: boolean, timeoutMs: number): Outcome {
+  const standing = standingOf(target);
   const { phase, message, end } = standing;
   const json = {
-    kind: subject.kind,
-    name: subject.metadata.name,
-    namespace: subject.metadata.namespace ?? null,
+    kind: target.kind,
+    name: target.metadata.name,
+    namespace: target.metadata.namespace ?? null,
     phase,
     message,
   };
-  const why = `ot-functions why ${formatTyped(subject)} explains it.`;
+  const why = `ot-functions why ${formatTyped(target)} explains it.`;
   if (isLate && !end) {
-    const lines = [`Not Ready within ${formatDuration(timeoutMs)}. ${standingLine(subject, standing)}`, why];
+    const lines = [`Not Ready within ${formatDuration(timeoutMs)}. ${standingLine(target, standing)}`, why];
     return { lines, json: { ...json, result: 'late' }, code: exit.late };
   }
   if (end === 'failed')
-    return { lines: [standingLine(subject, standing), why], json: { ...json, result: 'failed' }, code: exit.failed };
-  return { lines: [standingLine(subject, standing)], json: { ...json, result: 'ready' }, code: exit.done };
+    return { lines: [standingLine(target, standing), why], json: { ...json, result: 'failed' }, code: exit.failed };
+  return { lines: [standingLine(target, standing)], json: { ...json, result: 'ready' }, code: exit.done };
 }
 
 function timeoutOf(text = defaultTimeout): number {
@@ -89,9 +89,9 @@ function timeoutOf(text = defaultTimeout): number {
 /** Redraws one line on a terminal; in a pipe prints each line once, and leaves the last one to the end. */
 function shower({ redraw, say }: Call) {
   let last = '';
-  return (subject: Subject, standing: Standing) => {
-    if (redraw) return redraw(standingBar(subject, standing));
-    const line = standingLine(subject, standing);
+  return (target: Target, standing: Standing) => {
+    if (redraw) return redraw(standingBar(target, standing));
+    const line = standingLine(target, standing);
     if (line !== last && standing.end === undefined) say(line);
     last = line;
   };

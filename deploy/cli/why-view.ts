@@ -13,14 +13,14 @@ import { type Remedy, remedyForFailed, remedyForMissingSecret, remedyForRetrying
 import { remedyOnOpenStack } from './remedies-openstack.ts';
 import { awaitedSecretOf, type SecretsThere } from './secrets.ts';
 import { partsOf } from './server-parts.ts';
-import { isWell, notSeen, phaseOf, saysOf } from './standing.ts';
-import { formatName, formatTyped, isOnOpenStack, type OnOpenStack, type Subject } from './subject.ts';
+import { isWell, notSeen, phaseOf, saysOf } from './state.ts';
+import { formatName, formatTyped, isOnOpenStack, type OnOpenStack, type Target } from './target.ts';
 
 /** The chain of causes from the object that was asked about down to the first cause. */
 export interface Why extends Remedy {
   steps: { about: string; phase: string; says: string }[];
   /** The object with the first cause; its Events have more information. */
-  at: Subject;
+  at: Target;
 }
 
 /** The objects that are needed to find the cause. */
@@ -37,27 +37,27 @@ export interface Known {
 }
 
 /** The first cause of the state of an object, and how to correct it. */
-export function whyOf(subject: Subject, known: Known): Why {
+export function whyOf(target: Target, known: Known): Why {
   const step = {
-    about: formatName(subject),
-    phase: phaseOf(subject) || 'New',
-    says: oneLine(saysOf(subject) ?? notSeen),
+    about: formatName(target),
+    phase: phaseOf(target) || 'New',
+    says: oneLine(saysOf(target) ?? notSeen),
   };
-  const below = isWell(subject) ? undefined : belowOf(subject, known);
-  const rest: Why = below ?? { steps: [], at: subject, ...remedyOf(subject, known) };
+  const below = isWell(target) ? undefined : belowOf(target, known);
+  const rest: Why = below ?? { steps: [], at: target, ...remedyOf(target, known) };
   return { ...rest, steps: [step, ...rest.steps] };
 }
 
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 
-function belowOf(subject: Subject, known: Known): Why | undefined {
-  if (subject.metadata.deletionTimestamp) return undefined;
-  if (subject.kind === 'Workspace') return belowWorkspace(subject as Workspace, known);
-  if (subject.kind === 'VMDiskImage') return belowImage(subject as VMDiskImage, known);
-  if (subject.kind !== 'VirtualMachine') return undefined;
-  return isOnOpenStack(subject)
-    ? belowServer(subject as KupenStackMachine, known)
-    : belowMachine(subject as VirtualMachine, known);
+function belowOf(target: Target, known: Known): Why | undefined {
+  if (target.metadata.deletionTimestamp) return undefined;
+  if (target.kind === 'Workspace') return belowWorkspace(target as Workspace, known);
+  if (target.kind === 'VMDiskImage') return belowImage(target as VMDiskImage, known);
+  if (target.kind !== 'VirtualMachine') return undefined;
+  return isOnOpenStack(target)
+    ? belowServer(target as KupenStackMachine, known)
+    : belowMachine(target as VirtualMachine, known);
 }
 
 /** The component that the workspace names first: its message begins with it. */
@@ -67,15 +67,15 @@ function belowWorkspace(workspace: Workspace, known: Known): Why | undefined {
     components.find(({ kind, name }) => message.startsWith(`${kind} ${name}: `)) ??
     components.find(({ phase }) => phase === 'Failed');
   if (!part) return undefined;
-  const subject = subjectOf(part, workspace, known);
-  if (subject && !isWell(subject)) return whyOf(subject, known);
+  const target = targetOf(part, workspace, known);
+  if (target && !isWell(target)) return whyOf(target, known);
   const step = { about: `${part.kind} ${part.name}`, phase: part.phase, says: oneLine(part.message) };
   return { steps: [step], at: workspace, ...remedyForComponent(part, workspace, known) };
 }
 
-function subjectOf({ kind, name }: Component, workspace: Workspace, known: Known): Subject | undefined {
+function targetOf({ kind, name }: Component, workspace: Workspace, known: Known): Target | undefined {
   const namespace = kind === 'VMDiskImage' ? heldNamespace(workspace, name) : workspace.status?.namespace;
-  const among: readonly Subject[] =
+  const among: readonly Target[] =
     kind === 'VMDiskImage' ? known.images : kind === 'VirtualMachine' ? known.machines : [];
   return among.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
 }
@@ -123,21 +123,21 @@ function belowServer(machine: KupenStackMachine, known: Known): Why | undefined 
   return part && whyOf(part, known);
 }
 
-function remedyOf(subject: Subject, known: Known): Remedy {
-  if (isWell(subject)) return { help: '', commands: [] };
-  if (subject.metadata.deletionTimestamp) {
+function remedyOf(target: Target, known: Known): Remedy {
+  if (isWell(target)) return { help: '', commands: [] };
+  if (target.metadata.deletionTimestamp) {
     return {
       help: 'It is deleted when its finalizers are removed; they name the controllers that have not finished.',
       commands: ['ot-functions doctor'],
     };
   }
-  if (subject.status?.phase === undefined)
+  if (target.status?.phase === undefined)
     return { help: 'Check whether the functions run and receive its events.', commands: ['ot-functions doctor'] };
-  if (isOnOpenStack(subject)) return remedyOnOpenStack(subject);
-  if (subject.kind === 'VMDiskImage') return remedyForImage(subject as VMDiskImage, known);
-  return subject.kind === 'VirtualMachine'
-    ? remedyForMachine(subject as VirtualMachine, known)
-    : remedyForWorkspace(subject);
+  if (isOnOpenStack(target)) return remedyOnOpenStack(target);
+  if (target.kind === 'VMDiskImage') return remedyForImage(target as VMDiskImage, known);
+  return target.kind === 'VirtualMachine'
+    ? remedyForMachine(target as VirtualMachine, known)
+    : remedyForWorkspace(target);
 }
 
 function remedyForImage(image: VMDiskImage, { secrets, queue, nowMs }: Known): Remedy {
@@ -181,7 +181,7 @@ function remedyForMachine(machine: VirtualMachine, known: Known): Remedy {
 /** A machine with a template has its image created, unless its mode forbids it. */
 const mayMake = ({ spec }: VirtualMachine) => spec.vmDiskImageTemplate !== undefined && spec.mode !== 'FailIfNotExist';
 
-const remedyForWorkspace = (workspace: Subject): Remedy =>
+const remedyForWorkspace = (workspace: Target): Remedy =>
   phaseOf(workspace) === 'Failed'
     ? { help: 'Correct its spec as its message says.', commands: [`kubectl edit otws ${workspace.metadata.name}`] }
     : waiting(workspace);

@@ -8,16 +8,16 @@ import { namespaceOption } from './help.ts';
 import { readQueue } from './queue.ts';
 import { queueOf } from './queue-view.ts';
 import { awaitedSecretOf, secretsAt } from './secrets.ts';
-import { codeOf, stateOf } from './standing.ts';
+import { codeOf, stateOf } from './state.ts';
 import {
-  findSubject,
+  findTarget,
   listEverywhere,
   listIfAny,
   type OnOpenStack,
   readNamed,
-  type Subject,
-  subjectKinds,
-} from './subject.ts';
+  type Target,
+  targetKinds,
+} from './target.ts';
 import { whyLines, whyOf } from './why-view.ts';
 
 /** Finds the first cause of an object's state. */
@@ -30,11 +30,11 @@ export const why: Body = {
     'Exit codes: 0 Ready · 1 Failed · 5 neither.',
   ],
   examples: ['why ubuntu', 'why workspace/demo-workspace-1', 'why machine ubuntu-1 -n default'],
-  completions: subjectKinds.map((kind) => `${kind}/`),
+  completions: targetKinds.map((kind) => `${kind}/`),
   run: async ({ cluster, words, namespace, nowMs }) => {
     const { kube } = await cluster();
-    const subject = await findSubject(kube, readNamed(words, namespace));
-    const where = { ...(subject.metadata.namespace ? { namespace: subject.metadata.namespace } : {}) };
+    const target = await findTarget(kube, readNamed(words, namespace));
+    const where = { ...(target.metadata.namespace ? { namespace: target.metadata.namespace } : {}) };
     const [queue, machines, networks, volumes] = await Promise.all([
       readQueue(kube),
       listEverywhere<VirtualMachine>(kube, 'machine'),
@@ -45,13 +45,13 @@ export const why: Body = {
     const secrets = await secretsAt(kube, queue.images.flatMap(awaitedSecretOf));
     const { images, policy } = queue;
     const known = { machines, images, parts, secrets, policy, queue: queueOf(queue, nowMs), nowMs };
-    const cause = whyOf(subject, known);
+    const cause = whyOf(target, known);
     const events = await warningsOf(kube, cause.at, nowMs);
     const { steps, help, commands } = cause;
     return {
       lines: whyLines(cause, events),
       json: { steps, help, commands, warnings: events },
-      code: codeOf([stateOf(subject)]),
+      code: codeOf([stateOf(target)]),
     };
   },
 };
@@ -66,7 +66,7 @@ interface Said {
 }
 
 /** The last Warnings about an object; empty if the user may not read Events. */
-async function warningsOf(kube: Kube, { metadata }: Subject, nowMs: number): Promise<string[]> {
+async function warningsOf(kube: Kube, { metadata }: Target, nowMs: number): Promise<string[]> {
   try {
     const found = await kube.list(Event, {
       namespace: metadata.namespace ?? 'default',

@@ -12,7 +12,7 @@ import { helpOf, overview } from './help.ts';
 import { nearestOf } from './nearest.ts';
 import { publicationOf, refusalOf } from './preload.ts';
 import { whyNotAgain } from './retry.ts';
-import { readNamed } from './subject.ts';
+import { readNamed } from './target.ts';
 import { ended } from './wait.ts';
 import { standingBar, standingOf } from './wait-view.ts';
 

@@ -27,7 +27,7 @@ import { listOf } from '../../install/wait.ts';
 import { generatedFolders, openStackFolders, readManifests } from '../../manifests.ts';
 import { readPolicy } from '../read-policy.ts';
 import { type SecretsThere, secretOf, secretsAt } from '../secrets.ts';
-import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../subject.ts';
+import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../target.ts';
 import { secretIn } from './openstack.ts';
 
 /** Everything that the doctor reads. */

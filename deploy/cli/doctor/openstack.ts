@@ -2,7 +2,7 @@ import { keyOf } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { credentialsName } from '../../../shared/runtime/openstack/clouds.ts';
 import { formatSpan } from '../age.ts';
-import { formatName, type OnOpenStack } from '../subject.ts';
+import { formatName, type OnOpenStack } from '../target.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
 import { patienceMs } from './slots.ts';
@@ -40,12 +40,12 @@ function accounts({ onOpenStack, accountSecrets }: Installation): Finding[] {
 export const secretIn = (namespace: string) => ({ namespace, name: credentialsName });
 
 const unseen = ({ onOpenStack, nowMs }: Installation): Finding[] =>
-  onOpenStack.flatMap((subject): Finding[] => {
-    const { metadata, status } = subject;
+  onOpenStack.flatMap((target): Finding[] => {
+    const { metadata, status } = target;
     const ageMs = nowMs - Date.parse(metadata.creationTimestamp);
     if (status?.phase !== undefined || metadata.deletionTimestamp || ageMs <= patienceMs) return [];
-    const remedy = `kubectl logs -n ${operatorNamespace} -l app.kubernetes.io/name=${functionOf[subject.kind] ?? ''} --tail 50`;
-    return [{ name: formatName(subject), expected: 'a phase', found: `none after ${formatSpan(ageMs)}`, remedy }];
+    const remedy = `kubectl logs -n ${operatorNamespace} -l app.kubernetes.io/name=${functionOf[target.kind] ?? ''} --tail 50`;
+    return [{ name: formatName(target), expected: 'a phase', found: `none after ${formatSpan(ageMs)}`, remedy }];
   });
 
 const functionOf: Readonly<Record<string, string>> = {

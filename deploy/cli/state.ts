@@ -1,10 +1,10 @@
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import type { ShownPhase } from '../terminal/phase-style.ts';
 import { type ExitCode, exit } from './command.ts';
-import { isOnOpenStack, type Subject } from './subject.ts';
+import { isOnOpenStack, type Target } from './target.ts';
 
 /** The phase as users see it: an object that is being deleted is Terminating, whatever its phase was. */
-export const phaseOf = ({ metadata, status }: Subject): ShownPhase =>
+export const phaseOf = ({ metadata, status }: Target): ShownPhase =>
   metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? '');
 
 /** The states of an object, the most urgent first. */
@@ -19,16 +19,16 @@ export const stateOfPhase = (phase: ShownPhase): State =>
   phase === 'Failed' ? 'Failed' : last.has(phase) ? 'Ready' : 'under way';
 
 /** On OpenStack the phase is what a server does, and the condition Ready whether that is what the spec asks for. */
-export function stateOf(subject: Subject): State {
-  const phase = phaseOf(subject);
-  if (!isOnOpenStack(subject) || phase === 'Failed' || phase === 'Terminating') return stateOfPhase(phase);
-  return conditionOf(subject.status?.conditions, 'Ready')?.status === 'True' ? 'Ready' : 'under way';
+export function stateOf(target: Target): State {
+  const phase = phaseOf(target);
+  if (!isOnOpenStack(target) || phase === 'Failed' || phase === 'Terminating') return stateOfPhase(phase);
+  return conditionOf(target.status?.conditions, 'Ready')?.status === 'True' ? 'Ready' : 'under way';
 }
 
-export const isWell = (subject: Subject) => stateOf(subject) === 'Ready';
+export const isWell = (target: Target) => stateOf(target) === 'Ready';
 
 /** The current message of an object; undefined if it has none. */
-export function saysOf({ metadata, status }: Subject): string | undefined {
+export function saysOf({ metadata, status }: Target): string | undefined {
   if (!metadata.deletionTimestamp) return status?.message;
   const held = conditionOf(status?.conditions, 'DeletionHeld');
   if (held?.status === 'True') return held.message;
@@ -37,9 +37,9 @@ export function saysOf({ metadata, status }: Subject): string | undefined {
 }
 
 /** The message of an object that is not Ready. */
-export const causeOf = (subject: Subject): string => {
-  if (isWell(subject)) return '';
-  return saysOf(subject) ?? (phaseOf(subject) === '' ? notSeen : '');
+export const causeOf = (target: Target): string => {
+  if (isWell(target)) return '';
+  return saysOf(target) ?? (phaseOf(target) === '' ? notSeen : '');
 };
 
 /** The message for an object without a status. */

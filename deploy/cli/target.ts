@@ -16,9 +16,9 @@ import { nearestOf } from './nearest.ts';
 export type OnOpenStack = KupenStackMachine | VirtualNetwork | Volume;
 
 /** An object that a command is about. */
-export type Subject = Workspace | VirtualMachine | VMDiskImage | OnOpenStack;
+export type Target = Workspace | VirtualMachine | VMDiskImage | OnOpenStack;
 
-export const isOnOpenStack = (subject: Subject): subject is OnOpenStack => subject.apiVersion === openStackGroup;
+export const isOnOpenStack = (target: Target): target is OnOpenStack => target.apiVersion === openStackGroup;
 
 const resources = {
   workspace: Workspace,
@@ -28,12 +28,12 @@ const resources = {
   virtualnetwork: VirtualNetwork,
   volume: Volume,
 } as const;
-export type SubjectKind = keyof typeof resources;
-export const subjectKinds = Object.keys(resources) as readonly SubjectKind[];
-export const onOpenStackKinds = subjectKinds.filter((kind) => resources[kind].apiVersion === openStackGroup);
+export type TargetKind = keyof typeof resources;
+export const targetKinds = Object.keys(resources) as readonly TargetKind[];
+export const onOpenStackKinds = targetKinds.filter((kind) => resources[kind].apiVersion === openStackGroup);
 
 /** Every name of a kind: the short ones of this command, and those that kubectl accepts. */
-const words: Readonly<Record<string, SubjectKind>> = {
+const words: Readonly<Record<string, TargetKind>> = {
   workspace: 'workspace',
   workspaces: 'workspace',
   otws: 'workspace',
@@ -51,11 +51,11 @@ const words: Readonly<Record<string, SubjectKind>> = {
   virtualnetworks: 'virtualnetwork',
   vol: 'volume',
   volumes: 'volume',
-  ...Object.fromEntries(subjectKinds.flatMap((kind) => fullNames(kind).map((name) => [name, kind]))),
+  ...Object.fromEntries(targetKinds.flatMap((kind) => fullNames(kind).map((name) => [name, kind]))),
 };
 
 /** "volume", "volumes.kupenstack.io": a kind with its group, as kubectl accepts it. */
-function fullNames(kind: SubjectKind): string[] {
+function fullNames(kind: TargetKind): string[] {
   const { apiVersion, plural, kind: singular } = resources[kind];
   const [group] = apiVersion.split('/');
   return [kind, `${plural}.${group}`, `${singular.toLowerCase()}.${group}`];
@@ -63,7 +63,7 @@ function fullNames(kind: SubjectKind): string[] {
 
 /** The name of an object on the command line. */
 export interface Named {
-  kind?: SubjectKind;
+  kind?: TargetKind;
   namespace?: string;
   name: string;
 }
@@ -88,7 +88,7 @@ export function readNamed(parts: readonly string[], namespace: string | undefine
  * The kind that a word names or is an unambiguous prefix of. If a namespace or a name may appear in its place, a prefix counts only
  * with a dot, because hardly any namespace or name has one.
  */
-export function kindIn(word: string, place: 'a kind' | 'or a namespace' | 'or a name'): SubjectKind | undefined {
+export function kindIn(word: string, place: 'a kind' | 'or a namespace' | 'or a name'): TargetKind | undefined {
   const lower = word.toLowerCase();
   const known = words[lower];
   if (known) return known;
@@ -110,16 +110,16 @@ const ofKubeVirt = ['vm', 'vms'];
 
 const notNamed = (parts: readonly string[]) =>
   new UsageError(
-    `expected NAME or KIND/NAME, where KIND is ${subjectKinds.join(', ')}; found ${parts.join(' ') || 'nothing'}`,
+    `expected NAME or KIND/NAME, where KIND is ${targetKinds.join(', ')}; found ${parts.join(' ') || 'nothing'}`,
   );
 
 /** The named object. Throws if it does not exist or the name is ambiguous, with the names that exist. */
-export async function findSubject(kube: Kube, named: Named): Promise<Subject> {
-  const kinds = named.kind ? [named.kind] : subjectKinds;
+export async function findTarget(kube: Kube, named: Named): Promise<Target> {
+  const kinds = named.kind ? [named.kind] : targetKinds;
   const found = (await Promise.all(kinds.map((kind) => orNone(kind, named, namedIn(kube, kind, named))))).flat();
-  const [subject, ...others] = found;
-  if (subject && others.length === 0) return subject;
-  if (subject) {
+  const [target, ...others] = found;
+  if (target && others.length === 0) return target;
+  if (target) {
     throw new UsageError(
       `expected one object with the name ${named.name}, found ${found.map(formatTyped).join(', ')}; name one of these`,
     );
@@ -133,11 +133,11 @@ export async function findImage(kube: Kube, parts: readonly string[], namespace:
   if (named.kind && named.kind !== 'image') {
     throw new UsageError(`expected the name of an image, found a ${named.kind}: ${parts.join(' ')}`);
   }
-  return (await findSubject(kube, { ...named, kind: 'image' })) as VMDiskImage;
+  return (await findTarget(kube, { ...named, kind: 'image' })) as VMDiskImage;
 }
 
 /** Without a kind on the command line, a user needs no access to the OpenStack kinds, which most clusters do not have. */
-async function orNone<T extends Subject>(kind: SubjectKind, named: { kind?: SubjectKind }, found: Promise<T[]>) {
+async function orNone<T extends Target>(kind: TargetKind, named: { kind?: TargetKind }, found: Promise<T[]>) {
   try {
     return await found;
   } catch (error) {
@@ -146,28 +146,28 @@ async function orNone<T extends Subject>(kind: SubjectKind, named: { kind?: Subj
   }
 }
 
-async function namedIn(kube: Kube, kind: SubjectKind, { namespace, name }: Named): Promise<Subject[]> {
+async function namedIn(kube: Kube, kind: TargetKind, { namespace, name }: Named): Promise<Target[]> {
   const resource = resources[kind];
   if (namespace || !resource.namespaced) {
     // A workspace has no namespace: a name with one means another object.
     if (namespace && !resource.namespaced) return [];
-    const found = await kube.get<Subject>(resource, { ...(namespace ? { namespace } : {}), name });
+    const found = await kube.get<Target>(resource, { ...(namespace ? { namespace } : {}), name });
     return found ? [found] : [];
   }
-  return listEverywhere<Subject>(kube, kind, { fieldSelector: `metadata.name=${name}` });
+  return listEverywhere<Target>(kube, kind, { fieldSelector: `metadata.name=${name}` });
 }
 
 /** All objects of a kind; a kind that is not served has none. */
-export async function listEverywhere<T extends Subject>(
+export async function listEverywhere<T extends Target>(
   kube: Kube,
-  kind: SubjectKind,
+  kind: TargetKind,
   options: { namespace?: string; fieldSelector?: string } = {},
 ): Promise<T[]> {
   const resource = resources[kind];
   const { namespace, ...selector } = options;
   const where = namespace && resource.namespaced ? { ...selector, namespace } : selector;
   try {
-    return (await kube.list<Subject>(resource, where)) as T[];
+    return (await kube.list<Target>(resource, where)) as T[];
   } catch (error) {
     if (hasStatus(error, 404)) return [];
     throw error;
@@ -175,10 +175,10 @@ export async function listEverywhere<T extends Subject>(
 }
 
 /** The same, but of the OpenStack kinds only what this account may read. */
-export const listIfAny = <T extends Subject>(kube: Kube, kind: SubjectKind, options: { namespace?: string } = {}) =>
+export const listIfAny = <T extends Target>(kube: Kube, kind: TargetKind, options: { namespace?: string } = {}) =>
   orNone(kind, {}, listEverywhere<T>(kube, kind, options));
 
-async function describeMissing(kube: Kube, kinds: readonly SubjectKind[], { namespace, name }: Named): Promise<string> {
+async function describeMissing(kube: Kube, kinds: readonly TargetKind[], { namespace, name }: Named): Promise<string> {
   const where = namespace ? { namespace } : {};
   const all = (await Promise.all(kinds.map((kind) => listIfAny(kube, kind, where)))).flat();
   const names = [...new Set(all.map(({ metadata }) => metadata.name))].sort();
@@ -191,23 +191,23 @@ async function describeMissing(kube: Kube, kinds: readonly SubjectKind[], { name
 const firstOf = (names: readonly string[]) =>
   names.length > 10 ? `${names.slice(0, 10).join(', ')} and ${names.length - 10} more` : names.join(', ');
 
-export const resourceOfKind = (kind: SubjectKind) => resources[kind];
+export const resourceOfKind = (kind: TargetKind) => resources[kind];
 
 /** The kind of an object. */
-export const kindOf = ({ apiVersion, kind }: Subject): SubjectKind =>
-  subjectKinds.find((name) => resources[name].kind === kind && resources[name].apiVersion === apiVersion) ?? 'image';
+export const kindOf = ({ apiVersion, kind }: Target): TargetKind =>
+  targetKinds.find((name) => resources[name].kind === kind && resources[name].apiVersion === apiVersion) ?? 'image';
 
 /** "VirtualMachine", or with its group if that is not pelotech.ot. */
-export const formatKind = (subject: { apiVersion: string; kind: string }) =>
-  subject.apiVersion === openStackGroup ? `${subject.kind}.${openStackGroup.split('/')[0]}` : subject.kind;
+export const formatKind = (target: { apiVersion: string; kind: string }) =>
+  target.apiVersion === openStackGroup ? `${target.kind}.${openStackGroup.split('/')[0]}` : target.kind;
 
 /** "VMDiskImage vmdi-farm/ubuntu" */
-export const formatName = (subject: { apiVersion: string; kind: string; metadata: ObjectReference }) =>
-  `${formatKind(subject)} ${formatPlace(subject.metadata)}`;
+export const formatName = (target: { apiVersion: string; kind: string; metadata: ObjectReference }) =>
+  `${formatKind(target)} ${formatPlace(target.metadata)}`;
 
 /** "vmdi-farm/ubuntu" */
 export const formatPlace = ({ namespace, name }: ObjectReference) => `${namespace ? `${namespace}/` : ''}${name}`;
 
 /** The same as a user would type it: "image/vmdi-farm/ubuntu". */
-export const formatTyped = (subject: Subject) =>
-  [kindOf(subject), subject.metadata.namespace, subject.metadata.name].filter(Boolean).join('/');
+export const formatTyped = (target: Target) =>
+  [kindOf(target), target.metadata.namespace, target.metadata.name].filter(Boolean).join('/');
