@@ -84,8 +84,8 @@ export type Command = Listed & Body;
 export const loaded = async (listed: Listed): Promise<Command> => ({ ...listed, ...(await listed.load()) });
 
 /** The named object does not exist. */
-export class NotThere extends Error {
-  override name = 'NotThere';
+export class NotFound extends Error {
+  override name = 'NotFound';
 }
 
 /** A server other than the API server does not answer. */

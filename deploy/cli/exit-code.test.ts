@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ApiError, NoAnswer } from '../../shared/runtime/errors.ts';
 import { UsageError } from '../terminal/arguments.ts';
-import { NotThere, Unreachable } from './command.ts';
+import { NotFound, Unreachable } from './command.ts';
 import { codeOf } from './exit-code.ts';
 
 const answered = (status: number) => new ApiError(status, '', '');
@@ -11,7 +11,7 @@ test.each([
   [2, 'a wrong option', new UsageError('x')],
   [3, 'no API server, or none for this account', answered(401), answered(403), answered(429), answered(503)],
   [3, 'no connection', new NoAnswer('x'), new Unreachable('x'), new TypeError('fetch failed')],
-  [4, 'a missing object', new NotThere('x')],
+  [4, 'a missing object', new NotFound('x')],
 ])('a command ends with %i for %s', (code, _, ...errors) => {
   expect(errors.map(codeOf)).toEqual(errors.map(() => code));
 });

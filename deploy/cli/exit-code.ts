@@ -1,11 +1,11 @@
 import { ApiError, NoAnswer } from '../../shared/runtime/errors.ts';
 import { UsageError } from '../terminal/arguments.ts';
-import { exit, NotThere, Unreachable } from './command.ts';
+import { exit, NotFound, Unreachable } from './command.ts';
 
 /** The exit code for an error that a command threw, as --help and the README document it. */
 export function codeOf(error: unknown): number {
   if (error instanceof UsageError) return exit.usage;
-  if (error instanceof NotThere) return exit.missing;
+  if (error instanceof NotFound) return exit.missing;
   const isFetchFailed = error instanceof TypeError && error.message === 'fetch failed';
   if (error instanceof Unreachable || error instanceof NoAnswer || isFetchFailed) return exit.unreachable;
   return error instanceof ApiError && isNoAnswer(error.status) ? exit.unreachable : exit.failed;

@@ -8,7 +8,7 @@ import { endWithReader, isLive, lookOf } from '../terminal/output.ts';
 import { lineOf } from '../terminal/paint.ts';
 import { screenOn } from '../terminal/screen.ts';
 import { type Stop, stopSignals } from '../terminal/stop-signals.ts';
-import { type Call, type Command, exit, loaded, NotThere, Refused, Unreachable } from './command.ts';
+import { type Call, type Command, exit, loaded, NotFound, Refused, Unreachable } from './command.ts';
 import { readCommandLine } from './command-line.ts';
 import { commands } from './commands.ts';
 import { codeOf } from './exit-code.ts';
@@ -101,7 +101,7 @@ function unknown(name: string): UsageError {
 
 /** One line with what to do; only an internal error keeps its stack. */
 function describeError(error: unknown, isNarrowed: boolean): string {
-  if ([UsageError, NotThere, Refused, Unreachable, InstallError].some((kind) => error instanceof kind))
+  if ([UsageError, NotFound, Refused, Unreachable, InstallError].some((kind) => error instanceof kind))
     return (error as Error).message;
   const trouble = describeTrouble(error);
   if (!trouble) return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -27,12 +27,12 @@ export function remedyForMachineWithoutImage({ metadata, spec }: VirtualMachine,
 /** How to correct a workspace whose image neither exists nor is created; the policy says how images of workspaces are created. */
 export function remedyForWorkspaceWithoutImage(name: string, { metadata }: Workspace, known: Known): Remedy {
   const meant = meantBy(name, undefined, known);
-  const isSaid = known.policy.values.imageUrlTemplate !== undefined;
+  const hasTemplate = known.policy.values.imageUrlTemplate !== undefined;
   const setTemplate = 'ot-functions policy set imageUrlTemplate "https://images.example/{name}/{version}.qcow2"';
   return {
-    help: `${isSaid ? 'See in its message what the policy lacks to make it' : 'Say how images are made from their names'}, or make this one${meant ? `; if ${meant} was meant, name that in backingVMDiskImage` : ''}.`,
+    help: `${hasTemplate ? 'See in its message what the policy lacks to make it' : 'Say how images are made from their names'}, or make this one${meant ? `; if ${meant} was meant, name that in backingVMDiskImage` : ''}.`,
     commands: [
-      isSaid ? 'ot-functions policy' : setTemplate,
+      hasTemplate ? 'ot-functions policy' : setTemplate,
       making({ name }, known.policy),
       ...(meant ? [`kubectl edit otws ${metadata.name}`] : []),
     ],

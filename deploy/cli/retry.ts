@@ -16,7 +16,7 @@ export const retry: Body = {
   run: async ({ cluster, words, namespace, nowMs }) => {
     const { kube } = await cluster();
     const image = await findImage(kube, words, namespace);
-    const refusal = whyNotAgain(image);
+    const refusal = refusalToRetry(image);
     if (refusal) throw new Refused(refusal);
     const requested = new Date(nowMs).toISOString();
     const { uid } = image.metadata;
@@ -31,7 +31,7 @@ export const retry: Body = {
 };
 
 /** Why the request would change nothing. */
-export function whyNotAgain(image: VMDiskImage): string | undefined {
+export function refusalToRetry(image: VMDiskImage): string | undefined {
   const { deletionTimestamp, annotations } = image.metadata;
   if (deletionTimestamp) return `${formatName(image)} is being deleted; create it again after its deletion`;
   const adopted = annotations?.[adoptSnapshot];

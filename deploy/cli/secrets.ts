@@ -5,10 +5,10 @@ import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 
 /** Whether Secrets exist, by namespace and name; undefined if the user may not read them. */
-export type SecretsThere = ReadonlyMap<string, boolean | undefined>;
+export type ExistingSecrets = ReadonlyMap<string, boolean | undefined>;
 
 /** Reads each Secret once. Of a Secret it keeps only whether it exists. */
-export async function secretsAt(kube: Kube, refs: readonly ObjectReference[]): Promise<SecretsThere> {
+export async function secretsAt(kube: Kube, refs: readonly ObjectReference[]): Promise<ExistingSecrets> {
   const different = new Map(refs.map((ref) => [keyOf(ref), ref]));
   const found = await Promise.all(
     [...different].map(async ([key, ref]): Promise<[string, boolean | undefined]> => {

@@ -28,7 +28,7 @@ export function stateOf(target: Target): State {
 export const isWell = (target: Target) => stateOf(target) === 'Ready';
 
 /** The current message of an object; undefined if it has none. */
-export function saysOf({ metadata, status }: Target): string | undefined {
+export function messageOf({ metadata, status }: Target): string | undefined {
   if (!metadata.deletionTimestamp) return status?.message;
   const held = conditionOf(status?.conditions, 'DeletionHeld');
   if (held?.status === 'True') return held.message;
@@ -39,11 +39,11 @@ export function saysOf({ metadata, status }: Target): string | undefined {
 /** The message of an object that is not Ready. */
 export const causeOf = (target: Target): string => {
   if (isWell(target)) return '';
-  return saysOf(target) ?? (phaseOf(target) === '' ? notSeen : '');
+  return messageOf(target) ?? (phaseOf(target) === '' ? notReconciled : '');
 };
 
 /** The message for an object without a status. */
-export const notSeen = 'No function has reconciled it yet.';
+export const notReconciled = 'No function has reconciled it yet.';
 
 /** The most urgent first: Failed, then under way, then Ready. */
 export const byUrgency = (a: { state: State }, b: { state: State }) =>

@@ -61,11 +61,11 @@ export const nothing: Found = {
  */
 export function treeOf(found: Found): Node[] {
   const { workspaces, machines, servers, networks, volumes, parts, stopped } = found;
-  const images = found.images.map((image) => told(image, stopped));
-  const known = found.known.map((image) => told(image, stopped));
+  const images = found.images.map((image) => withStop(image, stopped));
+  const known = found.known.map((image) => withStop(image, stopped));
   const imageAt = new Map(known.map((image) => [keyOf(image.metadata), image]));
-  const homes = new Set(workspaces.map(({ status }) => status?.namespace));
-  const free = machines.filter(({ metadata }) => !homes.has(metadata.namespace));
+  const workspaceNamespaces = new Set(workspaces.map(({ status }) => status?.namespace));
+  const free = machines.filter(({ metadata }) => !workspaceNamespaces.has(metadata.namespace));
   return [
     ...sorted(workspaces.map((workspace) => workspaceNode(workspace, machines, imageAt))),
     ...sorted(free.map((machine) => machineNode(machine, imageAt))),
@@ -76,7 +76,7 @@ export function treeOf(found: Found): Node[] {
 }
 
 /** An image in the queue also waits for whatever stops the queue; its own message mentions only slots. */
-function told(image: VMDiskImage, stopped: Stopped | undefined): VMDiskImage {
+function withStop(image: VMDiskImage, stopped: Stopped | undefined): VMDiskImage {
   if (!stopped || image.status?.phase !== 'Queued' || image.metadata.deletionTimestamp) return image;
   const message = `${image.status.message ?? ''} Nothing starts: ${stopped.why}.`.trim();
   return { ...image, status: { ...image.status, message } };

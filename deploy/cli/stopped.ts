@@ -23,8 +23,8 @@ export function stoppedByPolicy(policy: Policy): Stopped | undefined {
 }
 
 /** The same, and what an unreadable Lease stops; that only matters while images wait. */
-export function stoppedBy(policy: Policy, lease: Lease | undefined, isAnybodyWaiting: boolean): Stopped | undefined {
-  if (!isAnybodyWaiting || !lease || holdersOf(lease) !== undefined) return stoppedByPolicy(policy);
+export function stoppedBy(policy: Policy, lease: Lease | undefined, hasWaiting: boolean): Stopped | undefined {
+  if (!hasWaiting || !lease || holdersOf(lease) !== undefined) return stoppedByPolicy(policy);
   const why = 'the Lease sync-slots does not parse; start-sync replaces it';
   return stoppedByPolicy(policy) ?? { why, command: 'ot-functions doctor' };
 }

@@ -9,7 +9,7 @@ import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { UsageError } from '../terminal/arguments.ts';
-import { NotThere } from './command.ts';
+import { NotFound } from './command.ts';
 import { nearestOf } from './nearest.ts';
 
 /** An object on OpenStack. */
@@ -124,7 +124,7 @@ export async function findTarget(kube: Kube, named: Named): Promise<Target> {
       `expected one object with the name ${named.name}, found ${found.map(formatTyped).join(', ')}; name one of these`,
     );
   }
-  throw new NotThere(await describeMissing(kube, kinds, named));
+  throw new NotFound(await describeMissing(kube, kinds, named));
 }
 
 /** The named image, with or without its namespace. */

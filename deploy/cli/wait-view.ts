@@ -8,7 +8,7 @@ import { phaseOf, stateOf } from './state.ts';
 import { formatName, type Target } from './target.ts';
 
 /** The progress of the object that the user waits for. */
-export interface Standing {
+export interface Progress {
   phase: ShownPhase;
   /** Ready or Failed, for the current spec and request. */
   end: 'ready' | 'failed' | undefined;
@@ -18,7 +18,7 @@ export interface Standing {
 }
 
 /** The progress of an object; a status for an older spec or request is no end. */
-export function standingOf(target: Target): Standing {
+export function progressOf(target: Target): Progress {
   const phase = phaseOf(target);
   const state = isCurrent(target) ? stateOf(target) : 'under way';
   const end = state === 'under way' ? undefined : state === 'Ready' ? 'ready' : 'failed';
@@ -42,11 +42,11 @@ function shareOf(target: Target): number | undefined {
 }
 
 /** A line of a log: the same line is not printed twice. */
-export const standingLine = (target: Target, { phase, message }: Standing) =>
+export const progressLine = (target: Target, { phase, message }: Progress) =>
   `${formatName(target)}: ${phase || 'New'}${message ? `: ${message.replace(/\s+/g, ' ')}` : ''}`;
 
 /** The line on a terminal, with a bar. */
-export const standingBar = (target: Target, standing: Standing) =>
-  standing.share === undefined
-    ? standingLine(target, standing)
-    : `${barOf(standing.share, 20)} ${Math.round(standing.share * 100)}%  ${standingLine(target, standing)}`;
+export const progressBar = (target: Target, progress: Progress) =>
+  progress.share === undefined
+    ? progressLine(target, progress)
+    : `${barOf(progress.share, 20)} ${Math.round(progress.share * 100)}%  ${progressLine(target, progress)}`;

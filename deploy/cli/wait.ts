@@ -1,7 +1,7 @@
 import { formatDuration, parseDurationMs } from '../../shared/kubernetes/duration.ts';
 import { waitFor } from '../install/wait.ts';
 import { UsageError } from '../terminal/arguments.ts';
-import { type Body, type Call, exit, NotThere, type Outcome } from './command.ts';
+import { type Body, type Call, exit, NotFound, type Outcome } from './command.ts';
 import { namespaceOption } from './help.ts';
 import {
   findTarget,
@@ -13,7 +13,7 @@ import {
   type Target,
   targetKinds,
 } from './target.ts';
-import { type Standing, standingBar, standingLine, standingOf } from './wait-view.ts';
+import { type Progress, progressBar, progressLine, progressOf } from './wait-view.ts';
 
 const defaultTimeout = '1h';
 
@@ -48,21 +48,21 @@ async function run(call: Call): Promise<Outcome> {
     resource,
     { name, ...(where ? { namespace: where } : {}) },
     (found) => {
-      const standing = found && standingOf(found);
-      if (found && standing) show(found, standing);
-      return !standing || standing.end !== undefined;
+      const progress = found && progressOf(found);
+      if (found && progress) show(found, progress);
+      return !progress || progress.end !== undefined;
     },
     stop,
   );
   stop.throwIfAborted();
-  if (!object) throw new NotThere(`${formatName(target)} was deleted meanwhile`);
+  if (!object) throw new NotFound(`${formatName(target)} was deleted meanwhile`);
   return ended(object, isLate, timeoutMs);
 }
 
 /** The last lines: the result, and the next command. */
 export function ended(target: Target, isLate: boolean, timeoutMs: number): Outcome {
-  const standing = standingOf(target);
-  const { phase, message, end } = standing;
+  const progress = progressOf(target);
+  const { phase, message, end } = progress;
   const json = {
     kind: target.kind,
     name: target.metadata.name,
@@ -72,12 +72,12 @@ export function ended(target: Target, isLate: boolean, timeoutMs: number): Outco
   };
   const why = `ot-functions why ${formatTyped(target)} explains it.`;
   if (isLate && !end) {
-    const lines = [`Not Ready within ${formatDuration(timeoutMs)}. ${standingLine(target, standing)}`, why];
+    const lines = [`Not Ready within ${formatDuration(timeoutMs)}. ${progressLine(target, progress)}`, why];
     return { lines, json: { ...json, result: 'late' }, code: exit.late };
   }
   if (end === 'failed')
-    return { lines: [standingLine(target, standing), why], json: { ...json, result: 'failed' }, code: exit.failed };
-  return { lines: [standingLine(target, standing)], json: { ...json, result: 'ready' }, code: exit.done };
+    return { lines: [progressLine(target, progress), why], json: { ...json, result: 'failed' }, code: exit.failed };
+  return { lines: [progressLine(target, progress)], json: { ...json, result: 'ready' }, code: exit.done };
 }
 
 function timeoutOf(text = defaultTimeout): number {
@@ -89,10 +89,10 @@ function timeoutOf(text = defaultTimeout): number {
 /** Redraws one line on a terminal; in a pipe prints each line once, and leaves the last one to the end. */
 function shower({ redraw, say }: Call) {
   let last = '';
-  return (target: Target, standing: Standing) => {
-    if (redraw) return redraw(standingBar(target, standing));
-    const line = standingLine(target, standing);
-    if (line !== last && standing.end === undefined) say(line);
+  return (target: Target, progress: Progress) => {
+    if (redraw) return redraw(progressBar(target, progress));
+    const line = progressLine(target, progress);
+    if (line !== last && progress.end === undefined) say(line);
     last = line;
   };
 }

@@ -11,9 +11,9 @@ import { remedyForMachineWithoutImage, remedyForWorkspaceWithoutImage } from './
 import type { QueueView } from './queue-view.ts';
 import { type Remedy, remedyForFailed, remedyForMissingSecret, remedyForRetrying, waiting } from './remedies.ts';
 import { remedyOnOpenStack } from './remedies-openstack.ts';
-import { awaitedSecretOf, type SecretsThere } from './secrets.ts';
+import { awaitedSecretOf, type ExistingSecrets } from './secrets.ts';
 import { partsOf } from './server-parts.ts';
-import { isWell, notSeen, phaseOf, saysOf } from './state.ts';
+import { isWell, messageOf, notReconciled, phaseOf } from './state.ts';
 import { formatName, formatTyped, isOnOpenStack, type OnOpenStack, type Target } from './target.ts';
 
 /** The chain of causes from the object that was asked about down to the first cause. */
@@ -30,7 +30,7 @@ export interface Known {
   /** Networks and volumes on OpenStack. */
   parts: readonly OnOpenStack[];
   /** Secrets that images name. */
-  secrets: SecretsThere;
+  secrets: ExistingSecrets;
   policy: Policy;
   queue: QueueView;
   nowMs: number;
@@ -41,7 +41,7 @@ export function whyOf(target: Target, known: Known): Why {
   const step = {
     about: formatName(target),
     phase: phaseOf(target) || 'New',
-    says: oneLine(saysOf(target) ?? notSeen),
+    says: oneLine(messageOf(target) ?? notReconciled),
   };
   const below = isWell(target) ? undefined : belowOf(target, known);
   const rest: Why = below ?? { steps: [], at: target, ...remedyOf(target, known) };

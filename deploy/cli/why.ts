@@ -56,7 +56,7 @@ export const why: Body = {
   },
 };
 
-interface Said {
+interface EventFields {
   type?: string;
   reason?: string;
   message?: string;
@@ -73,7 +73,10 @@ async function warningsOf(kube: Kube, { metadata }: Target, nowMs: number): Prom
       fieldSelector: `involvedObject.name=${metadata.name}`,
     });
     return found
-      .map((event) => ({ ...(event as Said), at: timeOf(event as Said) || event.metadata.creationTimestamp }))
+      .map((event) => ({
+        ...(event as EventFields),
+        at: timeOf(event as EventFields) || event.metadata.creationTimestamp,
+      }))
       .filter(({ type, involvedObject }) => type === 'Warning' && involvedObject?.uid === metadata.uid)
       .sort((a, b) => a.at.localeCompare(b.at))
       .slice(-3)
@@ -87,4 +90,4 @@ async function warningsOf(kube: Kube, { metadata }: Target, nowMs: number): Prom
   }
 }
 
-const timeOf = ({ lastTimestamp, eventTime }: Said) => lastTimestamp ?? eventTime ?? '';
+const timeOf = ({ lastTimestamp, eventTime }: EventFields) => lastTimestamp ?? eventTime ?? '';

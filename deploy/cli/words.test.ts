@@ -11,10 +11,10 @@ import { completionScript, shells } from './completion-script.ts';
 import { helpOf, overview } from './help.ts';
 import { nearestOf } from './nearest.ts';
 import { publicationOf, refusalOf } from './preload.ts';
-import { whyNotAgain } from './retry.ts';
+import { refusalToRetry } from './retry.ts';
 import { readNamed } from './target.ts';
 import { ended } from './wait.ts';
-import { standingBar, standingOf } from './wait-view.ts';
+import { progressBar, progressOf } from './wait-view.ts';
 
 test.each([
   [['ubuntu'], undefined, { name: 'ubuntu' }],
@@ -87,24 +87,24 @@ test.each([
 });
 
 test('a retry that would change nothing is refused', () => {
-  expect(whyNotAgain(aVMDiskImage())).toBeUndefined();
-  expect(whyNotAgain(aVMDiskImage({ deleted: true }))).toContain('is being deleted');
+  expect(refusalToRetry(aVMDiskImage())).toBeUndefined();
+  expect(refusalToRetry(aVMDiskImage({ deleted: true }))).toContain('is being deleted');
   const adopting = aVMDiskImage({ annotations: { 'pelotech.ot/adopt-snapshot': 'golden' } });
-  expect(whyNotAgain(adopting)).toContain('kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/adopt-snapshot-');
+  expect(refusalToRetry(adopting)).toContain('kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/adopt-snapshot-');
 });
 
 test('an outdated status does not end the wait', () => {
   const image = (digest?: string) =>
     aVMDiskImage({ status: { phase: 'Failed', message: 'No.', ...(digest ? { contentDigest: digest } : {}) } });
-  expect(standingOf(image('of-before')).end).toBeUndefined();
-  expect(standingOf(image(contentDigest(image()))).end).toBe('failed');
+  expect(progressOf(image('of-before')).end).toBeUndefined();
+  expect(progressOf(image(contentDigest(image()))).end).toBe('failed');
   expect(ended(image('of-before'), true, 90_000)).toMatchObject({ code: 124, json: { result: 'late' } });
   expect(ended(image(), false, 1)).toMatchObject({ code: 1, json: { result: 'failed' } });
 });
 
 test('an OpenStack object is done when it is Ready, and its booleans are no progress', () => {
   const ready = { type: 'Ready', status: 'True', reason: 'Any', message: '', lastTransitionTime: at(0) } as const;
-  const volume = (status: Parameters<typeof aVolume>[0] & object) => standingOf(aVolume(status));
+  const volume = (status: Parameters<typeof aVolume>[0] & object) => progressOf(aVolume(status));
   expect(volume({ status: { phase: 'InUse', ready: true, conditions: [ready] } })).toMatchObject({
     end: 'ready',
     share: undefined,
@@ -116,15 +116,15 @@ test('an OpenStack object is done when it is Ready, and its booleans are no prog
     generation: 2,
     status: { phase: 'Stopped', observedGeneration: 1, conditions: [ready] },
   });
-  expect(standingOf(changed).end).toBeUndefined();
-  expect(standingOf(aKupenStackMachine({ status: { phase: 'Failed' } })).end).toBe('failed');
+  expect(progressOf(changed).end).toBeUndefined();
+  expect(progressOf(aKupenStackMachine({ status: { phase: 'Failed' } })).end).toBe('failed');
 });
 
 test('an object in progress has a bar if its progress is known', () => {
   const image = aVMDiskImage({
     status: { phase: 'Syncing', startedAt: at(0), progress: '50.00%', message: 'Downloading.' },
   });
-  expect(standingBar(image, standingOf(image))).toBe(
+  expect(progressBar(image, progressOf(image))).toBe(
     '██████████░░░░░░░░░░ 50%  VMDiskImage vmdi-farm/ubuntu: Syncing: Downloading.',
   );
 });

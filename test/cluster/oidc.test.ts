@@ -200,7 +200,7 @@ describe.skipIf(!hasKnative)('a Broker with OIDC and our EventPolicies', () => {
       '/start-sync',
       fetch,
       () => tokenFile,
-    ).publish({ type: succeeded, id, target: 's', data: {} }, undefined);
+    ).publish({ type: succeeded, id, subject: 's', data: {} }, undefined);
     await subscriber.hears('/all', 'id', id);
   });
 

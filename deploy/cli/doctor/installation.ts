@@ -26,7 +26,7 @@ import { type Requirement, servedAt } from '../../install/requirement.ts';
 import { listOf } from '../../install/wait.ts';
 import { generatedFolders, openStackFolders, readManifests } from '../../manifests.ts';
 import { readPolicy } from '../read-policy.ts';
-import { type SecretsThere, secretOf, secretsAt } from '../secrets.ts';
+import { type ExistingSecrets, secretOf, secretsAt } from '../secrets.ts';
 import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../target.ts';
 import { secretIn } from './openstack.ts';
 
@@ -54,9 +54,9 @@ export interface Installation {
   hasOpenStack: boolean;
   onOpenStack: readonly OnOpenStack[];
   /** The OpenStack credentials of those namespaces and of the operator's namespace, as the Secrets below. */
-  accountSecrets: SecretsThere;
+  accountSecrets: ExistingSecrets;
   /** The Secrets that images and policy name. */
-  secrets: SecretsThere;
+  secrets: ExistingSecrets;
 }
 
 /** Reads the cluster, each object once. Of a Secret it keeps only whether it exists. */
