@@ -1,7 +1,7 @@
 import type { Action } from '../../shared/actions.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../../shared/kinds/resource.ts';
 import { digestOf } from '../../shared/kubernetes/names.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { ownerAmong, workspaceChild } from '../../shared/workspaces/workspace.ts';
 import { contains } from './contains.ts';

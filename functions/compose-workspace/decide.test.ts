@@ -13,7 +13,7 @@ import type { Workspace, WorkspaceStatus } from '../../shared/kinds/pelotech/wor
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { aClusterOf, aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';

@@ -4,7 +4,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces, type WorkspaceMachine } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { heldNamespace, imageNamesOf } from '../../shared/workspaces/images.ts';
 import { ownerAmong } from '../../shared/workspaces/workspace.ts';

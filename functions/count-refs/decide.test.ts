@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Action } from '../../shared/actions.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage, type ImageOptions, start } from '../../test/support/builders/images.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';

@@ -6,7 +6,7 @@ import { syncRequested } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { snapshotName } from '../../shared/kubernetes/names.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { currentName, currentVolume, isDownloaded, type Observed } from './observed.ts';
 import { isCutFrom, isLost, isRemovable, isUsable, removeSnapshot } from './snapshot.ts';

@@ -6,7 +6,7 @@ import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/kubernetes/conditions.ts';
 import { formatDuration } from '../../shared/kubernetes/duration.ts';
 import { snapshotName } from '../../shared/kubernetes/names.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { lasted } from '../../shared/lasted.ts';
 import { isValid } from '../../shared/policy.ts';

@@ -5,7 +5,7 @@ import { namespaceFor, publicationFault, publishedAt, publishedImage } from '../
 import { recordEvent } from '../../shared/images/status.ts';
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { type Policy, policyName } from '../../shared/policy.ts';
 

@@ -3,7 +3,7 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { aKubeVirtMachine, anInstance } from '../../test/support/builders/machine-children.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';

@@ -7,7 +7,7 @@ import {
   VirtualMachine,
 } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { cloudInitName, ownerOf, rootDiskName } from './children.ts';

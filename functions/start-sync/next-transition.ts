@@ -17,7 +17,7 @@ import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal-key.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { lastPlace } from './queue.ts';
 import { newRevision } from './revision.ts';

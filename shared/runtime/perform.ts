@@ -3,7 +3,7 @@ import type { Subject } from '../function.ts';
 import { Event } from '../kinds/core/event.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../kinds/resource.ts';
 import { hashedName } from '../kubernetes/names.ts';
-import { refusalKey } from '../kubernetes/refusal-key.ts';
+import { refusalKey } from '../kubernetes/refusal.ts';
 import { toTime } from '../kubernetes/time.ts';
 import { callKey } from '../openstack/call-key.ts';
 import { ApiError, Conflict, hasStatus, isRefusal } from './errors.ts';
