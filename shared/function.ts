@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Action, Publish } from './actions.ts';
 import type { KubernetesObject, ObjectReference, Resource } from './kinds/resource.ts';
+import type { Refusals } from './kubernetes/refusal.ts';
 import type { LabelSelector } from './kubernetes/selectors.ts';
 import type { Kube } from './runtime/kube.ts';
 import type { Clouds } from './runtime/openstack/clouds.ts';
@@ -139,8 +140,7 @@ export interface Context {
   kube: Pick<Kube, 'get' | 'list' | 'pages'>;
   /** Milliseconds since 1970. */
   nowMs: number;
-  /** Objects the API server refused in an earlier try of this same pass, by `refusalKey`, with its words. */
-  refusals: ReadonlyMap<string, string>;
+  refusals: Refusals;
   /** The OpenStacks of the namespaces, asked only at addresses that `allows` takes. Throws for a function that was given none. */
   openClouds(allows: (url: string) => boolean): Clouds;
   /** How long nothing is granted after the slot Lease was lost. */

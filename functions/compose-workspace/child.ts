@@ -1,7 +1,7 @@
 import type { Action } from '../../shared/actions.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../../shared/kinds/resource.ts';
 import { digestOf } from '../../shared/kubernetes/names.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal.ts';
+import { formatRefusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { ownerAmong, workspaceChild } from '../../shared/workspaces/workspace.ts';
 import { contains } from './contains.ts';
@@ -148,10 +148,10 @@ export function isGrantNew({ grant, nowMs }: Observed): boolean {
 
 /** An object that the API server refused in this pass. */
 function refusal(observed: Observed, resource: Resource, ref: ObjectReference): Made['obstacle'] {
-  const words = observed.refusals.get(refusalKey(resource, ref));
-  if (words === undefined) return undefined;
-  const [reason = ''] = words.split(':');
-  const said = resource.holdsPasswords && reason !== 'NameTaken' ? reason : words;
+  const found = observed.refusals.get(refusalKey(resource, ref));
+  if (found === undefined) return undefined;
+  const { reason } = found;
+  const said = resource.holdsPasswords && reason !== 'NameTaken' ? reason : formatRefusal(found);
   const message = `${nameOf(resource, ref)} was refused: ${sentence(said)}`;
   return reason === 'Forbidden'
     ? { reason, message, isFinal: !isGrantNew(observed) }

@@ -620,20 +620,21 @@ test.each<[string, Workspace['spec'], string]>([
 });
 
 describe('what the API server refuses', () => {
-  const refusals = (words: string) => new Map([[refusalKey(Deployment, { namespace: 'ws-lab', name: 'app' }), words]]);
+  const refusals = (reason: string) =>
+    new Map([[refusalKey(Deployment, { namespace: 'ws-lab', name: 'app' }), { reason, message: 'no' }]]);
   const workspace = lab({ containerClusters: [aClusterOf(), aClusterOf({ name: 'other' })] });
   test('is said, and holds up nothing else', () => {
-    const actions = pass({ workspace, refusals: refusals('Invalid: no such thing') });
+    const actions = pass({ workspace, refusals: refusals('Invalid') });
     expect(writes(actions)).toContain('create Deployment other');
     expect(componentIn(actions, 'app')).toMatchObject({ phase: 'Failed', reason: 'Rejected' });
     expect(statusIn(actions)).toMatchObject({ phase: 'Failed' });
   });
   test('for a right that is new is asked for again', () => {
     const grant = ours(RoleBinding, 'grant', {}, { creationTimestamp: at(-5) });
-    const actions = pass({ workspace, grant, refusals: refusals('Forbidden: not yet') });
+    const actions = pass({ workspace, grant, refusals: refusals('Forbidden') });
     expect(componentIn(actions, 'app')).toMatchObject({ phase: 'Provisioning', reason: 'Forbidden' });
     expect(actions.at(-1)).toMatchObject({ do: 'redeliver' });
-    expect(componentIn(pass({ workspace, refusals: refusals('Forbidden: quota') }), 'app')).toMatchObject({
+    expect(componentIn(pass({ workspace, refusals: refusals('Forbidden') }), 'app')).toMatchObject({
       phase: 'Failed',
     });
   });
@@ -658,7 +659,9 @@ describe('where the API server lets nobody look into the namespace', () => {
   });
   test('a right to something else, which never changes, is said once the API server has refused to mend it', () => {
     const grant = grantOf({ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' } });
-    const refusals = new Map([[refusalKey(RoleBinding, grant.metadata), 'Invalid: cannot change roleRef']]);
+    const refusals = new Map([
+      [refusalKey(RoleBinding, grant.metadata), { reason: 'Invalid', message: 'cannot change roleRef' }],
+    ]);
     const actions = shutOut({ grant, refusals });
     expect(writes(actions)).toEqual([]);
     expect(statusIn(actions)).toMatchObject({
@@ -747,7 +750,9 @@ describe('a deleted workspace', () => {
     expect(writes(theirs)).toEqual([]);
     expect(statusIn(theirs).message).toContain(`Expected RoleBinding ws-lab/${name} to be the workspace's own`);
     expect(componentIn(theirs, 'ws-lab')).toMatchObject({ phase: 'Failed', reason: 'NameTaken' });
-    const refusals = new Map([[refusalKey(RoleBinding, { namespace: 'ws-lab', name }), 'Invalid: no such role']]);
+    const refusals = new Map([
+      [refusalKey(RoleBinding, { namespace: 'ws-lab', name }), { reason: 'Invalid', message: 'no such role' }],
+    ]);
     const refused = decide({ ...look({ workspace, grant: undefined, refusals }), inside: undefined });
     expect(statusIn(refused).message).toContain('was refused: Invalid: no such role');
   });

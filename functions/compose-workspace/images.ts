@@ -4,7 +4,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces, type WorkspaceMachine } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal.ts';
+import { formatRefusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { heldNamespace, imageNamesOf } from '../../shared/workspaces/images.ts';
 import { ownerAmong } from '../../shared/workspaces/workspace.ts';
@@ -77,7 +77,7 @@ function lookAt(observed: Observed, name: string): Look {
   const why = whyMayNot(observed, ref, found.spec);
   if (why) return look(why);
   const refusal = refusals.get(refusalKey(VMDiskImage, ref));
-  if (refusal !== undefined) return look(failed('ImageRefused', `VMDiskImage ${keyOf(ref)} was refused: ${refusal}`));
+  if (refusal) return look(failed('ImageRefused', `VMDiskImage ${keyOf(ref)} was refused: ${formatRefusal(refusal)}`));
   const made = newImage(ref, found.spec, { madeBy: 'compose-workspace', askedBy: { name: workspace.metadata.name } });
   const object = { ...made, metadata: { ...made.metadata, labels: { ...made.metadata.labels, ...madeForWorkspaces } } };
   return look(provisioning('Creating', `VMDiskImage ${keyOf(ref)} is being made.`), [

@@ -14,13 +14,14 @@ import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import type { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
+import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
 
 /** One workspace, and what is there under the names of its parts, whoever made it. */
 export interface Observed {
   nowMs: number;
   policy: Policy;
-  refusals: ReadonlyMap<string, string>;
+  refusals: Refusals;
   workspace: Workspace;
   namespace: Namespace | undefined;
   /** What lets the function write in that namespace. */

@@ -144,7 +144,9 @@ describe('the finalizer of a machine', () => {
     expect(inWords(pass(found, { image: undefined }))).toEqual([]);
   });
   test('that was refused is left out, and the machine is counted all the same', () => {
-    const refusals = new Map([[refusalKey(VirtualMachine, bare.metadata), 'Forbidden: a webhook']]);
+    const refusals = new Map([
+      [refusalKey(VirtualMachine, bare.metadata), { reason: 'Forbidden', message: 'a webhook' }],
+    ]);
     const actions = pass([bare], { refusals });
     expect(inWords(actions)).toEqual(['patchStatus', 'requeue']);
     expect(statusIn(actions)?.references).toEqual({ count: 1, by: ['lab/bare'] });

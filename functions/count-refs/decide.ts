@@ -4,7 +4,7 @@ import { traceOf } from '../../shared/images/status.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { isFinished, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal.ts';
+import { type Refusals, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { traceOfMachine } from '../../shared/machines/trace.ts';
 import type { Policy } from '../../shared/policy.ts';
@@ -20,7 +20,7 @@ export interface Observed {
   machines: readonly VirtualMachine[];
   /** Those that name an image of its name, whatever their state. */
   workspaces: readonly Workspace[];
-  refusals: ReadonlyMap<string, string>;
+  refusals: Refusals;
 }
 
 /** A pass writes to so many machines of an image at most. */

@@ -84,9 +84,11 @@ describe('letters', () => {
     expect(pass([letter()], { about: undefined }).map(({ do: verb }) => verb)).toEqual(['measure']);
   });
   test('are counted once where the API server refused their Event and the pass is made again', () => {
-    expect(pass([letter()], { refusals: new Map([['x', 'Forbidden: the namespace is being terminated']]) })).toEqual(
-      [],
-    );
+    expect(
+      pass([letter()], {
+        refusals: new Map([['x', { reason: 'Forbidden', message: 'the namespace is being terminated' }]]),
+      }),
+    ).toEqual([]);
   });
 });
 

@@ -3,6 +3,7 @@ import type { DeadLetter } from '../../shared/function.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { hashedName } from '../../shared/kubernetes/names.ts';
+import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { type Group, sentenceOf } from './sentence.ts';
@@ -14,7 +15,7 @@ export interface Observed extends Group {
   /** The Kubernetes Event that tells of others like these, if there is one. */
   recorded: KubernetesObject | undefined;
   nowMs: number;
-  refusals: ReadonlyMap<string, string>;
+  refusals: Refusals;
 }
 
 /** Counts the letters and raises the count of the one Event about their like. */

@@ -120,7 +120,7 @@ describe('where the image is missing', () => {
     [
       'a refusal of the API server',
       'ImageRefused',
-      { refusals: new Map([['VMDiskImage vmdi-farm/ubuntu', 'Forbidden: exceeded quota']]) },
+      { refusals: new Map([['VMDiskImage vmdi-farm/ubuntu', { reason: 'Forbidden', message: 'exceeded quota' }]]) },
       'exceeded quota',
     ],
   ])('%s: nothing is made, reason %s', (_, reason, more, words) => {
@@ -132,12 +132,13 @@ describe('where the image is missing', () => {
   });
 
   test('a refusal of something else of that name is none of the image', () => {
+    const refusal = { reason: 'Invalid', message: 'no' };
     expect(
       made(
         pass({
           refusals: new Map([
-            ['ubuntu', 'no'],
-            ['VMDiskImage lab/ubuntu', 'no'],
+            ['ubuntu', refusal],
+            ['VMDiskImage lab/ubuntu', refusal],
           ]),
         }),
       ),

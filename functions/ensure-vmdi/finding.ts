@@ -4,7 +4,7 @@ import { tellable } from '../../shared/images/status.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal.ts';
+import { formatRefusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import type { Observed } from './observed.ts';
 
 /** What became of a machine's image: the machine may go on with it, or the reason why not. */
@@ -89,7 +89,7 @@ function missing({ metadata, spec }: VirtualMachine, observed: Observed): Why | 
   if (refusal === undefined) return undefined;
   return {
     reason: 'ImageRefused',
-    message: tellable(`Expected the API server to take ${say(ref)}, found a refusal: ${refusal}.`),
+    message: tellable(`Expected the API server to take ${say(ref)}, found a refusal: ${formatRefusal(refusal)}.`),
   };
 }
 

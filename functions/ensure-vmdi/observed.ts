@@ -2,6 +2,7 @@ import type { Namespace } from '../../shared/kinds/core/namespace.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { ObjectReference } from '../../shared/kinds/resource.ts';
+import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
 
 /** An image that machines name, and some of them. */
@@ -13,5 +14,5 @@ export interface Observed {
   /** The namespace of an image that is missing; undefined where that is missing, too. */
   namespace: Namespace | undefined;
   machines: readonly VirtualMachine[];
-  refusals: ReadonlyMap<string, string>;
+  refusals: Refusals;
 }

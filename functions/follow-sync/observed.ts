@@ -4,6 +4,7 @@ import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
+import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
 
 /** One image and everything that was made for it. */
@@ -19,7 +20,7 @@ export interface Observed {
   isSnapshotGone: boolean;
   /** An audit retries what the API server refused: no event reports that a quota or another cause was removed. */
   isAudit: boolean;
-  refusals: ReadonlyMap<string, string>;
+  refusals: Refusals;
 }
 
 /** What the DataVolume of the image's newest attempt is called. */

@@ -142,7 +142,7 @@ describe('an image that Failed for want of its snapshot', () => {
       conditions: [{ type: 'Ready', status: 'False', reason, message: '', lastTransitionTime: at(0) }],
       ...status,
     });
-  const refusals = new Map([[`VolumeSnapshot vmdi-farm/${name}`, 'Forbidden: exceeded quota']]);
+  const refusals = new Map([[`VolumeSnapshot vmdi-farm/${name}`, { reason: 'Forbidden', message: 'exceeded quota' }]]);
   test('because the API server refused it keeps its volume, and the message reports both', () => {
     const { verbs, statuses } = pass(waiting, { dataVolumes: [volume], refusals });
     expect(verbs).toEqual(['patchStatus']);

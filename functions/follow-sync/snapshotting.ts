@@ -6,7 +6,7 @@ import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/kubernetes/conditions.ts';
 import { formatDuration } from '../../shared/kubernetes/duration.ts';
 import { snapshotName } from '../../shared/kubernetes/names.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal.ts';
+import { formatRefusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { lasted } from '../../shared/lasted.ts';
 import { isValid } from '../../shared/policy.ts';
@@ -35,7 +35,11 @@ export function snapshotting(observed: Observed): Action[] {
   if (snapshot && isUsable(snapshot) && !isOfAnother) return succeeded(observed, snapshot);
   const refusal = refusals.get(refusalKey(VolumeSnapshot, { namespace: image.metadata.namespace, name }));
   if (refusal)
-    return snapshotFailed(observed, 'Rejected', `The VolumeSnapshot was refused: ${sentence(refusal)} ${keptUntil}`);
+    return snapshotFailed(
+      observed,
+      'Rejected',
+      `The VolumeSnapshot was refused: ${sentence(formatRefusal(refusal))} ${keptUntil}`,
+    );
   if (!dataVolume || dataVolume.status?.phase === 'Failed') {
     const found = dataVolume
       ? conditionOf(dataVolume?.status?.conditions, 'Bound')?.message || 'its DataVolume Failed'

@@ -84,7 +84,9 @@ test.each([
   ['an image that is being deleted', { image: aVMDiskImage({ deleted: true }) }, 'deleted'],
   [
     "a spec that is somebody else's",
-    { refusals: new Map([['VMDiskImage vmdi-farm/ubuntu', 'Conflict: conflict with "kubectl"']]) },
+    {
+      refusals: new Map([['VMDiskImage vmdi-farm/ubuntu', { reason: 'Conflict', message: 'conflict with "kubectl"' }]]),
+    },
     'kubectl',
   ],
 ])('%s makes nothing and says so', (_, more, word) => {

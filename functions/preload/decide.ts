@@ -5,7 +5,7 @@ import { namespaceFor, publicationFault, publishedAt, publishedImage } from '../
 import { recordEvent } from '../../shared/images/status.ts';
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal.ts';
+import { formatRefusal, type Refusals, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { type Policy, policyName } from '../../shared/policy.ts';
 
@@ -15,7 +15,7 @@ export interface Observed {
   image: VMDiskImage | undefined;
   message: Message;
   published: ImagePublished;
-  refusals: ReadonlyMap<string, string>;
+  refusals: Refusals;
 }
 
 /** Applies the image's spec under the name `preload`, never by force: what an admin set stays the admin's. */
@@ -23,7 +23,7 @@ export function decide(observed: Observed): Action[] {
   const { image, published, refusals, message, policy } = observed;
   const ref = { namespace: namespaceFor(published, policy), name: published.name };
   const refusal = refusals.get(refusalKey(VMDiskImage, ref));
-  if (refusal !== undefined) return complain(observed, 'PublishedImageRefused', refusal);
+  if (refusal) return complain(observed, 'PublishedImageRefused', formatRefusal(refusal));
   const fault = publicationFault(published, policy);
   if (fault) return complain(observed, 'PublishedImageNotMade', fault);
   if (image?.metadata.deletionTimestamp)

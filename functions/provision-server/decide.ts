@@ -3,13 +3,13 @@ import { KupenStackMachine as Machine } from '../../shared/kinds/kupenstack/virt
 import { deleteFlavor } from '../../shared/kinds/openstack/flavor.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
 import { hold } from '../../shared/kubernetes/finalizer.ts';
+import type { Refusal } from '../../shared/kubernetes/refusal.ts';
 import {
   type CloudStanding,
   callsFor,
   cloudReady,
   firstRefusal,
   isNotSo,
-  type Refused,
   refusalOf,
   requeueAfterFault,
   standOnCloud,
@@ -85,7 +85,7 @@ function follow(observed: Observed, found: Found, server: Server): Action[] {
 }
 
 /** Something else goes on just now, or nobody answered: what else is refused waits for the sweep. */
-const isPassing = (refused: Refused | undefined) => refused?.reason === 'Conflict' || refused?.reason === 'Unavailable';
+const isPassing = (refused: Refusal | undefined) => refused?.reason === 'Conflict' || refused?.reason === 'Unavailable';
 
 const moving = { reason: 'DiskMoving', message: 'A disk of it is being attached or detached.' };
 

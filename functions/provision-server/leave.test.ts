@@ -90,7 +90,7 @@ describe('a deleted machine', () => {
   });
   test('stays where its key pair does, also when a port was gone already', () => {
     const refused = refusing(leaving, [deletePort(port.id), 'NotFound: x']);
-    refused.set('uid-demo deleteKeyPair ', 'Unavailable: no answer');
+    refused.set('uid-demo deleteKeyPair ', { reason: 'Unavailable', message: 'no answer' });
     expect(pass({ machine: leaving, ports: [port], hasKeyPair: true, refusals: refused }).done).not.toContain(
       'patchMetadata',
     );

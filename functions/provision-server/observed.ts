@@ -5,7 +5,8 @@ import type { Flavor } from '../../shared/kinds/openstack/flavor.ts';
 import type { Network, Port } from '../../shared/kinds/openstack/network.ts';
 import type { InstanceAction, Server } from '../../shared/kinds/openstack/server.ts';
 import type { CinderVolume } from '../../shared/kinds/openstack/volume.ts';
-import type { CloudFault, Refusals } from '../../shared/openstack/status.ts';
+import type { Refusals } from '../../shared/kubernetes/refusal.ts';
+import type { CloudFault } from '../../shared/openstack/status.ts';
 import type { Policy } from '../../shared/policy.ts';
 
 /** One machine, its siblings in the namespace, and what there is of it in OpenStack. */

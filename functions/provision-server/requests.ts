@@ -16,15 +16,16 @@ import {
   stopServer,
 } from '../../shared/kinds/openstack/server.ts';
 import type { CinderVolume } from '../../shared/kinds/openstack/volume.ts';
+import type { Refusal } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import { type Refused, refusalOf } from '../../shared/openstack/status.ts';
+import { refusalOf } from '../../shared/openstack/status.ts';
 import type { Found, Observed } from './observed.ts';
 import { hasVolume, isFound, networksOf, type Resolved, volumesOf } from './resolve.ts';
 import { flavorFor, sizeOf } from './size.ts';
 import { isIdle } from './state.ts';
 
 /** What is to be asked of OpenStack now, or why nothing can be. */
-export type Next = { requests: readonly OpenStackRequest[] } | { refused: Refused };
+export type Next = { requests: readonly OpenStackRequest[] } | { refused: Refusal };
 
 const portName = (machine: string, network: string) => `${machine}-${network}`;
 
@@ -75,7 +76,7 @@ export function toChange(
   observed: Observed,
   found: Found,
   server: Server,
-): { requests: readonly OpenStackRequest[]; refused?: Refused } {
+): { requests: readonly OpenStackRequest[]; refused?: Refusal } {
   const { machine, refusals } = observed;
   if (server.status === 'VERIFY_RESIZE' && server['OS-EXT-STS:task_state'] === null)
     return { requests: [confirmResize(server.id)] };
@@ -102,7 +103,7 @@ function toResize(observed: Observed, found: Found, server: Server): Next {
  * Nova takes a resize that no host has room for, and gives it up without a word but in the server's actions (nova 26). It is asked
  * again a while after that, however long Nova took, and at once where the spec is another by now.
  */
-function resizeGivenUp({ machine, nowMs, policy }: Observed, { actions = [] }: Found): Refused | undefined {
+function resizeGivenUp({ machine, nowMs, policy }: Observed, { actions = [] }: Found): Refusal | undefined {
   const resizes = actions.filter(({ action }) => action === 'resize');
   const inUtc = (time: string | null | undefined) => (time ?? '').replace(/Z?$/, 'Z');
   const beganAt = ({ start_time }: InstanceAction) => inUtc(start_time);

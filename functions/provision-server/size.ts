@@ -1,7 +1,8 @@
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { createFlavor, type Flavor, flavorName, hasSize, type Size } from '../../shared/kinds/openstack/flavor.ts';
 import { bytesOf } from '../../shared/kubernetes/quantity.ts';
-import { type Refusals, type Refused, refusalOf } from '../../shared/openstack/status.ts';
+import type { Refusal, Refusals } from '../../shared/kubernetes/refusal.ts';
+import { refusalOf } from '../../shared/openstack/status.ts';
 
 const mebibytes = (quantity: string) => Math.ceil((bytesOf(quantity) ?? 0) / 2 ** 20);
 
@@ -20,7 +21,7 @@ export function flavorFor(
   machine: KupenStackMachine,
   flavors: readonly Flavor[],
   refusals: Refusals,
-): { flavor: Flavor } | { missing: ReturnType<typeof createFlavor> } | { refused: Refused } {
+): { flavor: Flavor } | { missing: ReturnType<typeof createFlavor> } | { refused: Refusal } {
   const size = sizeOf(machine);
   const ours = flavors.find((flavor) => flavor.name === flavorName(size) && hasSize(flavor, size));
   if (ours) return { flavor: ours };

@@ -1,14 +1,8 @@
 import type { Action } from '../../shared/actions.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
+import type { Refusal } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import {
-  type CloudStanding,
-  cloudReady,
-  type Finding,
-  isNotSo,
-  isSo,
-  type Refused,
-} from '../../shared/openstack/status.ts';
+import { type CloudStanding, cloudReady, type Finding, isNotSo, isSo } from '../../shared/openstack/status.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { factsOf, withoutServer } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
@@ -76,7 +70,7 @@ const noBootableDisk = {
 export function refusedStanding(
   _: Observed,
   fields: CloudStanding['fields'],
-  { reason, message: words }: Refused,
+  { reason, message: words }: Refusal,
 ): CloudStanding {
   const message =
     reason === 'Creating' ? words : `OpenStack refuses the machine as it is asked for: ${sentence(words)}`;
@@ -95,7 +89,7 @@ export function runningStanding(
   observed: Observed,
   found: Found,
   server: Server,
-  refused: Refused | undefined,
+  refused: Refusal | undefined,
 ): CloudStanding {
   const { machine, nowMs } = observed;
   const phase = phaseOf(server);

@@ -928,41 +928,44 @@ describe("what is somebody else's", () => {
 });
 
 describe('what the API server refuses', () => {
-  const refused = (resource: { kind: string }, name: string, words: string) =>
-    new Map([[refusalKey(resource, { namespace: 'lab', name }), words]]);
+  const refused = (resource: { kind: string }, name: string, reason: string, message: string) =>
+    new Map([[refusalKey(resource, { namespace: 'lab', name }), { reason, message }]]);
   test('is a failure at once for a machine that was never made', () => {
-    const found = pass({ refusals: refused(DataVolume, 'demo-root', 'Forbidden: exceeded quota') });
+    const found = pass({ refusals: refused(DataVolume, 'demo-root', 'Forbidden', 'exceeded quota') });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found).toMatchObject({ status: { phase: 'Failed' }, conditions: { Ready: 'False Forbidden' } });
   });
   test('is trouble for one that was made before', () => {
     const made = { ...aMadeMachine(), dataVolume: undefined };
-    const found = pass({ ...made, refusals: refused(DataVolume, 'demo-root', 'Invalid: the claim is there') });
+    const found = pass({ ...made, refusals: refused(DataVolume, 'demo-root', 'Invalid', 'the claim is there') });
     expect(found.status?.trouble?.reason).toBe('Rejected');
   });
   test('of a change stops nothing that runs, and is said', () => {
     const made = aMadeMachine({}, { machine: running });
-    const refusals = refused(KubeVirtMachine, 'demo', 'Invalid: spec.template: no');
+    const refusals = refused(KubeVirtMachine, 'demo', 'Invalid', 'spec.template: no');
     const found = pass({ ...changed(made, { resources: { cpu: '4', memory: '2Gi' } }), refusals });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'True Rejected' });
   });
   test.each([
-    ['Invalid: data: hunter2', 'Rejected'],
-    ['Forbidden: admission webhook "w" denied the request: hunter2 is weak', 'Forbidden'],
-  ])('of a Secret is not repeated: %s', (words, reason) => {
-    const found = pass({ refusals: refused(Secret, 'demo-cloud-init', words) });
+    ['Invalid', 'data: hunter2', 'Rejected'],
+    ['Forbidden', 'admission webhook "w" denied the request: hunter2 is weak', 'Forbidden'],
+  ])('of a Secret is not repeated: %s: %s', (word, message, reason) => {
+    const found = pass({ refusals: refused(Secret, 'demo-cloud-init', word, message) });
     expect(found.conditions.Ready).toBe(`False ${reason}`);
     expect(JSON.stringify(found.actions)).not.toContain('hunter2');
   });
   test.each([
-    'Forbidden: secrets "demo-cloud-init" is forbidden: exceeded quota: small, requested: secrets=1, used: 1, limited: 1',
-    'Forbidden: secrets "demo-cloud-init" is forbidden: unable to create new content in namespace lab because it is being terminated',
+    'secrets "demo-cloud-init" is forbidden: exceeded quota: small, requested: secrets=1, used: 1, limited: 1',
+    'secrets "demo-cloud-init" is forbidden: unable to create new content in namespace lab because it is being terminated',
   ])('of a Secret is repeated where it is about the namespace: %s', (words) => {
-    expect(pass({ refusals: refused(Secret, 'demo-cloud-init', words) }).status?.message).toContain(words);
+    const { status } = pass({ refusals: refused(Secret, 'demo-cloud-init', 'Forbidden', words) });
+    expect(status?.message).toContain(`Forbidden: ${words}`);
   });
   test('of another namespace is no matter', () => {
-    const refusals = new Map([[refusalKey(DataVolume, { namespace: 'lab-2', name: 'demo-root' }), 'Forbidden: no']]);
+    const refusals = new Map([
+      [refusalKey(DataVolume, { namespace: 'lab-2', name: 'demo-root' }), { reason: 'Forbidden', message: 'no' }],
+    ]);
     expect(pass({ refusals }).writes).toEqual(all);
   });
 });

@@ -4,13 +4,14 @@ import type { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machin
 import type { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
 
 /** One machine, its image, and what is there under the names of its children, whoever made it. */
 export interface Observed {
   nowMs: number;
   policy: Policy;
-  refusals: ReadonlyMap<string, string>;
+  refusals: Refusals;
   machine: VirtualMachine;
   image: VMDiskImage | undefined;
   dataVolume: DataVolume | undefined;

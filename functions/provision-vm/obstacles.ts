@@ -7,7 +7,7 @@ import {
   VirtualMachine,
 } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal.ts';
+import { formatRefusal, type Refusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { cloudInitName, ownerOf, rootDiskName } from './children.ts';
@@ -84,9 +84,10 @@ function takenBy(machine: VirtualMachine, object: KubernetesObject): Obstacle {
  * Of a Secret nothing else may be repeated: the API server, or a webhook, may quote what is in it. Words of kube-apiserver,
  * plugin/pkg/admission/resourcequota/controller.go and staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle.
  */
-const isAboutNamespace = (words: string) =>
-  /^Forbidden: secrets "[^"]*" is forbidden: (exceeded quota|failed quota|unable to create new content in namespace)/.test(
-    words,
+const isAboutNamespace = ({ reason, message }: Refusal) =>
+  reason === 'Forbidden' &&
+  /^secrets "[^"]*" is forbidden: (exceeded quota|failed quota|unable to create new content in namespace)/.test(
+    message,
   );
 
 /** A child that the API server refused in this pass. */
@@ -98,15 +99,15 @@ export function refusedChild({ machine, refusals, kubeVirtMachine }: Observed): 
     [KubeVirtMachine, name],
   ];
   for (const [resource, child] of children) {
-    const words = refusals.get(refusalKey(resource, { namespace, name: child }));
-    if (words === undefined) continue;
-    const [reason = ''] = words.split(':');
-    const said = resource.holdsPasswords && !isAboutNamespace(words) && reason !== 'NameTaken' ? reason : words;
+    const refusal = refusals.get(refusalKey(resource, { namespace, name: child }));
+    if (refusal === undefined) continue;
+    const { reason } = refusal;
+    const isSecret = resource.holdsPasswords && !isAboutNamespace(refusal) && reason !== 'NameTaken';
     // A machine that was made once has been accepted before: what is in the way now may go.
     const weight = machine.status?.rootDisk || kubeVirtMachine ? trouble : final;
     return weight(
       reason === 'Forbidden' || reason === 'NameTaken' ? reason : 'Rejected',
-      `${resource.kind} ${namespace}/${child} was refused: ${sentence(said)}`,
+      `${resource.kind} ${namespace}/${child} was refused: ${sentence(isSecret ? reason : formatRefusal(refusal))}`,
     );
   }
   return undefined;

@@ -5,12 +5,12 @@ import { type OpenStackRequest, uidKey } from '../../shared/kinds/openstack/requ
 import { type CinderVolume, createVolume, deleteVolume, extendVolume } from '../../shared/kinds/openstack/volume.ts';
 import { hold, isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { bytesOf } from '../../shared/kubernetes/quantity.ts';
+import type { Refusal } from '../../shared/kubernetes/refusal.ts';
 import {
   type CloudStanding,
   callsFor,
   cloudReady,
   firstRefusal,
-  type Refused,
   requeueAfterFault,
   standOnCloud,
   standWithout,
@@ -120,7 +120,7 @@ const broken = (volume: Volume, own: CinderVolume): CloudStanding => ({
 
 const growing = { reason: 'Growing', message: 'Cinder enlarges the volume.' };
 
-const notGrown = ({ reason, message }: Refused) => ({
+const notGrown = ({ reason, message }: Refusal) => ({
   reason,
   message: `Cinder does not enlarge the volume: ${sentence(message)}`,
 });
@@ -201,7 +201,7 @@ function twice(volume: Volume, { volumes }: Found): CloudStanding {
 }
 
 /** What heals by itself, or with another quota, leaves it Pending; what OpenStack refuses for what it is is Failed. */
-const refusedStanding = (volume: Volume, { reason, message }: Refused): CloudStanding => ({
+const refusedStanding = (volume: Volume, { reason, message }: Refusal): CloudStanding => ({
   ...busy(volume, reason === 'Refused' || reason === 'Forbidden' ? 'Failed' : 'Pending'),
   reason,
   message: `OpenStack refuses the volume as it is asked for: ${sentence(message)}`,

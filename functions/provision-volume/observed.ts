@@ -1,7 +1,8 @@
 import type { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import type { GlanceImage } from '../../shared/kinds/openstack/image.ts';
 import type { CinderVolume } from '../../shared/kinds/openstack/volume.ts';
-import type { CloudFault, Refusals } from '../../shared/openstack/status.ts';
+import type { Refusals } from '../../shared/kubernetes/refusal.ts';
+import type { CloudFault } from '../../shared/openstack/status.ts';
 import type { Policy } from '../../shared/policy.ts';
 
 /** One volume, and what there is of it in OpenStack. */

@@ -2,7 +2,8 @@ import type { Action } from '../../shared/actions.ts';
 import type { Secret } from '../../shared/kinds/core/secret.ts';
 import { deleteProject, type Project } from '../../shared/kinds/openstack/project.ts';
 import { uidTag } from '../../shared/kinds/openstack/request.ts';
-import { callsFor, type Refusals } from '../../shared/openstack/status.ts';
+import type { Refusals } from '../../shared/kubernetes/refusal.ts';
+import { callsFor } from '../../shared/openstack/status.ts';
 
 /** The projects that were made for namespaces, and the namespaces that there are. */
 export interface Observed {

@@ -667,7 +667,7 @@ describe('what is refused', () => {
     const name = aDataVolume(image).metadata.name;
     const result = pass([image], {
       lease: aLease([aHolder(image)]),
-      refusals: new Map([[`DataVolume vmdi-farm/${name}`, 'Invalid: no']]),
+      refusals: new Map([[`DataVolume vmdi-farm/${name}`, { reason: 'Invalid', message: 'no' }]]),
     });
     expect(reasonOf(result)).toEqual([['Failed', 'Rejected']]);
     expect(result.of('patchStatus')[0]?.status.attempts).toBe(0);
@@ -675,7 +675,9 @@ describe('what is refused', () => {
   test('an attempt that ends in this pass keeps its slot until the next: a rival may just have begun it', () => {
     const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
     const lease = aLease([aHolder(image)]);
-    const refusals = new Map([[`DataVolume vmdi-farm/${aDataVolume(image).metadata.name}`, 'Invalid: no']]);
+    const refusals = new Map([
+      [`DataVolume vmdi-farm/${aDataVolume(image).metadata.name}`, { reason: 'Invalid', message: 'no' }],
+    ]);
     expect(pass([image], { lease, refusals }).holders).toBeUndefined();
     const ended = known({ name: 'a', status: { phase: 'Failed', attempt: 1 } });
     expect(pass([ended], { lease }).holders).toEqual([]);

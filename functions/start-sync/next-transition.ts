@@ -17,7 +17,7 @@ import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
-import { refusalKey } from '../../shared/kubernetes/refusal.ts';
+import { formatRefusal, type Refusals, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { lastPlace } from './queue.ts';
 import { newRevision } from './revision.ts';
@@ -34,7 +34,7 @@ export interface TransitionInput {
   classes?: Classes | undefined;
   dataVolumes: readonly DataVolume[];
   snapshots: readonly VolumeSnapshot[];
-  refusals: ReadonlyMap<string, string>;
+  refusals: Refusals;
   places: ReadonlyMap<string, string>;
   isAudit: boolean;
 }
@@ -100,10 +100,10 @@ const isRefusedByApiServer: Check = (image, { refusals }) => {
   const { namespace } = image.metadata;
   const refusal = phase === 'Syncing' ? refusals.get(refusalKey(DataVolume, { namespace, name })) : undefined;
   if (refusal === undefined) return undefined;
-  const reason = refusal.startsWith('Forbidden') ? 'Forbidden' : 'Rejected';
+  const reason = refusal.reason === 'Forbidden' ? 'Forbidden' : 'Rejected';
   // Nothing was downloaded: it does not count against retryLimit.
   const fields = { attempts: Math.max(0, attempts - 1) };
-  return { to: 'Failed', reason, message: `The DataVolume was refused: ${refusal}`, fields };
+  return { to: 'Failed', reason, message: `The DataVolume was refused: ${formatRefusal(refusal)}`, fields };
 };
 
 const isNotAllowed: Check = (image, world) => {

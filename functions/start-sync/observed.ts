@@ -5,6 +5,7 @@ import type { Pod } from '../../shared/kinds/core/pod.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
 import type { Classes } from './next-transition.ts';
 
@@ -23,7 +24,7 @@ export interface Seen {
   snapshots: readonly VolumeSnapshot[];
   /** Absent if they could not be read. */
   classes?: Classes | undefined;
-  refusals: ReadonlyMap<string, string>;
+  refusals: Refusals;
   /** An audit tries again what the API server forbade: nothing tells when a permission or quota changes. */
   isAudit: boolean;
   gracePeriodMs: number;

@@ -1,5 +1,17 @@
 import type { ObjectReference, Resource } from '../kinds/resource.ts';
 
+/** Why an object or a request was refused: one word, and the sentence of whoever refused it. */
+export interface Refusal {
+  reason: string;
+  message: string;
+}
+
+/** What was refused in the earlier tries of a reconcile: objects by `refusalKey`, requests to OpenStack by `callKey`. */
+export type Refusals = ReadonlyMap<string, Refusal>;
+
 /** How a refused object is named among the refusals of a pass: two namespaces may hold objects of one name. */
 export const refusalKey = ({ kind }: Pick<Resource, 'kind'>, { namespace, name }: ObjectReference) =>
   `${kind} ${namespace ?? ''}/${name}`;
+
+/** A refusal as part of a message. */
+export const formatRefusal = ({ reason, message }: Refusal) => `${reason}: ${message}`;

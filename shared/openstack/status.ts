@@ -4,6 +4,7 @@ import type { OpenStackRequest } from '../kinds/openstack/request.ts';
 import type { Condition } from '../kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, Resource } from '../kinds/resource.ts';
 import { conditionOf, withCondition } from '../kubernetes/conditions.ts';
+import type { Refusals } from '../kubernetes/refusal.ts';
 import { changesOf } from '../kubernetes/status-changes.ts';
 import { toTime } from '../kubernetes/time.ts';
 import { callKey } from './call-key.ts';
@@ -113,22 +114,9 @@ export const standWithout = (fault: CloudFault, isKnown: boolean, fields: CloudS
 export const requeueAfterFault = (fault: CloudFault, about: KubernetesObject): Action[] =>
   fault.reason === 'CredentialsUnguarded' ? [{ do: 'requeueAfter', about, afterMs: 500 }] : [];
 
-/** What was refused in the tries of this pass before, by `callKey`. */
-export type Refusals = ReadonlyMap<string, string>;
-
-/** What a request was refused with, as one word and OpenStack's own sentence. */
-export interface Refused {
-  reason: string;
-  message: string;
-}
-
 /** Undefined where nothing of the kind was refused in this pass. */
-export function refusalOf(refusals: Refusals, of: Observed, request: OpenStackRequest): Refused | undefined {
-  const words = refusals.get(callKey(of, request));
-  if (words === undefined) return undefined;
-  const [reason = '', ...rest] = words.split(': ');
-  return { reason, message: rest.join(': ') };
-}
+export const refusalOf = (refusals: Refusals, of: Observed, request: OpenStackRequest) =>
+  refusals.get(callKey(of, request));
 
 /** The first of the requests that was refused; it is not asked for again in this pass. */
 export const firstRefusal = (refusals: Refusals, of: Observed, requests: readonly OpenStackRequest[]) =>

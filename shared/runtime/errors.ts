@@ -29,10 +29,12 @@ export class Conflict extends Error {
   override name = 'Conflict';
 }
 
-export const hasStatus = (error: unknown, status: number) => error instanceof ApiError && error.status === status;
+export const hasStatus = (error: unknown, status: number): error is ApiError =>
+  error instanceof ApiError && error.status === status;
 
 /** The API server refuses the object itself, so that sending it again changes nothing. */
-export const isRefusal = (error: unknown) => error instanceof ApiError && [400, 403, 422].includes(error.status);
+export const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && [400, 403, 422].includes(error.status);
 
 /** Something must end first that sends no event of its own: the same event is wanted again a little later. */
 export class Again extends Error {

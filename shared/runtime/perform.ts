@@ -3,7 +3,7 @@ import type { Subject } from '../function.ts';
 import { Event } from '../kinds/core/event.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../kinds/resource.ts';
 import { hashedName } from '../kubernetes/names.ts';
-import { refusalKey } from '../kubernetes/refusal.ts';
+import { type Refusal, refusalKey } from '../kubernetes/refusal.ts';
 import { toTime } from '../kubernetes/time.ts';
 import { callKey } from '../openstack/call-key.ts';
 import { ApiError, Conflict, hasStatus, isRefusal } from './errors.ts';
@@ -34,8 +34,8 @@ export interface Effects {
 
 /** What performing a decision came to, beside success. */
 export interface Outcome {
-  /** Objects the API server refuses for what they are, with its words; by `refusalKey`. */
-  refusals: Map<string, string>;
+  /** Objects the API server refuses for what they are, and what OpenStack refuses. */
+  refusals: Map<string, Refusal>;
   /** Why the Broker is to deliver the same event again. */
   redeliver?: string;
   /** Objects to observe again in this pass. */
@@ -139,7 +139,7 @@ async function performOne(
         return wrote(await orConflict(kube.replace(action.resource, object, name)));
       } catch (error) {
         if (action.owner === undefined || !isRefusal(error)) throw error;
-        return refuse(outcome, action.resource, metadata, wordsOf(error));
+        return refuse(outcome, action.resource, metadata, refusalIn(error));
       }
     }
     case 'patchMetadata': {
@@ -202,12 +202,12 @@ async function call(
     if (!(error instanceof OpenStackError) && !(error instanceof Unreachable)) throw error;
     const refusal = error instanceof OpenStackError ? error.refusal : undefined;
     if (refusal === undefined) outcome.redeliver = error.message;
-    outcome.refusals.set(callKey(of, request), `${refusal ?? 'Unavailable'}: ${error.message}`);
+    outcome.refusals.set(callKey(of, request), { reason: refusal ?? 'Unavailable', message: error.message });
   }
 }
 
-const refuse = ({ refusals }: Outcome, resource: Resource, of: ObjectReference, words: string) => {
-  refusals.set(refusalKey(resource, of), words);
+const refuse = ({ refusals }: Outcome, resource: Resource, of: ObjectReference, refusal: Refusal) => {
+  refusals.set(refusalKey(resource, of), refusal);
 };
 
 const ref = ({ metadata }: { metadata: ObjectReference }) => ({
@@ -219,8 +219,10 @@ const describeError = (error: unknown) =>
   error instanceof ApiError ? `${error.reason || error.status}: ${error.message}` : String(error);
 
 /** What was said of a refused object, in full: the function that wrote it knows what of it may be repeated. */
-const wordsOf = (error: unknown) =>
-  error instanceof ApiError ? `${error.reason || error.status}: ${error.said}` : String(error);
+const refusalIn = ({ reason, status, said }: ApiError): Refusal => ({
+  reason: reason || String(status),
+  message: said,
+});
 
 /** 409, and the object being gone: what was observed is no longer so. */
 async function orConflict<T>(request: Promise<T>): Promise<T> {
@@ -244,14 +246,10 @@ async function create(
       const found = owner === undefined ? undefined : await kube.get(resource, object.metadata);
       if (!found || !owner) throw new Conflict(describeError(error));
       if (isMadeFor(owner, found)) return;
-      refuse(
-        outcome,
-        resource,
-        object.metadata,
-        `NameTaken: ${resource.kind} ${object.metadata.name} is somebody else's`,
-      );
+      const message = `${resource.kind} ${object.metadata.name} is somebody else's`;
+      refuse(outcome, resource, object.metadata, { reason: 'NameTaken', message });
     } else if (hasStatus(error, 404)) throw new Conflict(describeError(error));
-    else if (isRefusal(error)) refuse(outcome, resource, object.metadata, wordsOf(error));
+    else if (isRefusal(error)) refuse(outcome, resource, object.metadata, refusalIn(error));
     else throw error;
   }
 }
@@ -274,7 +272,7 @@ async function apply(
   } catch (error) {
     // 404: the namespace is not there, and applying again would not make it.
     if (!isRefusal(error) && !hasStatus(error, 409) && !hasStatus(error, 404)) throw error;
-    refuse(outcome, resource, object.metadata, wordsOf(error));
+    refuse(outcome, resource, object.metadata, refusalIn(error));
     return undefined;
   }
 }

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { Action } from '../actions.ts';
 import { type Batch, defineFunction, type FunctionDeclaration, on } from '../function.ts';
 import { defineResource, type KubernetesObject } from '../kinds/resource.ts';
+import type { Refusal, Refusals } from '../kubernetes/refusal.ts';
 import { ApiError } from './errors.ts';
 import type { Kube } from './kube.ts';
 import type { EventPublisher } from './publish.ts';
@@ -463,18 +464,18 @@ describe('an object the API server refuses for what it is', () => {
   });
   const invalid = new ApiError(422, 'Invalid', 'spec.size: expected more');
   test('is decided anew with its words, once, and not sent again', async () => {
-    const known: string[] = [];
+    const known: (Refusal | undefined)[] = [];
     const { post, writes } = served({
       observe: async ({ refusals }) => [refusals],
       decide: (refusals) => {
-        const words = (refusals as ReadonlyMap<string, string>).get('Widget /w');
-        known.push(words ?? 'none');
-        return words ? [status] : [makes('w'), status];
+        const refusal = (refusals as Refusals).get('Widget /w');
+        known.push(refusal);
+        return refusal ? [status] : [makes('w'), status];
       },
       refuse: (write) => (write.startsWith('create') ? invalid : undefined),
     });
     expect(await answerOf(post(changed))).toEqual([202, '']);
-    expect(known).toEqual(['none', 'Invalid: spec.size: expected more']);
+    expect(known).toEqual([undefined, { reason: 'Invalid', message: 'spec.size: expected more' }]);
     expect(writes).toEqual(['create Widget w', 'patch Widget w']);
   });
   test('is decided anew where it was to be replaced for an owner; without one it is an error', async () => {
@@ -484,7 +485,7 @@ describe('an object the API server refuses for what it is', () => {
       served({
         observe: async ({ refusals }) => [refusals],
         decide: (refusals) =>
-          (refusals as ReadonlyMap<string, string>).has('Widget lab/w')
+          (refusals as Refusals).has('Widget lab/w')
             ? [status]
             : [{ do: 'replace', resource: Widget, object, ...owner }, status],
         refuse: (write) => (write.startsWith('replace') ? invalid : undefined),

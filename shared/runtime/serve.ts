@@ -3,6 +3,7 @@ import type { Action, TraceOf } from '../actions.ts';
 import { type Batch, type Context, type FunctionDeclaration, noEvents, type Subject } from '../function.ts';
 import { defaultGracePeriodMs } from '../images/slots.ts';
 import { Lease } from '../kinds/coordination/lease.ts';
+import type { Refusal } from '../kubernetes/refusal.ts';
 import { limitConcurrency } from './concurrency.ts';
 import { delayedBatches } from './delayed-batches.ts';
 import { Again, Conflict } from './errors.ts';
@@ -92,7 +93,7 @@ export async function runPass<Observed>(
   if (batch.sweep || batch.audit) waitUntil(background, republish());
   const effects = effectsOf(declaration.name, ports, requeueAfter);
   const tryUntilDone = async () => {
-    const refusals = new Map<string, string>();
+    const refusals = new Map<string, Refusal>();
     const looks: Subject[] = [];
     for (let tries = 1; ; tries++) {
       const outcome: Outcome = { refusals, notifications: [], requeued: [] };
@@ -170,7 +171,7 @@ async function decideAll<Observed>(
       } catch (error) {
         return { observed: one, error };
       } finally {
-        for (const [name, words] of own.refusals) outcome.refusals.set(name, words);
+        for (const [key, refusal] of own.refusals) outcome.refusals.set(key, refusal);
         outcome.notifications.push(...own.notifications);
         outcome.requeued.push(...own.requeued);
       }

@@ -148,14 +148,14 @@ const anyChildren = (image: VMDiskImage) =>
 
 /** The API server refused the DataVolume or the snapshot that the image needs next, or nothing. */
 const anyRefusals = ({ metadata, status }: VMDiskImage) =>
-  some(undefined, undefined, undefined, 'Forbidden: quota', 'Invalid: no').map((words) => {
+  some(undefined, undefined, undefined, 'Forbidden', 'Invalid').map((reason) => {
     const { revision = 1, attempt = 0 } = status ?? {};
     const { namespace } = metadata;
     const keys = [
       refusalKey(DataVolume, { namespace, name: dataVolumeName(metadata, revision, attempt) }),
       refusalKey(VolumeSnapshot, { namespace, name: snapshotName(metadata, revision) }),
     ];
-    return new Map(words === undefined ? [] : keys.map((key) => [key, words]));
+    return new Map(reason === undefined ? [] : keys.map((key) => [key, { reason, message: 'no' }]));
   });
 
 const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };

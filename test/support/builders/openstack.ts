@@ -13,6 +13,7 @@ import { type OpenStackRequest, uidKey, uidTag } from '../../../shared/kinds/ope
 import { Server } from '../../../shared/kinds/openstack/server.ts';
 import { CinderVolume } from '../../../shared/kinds/openstack/volume.ts';
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
+import type { Refusal } from '../../../shared/kubernetes/refusal.ts';
 import { callKey } from '../../../shared/openstack/call-key.ts';
 import { credentialsName } from '../../../shared/runtime/openstack/clouds.ts';
 import { at } from './images.ts';
@@ -190,7 +191,12 @@ export const aCredentialsSecret = (
 
 /** What a pass remembers of requests that were refused for an object. */
 export const refusing = (of: KubernetesObject, ...refused: readonly [OpenStackRequest, string][]) =>
-  new Map(refused.map(([request, words]) => [callKey(of, request), words]));
+  new Map(refused.map(([request, words]) => [callKey(of, request), refusalSaying(words)]));
+
+function refusalSaying(words: string): Refusal {
+  const [reason = '', ...message] = words.split(': ');
+  return { reason, message: message.join(': ') };
+}
 
 /** "createPort id-net", "patchStatus", "lookLater 2000": what a decision does, in its order. */
 export const saying = (actions: readonly Action[]): string[] =>
