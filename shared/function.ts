@@ -151,7 +151,7 @@ export interface Context {
 export type Part = 'openstack';
 
 /** A function: what it subscribes to, what it may do, what it reads, what it decides. */
-export interface FunctionDeclaration<Observed = unknown> {
+export interface FunctionDeclaration<Observed = unknown, Read = Observed> {
   name: string;
   /** Absent for what every installation has. */
   part?: Part;
@@ -162,7 +162,9 @@ export interface FunctionDeclaration<Observed = unknown> {
   /** What it publishes about its objects, so that a process can publish what the process before it could not. */
   facts?: Facts;
   /** Reads what the decisions need: one entry for each decision, each decided and performed on its own. */
-  observe(context: Context, batch: Batch): Promise<readonly (Observed | Unreadable)[]>;
+  observe(context: Context, batch: Batch): Promise<readonly (Read | Unreadable)[]>;
+  /** Makes the entries of the decisions from what was read, if they share it. Pure. */
+  split?(read: Read): readonly Observed[];
   /** Pure: no clock, no network, no chance. */
   decide(observed: Observed): readonly Action[];
 }
@@ -180,8 +182,9 @@ export interface Unreadable {
 }
 
 /** Checks the types of a declaration; changes nothing. */
-export const defineFunction = <Observed>(declaration: FunctionDeclaration<Observed>): FunctionDeclaration<Observed> =>
-  declaration;
+export const defineFunction = <Observed, Read = Observed>(
+  declaration: FunctionDeclaration<Observed, Read>,
+): FunctionDeclaration<Observed, Read> => declaration;
 
 /** The subjects of a kind. */
 export const subjectsOf = (batch: Batch, resource: Resource<KubernetesObject>) =>

@@ -4,6 +4,7 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { adoptSnapshot, diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
+import { observeReadable } from '../../shared/runtime/observe.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
 import { aVMDiskImage, noClouds } from '../../test/support/builders/images.ts';
 import { serveAlone } from '../../test/support/harness/function-harness.ts';
@@ -135,7 +136,7 @@ test('a pass reads a hundred of a thousand finished images that events name, and
   }));
   const batch = { subjects, messages: [], sweep: false, audit: false };
   const context = { kube, nowMs: 0, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 };
-  const decisions = await declaration.observe(context, batch);
+  const decisions = await observeReadable(declaration, context, batch);
   expect(gets).toBe(100);
   const later = decisions
     .flatMap((one) => (isUnreadable(one) ? [] : declaration.decide(one)))

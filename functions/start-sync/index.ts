@@ -26,7 +26,7 @@ import type { Observed, Seen } from './observed.ts';
 import { newRevision } from './revision.ts';
 
 /** Gives the free slot to the image that waited longest. */
-export default defineFunction<Observed>({
+export default defineFunction<Observed, Seen>({
   name: 'start-sync',
   on: [
     on.changed(VMDiskImage, { source: 'pelotech' }),
@@ -55,10 +55,8 @@ export default defineFunction<Observed>({
   ],
   scale: 'single',
   facts: imageFactsBy('start-sync'),
-  observe: async (context, batch) => {
-    const { seen, unreadable } = await observe(context, batch);
-    return [...unreadable, ...split(seen)];
-  },
+  observe,
+  split,
   decide,
 });
 
@@ -69,7 +67,7 @@ export default defineFunction<Observed>({
 async function observe(
   { kube, nowMs, refusals, gracePeriodMs }: Context,
   batch: Batch,
-): Promise<{ seen: Seen; unreadable: Unreadable[] }> {
+): Promise<(Seen | Unreadable)[]> {
   const own = { namespace: operatorNamespace };
   // The Lease before the images: an image older than the Lease could make a slot look free that was just granted.
   const [policyMap, lease] = await Promise.all([
@@ -131,7 +129,7 @@ async function observe(
     postponed,
     ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
   };
-  return { seen, unreadable: [...unread, ...failed.values()] };
+  return [...unread, ...failed.values(), seen];
 }
 
 /** What a read that failed leaves. */

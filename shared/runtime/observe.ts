@@ -2,6 +2,7 @@ import type { Batch, Context, FunctionDeclaration, Unreadable } from '../functio
 import { keyOf, type ObjectReference } from '../kinds/resource.ts';
 import { ApiError } from './errors.ts';
 import type { Kube } from './kube.ts';
+import { isUnreadable } from './unreadable.ts';
 
 /** The limit of unreadable objects; with more the pass fails. */
 const maxUnreadable = 5;
@@ -10,8 +11,8 @@ const maxUnreadable = 5;
  * Observes what a pass decides about. If the API server answers with an error for an object that an event names, only that object
  * is skipped. Any other failed read that the function does not skip itself fails the pass.
  */
-export async function observeReadable<Observed>(
-  { observe }: FunctionDeclaration<Observed>,
+export async function observeReadable<Observed, Read = Observed>(
+  declaration: FunctionDeclaration<Observed, Read>,
   context: Context,
   batch: Batch,
 ): Promise<readonly (Observed | Unreadable)[]> {
@@ -23,7 +24,7 @@ export async function observeReadable<Observed>(
     if (unreadable.length > 0 && subjects.length + batch.messages.length === 0 && !batch.sweep && !batch.audit)
       return unreadable;
     try {
-      return [...unreadable, ...(await observe(recording, { ...batch, subjects }))];
+      return [...unreadable, ...splitEach(declaration, await declaration.observe(recording, { ...batch, subjects }))];
     } catch (error) {
       const refused = refusals.get(error);
       if (refused === undefined || unreadable.length === maxUnreadable) throw error;
@@ -34,6 +35,15 @@ export async function observeReadable<Observed>(
     }
   }
 }
+
+/** The entries of the decisions. */
+const splitEach = <Observed, Read>(
+  { split }: FunctionDeclaration<Observed, Read>,
+  read: readonly (Read | Unreadable)[],
+): readonly (Observed | Unreadable)[] =>
+  split
+    ? read.flatMap((one): readonly (Observed | Unreadable)[] => (isUnreadable(one) ? [one] : split(one)))
+    : (read as readonly (Observed | Unreadable)[]);
 
 /** Remembers which object an error is about. */
 const recordingErrors = (

@@ -11,25 +11,30 @@ import type { Kube } from './kube.ts';
 import { type Clouds, isFault } from './openstack/clouds.ts';
 import { OpenStackError } from './openstack/open-stack-error.ts';
 import { Unreachable } from './openstack/session.ts';
-import type { About, DomainEvent } from './publish.ts';
+import type { About, DomainEvent, EventPublisher } from './publish.ts';
+import type { ActionTelemetry } from './telemetry/action-telemetry.ts';
 import { traceparentOf } from './telemetry/telemetry.ts';
 
+/**
+ * Nothing is written because of what was read longer ago than this: the world has moved on, and where no resourceVersion guards
+ * a write (creation, server-side apply) nothing else would notice.
+ */
+export const longestUseMs = 30_000;
+
+/** What the actions of a reconcile are performed with. */
 export interface Effects {
-  kube: Kube;
   /** The function's name: field manager of its writes, source of its Events. */
   name: string;
+  kube: Kube;
   now(): number;
-  /** Posts a domain event; off the critical path, and never a reason to fail. */
-  publish(event: DomainEvent, about: About | undefined): Promise<void> | void;
-  /** The OpenStacks that this pass observed; undefined where it observed none. */
-  clouds(): Clouds | undefined;
+  /** When the reading began that the actions were decided by. */
+  readMs: number;
+  /** The OpenStacks that were observed; undefined if none were. */
+  clouds: Clouds | undefined;
+  publisher: Pick<EventPublisher, 'publish'>;
+  telemetry: ActionTelemetry;
   /** Runs the function for the object after that time, unless the process ends before. */
   requeueAfter(about: Subject, afterMs: number): void;
-  measure(point: Action & { do: 'measure' }): void;
-  /** Hears of each object that was made, or applied as a whole. */
-  made(object: KubernetesObject): void;
-  /** Runs one action inside the trace of the image it concerns. */
-  traced<T>(action: Action, run: () => Promise<T>): Promise<T>;
 }
 
 /** What performing a decision came to, beside success. */
@@ -63,7 +68,9 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
     if (isRefused && isNotification(action)) continue;
     const before = outcome.refusals.size;
     try {
-      await effects.traced(action, () => performOne(effects, action, versions, wrote, outcome));
+      if (isRequest(action) && effects.now() - effects.readMs > longestUseMs)
+        throw new Conflict('what was read is too old to act upon');
+      await effects.telemetry.span(action, () => performOne(effects, action, versions, wrote, outcome));
     } catch (error) {
       // That an owned object cannot be made now holds up its owner's writes, which may count on it, and nobody else's.
       const isLastOfItsChain = action.do === 'create' && isLastOf(action.owner, actions.slice(index + 1));
@@ -88,6 +95,8 @@ const isBlocked = (action: Action, { refusals, redeliver }: Outcome) =>
 const isIndependent = (action: Action) =>
   action.do === 'apply' || action.do === 'call' || ('independent' in action && action.independent === true);
 
+const isRequest = (action: Action) => 'resource' in action || action.do === 'call';
+
 const isNotification = ({ do: what }: Action) => what === 'recordEvent' || what === 'publish' || what === 'measure';
 
 /** Nothing that follows is done to this owner, or for it. */
@@ -97,15 +106,17 @@ const isLastOf = (owner: string | undefined, rest: readonly Action[]) =>
     (action) => ('owner' in action && action.owner === owner) || ('of' in action && action.of.metadata.uid === owner),
   );
 
+type Notifier = Pick<Effects, 'name' | 'kube' | 'now' | 'publisher' | 'telemetry'>;
+
 /** Measures, then records and tells, which may take their time; nothing here is a reason to fail. */
-export async function notify(effects: Effects, notifications: readonly Notification[]): Promise<void> {
+export async function notify(effects: Notifier, notifications: readonly Notification[]): Promise<void> {
   for (const notification of notifications) {
-    if (notification.do === 'measure') effects.measure(notification);
+    if (notification.do === 'measure') effects.telemetry.measure(notification);
   }
   const told: (Promise<void> | void)[] = [];
   for (const notification of notifications) {
     if (notification.do === 'recordEvent') await recordEvent(effects, notification);
-    else if (notification.do === 'publish') told.push(effects.publish(...domainEvent(notification)));
+    else if (notification.do === 'publish') told.push(effects.publisher.publish(...domainEvent(notification)));
   }
   // A process that is asked to end waits for this: no other process would publish these events.
   await Promise.all(told);
@@ -191,7 +202,7 @@ async function call(
   { of, request }: Action & { do: 'call' },
   outcome: Outcome,
 ): Promise<void> {
-  const cloud = await clouds()?.of(of.metadata.namespace ?? '');
+  const cloud = await clouds?.of(of.metadata.namespace ?? '');
   if (!cloud || isFault(cloud)) throw new Conflict(cloud?.message ?? 'no OpenStack was observed');
   try {
     await cloud.send(request);
@@ -235,12 +246,12 @@ async function orConflict<T>(request: Promise<T>): Promise<T> {
 }
 
 async function create(
-  { kube, name, made }: Effects,
+  { kube, name, telemetry }: Effects,
   { resource, object, owner }: Action & { do: 'create' },
   outcome: Outcome,
 ): Promise<void> {
   try {
-    made(await kube.create(resource, object, name));
+    telemetry.made(await kube.create(resource, object, name));
   } catch (error) {
     if (hasStatus(error, 409)) {
       const found = owner === undefined ? undefined : await kube.get(resource, object.metadata);
@@ -260,14 +271,14 @@ const isMadeFor = (owner: string, { metadata: { ownerReferences = [], labels = {
 
 /** Undefined where the API server refuses it: applying the same again would not help. */
 async function apply(
-  { kube, name, made }: Effects,
+  { kube, name, telemetry }: Effects,
   { object, resource, subresource, force }: Action & { do: 'apply' },
   outcome: Outcome,
 ): Promise<KubernetesObject | undefined> {
   const options = { fieldManager: name, ...(subresource ? { subresource } : {}), ...(force ? { force } : {}) };
   try {
     const applied = await kube.apply(resource, object, options);
-    if (!subresource) made(applied);
+    if (!subresource) telemetry.made(applied);
     return applied;
   } catch (error) {
     // 404: the namespace is not there, and applying again would not make it.
@@ -279,7 +290,7 @@ async function apply(
 
 /** Kubernetes' own Event; its name is made of what it says, so that a repeated pass records it once. */
 async function recordEvent(
-  { kube, name, now }: Effects,
+  { kube, name, now }: Notifier,
   { about, type, reason, message, once }: Action & { do: 'recordEvent' },
 ) {
   const { uid, namespace } = about.metadata;

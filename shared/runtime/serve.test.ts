@@ -7,8 +7,9 @@ import { defineResource, type KubernetesObject } from '../kinds/resource.ts';
 import type { Refusal, Refusals } from '../kubernetes/refusal.ts';
 import { ApiError } from './errors.ts';
 import type { Kube } from './kube.ts';
+import { longestUseMs } from './perform.ts';
 import type { EventPublisher } from './publish.ts';
-import { longestUseMs, serve } from './serve.ts';
+import { serve } from './serve.ts';
 import { telemetryOf } from './telemetry/telemetry.ts';
 
 const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});

@@ -1,8 +1,6 @@
 import { Hono } from 'hono';
-import type { Action, TraceOf } from '../actions.ts';
 import { type Batch, type Context, type FunctionDeclaration, noEvents, type Subject } from '../function.ts';
 import { defaultGracePeriodMs } from '../images/slots.ts';
-import { Lease } from '../kinds/coordination/lease.ts';
 import type { Refusal } from '../kubernetes/refusal.ts';
 import { limitConcurrency } from './concurrency.ts';
 import { delayedBatches } from './delayed-batches.ts';
@@ -15,10 +13,10 @@ import { sharedPasses } from './passes.ts';
 import { type Effects, notify, type Outcome, perform } from './perform.ts';
 import type { EventPublisher } from './publish.ts';
 import { republishing } from './republish.ts';
+import { actionTelemetry } from './telemetry/action-telemetry.ts';
 import { isMissedEvent, timerAlone } from './telemetry/missed-events.ts';
 import { traceOrigins } from './telemetry/origins.ts';
-import { imageOf, lifeIn, type Telemetry } from './telemetry/telemetry.ts';
-import { traceBegunBy } from './telemetry/trace-begun.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 import { isUnreadable } from './unreadable.ts';
 import { type Decision, type Verdict, verdictOf } from './verdict.ts';
 
@@ -39,12 +37,6 @@ export interface Ports {
 }
 
 const triesPerPass = 5;
-
-/**
- * Nothing is written because of what was read longer ago than this: the world has moved on, and where no resourceVersion guards
- * a write (creation, server-side apply) nothing else would notice.
- */
-export const longestUseMs = 30_000;
 
 /** A function as an HTTP app: an event in, one pass of observe → decide → perform, an empty answer out. */
 export function serve<Observed>(declaration: FunctionDeclaration<Observed>, ports: Ports) {
@@ -91,7 +83,9 @@ export async function runPass<Observed>(
 ): Promise<Verdict> {
   const { telemetry } = ports;
   if (batch.sweep || batch.audit) waitUntil(background, republish());
-  const effects = effectsOf(declaration.name, ports, requeueAfter);
+  const { kube, now, publisher } = ports;
+  const { name } = declaration;
+  const effects = { name, kube, now, publisher, telemetry: actionTelemetry(name, telemetry), requeueAfter };
   const tryUntilDone = async () => {
     const refusals = new Map<string, Refusal>();
     const looks: Subject[] = [];
@@ -127,7 +121,7 @@ const batchKind = ({ audit, sweep }: Batch) => (audit ? 'audit' : sweep ? 'sweep
 async function decideAll<Observed>(
   declaration: FunctionDeclaration<Observed>,
   { kube, now, clouds: clients, gracePeriodMs = defaultGracePeriodMs }: Ports,
-  effects: Effects,
+  effects: Omit<Effects, 'readMs' | 'clouds'>,
   batch: Batch,
   outcome: Outcome,
 ): Promise<Decision[]> {
@@ -139,15 +133,6 @@ async function decideAll<Observed>(
     opened = clients.open(allows);
     return opened;
   };
-  const current: Effects = {
-    ...effects,
-    clouds: () => opened,
-    traced: (action, run) => {
-      if (('resource' in action || action.do === 'call') && now() - readMs > longestUseMs)
-        throw new Conflict('what was read is too old to act upon');
-      return effects.traced(action, run);
-    },
-  };
   const context = { kube, nowMs: readMs, refusals: new Map(outcome.refusals), openClouds, gracePeriodMs };
   const observed = await observeReadable(declaration, context, batch);
   const timer = timerAlone(batch);
@@ -158,7 +143,7 @@ async function decideAll<Observed>(
       const own: Outcome = { refusals: new Map(), notifications: [], requeued: [] };
       try {
         const actions = decide(one);
-        await perform(current, actions, own);
+        await perform({ ...effects, readMs, clouds: opened }, actions, own);
         // Nothing in OpenStack sends events: what is found there is found by looking.
         if (timer && part === undefined && isMissedEvent(decide, one, actions, timer))
           own.notifications.push({
@@ -178,104 +163,4 @@ async function decideAll<Observed>(
     }),
   );
   return Promise.all(made);
-}
-
-function effectsOf(
-  name: string,
-  { kube, now, publisher, telemetry }: Ports,
-  requeueAfter: Effects['requeueAfter'],
-): Effects {
-  const phases = new Map<string, string>();
-  return {
-    name,
-    kube,
-    now,
-    clouds: () => undefined,
-    requeueAfter,
-    publish: publisher.publish,
-    measure: ({ metric, value, attributes, trace, since }) => {
-      telemetry.measure(metric, value, attributes);
-      if (trace && since) telemetry.lasted(metric, since, value, trace, { ...attributes, ...uidAttributes(trace) });
-    },
-    made: (object) => {
-      const trace = traceBegunBy(object);
-      if (trace) telemetry.made(trace);
-    },
-    traced: async (action, run) => {
-      if (action.do === 'call')
-        return telemetry.span(`call ${action.request.operation}`, action.trace, callAttributes(action, phases), run);
-      if (!('resource' in action)) return run();
-      try {
-        return await telemetry.span(
-          `${action.do} ${action.resource.kind}`,
-          action.trace,
-          attributesOf(action, phases),
-          run,
-        );
-      } catch (error) {
-        if (error instanceof Conflict) {
-          const isLease = action.resource.kind === Lease.kind;
-          telemetry.measure(isLease ? 'ot.lease.conflicts' : 'ot.write.conflicts', 1, { function: name });
-        }
-        throw error;
-      }
-    },
-  };
-}
-
-/** Which object a span is about. */
-const objectAttributes = (kind: string, { name, namespace }: { name: string; namespace?: string | undefined }) => ({
-  'k8s.object.kind': kind,
-  'k8s.object.name': name,
-  ...(namespace ? { 'k8s.namespace.name': namespace } : {}),
-});
-
-type Call = Extract<Action, { do: 'call' }>;
-
-const callAttributes = (action: Call, phases: Map<string, string>): Record<string, string> => ({
-  ...objectAttributes(action.of.kind, action.of.metadata),
-  'ot.openstack.service': action.request.service,
-  ...lifeAttributes(action, phases),
-});
-
-type Write = Extract<Action, { resource: unknown }>;
-
-/** What a write is about; `phases` keeps where this pass has moved each object. Never a URL, a message or a Secret. */
-function attributesOf(action: Write, phases: Map<string, string>): Record<string, string> {
-  const { metadata } = 'of' in action ? action.of : action.object;
-  return { ...objectAttributes(action.resource.kind, metadata), ...lifeAttributes(action, phases) };
-}
-
-/** Whose doing it is part of, and where that stands. */
-function lifeAttributes(action: Write | Call, phases: Map<string, string>): Record<string, string> {
-  const image = imageOf(action.trace);
-  const life = action.trace && lifeIn(action.trace);
-  return {
-    ...(action.trace && uidAttributes(action.trace)),
-    ...(image && phaseAttribute('image', phaseAfter(action, image, phases))),
-    ...(life && phaseAttribute(life.what, phaseAfter(action, life, phases))),
-  };
-}
-
-const phaseAttribute = (what: string, phase: string | undefined): Record<string, string> =>
-  phase === undefined ? {} : { [`ot.${what}.phase`]: phase };
-
-function uidAttributes(of: TraceOf): Record<string, string> {
-  const image = imageOf(of);
-  const life = lifeIn(of);
-  return {
-    ...(image ? { 'ot.image.uid': image.uid, 'ot.image.revision': String(image.revision) } : {}),
-    ...(life ? { [`ot.${life.what}.uid`]: life.uid } : {}),
-  };
-}
-
-/** A write of a status moves the object it is about, and no other that its trace names. */
-function phaseAfter(
-  action: Write | Call,
-  { uid, phase }: { uid: string; phase?: string },
-  phases: Map<string, string>,
-) {
-  const moved = action.do === 'patchStatus' && action.status.phase;
-  if (typeof moved === 'string' && 'of' in action && action.of.metadata.uid === uid) phases.set(uid, moved);
-  return phases.get(uid) ?? phase;
 }

@@ -1,5 +1,6 @@
 import type { Action } from '../../../shared/actions.ts';
 import { type Batch, type FunctionDeclaration, noEvents } from '../../../shared/function.ts';
+import { observeReadable } from '../../../shared/runtime/observe.ts';
 import { isUnreadable } from '../../../shared/runtime/unreadable.ts';
 import { noClouds } from '../../support/builders/images.ts';
 import type { AsOf, Given, Recording } from './recording.ts';
@@ -14,15 +15,15 @@ export interface Reads {
 
 /** What a function decides over a recording. */
 export async function decided<Observed>(
-  { observe, decide }: FunctionDeclaration<Observed>,
+  declaration: FunctionDeclaration<Observed>,
   recording: Recording,
   { asOf, given, nowMs, batch }: Reads,
 ): Promise<Action[]> {
   const kube = recording.reader(asOf, given);
   const context = { kube, nowMs, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 };
-  const seen = await observe(context, { ...noEvents, ...batch });
+  const seen = await observeReadable(declaration, context, { ...noEvents, ...batch });
   return seen.flatMap((one) => {
     if (isUnreadable(one)) throw one.error;
-    return decide(one);
+    return declaration.decide(one);
   });
 }

@@ -1,0 +1,102 @@
+import type { Action, TraceOf } from '../../actions.ts';
+import { Lease } from '../../kinds/coordination/lease.ts';
+import type { KubernetesObject } from '../../kinds/resource.ts';
+import { Conflict } from '../errors.ts';
+import { imageOf, lifeIn, type Telemetry } from './telemetry.ts';
+import { traceBegunBy } from './trace-begun.ts';
+
+/** What a reconcile reports of the actions that it performs. */
+export interface ActionTelemetry {
+  /** Runs an action in a span of the trace that it belongs to. */
+  span<T>(action: Action, run: () => Promise<T>): Promise<T>;
+  /** Links the current span with the trace that begins with an object that was created or applied. */
+  made(object: KubernetesObject): void;
+  measure(point: Action & { do: 'measure' }): void;
+}
+
+/** The telemetry of one reconcile of the function of that name. */
+export function actionTelemetry(name: string, telemetry: Telemetry): ActionTelemetry {
+  const phases = new Map<string, string>();
+  return {
+    async span(action, run) {
+      if (action.do === 'call')
+        return telemetry.span(`call ${action.request.operation}`, action.trace, callAttributes(action, phases), run);
+      if (!('resource' in action)) return run();
+      const { kind } = action.resource;
+      try {
+        return await telemetry.span(`${action.do} ${kind}`, action.trace, attributesOf(action, phases), run);
+      } catch (error) {
+        if (error instanceof Conflict) {
+          const metric = kind === Lease.kind ? 'ot.lease.conflicts' : 'ot.write.conflicts';
+          telemetry.measure(metric, 1, { function: name });
+        }
+        throw error;
+      }
+    },
+    made(object) {
+      const trace = traceBegunBy(object);
+      if (trace) telemetry.made(trace);
+    },
+    measure({ metric, value, attributes, trace, since }) {
+      telemetry.measure(metric, value, attributes);
+      if (trace && since) telemetry.lasted(metric, since, value, trace, { ...attributes, ...uidAttributes(trace) });
+    },
+  };
+}
+
+/** Which object a span is about. */
+const objectAttributes = (kind: string, { name, namespace }: { name: string; namespace?: string | undefined }) => ({
+  'k8s.object.kind': kind,
+  'k8s.object.name': name,
+  ...(namespace ? { 'k8s.namespace.name': namespace } : {}),
+});
+
+type Call = Extract<Action, { do: 'call' }>;
+
+const callAttributes = (action: Call, phases: Map<string, string>): Record<string, string> => ({
+  ...objectAttributes(action.of.kind, action.of.metadata),
+  'ot.openstack.service': action.request.service,
+  ...lifeAttributes(action, phases),
+});
+
+type Write = Extract<Action, { resource: unknown }>;
+
+/** What a write is about; `phases` keeps where this pass has moved each object. Never a URL, a message or a Secret. */
+function attributesOf(action: Write, phases: Map<string, string>): Record<string, string> {
+  const { metadata } = 'of' in action ? action.of : action.object;
+  return { ...objectAttributes(action.resource.kind, metadata), ...lifeAttributes(action, phases) };
+}
+
+/** Whose doing it is part of, and where that stands. */
+function lifeAttributes(action: Write | Call, phases: Map<string, string>): Record<string, string> {
+  const image = imageOf(action.trace);
+  const life = action.trace && lifeIn(action.trace);
+  return {
+    ...(action.trace && uidAttributes(action.trace)),
+    ...(image && phaseAttribute('image', phaseAfter(action, image, phases))),
+    ...(life && phaseAttribute(life.what, phaseAfter(action, life, phases))),
+  };
+}
+
+const phaseAttribute = (what: string, phase: string | undefined): Record<string, string> =>
+  phase === undefined ? {} : { [`ot.${what}.phase`]: phase };
+
+function uidAttributes(of: TraceOf): Record<string, string> {
+  const image = imageOf(of);
+  const life = lifeIn(of);
+  return {
+    ...(image ? { 'ot.image.uid': image.uid, 'ot.image.revision': String(image.revision) } : {}),
+    ...(life ? { [`ot.${life.what}.uid`]: life.uid } : {}),
+  };
+}
+
+/** A write of a status moves the object it is about, and no other that its trace names. */
+function phaseAfter(
+  action: Write | Call,
+  { uid, phase }: { uid: string; phase?: string },
+  phases: Map<string, string>,
+) {
+  const moved = action.do === 'patchStatus' && action.status.phase;
+  if (typeof moved === 'string' && 'of' in action && action.of.metadata.uid === uid) phases.set(uid, moved);
+  return phases.get(uid) ?? phase;
+}
