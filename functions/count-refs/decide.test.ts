@@ -46,7 +46,7 @@ const many = (count: number, more: MachineOptions = {}) =>
 
 describe('the count', () => {
   test.each<[string, VirtualMachine[], Record<string, string>, number, string[]]>([
-    ['of nobody is zero', [], {}, 0, []],
+    ['without users is zero', [], {}, 0, []],
     ['names who uses the image, sorted', [named('b'), named('a')], {}, 2, ['lab/a', 'lab/b']],
     ['is without a machine that is being deleted', [named('a'), named('b', { deleted: true })], {}, 1, ['lab/a']],
     [
@@ -69,7 +69,7 @@ describe('the count', () => {
       ['lab/a'],
     ],
     [
-      'has every machine while nobody can say which namespaces may',
+      'has every machine while imageNamespaces does not parse',
       [named('a', { spec: { vmDiskImageRef: { name: 'ubuntu', namespace: 'private' } } })],
       { imageNamespaces: '' },
       1,
@@ -98,7 +98,7 @@ test('an image that has not been taken in is not written to, for that would cost
   expect(pass([], { image: aVMDiskImage({ deleted: true }) })).not.toEqual([]);
 });
 
-describe('an image under way that nobody ever used', () => {
+describe('an unfinished image that was never used', () => {
   const queued = (status: VMDiskImageStatus = {}) => aVMDiskImage({ status: { phase: 'Queued', ...status } });
   test('is not counted before it has come to its end', () => {
     expect(pass([], { image: queued() })).toEqual([]);
@@ -111,7 +111,7 @@ describe('an image under way that nobody ever used', () => {
   });
 });
 
-describe('since when nobody uses an image', () => {
+describe('the time since when an image is unused', () => {
   const since = at(5);
   test.each<[string, VirtualMachine[], Observed['image'], unknown]>([
     ['begins when it is first seen, however old it is', [], taken({}, { createdAfterSeconds: -9999 }), now],
@@ -121,7 +121,7 @@ describe('since when nobody uses an image', () => {
   ])('%s', (_, machines, found, expected) => {
     expect(statusIn(pass(machines, { image: found }))?.unreferencedSince).toBe(expected);
   });
-  test('is not written anew', () => {
+  test('is not written again', () => {
     const unused = taken({ unreferencedSince: since, references: { count: 0, by: [] } });
     expect(pass([], { image: unused })).toEqual([]);
   });
@@ -143,7 +143,7 @@ describe('the finalizer of a machine', () => {
     const found = [named('a'), named('b', { deleted: true, finalizers: ['other/one'] })];
     expect(inWords(pass(found, { image: undefined }))).toEqual([]);
   });
-  test('that was refused is left out, and the machine is counted all the same', () => {
+  test('that was refused is skipped, and the machine is still counted', () => {
     const refusals = new Map([
       [refusalKey(VirtualMachine, bare.metadata), { reason: 'Forbidden', message: 'a webhook' }],
     ]);

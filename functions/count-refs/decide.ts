@@ -10,7 +10,7 @@ import { traceOfMachine } from '../../shared/machines/trace.ts';
 import type { Policy } from '../../shared/policy.ts';
 import { formatWorkspace, isMadeForWorkspaces, waitingAmong } from '../../shared/workspaces/images.ts';
 
-/** An image, or the name of one that is not there, and who names it. */
+/** An image, or the name of a missing one, and who names it. */
 export interface Observed {
   nowMs: number;
   policy: Policy;
@@ -23,15 +23,15 @@ export interface Observed {
   refusals: Refusals;
 }
 
-/** A pass writes to so many machines of an image at most. */
+/** The limit of machines of one image that a pass writes to. */
 const machinesPerPass = 50;
 
-/** So many are named in the status. */
+/** The limit of users that the status names. */
 const mostNamed = 20;
 
 /**
- * Finalizers of machines that stay → count → finalizers of machines that go: who was counted cannot go unnoticed, and goes
- * only when it is counted no more.
+ * Adds finalizers, writes the count, removes finalizers: a counted machine cannot disappear unnoticed, and is released only after the
+ * count excludes it.
  */
 export function decide(observed: Observed): Action[] {
   const unmarked = observed.machines.filter((machine) => !isDeleting(machine) && !isMarked(machine));
@@ -51,14 +51,14 @@ export function decide(observed: Observed): Action[] {
 const isDeleting = ({ metadata }: VirtualMachine) => metadata.deletionTimestamp !== undefined;
 const isMarked = ({ metadata }: VirtualMachine) => metadata.finalizers?.includes(imageReferenceFinalizer) ?? false;
 
-/** By server-side apply: who else writes to a machine that has just come does not stand in the way. */
+/** By server-side apply, which does not conflict with other writers of a new machine. */
 const mark = (machine: VirtualMachine, { image }: Observed): Action => {
   const { namespace, name, uid } = machine.metadata;
   const object = { metadata: { namespace, name, uid, finalizers: [imageReferenceFinalizer] } };
   return { do: 'apply', resource: VirtualMachine, object, trace: traceOfMachine(machine, image) };
 };
 
-/** By merge patch: it goes also where somebody else has put it there as well. */
+/** By merge patch, which removes it even if another manager also owns it. */
 const release = (machine: VirtualMachine, { image }: Observed): Action => ({
   do: 'patchMetadata',
   resource: VirtualMachine,
@@ -67,14 +67,14 @@ const release = (machine: VirtualMachine, { image }: Observed): Action => ({
   trace: traceOfMachine(machine, image),
 });
 
-const rest = (count: number): Action => ({ do: 'redeliver', because: `${count} more machines wait to be let go` });
+const rest = (count: number): Action => ({ do: 'redeliver', because: `${count} more machines wait to be released` });
 
 /**
- * The count, where another stands there. It is looked at once more when it is written: another instance may meanwhile have
- * seen a machine come or go and found the old count right, so that nobody would correct this one.
+ * Writes the count if it differs, then counts again: another instance may have seen a newer machine in the meantime and found the old
+ * count right, and would not correct this one.
  */
 function count({ image, machines, workspaces, policy, nowMs }: Observed): Action[] {
-  // Until it has its place in the queue its resourceVersion tells who came first within a second: a write would raise that.
+  // Until an image has its place in the queue, its resourceVersion decides who came first within a second. A write would raise it.
   if (!image?.status?.phase && !image?.metadata.deletionTimestamp) return [];
   const using = referencesAmong(machines, policy);
   const waiting = waitingAmong(workspaces, image.metadata, { machines: using, policy });
@@ -82,12 +82,12 @@ function count({ image, machines, workspaces, policy, nowMs }: Observed): Action
   const references = { count: users.length, by: users.slice(0, mostNamed) };
   const { references: before, unreferencedSince: since, phase } = image.status ?? {};
   const isUnused = users.length === 0;
-  // Its first count can wait where it says nothing: a crowd that is taken in is not written to once more each. Of one that
-  // was made for a workspace it says that the workspace is gone, and nothing is to be downloaded.
+  // Skip the first zero count: it saves one write per new image. For an image that was made for a workspace it means that the workspace
+  // is deleted and nothing must be downloaded.
   const mayWait = !isFinished(phase) && !image.metadata.deletionTimestamp && !isMadeForWorkspaces(image);
   if (isUnused && !before && mayWait) return [];
   if (isSame(before, references) && isUnused === (since !== undefined)) return [];
-  // Since now, not since its creation: who switches pruning on deletes nothing at once.
+  // From now, not from its creation, so that switching pruning on deletes nothing at once.
   const unreferencedSince = isUnused ? (since ?? toTime(nowMs)) : null;
   const status = { references, unreferencedSince };
   return [

@@ -62,13 +62,13 @@ describe('an image', () => {
     expect(await kube.get(VirtualMachine, ofMachine('life-a'))).toBeUndefined();
     expect(await referencesOf('life')).toEqual({ count: 1, by: ['lab/life-b'] });
   });
-  test('that has just been taken in, and has machines, is counted when that is told', async () => {
+  test('that is queued and has machines is counted when the queued event arrives', async () => {
     await createImage('told', 'Queued');
     await createMachine('told', 'told');
     expect(await alone.message('ot.pelotech.disk-image.queued.v1', ofImage('told'))).toBe(202);
     expect(await referencesOf('told')).toEqual({ count: 1, by: ['lab/told'] });
   });
-  test.each(['Succeeded', 'Failed'])('that has none is counted when it is told to have %s', async (phase) => {
+  test.each(['Succeeded', 'Failed'])('without machines is counted when its %s event arrives', async (phase) => {
     const name = `unused-${phase.toLowerCase()}`;
     await createImage(name, phase);
     expect(await alone.message(`ot.pelotech.disk-image.${phase.toLowerCase()}.v1`, ofImage(name))).toBe(202);
@@ -85,7 +85,7 @@ describe('an image', () => {
     }
     expect((await kube.get(VMDiskImage, ofImage('calm')))?.metadata.resourceVersion).toBe(before);
   });
-  test('whose references somebody made up is corrected by the audit', async () => {
+  test('whose references a user invented is corrected by the audit', async () => {
     await createImage('garbled');
     await createMachine('garbled', 'garbled');
     await kube.patch(
@@ -100,7 +100,7 @@ describe('an image', () => {
       references: { count: 1, by: ['lab/garbled'] },
     });
   });
-  test('counts anew when the policy says who may name it', async () => {
+  test('is counted again when the policy changes who may name it', async () => {
     const own = { namespace: operatorNamespace, name: policyName };
     await createImage('policy');
     await createMachine('policy', 'policy');
@@ -127,7 +127,7 @@ describe('a machine', () => {
     expect(await alone.changed(VMDiskImage, ofImage('late'), 'add')).toBe(202);
     expect(await referencesOf('late')).toEqual({ count: 1, by: ['lab/early'] });
   });
-  test('that somebody else put the finalizer on as well goes all the same', async () => {
+  test('whose finalizer another manager also owns is still released', async () => {
     await createImage('shared');
     await createMachine('shared', 'shared', { finalizers: [imageReferenceFinalizer] });
     await alone.changed(VirtualMachine, ofMachine('shared'));

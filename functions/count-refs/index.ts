@@ -17,14 +17,14 @@ import { decide, type Observed } from './decide.ts';
 /** The image that a domain event is about. */
 const ImageFact = z.object({ namespace: z.string(), name: z.string() });
 
-/** Tells every image who uses it, and keeps each machine until its image knows that it goes. */
+/** Reports on every image who uses it, and keeps each deleted machine until its image no longer counts it. */
 export default defineFunction<Observed>({
   name: 'count-refs',
   on: [
     on.changed(VirtualMachine, { source: 'pelotech' }),
     on.changed(Workspace, { source: 'pelotech' }),
     on.cameOrWent(VMDiskImage, { source: 'pelotech' }),
-    // A new image is counted when it has been taken in, not before; one that nobody uses when it has come to its end.
+    // A new image is counted once it is queued; an unused image once it is finished.
     on.event(diskImageFact('queued'), ImageFact),
     on.event(diskImageFact('succeeded'), ImageFact),
     on.event(diskImageFact('failed'), ImageFact),
@@ -114,13 +114,13 @@ async function namedImages(
   };
 }
 
-/** What a workspace holds, be it in its spec any more or not, and what the bare names of its spec may stand for. */
+/** The images that the status of a workspace holds, and those that the bare names of its spec may stand for. */
 const refsOf = (workspace: Workspace, { values }: Policy): ObjectReference[] => [
   ...(workspace.status?.images ?? []),
   ...imageNamesOf(workspace).flatMap((name) => values.imageNamespaces.map((namespace) => ({ namespace, name }))),
 ];
 
-/** Of so many machines of one namespace each is looked up by its name; of more, all of the namespace in one list. */
+/** Up to this many machines of a namespace are read by name. For more, the whole namespace is listed. */
 const mostLookUps = 10;
 
 async function machinesNamed(kube: Reader, refs: readonly ObjectReference[]): Promise<(VirtualMachine | Unreadable)[]> {

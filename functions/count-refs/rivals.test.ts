@@ -59,7 +59,7 @@ function slowInstance() {
   return { changed, isThere: isThere.promise, goOn: gate.resolve, answers };
 }
 
-test('an instance that was slower than another counts anew instead of writing what it counted before', async () => {
+test('an instance that was slower than another counts again instead of writing its earlier count', async () => {
   await createImage('stale');
   await createMachine('stale-a', 'stale');
   const slow = slowInstance();

@@ -55,7 +55,7 @@ describe('letters', () => {
       lastTimestamp: '2026-01-01T00:00:00Z',
     });
   });
-  test('of a like that was told of before raise its count and keep its beginning', () => {
+  test('like earlier ones raise the count of their Event and keep its first time', () => {
     const recorded = Event.parse({ metadata: { name: 'x' }, count: 40, firstTimestamp: '2025-12-31T23:00:00Z' });
     expect(eventIn(pass([letter()], { recorded }))).toMatchObject({
       count: 41,
@@ -80,7 +80,7 @@ describe('letters', () => {
     const letters = Array.from({ length: 50 }, (_, i) => letter({ failed: `made-up-${i}` }));
     expect(groupsOf(letters, new Set(['preload']))).toMatchObject([{ failed: 'unknown' }]);
   });
-  test('that can be shown nowhere are counted all the same', () => {
+  test('that cannot be shown are still counted', () => {
     expect(pass([letter()], { about: undefined }).map(({ do: verb }) => verb)).toEqual(['measure']);
   });
   test('are counted once where the API server refused their Event and the pass is made again', () => {
@@ -115,9 +115,9 @@ test.each([
     'preload answered 503 to a change of VMDiskImage lab/ubuntu (event e-1). The next sweep or audit looks at it again.',
   ],
   ['no answer', ofTimer, 'preload gave no answer (timeout or no connection) to the timer sweep (event e-1).'],
-  ['a name without a Trigger', letter({ failed: 'gone' }), 'gone, whose Trigger is not there, answered 400 to'],
-  ['nobody named', letter({ failed: undefined }), 'a subscriber that nobody names answered 400 to'],
-])('the Event tells of %s', (_, of, words) => {
+  ['a name without a Trigger', letter({ failed: 'gone' }), 'gone, whose Trigger does not exist, answered 400 to'],
+  ['an unnamed one', letter({ failed: undefined }), 'an unnamed subscriber answered 400 to'],
+])('the Event names %s', (_, of, words) => {
   expect(eventIn(pass([of])).message).toContain(words);
 });
 

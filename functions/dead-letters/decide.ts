@@ -8,19 +8,19 @@ import { toTime } from '../../shared/kubernetes/time.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { type Group, sentenceOf } from './sentence.ts';
 
-/** The dead letters of one pass that are alike, and where to show them. */
+/** The similar dead letters of one pass, and where to show them. */
 export interface Observed extends Group {
-  /** The failing function's Trigger, or the Broker; absent where neither could be read, or enough is shown already. */
+  /** The failing function's Trigger, or the Broker; absent if neither could be read or the limit of shown letters is reached. */
   about: KubernetesObject | undefined;
-  /** The Kubernetes Event that tells of others like these, if there is one. */
+  /** The Kubernetes Event about earlier letters like these, if any. */
   recorded: KubernetesObject | undefined;
   nowMs: number;
   refusals: Refusals;
 }
 
-/** Counts the letters and raises the count of the one Event about their like. */
+/** Counts the letters and raises the count of the one Event for letters like them. */
 export function decide({ refusals, about, recorded, nowMs, ...group }: Observed): Action[] {
-  // The same pass once more: all is counted, and an Event that was refused is let be.
+  // The pass runs again after a refusal: everything is counted already, and a refused Event is not retried.
   if (refusals.size > 0) return [];
   const attributes = { function: group.failed, event: group.tells };
   const counted: Action = { do: 'measure', metric: 'ot.dead.letters', value: group.letters.length, attributes };

@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { decide, eventNameOf, groupsOf, type Observed } from './decide.ts';
 
-/** Counts the events that no function took, and shows them at the Trigger of the function that failed. */
+/** Counts the events that no function accepted, and reports them on the Trigger of the function that failed. */
 export default defineFunction<Observed>({
   name: 'dead-letters',
   on: [on.deadLetter()],
@@ -20,9 +20,9 @@ export default defineFunction<Observed>({
   decide,
 });
 
-/** So many Events are written by one pass; letters beyond are counted and logged only. */
+/** The limit of Events that a pass writes. Further letters are only counted and logged. */
 const shownAtMost = 10;
-/** So many names are looked up by one pass: anybody inside the cluster can post to a path of their making. */
+/** The limit of names that a pass looks up: any Pod in the cluster can post to an invented path. */
 const askedAtMost = 20;
 
 async function observe({ kube, nowMs, refusals }: Context, { messages }: Batch): Promise<Observed[]> {
@@ -53,6 +53,6 @@ async function triggersOf(kube: Reader, letters: readonly DeadLetter[]): Promise
 
 const unread = 'unread';
 
-/** An API server that is away is what many letters come from: they are counted without it. */
+/** Many letters come from an unreachable API server. They are counted without it. */
 const read = (kube: Reader, resource: typeof Trigger | typeof Broker | typeof Event, name: string) =>
   kube.get<KubernetesObject>(resource, { namespace: operatorNamespace, name }).catch(() => unread as typeof unread);

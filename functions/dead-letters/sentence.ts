@@ -1,19 +1,19 @@
 import type { DeadLetter } from '../../shared/function.ts';
 
-/** Dead letters that one sentence can tell of. */
+/** Dead letters that one sentence describes. */
 export interface Group {
-  /** The function that did not take them, or `unknown`. */
+  /** The function that did not accept them, or `unknown`. */
   failed: string;
   tells: 'object' | 'timer' | 'message';
   code: string | undefined;
   letters: readonly DeadLetter[];
 }
 
-/** What an operator reads of them: how often, the last of them, and what comes of it. */
+/** The message for operators: how many, the last of them, and the consequence. */
 export function sentenceOf({ failed, tells, code, letters }: Group, count: number): string {
   const last = letters.at(-1);
   if (!last) return '';
-  const unknown = last.failed ? `${last.failed}, whose Trigger is not there,` : 'a subscriber that nobody names';
+  const unknown = last.failed ? `${last.failed}, whose Trigger does not exist,` : 'an unnamed subscriber';
   const who = failed === 'unknown' ? unknown : failed;
   const answer = code ? `answered ${code} to` : 'gave no answer (timeout or no connection) to';
   const often = count === 1 ? '' : `${count} times, last: `;
@@ -28,9 +28,9 @@ function whatOf({ type, source, subject, about }: DeadLetter, tells: Group['tell
   return `${type} from ${source}${subject ? ` about ${subject}` : ''}`;
 }
 
-/** Every function of ours finds at a sweep or audit what no event told it; nobody repeats a message but its sender. */
+/** Our functions find a missed change at a sweep or audit. Only its sender can repeat a message. */
 function comesOf(failed: string, tells: Group['tells']): string {
-  if (failed === 'unknown') return 'Nobody else takes it.';
+  if (failed === 'unknown') return 'No other subscriber takes it.';
   if (tells === 'timer') return `Its next tick makes up for it. See the log of ${failed}.`;
   if (tells === 'object') return `The next sweep or audit looks at it again. See the log of ${failed}.`;
   return `It is lost unless its sender posts it again. See the log of ${failed} for what was wrong.`;

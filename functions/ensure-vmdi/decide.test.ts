@@ -77,7 +77,7 @@ describe('where the image is missing', () => {
     expect(told(actions)).toEqual(['demo True ImageFound']);
   });
 
-  test('two hundred machines make one, for the one that asked first; another template is a mismatch', () => {
+  test('two hundred machines cause one image, from the template of the oldest; another template is a mismatch', () => {
     const others = Array.from({ length: 199 }, (_, index) =>
       wanting({ vmDiskImageTemplate: { ...template, diskSize: '8Gi' } }, { name: `m${index}`, createdAfterSeconds: 1 }),
     );
@@ -87,14 +87,14 @@ describe('where the image is missing', () => {
     expect(said(actions).filter((what) => what === 'Warning TemplateMismatch')).toHaveLength(199);
   });
 
-  test('a machine that must not make it goes on with the one that another makes', () => {
+  test('a machine that must not create it uses the image that another creates', () => {
     const strict = wanting({ mode: 'FailIfNotExist' }, { name: 'strict' });
     expect(told(pass({ machines: [strict, wanting()] }))).toEqual(['demo True ImageFound', 'strict True ImageFound']);
   });
 
   test.each<[string, string, Parameters<typeof observe>[0], string]>([
-    ['FailIfNotExist', 'ImageMissing', { machines: [wanting({ mode: 'FailIfNotExist' })] }, 'mode FailIfNotExist'],
-    ['no template', 'ImageMissing', { machines: [bare()] }, 'found neither'],
+    ['FailIfNotExist', 'ImageMissing', { machines: [wanting({ mode: 'FailIfNotExist' })] }, 'mode is FailIfNotExist'],
+    ['no template', 'ImageMissing', { machines: [bare()] }, 'add a vmDiskImageTemplate'],
     ['no namespace', 'ImageNamespaceMissing', { namespace: undefined }, 'found none; make the namespace'],
     [
       'a namespace on its way out',
@@ -131,7 +131,7 @@ describe('where the image is missing', () => {
     expect(conditionIn(actions)).toContain(words);
   });
 
-  test('a refusal of something else of that name is none of the image', () => {
+  test('a refusal of another kind of that name does not concern the image', () => {
     const refusal = { reason: 'Invalid', message: 'no' };
     expect(
       made(
@@ -162,7 +162,7 @@ describe('where the image is missing', () => {
   });
 });
 
-describe('where the image is there', () => {
+describe('if the image exists', () => {
   const image = aVMDiskImage();
 
   test.each<[string, Partial<VMDiskImage['spec']>, string]>([
@@ -202,7 +202,7 @@ describe('where the image is there', () => {
     expect(again(2)[0]).toHaveProperty('object.status.conditions[0].lastTransitionTime', at(0).replace('.000Z', 'Z'));
   });
 
-  test('a machine that waited for it goes on', () => {
+  test('a machine that waited for it continues', () => {
     expect(told(pass({ image, machines: [bare({ status: resolved('False', 'ImageMissing') })] }))).toEqual([
       'demo True ImageFound',
     ]);
@@ -228,7 +228,7 @@ describe('where the image is there', () => {
 });
 
 describe('where the image is gone under a machine that was let name it before', () => {
-  // Whoever may make DataVolumes gives a machine a disk before the policy was asked.
+  // A user who may create DataVolumes can give a machine a disk before the policy is checked.
   test.each<[string, MachineOptions, Record<string, string>, string]>([
     [
       'its disk makes no image in a namespace that the policy does not name',
@@ -259,13 +259,19 @@ describe('where the image is being deleted', () => {
   });
 
   test.each<[string, VMDiskImage, MachineOptions, string, string]>([
-    ['a machine with its disk goes on', going(), withDisk('True'), 'True ImageFound', 'stays usable'],
-    ['one whose disk is yet to be cloned goes on', going(succeeded), withDisk('False'), 'True ImageFound', 'usable'],
-    ['and waits where there is nothing left to clone', going(), withDisk('False'), 'False ImageTerminating', 'anew'],
-    ['one that was there may still clone a usable snapshot', going(succeeded), {}, 'True ImageFound', 'stays usable'],
-    ['one that was there waits where there is no snapshot', going(), {}, 'False ImageTerminating', 'made anew'],
+    ['a machine with its disk continues', going(), withDisk('True'), 'True ImageFound', 'stays usable'],
     [
-      'one that came later waits',
+      'a machine whose disk is not cloned yet continues',
+      going(succeeded),
+      withDisk('False'),
+      'True ImageFound',
+      'usable',
+    ],
+    ['and waits if nothing is left to clone', going(), withDisk('False'), 'False ImageTerminating', 'again'],
+    ['an earlier machine may still clone a usable snapshot', going(succeeded), {}, 'True ImageFound', 'stays usable'],
+    ['an earlier machine waits if no snapshot exists', going(), {}, 'False ImageTerminating', 'creates it again'],
+    [
+      'a later machine waits',
       going(succeeded),
       { createdAfterSeconds: 5 },
       'False ImageTerminating',
@@ -281,6 +287,6 @@ describe('where the image is being deleted', () => {
 
   test('without a template it waits for another of that name', () => {
     const machines = [bare({ createdAfterSeconds: 5 })];
-    expect(conditionIn(pass({ image: going(), machines }))).toContain('then for another of that name');
+    expect(conditionIn(pass({ image: going(), machines }))).toContain('then for a new image of that name');
   });
 });

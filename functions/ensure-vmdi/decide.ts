@@ -10,8 +10,8 @@ import { type Finding, findingOf } from './finding.ts';
 import type { Observed } from './observed.ts';
 
 /**
- * Makes the image for the machine that asked first, then tells each machine what became of its image.
- * Two who make it at the same time meet in its name: the second finds it there and looks again.
+ * Creates the image for the machine that asked first, then reports on each machine the state of its image.
+ * If two instances create it at the same time, the second one's create fails with AlreadyExists, and it observes again.
  */
 export function decide(observed: Observed): Action[] {
   const machines = observed.machines.filter(({ metadata }) => !metadata.deletionTimestamp).sort(byAge);
@@ -30,8 +30,8 @@ const byAge = ({ metadata: a }: VirtualMachine, { metadata: b }: VirtualMachine)
   a.creationTimestamp.localeCompare(b.creationTimestamp) || a.uid.localeCompare(b.uid);
 
 /**
- * The machine's condition, and an Event where the template is not what counts; nothing where it says so already. That a
- * machine fails for want of an image is provision-vm's to tell, which writes its phase.
+ * The machine's condition, and an Event if the template differs; nothing if both are reported already. provision-vm writes the phase,
+ * and so reports that a machine fails without its image.
  */
 function publish(machine: VirtualMachine, finding: Finding | undefined, { nowMs, image }: Observed): Action[] {
   if (!finding) return [];

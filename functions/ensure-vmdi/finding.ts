@@ -7,30 +7,30 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { formatRefusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import type { Observed } from './observed.ts';
 
-/** What became of a machine's image: the machine may go on with it, or the reason why not. */
+/** The state of a machine's image: usable, or the reason why not. */
 export interface Finding extends Why {
   status: 'True' | 'False';
-  /** What the template of the machine says and the image does not. */
+  /** The fields in which the machine's template differs from the image. */
   differences: readonly string[];
 }
 
 type Spec = VMDiskImage['spec'];
 
-/** What became of the image of this machine, where this pass makes it of `made`; undefined where it has to be made. */
+/** The state of this machine's image, given that this pass creates it from `made`; undefined if it must be created. */
 export function findingOf(machine: VirtualMachine, observed: Observed, made?: Spec): Finding | undefined {
   const { image, ref } = observed;
   const why = mayNotName(machine, observed);
   if (why) return not(why);
   if (image?.metadata.deletionTimestamp) return terminating(machine, image, ref);
   const spec = image?.spec ?? made;
-  if (spec) return found(machine, spec, `${say(ref)} is there.`);
+  if (spec) return found(machine, spec, `${say(ref)} exists.`);
   const reason = missing(machine, observed);
   return reason ? not(reason) : undefined;
 }
 
 const not = (why: Why): Finding => ({ ...why, status: 'False', differences: [] });
 
-/** A machine that has its disk, or was allowed before a key of the policy broke, is not judged anew. */
+/** A machine that has its disk, or was allowed before a key of the policy became invalid, is not checked again. */
 function mayNotName({ metadata, status }: VirtualMachine, { policy, ref }: Observed): Why | undefined {
   if (status?.rootDisk) return undefined;
   const why = whyNotNamed(policy, metadata.namespace, ref);
@@ -38,7 +38,7 @@ function mayNotName({ metadata, status }: VirtualMachine, { policy, ref }: Obser
   return why?.reason === 'InvalidPolicy' && wasResolved ? undefined : why;
 }
 
-/** The image counts, whatever the template says; that they differ is said. */
+/** An existing image takes precedence over the template. Differences are reported. */
 function found({ spec }: VirtualMachine, image: Spec, sentence: string): Finding {
   const differences = spec.vmDiskImageTemplate ? differencesOf(spec.vmDiskImageTemplate, image) : [];
   const but =
@@ -51,7 +51,9 @@ function found({ spec }: VirtualMachine, image: Spec, sentence: string): Finding
 function terminating(machine: VirtualMachine, image: VMDiskImage, ref: Observed['ref']): Finding {
   if (isHeldBy(image, machine))
     return found(machine, image.spec, `${say(ref)} is being deleted, and stays usable for this machine.`);
-  const next = mayMake(machine) ? 'it is then made anew from vmDiskImageTemplate' : 'then for another of that name';
+  const next = mayMake(machine)
+    ? 'then creates it again from vmDiskImageTemplate'
+    : 'then for a new image of that name';
   return not({
     reason: 'ImageTerminating',
     message: `${say(ref)} is being deleted; waiting until it is gone, ${next}.`,
@@ -60,20 +62,20 @@ function terminating(machine: VirtualMachine, image: VMDiskImage, ref: Observed[
 
 const mayMake = ({ spec }: VirtualMachine) => spec.vmDiskImageTemplate !== undefined && spec.mode !== 'FailIfNotExist';
 
-/** Why a missing image stays missing; undefined where it is to be made. */
+/** Why a missing image is not created; undefined if it is to be created. */
 function missing({ metadata, spec }: VirtualMachine, observed: Observed): Why | undefined {
   const { policy, ref, namespace, refusals } = observed;
   const { vmDiskImageTemplate: template, mode } = spec;
   if (mode === 'FailIfNotExist') {
     return {
       reason: 'ImageMissing',
-      message: `Expected ${say(ref)} to be there (mode FailIfNotExist), found none; make it, or set mode CreateIfNotExist.`,
+      message: `${say(ref)} does not exist, and mode is FailIfNotExist. Create it, or set mode CreateIfNotExist.`,
     };
   }
   if (!template) {
     return {
       reason: 'ImageMissing',
-      message: `Expected ${say(ref)}, or a vmDiskImageTemplate to make it from, found neither; give the machine one of them.`,
+      message: `${say(ref)} does not exist. Create it, or add a vmDiskImageTemplate to the machine.`,
     };
   }
   if (!namespace || namespace.metadata.deletionTimestamp) {
@@ -82,7 +84,7 @@ function missing({ metadata, spec }: VirtualMachine, observed: Observed): Why | 
       message: `Expected namespace ${ref.namespace} for VMDiskImage ${ref.name}, found ${namespace ? 'it being deleted' : 'none'}; make the namespace.`,
     };
   }
-  // A disk, or a policy that let it once, gives a machine no right to make an image there now.
+  // A disk, or an earlier policy, gives a machine no right to create an image there now.
   const why = whyNotNamed(policy, metadata.namespace, ref) ?? whyNotMade(policy, template);
   if (why) return why;
   const refusal = refusals.get(refusalKey(VMDiskImage, ref));

@@ -36,7 +36,7 @@ const resolvedOf = async (ref: { name: string; namespace: string }) => {
   return `${status} ${reason}`;
 };
 
-test('the image is made of the template, and the machine says so under the name of ensure-vmdi', async () => {
+test('the image is created from the template, and ensure-vmdi owns the condition of the machine', async () => {
   const ref = await machine('one', 'one');
   expect(await alone.changed(VirtualMachine, ref)).toBe(202);
   expect(await kube.get(VMDiskImage, farm('one'))).toMatchObject({
@@ -50,7 +50,7 @@ test('the image is made of the template, and the machine says so under the name 
   );
 });
 
-test('what somebody else wrote into the condition, as a restored backup does, is written over', async () => {
+test('a condition that another writer changed, for example a restored backup, is overwritten', async () => {
   const ref = await machine('edited', 'one');
   const conditions = ['ImageResolved', 'Ready'].map((type) => {
     const lastTransitionTime = '2026-01-01T00:00:00Z';
@@ -103,7 +103,7 @@ test('a difference is one Event, whatever comes after it', async () => {
   ]);
 });
 
-test('a namespace that is not there is said, and heals as soon as it is', async () => {
+test('a missing namespace is reported, and the machine continues as soon as it exists', async () => {
   await kube.patch(ConfigMap, policy, { data: { imageNamespaces: 'vmdi-farm golden' } });
   const ref = await machine('homeless', 'x', {
     vmDiskImageRef: { name: 'x', namespace: 'golden' },
@@ -133,7 +133,7 @@ test('what no event told the audit finds', async () => {
   expect(await resolvedOf(ref)).toBe('True ImageFound');
 });
 
-test('an image that the API server refuses is said with its words, and is made when it takes it', async () => {
+test('a refusal of the API server is quoted, and the image is created once it is accepted', async () => {
   const role = { name: 'sync-operator-ensure-vmdi' };
   const before = await kube.get(ClusterRole, role);
   const rules = before?.rules.filter(({ resources }) => !resources.includes('vmdiskimages'));

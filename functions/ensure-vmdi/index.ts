@@ -14,7 +14,7 @@ import { orUnreadable, partition, unreadable } from '../../shared/runtime/unread
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 
-/** Sees to it that the image a machine names is there. */
+/** Creates the image that a machine names, if it is missing. */
 export default defineFunction<Observed>({
   name: 'ensure-vmdi',
   on: [
@@ -37,7 +37,7 @@ export default defineFunction<Observed>({
   decide,
 });
 
-/** So many machines are told one after the other; more of one image are told at the same time. */
+/** Up to this many machines of an image are written one after the other; more are written concurrently. */
 const machinesInARow = 25;
 
 async function observe(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
@@ -73,7 +73,7 @@ async function placeOf(kube: Context['kube'], ref: { namespace: string; name: st
   return { image, namespace: image ? undefined : await kube.get(Namespace, { name: ref.namespace }) };
 }
 
-/** The machines that events are about, by name or by what they name; of an edited policy those that it may hold up. */
+/** The machines that events are about, directly or through the image or namespace they name; after a policy edit those that are not Ready. */
 async function machinesFor(
   kube: Context['kube'],
   batch: Batch,
@@ -94,7 +94,7 @@ async function machinesFor(
   return { machines: kept([...one.read, ...some.read.flat()]), unreadable: [...one.unreadable, ...some.unreadable] };
 }
 
-/** Each once, and none that is being deleted. */
+/** Each machine once, without those being deleted. */
 const kept = (machines: readonly (VirtualMachine | undefined)[]): VirtualMachine[] =>
   uniqueByName(machines.filter((machine) => machine !== undefined)).filter(
     ({ metadata }) => metadata.deletionTimestamp === undefined,

@@ -326,7 +326,7 @@ export const stories: readonly Story[] = [
     policy: { concurrency: '0' },
     phase: 'Provisioning',
     spec: () => ({}),
-    says: 'found neither; give the machine one of them',
+    says: 'Create it, or add a vmDiskImageTemplate to the machine',
     mend: (world) =>
       world.kube.patch(
         VirtualMachine,

@@ -36,7 +36,7 @@ export const stories: readonly Story[] = [
       await createMachine(world, 'vm', 'early', { vmDiskImageTemplate: templateOf(world, 'early') });
       expect(await untilResolved(world, 'vm', 'ImageFound')).toMatchObject({
         status: 'True',
-        message: `VMDiskImage ${world.namespace}/early is there.`,
+        message: `VMDiskImage ${world.namespace}/early exists.`,
       });
       const { metadata, spec } = await untilPhase(world, 'early', 'Succeeded');
       expect(metadata.labels).toEqual({
@@ -141,7 +141,7 @@ export const stories: readonly Story[] = [
     policy: { concurrency: '0' },
     run: async (world) => {
       await createMachine(world, 'vm', 'later');
-      expect((await untilResolved(world, 'vm', 'ImageMissing')).message).toContain('found neither');
+      expect((await untilResolved(world, 'vm', 'ImageMissing')).message).toContain('does not exist');
       // Only the image is to wake it: nothing that was done to the machine before.
       await calm(world);
       await createImage(world, 'later');
