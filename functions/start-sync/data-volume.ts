@@ -1,5 +1,6 @@
+import { contentDigest } from '../../shared/images/content-digest.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { attemptLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { attemptLabel, contentAnnotation, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 import { childMetadata, controlledBy } from '../../shared/kubernetes/ownership.ts';
 
@@ -17,7 +18,10 @@ export function dataVolumeFor(image: VMDiskImage, revision: number, attempt: num
       ...metadata,
       ownerReferences: [controlledBy(VMDiskImage, image)],
       labels: { ...metadata.labels, [attemptLabel]: String(attempt) },
-      annotations: { 'cdi.kubevirt.io/storage.bind.immediate.requested': 'true' },
+      annotations: {
+        'cdi.kubevirt.io/storage.bind.immediate.requested': 'true',
+        [contentAnnotation]: contentDigest(image),
+      },
     },
     spec: {
       source: { [spec.sourceType]: sourceOf(spec) },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Action } from '../../shared/actions.ts';
 import { contentDigest } from '../../shared/images/content-digest.ts';
 import { holdersOf } from '../../shared/images/slots.ts';
-import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import {
   adoptSnapshot,
@@ -22,6 +22,7 @@ import {
   type ImageOptions,
   start,
 } from '../../test/support/builders/images.ts';
+import { dataVolumeFor } from './data-volume.ts';
 import { decide, split } from './decide.ts';
 import type { Seen } from './observed.ts';
 
@@ -511,6 +512,15 @@ describe('after a crash', () => {
     });
     expect(of('patchStatus')[0]?.status).toMatchObject({ phase: 'Queued', attempt: 2, attempts: 2 });
     expect(of('recordEvent')).toMatchObject([{ type: 'Warning', reason: 'StatusRebuilt' }]);
+  });
+  test('a status that was wiped while the content changed takes no earlier download for one of the new content', () => {
+    const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 2, attempts: 2 } });
+    const download = DataVolume.parse(dataVolumeFor(image, 1, 2));
+    const changed = aVMDiskImage({ name: 'a', spec: { url: 'https://s3.eu-west-1.amazonaws.com/images/b.qcow2' } });
+    const rebuilt = (wiped: VMDiskImage) =>
+      pass([wiped], { dataVolumes: [download], data: { concurrency: '0' } }).of('patchStatus')[0]?.status;
+    expect(rebuilt(changed)).toMatchObject({ phase: 'Queued', revision: 2, attempt: 0, attempts: 0 });
+    expect(rebuilt(aVMDiskImage({ name: 'a' }))).toMatchObject({ phase: 'Queued', revision: 1, attempt: 2 });
   });
   test.each([
     ['a snapshot of it exists', [], [4, 2], { revision: 5, attempt: 0, attempts: 0 }],

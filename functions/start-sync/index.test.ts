@@ -6,7 +6,7 @@ import { adoptSnapshot, diskImageFinalizer, VMDiskImage } from '../../shared/kin
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { observeReadable } from '../../shared/runtime/observe.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
-import { aVMDiskImage, noClouds } from '../../test/support/builders/images.ts';
+import { aVMDiskImage, noClouds, start } from '../../test/support/builders/images.ts';
 import { serveAlone } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
@@ -116,6 +116,30 @@ test('of five hundred images that failed no request names each, for a URL is not
   await declaration.observe({ kube, nowMs: 0, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 }, audit);
   expect(selectors).toContain('pelotech.ot/disk-image-uid');
   expect(Math.max(...selectors.map(({ length }) => length))).toBeLessThan(8000);
+});
+
+test('what was made for an image without status and finalizer is looked for, unless it was just created; for 25 images a pass', async () => {
+  const asked: string[] = [];
+  const images = Array.from({ length: 40 }, (_, index) => aVMDiskImage({ name: `i${index}`, finalizers: [] }));
+  const lease = { metadata: { annotations: { [slotsAnnotation]: '[]' } } };
+  const kube = {
+    get: async (resource: unknown) => (resource === Lease ? lease : undefined),
+    list: async (resource: unknown, { labelSelector }: { labelSelector?: string } = {}) => {
+      if (resource === VMDiskImage) return images;
+      if (labelSelector) asked.push(labelSelector);
+      return [];
+    },
+  } as unknown as Kube;
+  const sweep = { subjects: [], messages: [], sweep: true, audit: false };
+  const context = { kube, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 };
+  await declaration.observe({ ...context, nowMs: start }, sweep);
+  expect(asked).toEqual([]);
+  const decisions = await declaration.observe({ ...context, nowMs: start + 6_000 }, sweep);
+  expect(asked.map((selector) => selector.match(/uid-i/g)?.length)).toEqual([25, 25, 25]);
+  const written = decisions
+    .flatMap((one) => (isUnreadable(one) ? [] : declaration.decide(one)))
+    .flatMap((action) => (action.do === 'patchStatus' ? action.of.metadata.name : []));
+  expect(new Set(written).size).toBe(25);
 });
 
 test('a pass reads a hundred of a thousand finished images that events name, and requeues the others', async () => {

@@ -83,10 +83,13 @@ async function observe(
   ]);
   const known = new Set(held);
   const isHolder = ({ metadata }: VMDiskImage) => known.has(metadata.uid);
+  const { lost, later } = withoutStatus(open, nowMs);
+  const isLost = new Set(uidsOf(lost));
+  const mayHaveAttempt = (image: VMDiskImage) =>
+    image.status?.phase ? hasBegunBefore(image) : isLost.has(image.metadata.uid);
   // Without a Lease that can be read all there is was listed just now.
   const untracked = (images: readonly VMDiskImage[]) =>
     held ? images.filter((image) => mayHaveAttempt(image) && !isHolder(image)) : [];
-  const lost = open.filter(hasLostItsStatus);
   const [{ rest, postponed, unread }, snapshots, busyOthers, classesOfOpen] = await Promise.all([
     settledImages(kube, batch, open, holders ?? []),
     reading(listLabelled(kube, VolumeSnapshot, imageUidLabel, uidsOf(lost))),
@@ -121,7 +124,7 @@ async function observe(
     policyMap,
     lease,
     images: all,
-    unread: new Set(failed.keys()),
+    unread: new Set([...failed.keys(), ...uidsOf(later)]),
     classes: isFailed(classes) ? undefined : classes,
     dataVolumes: listed.flatMap(({ dataVolumes }) => dataVolumes),
     pods: listed.flatMap(({ pods }) => pods),
@@ -201,16 +204,28 @@ const uidsOf = (images: readonly VMDiskImage[]) => images.map(({ metadata }) => 
 /** Of more images all DataVolumes are listed rather than theirs: their uids are part of a URL. */
 const mostUids = 100;
 
-/** The finalizer shows that the image had a status. */
-const hasLostItsStatus = ({ status, metadata }: VMDiskImage) =>
-  !status?.phase && (metadata.finalizers?.length ?? 0) > 0;
+/** The limit of images without a status whose earlier downloads a pass looks for; the next passes look for the others. */
+const lookedForPerPass = 25;
+
+/** A new image is read within seconds. Of an older one a user may have removed the status. */
+const newForMs = 5_000;
+
+/** The images that may have lost their status: the finalizer shows that they had one, or they are not new. */
+function withoutStatus(open: readonly VMDiskImage[], nowMs: number): { lost: VMDiskImage[]; later: VMDiskImage[] } {
+  const isOld = ({ metadata }: VMDiskImage) =>
+    (metadata.finalizers?.length ?? 0) > 0 || nowMs - Date.parse(metadata.creationTimestamp) > newForMs;
+  const found = open.filter((image) => !image.status?.phase && isOld(image)).sort(byAge);
+  return { lost: found.slice(0, lookedForPerPass), later: found.slice(lookedForPerPass) };
+}
+
+const byAge = ({ metadata: a }: VMDiskImage, { metadata: b }: VMDiskImage) =>
+  a.creationTimestamp.localeCompare(b.creationTimestamp) || a.uid.localeCompare(b.uid);
 
 /** A DataVolume of the image may be downloading: that of its attempt, or an earlier DataVolume that is not deleted yet. */
-const mayHaveAttempt = (image: VMDiskImage) => {
+const hasBegunBefore = (image: VMDiskImage) => {
   const { status } = image;
-  if (!status?.phase) return hasLostItsStatus(image);
-  if (status.phase === 'Snapshotting' && !isAdopting(image)) return false;
-  return (status.attempt ?? 0) > 0 || (status.revision ?? 1) > 1;
+  if (status?.phase === 'Snapshotting' && !isAdopting(image)) return false;
+  return (status?.attempt ?? 0) > 0 || (status?.revision ?? 1) > 1;
 };
 
 const noAttempts = { dataVolumes: [], pods: [] };

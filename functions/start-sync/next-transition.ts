@@ -1,12 +1,13 @@
 import { backoffMs } from '../../shared/backoff.ts';
 import { adopteeOf } from '../../shared/images/adoption.ts';
-import { contentStatus } from '../../shared/images/content-digest.ts';
+import { contentDigest, contentStatus } from '../../shared/images/content-digest.ts';
 import { isSnapshotAsked } from '../../shared/images/snapshot-asked.ts';
 import { refusedBy } from '../../shared/images/sources.ts';
 import type { Transition } from '../../shared/images/status.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import {
   attemptLabel,
+  contentAnnotation,
   imageUidLabel,
   isOfAnotherVersion,
   revisionLabel,
@@ -222,14 +223,21 @@ const missing = (reason: string, kind: string, name: string, found: ReadonlyMap<
 
 /**
  * Restores attempt and revision of a wiped or invalid status from the existing objects, so that no attempt is lost and no revision
- * used twice. A revision with a snapshot is over: a further download of its number would be mistaken for it.
+ * used twice. A revision is over if it has a snapshot, which would be mistaken for that of a further download, or if its download is of
+ * another content than the spec asks for now.
  */
-function newestAttempt({ metadata: { uid } }: VMDiskImage, { dataVolumes, snapshots }: TransitionInput) {
-  const labelsOf = (objects: readonly KubernetesObject[]) =>
-    objects.map(({ metadata }) => metadata.labels ?? {}).filter((labels) => labels[imageUidLabel] === uid);
-  const [newest = { revision: 1, attempt: 0 }] = labelsOf(dataVolumes)
-    .map((labels) => ({ revision: Number(labels[revisionLabel]) || 1, attempt: Number(labels[attemptLabel]) || 0 }))
+function newestAttempt(image: VMDiskImage, { dataVolumes, snapshots }: TransitionInput) {
+  const own = <T extends KubernetesObject>(objects: readonly T[]) =>
+    objects.filter(({ metadata }) => metadata.labels?.[imageUidLabel] === image.metadata.uid);
+  const [newest = { revision: 1, attempt: 0, content: undefined }] = own(dataVolumes)
+    .map(({ metadata: { labels = {}, annotations } }) => ({
+      revision: Number(labels[revisionLabel]) || 1,
+      attempt: Number(labels[attemptLabel]) || 0,
+      content: annotations?.[contentAnnotation],
+    }))
     .sort((a, b) => b.revision - a.revision || b.attempt - a.attempt);
-  const over = Math.max(0, ...labelsOf(snapshots).map((labels) => Number(labels[revisionLabel]) || 0));
-  return over < newest.revision ? newest : { revision: over + 1, attempt: 0 };
+  const over = Math.max(0, ...own(snapshots).map(({ metadata }) => Number(metadata.labels?.[revisionLabel]) || 0));
+  if (over >= newest.revision) return { revision: over + 1, attempt: 0 };
+  const isOther = newest.content !== undefined && newest.content !== contentDigest(image);
+  return isOther ? { revision: newest.revision + 1, attempt: 0 } : newest;
 }

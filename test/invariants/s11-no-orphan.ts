@@ -14,7 +14,7 @@ import { isTrue } from './plain-rules.ts';
  * S11, no orphan: at rest every DataVolume, claim, snapshot and importer with the label of an image has that very image, by
  * its uid, and an object made for a machine has that very machine. A Ready image has no more than it needs: the snapshots of
  * keepRevisions revisions beside the one in use, and a volume only if the policy retains it, or if it is all that is left of the
- * newest revision while another is pinned: the snapshot of that is taken again of it. `stillFromMs` means that the run
+ * newest revision while another is pinned, because that has no usable snapshot: it is taken again of the volume. `stillFromMs` means that the run
  * waited for rest (reliability §2).
  */
 export const s11NoOrphan: Invariant = {
@@ -62,7 +62,7 @@ function leftoversOf({ metadata, status }: VMDiskImage, { snapshots, downloads, 
   const isOfNewest = ({ metadata: { labels } }: KubernetesObject) =>
     labels?.[imageUidLabel] === metadata.uid && labels[revisionLabel] === String(status.revision);
   const isPinned = status.snapshot?.revision !== status.revision;
-  const isLost = isPinned && ![...snapshots.values()].some(isOfNewest);
+  const isLost = isPinned && ![...snapshots.values()].some((one) => isOfNewest(one) && one.status?.readyToUse === true);
   const isNeeded = (one: KubernetesObject) =>
     isLost && isOfNewest(one) && one.metadata.labels?.[attemptLabel] === String(status.attempt);
   const volumes = isRetained ? [] : [...(downloads.get(metadata.uid)?.values() ?? [])].filter((one) => !isNeeded(one));

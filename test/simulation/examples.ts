@@ -125,6 +125,23 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 /** What an invariant, or the simulation itself, once took for a violation and was none; each stays told apart. */
 export const misjudged: typeof examples = [
   {
+    invariant: 'S11',
+    what: 'the volume of the newest revision, whose snapshot lost its content while an earlier one is pinned, is its last copy',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 40, do: 'lease', how: 'delete' },
+        { seconds: 0, do: 'requestSync', image: 'a' },
+        { seconds: 130, do: 'publish', image: 'a', digest: 'sha256:1' },
+        { seconds: 130, do: 'publish', image: 'a', digest: 'sha256:1' },
+        { seconds: 0, do: 'publish', image: 'a', digest: 'sha256:2' },
+        { seconds: 0, do: 'useRevision', image: 'a', revision: 2 },
+      ],
+      [{ kind: 'snapshot', at: 3, how: 'contentMissing' }],
+      { order: { seed: 0, share: 0.1 }, troubleSeconds: 60 },
+    ),
+  },
+  {
     invariant: 'S9',
     what: 'a restored status has the observedGeneration of the object it was taken from, and the next write that of the new one',
     plan: plainly([

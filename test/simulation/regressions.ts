@@ -414,4 +414,33 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
       { order: { seed: 1911973712, share: 0.1 }, troubleSeconds: 0 },
     ),
   },
+  {
+    invariant: 'S17',
+    what: 'an image whose status is wiped while a pipeline publishes other content downloads that content',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 40, do: 'publish', image: 'a', digest: 'sha256:1' },
+        { seconds: 0, do: 'wipeStatus', image: 'a' },
+        { seconds: 1, do: 'dropFinalizers', image: 'a' },
+        { seconds: 1, do: 'dropFinalizers', image: 'a' },
+      ],
+      [{ kind: 'snapshotRefused', at: 0, count: 1 }],
+      { order: { seed: 0, share: 1 }, troubleSeconds: 0 },
+    ),
+  },
+  {
+    invariant: 'S11',
+    what: 'no revision is used again and no volume stays, although a user removes status and finalizer of an image',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 40, do: 'requestSync', image: 'a' },
+        { seconds: 40, do: 'wipeStatus', image: 'a' },
+        { seconds: 0, do: 'dropFinalizers', image: 'a' },
+      ],
+      [{ kind: 'snapshotRefused', at: 1, count: 3 }],
+      { troubleSeconds: 0 },
+    ),
+  },
 ];

@@ -21,6 +21,8 @@ export const managedBy = { 'app.kubernetes.io/managed-by': 'ot-functions' } as c
 export const imageUidLabel = 'pelotech.ot/disk-image-uid';
 export const revisionLabel = 'pelotech.ot/revision';
 export const attemptLabel = 'pelotech.ot/attempt';
+/** On a DataVolume: the digest of the content that it downloads, as `status.contentDigest`. */
+export const contentAnnotation = 'pelotech.ot/content-digest';
 
 /** A Kubernetes quantity of bytes, as far as a disk needs it. */
 export const diskQuantity = '^[1-9][0-9]*(\\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?$';
