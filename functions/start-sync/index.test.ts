@@ -8,6 +8,7 @@ import { observeReadable } from '../../shared/runtime/observe.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
 import { aVMDiskImage, noClouds, start } from '../../test/support/builders/images.ts';
 import { serveAlone } from '../../test/support/harness/function-harness.ts';
+import { decide, split } from './decide.ts';
 import declaration from './index.ts';
 
 const alone = await serveAlone(declaration);
@@ -137,7 +138,7 @@ test('what was made for an image without status and finalizer is looked for, unl
   const decisions = await declaration.observe({ ...context, nowMs: start + 6_000 }, sweep);
   expect(asked.map((selector) => selector.match(/uid-i/g)?.length)).toEqual([25, 25, 25]);
   const written = decisions
-    .flatMap((one) => (isUnreadable(one) ? [] : declaration.decide(one)))
+    .flatMap((one) => (isUnreadable(one) ? [] : split(one).flatMap(decide)))
     .flatMap((action) => (action.do === 'patchStatus' ? action.of.metadata.name : []));
   expect(new Set(written).size).toBe(25);
 });
