@@ -42,7 +42,7 @@ interface Found {
   status?: Record<string, unknown>;
 }
 
-/** A VolumeSnapshot that was there already. */
+/** An existing VolumeSnapshot. */
 const golden = ({ labels, leaving, snapshotClass, status = { readyToUse: true, restoreSize: '20Gi' } }: Found = {}) =>
   VolumeSnapshot.parse({
     metadata: {
@@ -111,8 +111,8 @@ describe('a snapshot that is ready', () => {
 describe('a snapshot that cannot be adopted yet', () => {
   test.each<[string, Found | undefined, string, RegExp]>([
     ['not there', undefined, 'SnapshotMissing', /^Expected VolumeSnapshot golden in namespace vmdi-farm, found none/],
-    ['not ready', { status: { readyToUse: false } }, 'SnapshotNotReady', /No error is said/],
-    ['without a status', { status: {} }, 'SnapshotNotReady', /No error is said/],
+    ['not ready', { status: { readyToUse: false } }, 'SnapshotNotReady', /No error is reported/],
+    ['without a status', { status: {} }, 'SnapshotNotReady', /No error is reported/],
     ['failing', { status: { error: { message: 'throttled' } } }, 'SnapshotNotReady', /throttled\.$/],
     ['being deleted', { leaving: true }, 'SnapshotTerminating', /is being deleted/],
     ['of another class', { snapshotClass: 'ceph' }, 'SnapshotClassMismatch', /class ebs-snapshot, found ceph/],
@@ -130,11 +130,11 @@ describe('a snapshot that cannot be adopted yet', () => {
     expect(statuses[0]).not.toHaveProperty('phase');
     expect(actions).toMatchObject([{}, { do: 'recordEvent', type: 'Warning', reason }]);
   });
-  test('because no object can have its name is said to be so', () => {
+  test('because no object can have its name is reported', () => {
     const named = waiting({ adoption: { snapshot: '..', revision: 1 } }, { annotations: { [adoptSnapshot]: '..' } });
     expect(pass(named, []).condition).toMatchObject({ reason: 'SnapshotNameInvalid' });
   });
-  test('is said to be so once, and again only when something else is in the way', () => {
+  test('is reported once, and again only for another cause', () => {
     const { statuses } = pass(waiting(), []);
     const said = waiting(statuses[0] as VMDiskImageStatus);
     expect(pass(said, []).actions).toEqual([]);
@@ -149,7 +149,7 @@ describe('a snapshot that cannot be adopted yet', () => {
   });
 });
 
-describe('what is left of before', () => {
+describe('what remains of earlier attempts', () => {
   const second = { revision: 2, attempt: 0, adoption: { snapshot: 'golden', revision: 2 } };
   test('the volume of an attempt that adoption ended goes at once', () => {
     const earlier = aVMDiskImage({ status: { revision: 1, attempt: 1 } });
@@ -174,7 +174,7 @@ describe('what is left of before', () => {
     const after = waiting({ ...image.status, snapshot: { name: own.metadata.name, revision: 2 } });
     return pass(after, [own, golden(labels ? { labels } : {})], { policy }).deleted;
   };
-  test('a snapshot that was adopted and is replaced stays, but for one that carries the label of the image', () => {
+  test('an adopted snapshot that is replaced stays, unless it carries the label of the image', () => {
     expect(downloaded()).toEqual([]);
     expect(downloaded({ [imageUidLabel]: 'uid-other' })).toEqual([]);
     expect(downloaded({ [imageUidLabel]: 'uid-ubuntu' })).toEqual(['golden']);

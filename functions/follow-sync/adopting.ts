@@ -64,7 +64,7 @@ const isAnothers: Check = (image, { metadata }) => {
   if (owner === undefined || owner === image.metadata.uid) return undefined;
   return {
     reason: 'SnapshotOfAnotherImage',
-    message: `VolumeSnapshot ${metadata.name} belongs to another VMDiskImage (uid ${owner}) and goes with it. If that image is gone, remove the snapshot's label ${imageUidLabel} and its ownerReferences.`,
+    message: `VolumeSnapshot ${metadata.name} belongs to another VMDiskImage (uid ${owner}) and is deleted with it. If that image no longer exists, remove the snapshot's label ${imageUidLabel} and its ownerReferences.`,
   };
 };
 
@@ -85,7 +85,7 @@ const hasOtherClass: Check = (image, { metadata, spec }) => {
 /** An error beside readyToUse is an old one (external-snapshotter: it is never final). */
 const isUnready: Check = (_, { metadata, status }) => {
   if (status?.readyToUse) return undefined;
-  const found = status?.error ? sentence(status.error.message) : 'No error is said; it is being made.';
+  const found = status?.error ? sentence(status.error.message) : 'No error is reported; it is being created.';
   return { reason: 'SnapshotNotReady', message: `VolumeSnapshot ${metadata.name} is not ready to use. ${found}` };
 };
 
@@ -102,6 +102,6 @@ const isTooLarge: Check = (image, { metadata, status }) => {
 
 const checks: readonly Check[] = [isAnothers, isDeleting, hasOtherClass, isUnready, isTooLarge];
 
-/** It carries the label of this very image, so that it goes with it. */
+/** It carries the label of this image, so it is deleted with it. */
 const isItsOwn = (image: VMDiskImage, { metadata }: VolumeSnapshot) =>
   metadata.labels?.[imageUidLabel] === image.metadata.uid;

@@ -58,7 +58,7 @@ describe('an attempt that fails', () => {
     const { status } = pass({ image: failed, dataVolumes: [aDataVolume(failed, cut)] }, { retryLimit: '100' });
     expect(Date.parse(status?.nextAttemptAt as string) - start - 60_000).toBe(minutes * 60_000);
   });
-  test('the last one that counts fails the image', () => {
+  test('the last counted failure fails the image', () => {
     const last = image({ ...seen.status, attempt: 3, attempts: 3 });
     expect(pass({ image: last, dataVolumes: [aDataVolume(last, cut)] }).status).toMatchObject({
       phase: 'Failed',
@@ -67,7 +67,7 @@ describe('an attempt that fails', () => {
         'Given up after 3 attempts: Unable to process data: unexpected EOF. To try again set annotation pelotech.ot/sync-requested to a new value.',
     });
   });
-  test('for good is not tried again', () => {
+  test('that is final is not tried again', () => {
     const gone = {
       running: {
         status: 'False',
@@ -201,7 +201,7 @@ describe('a snapshot', () => {
     const snapshots = [aSnapshot(snapshotting, { ready: true, error: 'earlier' })];
     expect(pass({ image: snapshotting, dataVolumes: [volume], snapshots }).status?.phase).toBe('Succeeded');
   });
-  test('is waited for no longer where somebody took out of the status since when', () => {
+  test('is not waited for longer if a user removed its start from the status', () => {
     const { snapshottingAt: _, startedAt: __, ...status } = snapshotting.status ?? {};
     const observed = {
       image: { ...snapshotting, status },
@@ -275,7 +275,7 @@ describe('a snapshot', () => {
     expect(pass(both).verbs).toEqual([]);
   });
   const done = image({ phase: 'Succeeded', snapshot: { name: aSnapshot(snapshotting).metadata.name, revision: 1 } });
-  test('that answers 404 is lost; one that a list lacks is not', () => {
+  test('that answers 404 is lost; a snapshot missing from a list is not', () => {
     expect(pass({ image: done, isSnapshotGone: true }).status?.conditions).toMatchObject([
       { type: 'Ready', status: 'False' },
       { type: 'SnapshotLost', status: 'True' },
@@ -306,14 +306,14 @@ describe('a snapshot', () => {
   });
 });
 
-test('an object of somebody else with the name of the snapshot is no snapshot of the image, however ready it is', () => {
+test("another user's object with the name of the snapshot is no snapshot of the image, however ready it is", () => {
   const ours = aSnapshot(image({ phase: 'Succeeded' }), { ready: true });
   const theirs = { ...ours, metadata: { ...ours.metadata, uid: 'uid-theirs', labels: {} } };
   const held = { name: ours.metadata.name, revision: 1 };
   const lost = [{ type: 'SnapshotLost', status: 'True' as const, reason: 'x', message: '', lastTransitionTime: at(0) }];
   const isLost = image({ phase: 'Succeeded', snapshot: held, conditions: lost });
   expect(pass({ image: isLost, snapshots: [theirs] }).actions).toEqual([]);
-  expect(pass({ image: isLost, snapshots: [ours] }).status?.message).toBe('The snapshot is there.');
+  expect(pass({ image: isLost, snapshots: [ours] }).status?.message).toBe('The snapshot exists.');
   const found = pass({ image: image({ phase: 'Succeeded', snapshot: held }), snapshots: [theirs] }).status;
   expect(found?.conditions).toMatchObject([
     { type: 'Ready', status: 'False' },
@@ -330,7 +330,7 @@ describe('the snapshot of an image that is being deleted', () => {
   test.each([
     ['is lost', 'Succeeded', isReady('True', 'SnapshotReady'), ['patchStatus', 'recordEvent']],
     ['of an earlier revision is lost', 'Syncing', isReady('True', 'Queued'), ['patchStatus', 'recordEvent']],
-    ['is taken down, and not lost', 'Succeeded', isReady('False', 'TakenDown'), []],
+    ['is deleted by prune, and not lost', 'Succeeded', isReady('False', 'TakenDown'), []],
   ] as const)('%s', (_, phase, conditions, verbs) => {
     const found = pass({
       image: image({ phase, snapshot, conditions: [...conditions] }, { deleted: true }),
@@ -343,7 +343,7 @@ describe('the snapshot of an image that is being deleted', () => {
         { type: 'SnapshotLost', status: 'True', message: expect.not.stringContaining('new sync') },
       ]);
   });
-  test('that is there is nothing to say', () => {
+  test('that exists is not reported', () => {
     const leaving = image({ phase: 'Succeeded', snapshot, conditions: isReady('True', 'x') }, { deleted: true });
     expect(pass({ image: leaving }).actions).toEqual([]);
   });
@@ -351,7 +351,7 @@ describe('the snapshot of an image that is being deleted', () => {
 
 describe('a DataVolume that is not the current attempt', () => {
   const queued = image({ phase: 'Queued', attempt: 1 });
-  test('goes on sight', () => {
+  test('is deleted on sight', () => {
     expect(pass({ image: queued, dataVolumes: [aDataVolume(queued)] }).verbs).toEqual(['delete']);
     const second = image({ phase: 'Syncing', revision: 2 });
     expect(pass({ image: second, dataVolumes: [aDataVolume(second, { revision: 1 })] }).verbs).toEqual(['delete']);

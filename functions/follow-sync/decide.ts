@@ -20,9 +20,9 @@ import { atRest, makeSnapshot, snapshotting } from './snapshotting.ts';
 import { useRevision } from './use-revision.ts';
 
 /**
- * Follows an attempt to its end: the status (cause, attempts, what next) is written before anything is deleted, so that
- * no evidence is lost; a DataVolume that is not the current attempt's goes on sight. Of an image that is being deleted it
- * says only that its snapshot is lost: whoever waits for that must not hold the image.
+ * Follows an attempt to its end: the status (cause, attempts, next attempt) is written before anything is deleted, so that no evidence is
+ * lost. A DataVolume of another attempt is deleted on sight. For an image that is being deleted only a lost snapshot is reported: a
+ * machine that waits for that snapshot must not retain the image.
  */
 export function decide(observed: Observed): Action[] {
   const { image } = observed;
@@ -44,7 +44,7 @@ function syncing(observed: Observed): Action[] {
   const { image, dataVolumes, nowMs } = observed;
   const dataVolume = dataVolumes.find(({ metadata }) => metadata.name === currentName(image));
   const isDone = isDownloaded(dataVolume);
-  // What is downloaded is paid for: no deadline, and no Pod that lingers, throws it away.
+  // A finished download is paid for: neither a deadline nor a lingering Pod discards it.
   const failure = isDone ? undefined : failureOf({ ...observed, dataVolume, pods: podsOf(observed) });
   if (failure) return [...failed(observed, failure), ...(dataVolume ? [remove(image, dataVolume)] : [])];
   if (!dataVolume) return [];

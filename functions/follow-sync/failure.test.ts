@@ -180,13 +180,13 @@ describe('what the importer Pods tell', () => {
       isFinal: false,
     });
   });
-  test('another importer in the place of the one that was seen ends the attempt', () => {
+  test('another importer in place of the observed one ends the attempt', () => {
     expect(judge(seen, undefined, [anImporter(seen, { uid: 'pod-9' })])?.reason).toBe('ImporterReplaced');
     expect(judge(scratchSeen, undefined, [anImporter(seen, { uid: 'pod-9', scratch: true })])?.reason).toBe(
       'ImporterReplaced',
     );
   });
-  test('the importer with scratch space after the one that asked for it is no failure', () => {
+  test('an importer with scratch space, after another asked for it, is no failure', () => {
     expect(judge(seen, undefined, [anImporter(seen, { uid: 'pod-2', scratch: true })])).toBeUndefined();
   });
   test('the round for scratch space of CDI before 1.59 is no failure', () => {
@@ -194,7 +194,7 @@ describe('what the importer Pods tell', () => {
       judge(seen, aDataVolume(seen, { restartCount: 1 }), [anImporter(seen, { uid: 'pod-2', scratch: true })]),
     ).toBeUndefined();
   });
-  test('nor is it while neither importer is there', () => {
+  test('nor is it while neither importer exists', () => {
     const asking = {
       restartCount: 1,
       running: { status: 'False', reason: 'Error', message: 'scratch space required and none found' },
@@ -238,7 +238,7 @@ describe('deadlines', () => {
       message: 'No scratch space within startTimeout (15m); CDI says: exceeded quota: q.',
     });
   });
-  test('one that has started has until syncTimeout', () => {
+  test('an importer that has started has until syncTimeout', () => {
     expect(judge(seen, undefined, [], 14_399)).toBeUndefined();
     expect(judge(seen, undefined, [], 14_400)).toMatchObject({ reason: 'SyncTimeout', isFinal: false });
   });
@@ -268,12 +268,12 @@ describe('deadlines', () => {
   });
 });
 
-test('a DataVolume that was seen and is gone was deleted by somebody', () => {
+test('an observed DataVolume that no longer exists was deleted', () => {
   expect(
     failureOf({ nowMs: start, image: seen, policy: parsePolicy(undefined), dataVolume: undefined, pods: [] })?.reason,
   ).toBe('DataVolumeGone');
 });
-test('a DataVolume that nobody has seen yet is still to be made', () => {
+test('a DataVolume that was not observed yet is still to be created', () => {
   expect(
     failureOf({ nowMs: start, image: syncing(), policy: parsePolicy(undefined), dataVolume: undefined, pods: [] }),
   ).toBeUndefined();

@@ -43,7 +43,7 @@ export function failureOf(attempt: Attempt): Failure | undefined {
 const isGone: Check = ({ dataVolume, image }) =>
   dataVolume || image.status?.dataVolume === undefined
     ? undefined
-    : again('DataVolumeGone', `The DataVolume ${image.status.dataVolume} was deleted by somebody.`);
+    : again('DataVolumeGone', `The DataVolume ${image.status.dataVolume} was deleted by a user or another controller.`);
 
 const isFailed: Check = ({ dataVolume }) => {
   if (dataVolume?.status?.phase !== 'Failed') return undefined;
@@ -168,7 +168,7 @@ function judge(reason: string, words: string): Failure {
   const message = words.replace(/\s+/g, ' ').trim();
   const found = finals.find(([pattern]) => pattern.test(message));
   if (found) return final(found[1], message);
-  // CDI says ImagePullFailed of a transfer that was cut, too; then the message tells of the data.
+  // CDI also reports ImagePullFailed for an interrupted transfer; then the message is about the data.
   const isPull = reason === 'ImagePullFailed' && !/^Unable to process data/.test(message);
   return again(isPull ? 'ImagePullFailed' : 'ImportFailed', message || `CDI says ${reason}.`);
 }
@@ -246,6 +246,6 @@ const failedEnd = (container: Container) => ends(container).find((end) => end &&
 const hasBegun = (pod: Pod) =>
   pod.status?.phase !== 'Pending' || containers(pod).some(({ state }) => state?.running ?? state?.terminated);
 
-/** The Pod works with a scratch claim: CDI made it anew for a format that has to be converted. */
+/** The Pod uses a scratch claim: CDI recreated it for a format that must be converted. */
 export const hasScratch = (pod: Pod) =>
   (pod.spec?.volumes ?? []).some(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName.endsWith('-scratch'));

@@ -34,7 +34,7 @@ test('word of a failing DataVolume ends the attempt: the status says why, the Da
   ]);
 });
 
-test('word of a DataVolume that is nobody’s is no error', async () => {
+test('an event of a DataVolume without an image is no error', async () => {
   expect(await alone.changed(DataVolume, { name: 'other', namespace: 'vmdi-farm' })).toBe(202);
 });
 
@@ -86,7 +86,7 @@ describe('an image that adopts a snapshot', () => {
     expect(await reason()).toBe('SnapshotNameInvalid');
   });
 
-  test('is told by the audit that it is lost', async () => {
+  test('is reported as lost by the audit', async () => {
     await alone.kube.delete(VolumeSnapshot, snapshot);
     expect(await alone.audit()).toBe(202);
     expect((await alone.kube.get(VMDiskImage, { name: 'rolled-out', namespace: 'vmdi-farm' }))?.status).toMatchObject({

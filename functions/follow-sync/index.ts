@@ -72,7 +72,7 @@ async function observe(context: Context, batch: Batch): Promise<(Observed | Unre
     kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }),
     listLabelled(kube, DataVolume, imageUidLabel, uids),
   ]);
-  // The Pods after the DataVolumes that mirror them: what a DataVolume tells of is then there to be seen.
+  // The Pods after the DataVolumes that mirror them: what a DataVolume reports is then visible in its Pods.
   const [pods, snapshots] = await Promise.all([
     listLabelled(kube, Pod, imageUidLabel, uids),
     listLabelled(kube, VolumeSnapshot, imageUidLabel, uids),
@@ -152,7 +152,7 @@ function namesOf(image: VMDiskImage): string[] {
   return [...new Set(names.filter((name) => name !== undefined))];
 }
 
-/** The snapshot that an image at rest, or one that is being deleted, is cloned from; or that an image waits for to adopt it. */
+/** The snapshot that a finished or deleted image is cloned from, or that an image waits to adopt. */
 function snapshotOf(image: VMDiskImage): string | undefined {
   const { phase, snapshot, adoption } = image.status ?? {};
   const isResting = phase === 'Succeeded' || image.metadata.deletionTimestamp !== undefined;

@@ -13,7 +13,7 @@ const stepPercent = 5;
 
 /**
  * What is new about a running attempt: which importer is at work (another one in its place is a second download; and from
- * then on a DataVolume that is not there was deleted by somebody), and how far it is.
+ * then on a missing DataVolume was deleted), and how far it is.
  */
 export function progressOf(image: VMDiskImage, dataVolume: DataVolume, pods: readonly Pod[], nowMs: number): Action[] {
   const { status } = image;

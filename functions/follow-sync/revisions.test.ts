@@ -37,7 +37,7 @@ const at3 = (status: VMDiskImageStatus = {}, more: ImageOptions = {}) =>
   });
 const asking = (revision: string) => ({ annotations: { [useRevision]: revision } });
 const cut = (...revisions: number[]) => revisions.map((revision) => aSnapshot(plain, { revision, ready: true }));
-/** A snapshot that somebody else made, with the name of that revision's. */
+/** Another user's snapshot with the name of that revision's. */
 const ofAnother = (revision: number) => {
   const [snapshot = aSnapshot(plain)] = cut(revision);
   return { ...snapshot, metadata: { ...snapshot.metadata, labels: {} } };

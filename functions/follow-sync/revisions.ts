@@ -51,7 +51,7 @@ export function keptRevisions(observed: Observed): readonly Revision[] {
     .filter(({ revision }, place) => place < keepRevisions || revision === used);
 }
 
-/** The snapshot of the revision; one that another made under its name is none. */
+/** The snapshot of the revision; not another user's snapshot of that name. */
 export const snapshotOf = ({ image, snapshots }: Observed, { snapshot }: Revision) =>
   snapshots.find((found) => found.metadata.name === snapshot && isOf(image, found));
 

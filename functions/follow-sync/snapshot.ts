@@ -23,8 +23,8 @@ export const isCutFrom = ({ metadata, spec }: VolumeSnapshot, volume: DataVolume
   metadata.creationTimestamp >= (volume?.metadata.creationTimestamp ?? '');
 
 /**
- * The snapshot of one of its downloads, one that it adopts or once adopted, or one of an earlier image of its name, which a backup
- * restored with another uid. Of a name that became free anybody may make one.
+ * A snapshot of its downloads, an adopted snapshot, or a snapshot of an earlier image of its name that a backup restored with another uid.
+ * Any user may create a snapshot under a free name.
  */
 export function isOf({ metadata, status }: VMDiskImage, { metadata: { name, labels } }: VolumeSnapshot) {
   const uid = labels?.[imageUidLabel];

@@ -24,7 +24,7 @@ import {
   snapshotFor,
 } from './snapshot.ts';
 
-/** Waits for the snapshot of a downloaded image: makes it, and says what became of it. */
+/** Waits for the snapshot of a downloaded image: creates it, and reports its outcome. */
 export function snapshotting(observed: Observed): Action[] {
   const { image, dataVolumes, snapshots, policy, nowMs, refusals } = observed;
   const { revision = 1 } = image.status ?? {};
@@ -86,7 +86,7 @@ function inTheWay(observed: Observed, snapshot: VolumeSnapshot): Action[] {
   return snapshotFailed(observed, 'Rejected', message);
 }
 
-/** Since when the snapshot is waited for; where somebody took that out of the status, since what came before it. */
+/** The start of the wait for the snapshot. If a user removed it from the status, the last known time before it. */
 const sinceMs = ({ status }: VMDiskImage, dataVolume: DataVolume | undefined) =>
   [status?.snapshottingAt, status?.startedAt, dataVolume?.metadata.creationTimestamp]
     .map((time) => Date.parse(time ?? ''))
@@ -137,7 +137,7 @@ export function atRest(observed: Observed): Action[] {
   if (isGone && !isTaken && !isDeleting && hasKeptItsVolume(observed)) return cutAnew(observed, held.name);
   const isSaid = conditionOf(image.status?.conditions, 'SnapshotLost')?.status === 'True';
   if ((isGone || isTaken) === isSaid || (!isGone && !isTaken && !snapshot?.status?.readyToUse)) return [];
-  if (!isGone && !isTaken) return saysLost(observed, false, 'The snapshot is there.');
+  if (!isGone && !isTaken) return saysLost(observed, false, 'The snapshot exists.');
   const what = isTaken
     ? 'is lost, and another snapshot has its name'
     : `is ${snapshot?.metadata.deletionTimestamp ? 'being deleted' : 'lost'}`;

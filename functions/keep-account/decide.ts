@@ -12,7 +12,7 @@ export interface Observed {
 export function decide({ secret, isNeeded }: Observed): Action[] {
   const finalizers = secret.metadata.finalizers ?? [];
   const isKept = finalizers.includes(credentialsFinalizer);
-  // One that is going takes no more finalizers.
+  // An object that is being deleted takes no more finalizers.
   if (isKept === isNeeded || (isNeeded && secret.metadata.deletionTimestamp)) return [];
   const others = finalizers.filter((name) => name !== credentialsFinalizer);
   const metadata = { finalizers: isNeeded ? [...others, credentialsFinalizer] : others };

@@ -36,7 +36,7 @@ const lists = (namespace: string) => kinds.map(({ kind }) => `list ${kind} ${nam
 
 describe('an event', () => {
   test.each(kinds)(
-    'about a $kind reads the credentials of its namespace and that one; all that may need them only where it is gone',
+    'about a $kind reads the credentials of its namespace and that object; others that may need them only if it was deleted',
     async (kind) => {
       await create(kind, 'red');
       reads.length = 0;

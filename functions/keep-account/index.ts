@@ -15,7 +15,7 @@ const kinds: readonly Resource<KubernetesObject>[] = [KupenStackMachine, Virtual
 export default defineFunction<Observed>({
   name: 'keep-account',
   part: 'openstack',
-  // Every change: a Secret that comes after what needs it is told of by nobody, but that it is not kept is in their status.
+  // Every change: no event reports a Secret that is created after the objects that need it, but their status shows that it is not kept.
   on: [...kinds.map((kind) => on.changed(kind, { source: 'kupenstack' })), on.audit()],
   may: [
     ...kinds.map((resource) => ({ resource, verbs: ['get', 'list'] as const })),
@@ -34,7 +34,7 @@ async function observe({ kube }: Context, batch: Batch): Promise<Observed[]> {
         kube,
         batch.subjects.map(({ namespace }) => namespace ?? ''),
       );
-  // That of the operator is for all; whoever takes the operator down takes machines down before.
+  // The operator's Secret serves all. Uninstalling the operator deletes machines first.
   const own = secrets.filter(({ metadata }) => metadata.namespace !== operatorNamespace);
   return Promise.all(
     own.map(async (secret) => {
@@ -50,7 +50,7 @@ async function secretsIn(kube: Context['kube'], namespaces: readonly string[]): 
   return found.filter((secret) => secret !== undefined);
 }
 
-/** One of those that events are about is there: that is enough, and costs no list. */
+/** One of the objects that events name exists: that is enough, and needs no list. */
 async function isAnyThere(kube: Context['kube'], namespace: string, { subjects }: Batch): Promise<boolean> {
   const own = subjects.filter((subject) => subject.namespace === namespace);
   const found = own.map((subject) => {

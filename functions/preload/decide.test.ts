@@ -83,13 +83,13 @@ test.each([
   ['no size', { data: { ...data, imageDiskSize: '' } }, 'imageDiskSize'],
   ['an image that is being deleted', { image: aVMDiskImage({ deleted: true }) }, 'deleted'],
   [
-    "a spec that is somebody else's",
+    'a spec that another manager owns',
     {
       refusals: new Map([['VMDiskImage vmdi-farm/ubuntu', { reason: 'Conflict', message: 'conflict with "kubectl"' }]]),
     },
     'kubectl',
   ],
-])('%s makes nothing and says so', (_, more, word) => {
+])('%s creates nothing and reports it', (_, more, word) => {
   const actions = pass(more as Partial<Observed>);
   expect(actions).toMatchObject([{ do: 'recordEvent', type: 'Warning' }]);
   expect((actions[0] as { message: string }).message).toContain(word);

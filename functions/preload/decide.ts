@@ -33,7 +33,7 @@ export function decide(observed: Observed): Action[] {
   return [{ do: 'apply', resource: VMDiskImage, object: publishedImage(published, policy, message) }];
 }
 
-/** Said where somebody will look: at the image if it is there, else at the policy. */
+/** Reported where a user will look: on the image if it exists, else on the policy. */
 function complain({ image, policyMap, published, message }: Observed, reason: string, why: string): Action[] {
   const text = `Event ${message.id} of ${message.source} for image ${published.name}: ${why}.`;
   if (image) return [recordEvent(image, true, reason, text, message.id)];

@@ -65,7 +65,7 @@ const withDisk = (image: string, disk: 'True' | 'False' = 'True'): Partial<Machi
   },
 });
 
-describe('a deleted image that nobody holds', () => {
+describe('a deleted image that no machine uses', () => {
   const image = aVMDiskImage({ deleted: true, status: { phase: 'Syncing', revision: 1, attempt: 1 } });
   test('loses its volumes and snapshots', () => {
     const left = { dataVolumes: [aDataVolume(image)], snapshots: [aSnapshot(image)], claims: [claim] };
@@ -81,7 +81,7 @@ describe('a deleted image that nobody holds', () => {
   test('keeps it while it holds a slot, and the event is wanted again', () => {
     expect(pass({ image, left: { holdsSlot: true } })).toMatchObject([{ do: 'redeliver' }]);
   });
-  test('loses it when nothing is left, which is told and counted with the rule', () => {
+  test('loses it when nothing is left, which is published and counted with the rule', () => {
     expect(pass({ image })).toMatchObject([
       { do: 'patchMetadata', metadata: { finalizers: [] } },
       { do: 'publish', type: 'ot.pelotech.disk-image.pruned.v1', data: { rule: 'Deleted' } },
@@ -93,7 +93,7 @@ describe('a deleted image that nobody holds', () => {
     expect(pass({ image: shared })[0]).toMatchObject({ metadata: { finalizers: ['other/one'] } });
     expect(pass({ image: aVMDiskImage({ deleted: true, finalizers: ['other/one'] }) })).toEqual([]);
   });
-  test('is not Ready any more before its snapshot goes, and that is said once', () => {
+  test('is reported not Ready once, before its snapshot is deleted', () => {
     const before = deleted();
     const left = { snapshots: [aSnapshot(before)] };
     const actions = pass({ image: before, left });
@@ -102,7 +102,7 @@ describe('a deleted image that nobody holds', () => {
     expect(status?.conditions).toMatchObject([{ type: 'Ready', status: 'False', reason: 'TakenDown' }]);
     expect(verbs(pass({ image: deleted(status), left }))).toEqual(['delete']);
   });
-  test('tells of that and of being held no more in one write', () => {
+  test('reports that and the end of DeletionHeld in one write', () => {
     const before = deleted({ conditions: [...(deleted().status?.conditions ?? []), ...held('…')] });
     const actions = pass({ image: before, left: { snapshots: [aSnapshot(before)] } });
     expect(verbs(actions)).toEqual(['patchStatus', 'delete']);
@@ -111,7 +111,7 @@ describe('a deleted image that nobody holds', () => {
       'Ready False TakenDown',
     ]);
   });
-  test('says so where it was held before, then loses what it held', () => {
+  test('reports it if it was held before, then loses what it held', () => {
     const before = deleted({ conditions: held('…') });
     const actions = pass({ image: before, left: { snapshots: [aSnapshot(before)] } });
     expect(verbs(actions)).toEqual(['patchStatus', 'delete']);
@@ -129,7 +129,7 @@ describe('a deleted image', () => {
     ['is held by one whose disk is yet to be cloned', deleted(), machine('a'), true],
     ['is held by one of the same second', deleted(), machine('a', { createdAfterSeconds: 0 }), true],
     [
-      'is not held by one that came later: that waits for the next',
+      'is not held by a later machine, which waits for the next image',
       deleted(),
       machine('a', { createdAfterSeconds: 1 }),
       false,
@@ -152,14 +152,19 @@ describe('a deleted image', () => {
       machine('a', withDisk('uid-ubuntu', 'False')),
       false,
     ],
-    ['without a usable snapshot is not held by one that has no disk', deleted({ conditions: [] }), machine('a'), false],
+    [
+      'without a usable snapshot is not held by a machine without a disk',
+      deleted({ conditions: [] }),
+      machine('a'),
+      false,
+    ],
     [
       'is not held by one with a disk from an image of that name before it',
       deleted(),
       machine('a', withDisk('uid-of-another')),
       false,
     ],
-    ['is not held by one that is being deleted', deleted(), machine('a', { deleted: true }), false],
+    ['is not held by a machine that is being deleted', deleted(), machine('a', { deleted: true }), false],
     [
       'is not held from a namespace that may not name it',
       deleted(),
@@ -182,7 +187,7 @@ describe('a deleted image', () => {
     ).toMatchObject({ status: 'True' });
     expect(condition(pass({ image, machines }))).toMatchObject({ status: 'True' });
   });
-  test('is held by anybody while nobody can say who may', () => {
+  test('is held by every machine while imageNamespaces is invalid', () => {
     const one = machine('a', { spec: { vmDiskImageRef: { name: 'ubuntu', namespace: 'private' } } });
     expect(isHeld(deleted(), [one], { imageNamespaces: '' })).toBe(true);
   });
@@ -192,20 +197,20 @@ describe('what holds a deleted image', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   const seven = names.map((name) => machine(name));
   const message = (actions: readonly Action[]) => condition(actions)?.message;
-  test('is said in a condition and an Event, its download ends, its snapshot stays', () => {
+  test('is reported in a condition and an Event, its download ends, its snapshot stays', () => {
     const image = deleted();
     const left = { dataVolumes: [aDataVolume(image)], snapshots: [aSnapshot(image)] };
     const actions = pass({ image, machines: [machine('a')], left });
     expect(verbs(actions)).toEqual(['patchStatus', 'recordEvent', 'delete']);
     expect(actions[2]).toMatchObject({ resource: { kind: 'DataVolume' } });
     expect(condition(actions)).toMatchObject({ status: 'True', reason: 'Referenced' });
-    expect(message(actions)).toContain('found 1 machine: lab/a. It goes');
+    expect(message(actions)).toContain('used by 1 machine: lab/a. It is removed');
   });
   test('is named up to five, and how many more there are', () => {
     expect(message(pass({ image: deleted(), machines: seven }))).toContain(
-      'found 7 machines: lab/a, lab/b, lab/c, lab/d, lab/e and 2 more.',
+      'used by 7 machines: lab/a, lab/b, lab/c, lab/d, lab/e and 2 more.',
     );
-    expect(message(pass({ image: deleted(), machines: seven.slice(0, 5) }))).toContain('lab/d, lab/e. It goes');
+    expect(message(pass({ image: deleted(), machines: seven.slice(0, 5) }))).toContain('lab/d, lab/e. It is removed');
   });
   test('is written where it differs, and the Event comes once', () => {
     const said = message(pass({ image: deleted(), machines: seven })) ?? '';
@@ -215,7 +220,7 @@ describe('what holds a deleted image', () => {
   });
 });
 
-describe('an image that nobody deleted', () => {
+describe('an image that was not deleted', () => {
   const hourAgo = { unreferencedSince: at(0), references: { count: 0, by: [] } };
   const unused = (more: ImageOptions = {}) => aVMDiskImage({ status: hourAgo, ...more });
   const policy = { prune: 'WhenUnreferenced', pruneAfter: '1h' };
@@ -229,7 +234,7 @@ describe('an image that nobody deleted', () => {
     ['stays under DryRun, which says what would go', { data: { ...policy, prune: 'DryRun' } }, ['recordEvent']],
     ['stays while prune does not parse', { data: { ...policy, prune: 'Always' } }, []],
     ['stays while pruneAfter does not parse', { data: { ...policy, pruneAfter: 'soon' } }, []],
-    ['stays while nobody can say who may use it', { data: { ...policy, imageNamespaces: '' } }, []],
+    ['stays while imageNamespaces is invalid', { data: { ...policy, imageNamespaces: '' } }, []],
     [
       'goes while another key does not parse',
       { data: { ...policy, concurrency: 'x' } },
@@ -237,8 +242,8 @@ describe('an image that nobody deleted', () => {
     ],
     ['that is to be kept stays', { image: annotated('true') }, []],
     ['stays with a keep that says nothing', { image: annotated('') }, []],
-    ['goes with keep "false"', { image: annotated('false') }, ['patchMetadata', 'delete', 'recordEvent']],
-    ['that nobody has counted yet stays', { image: aVMDiskImage({ createdAfterSeconds: -9999 }) }, []],
+    ['is deleted with keep "false"', { image: annotated('false') }, ['patchMetadata', 'delete', 'recordEvent']],
+    ['that was not counted yet stays', { image: aVMDiskImage({ createdAfterSeconds: -9999 }) }, []],
     [
       'whose time cannot be read stays',
       { image: unused({ status: { ...hourAgo, unreferencedSince: 'long ago' } }) },
@@ -246,7 +251,7 @@ describe('an image that nobody deleted', () => {
     ],
     ['stays where a machine has just come that its count does not show', { machines: [machine('a')] }, []],
     [
-      'goes with a machine that is being deleted',
+      'is deleted despite a machine that is being deleted',
       { machines: [machine('a', { deleted: true })] },
       ['patchMetadata', 'delete', 'recordEvent'],
     ],
@@ -290,22 +295,22 @@ describe('an image that was made for a workspace', () => {
     });
   const lab = aWorkspace({ spec: { vms: [aMachineOf()] } });
 
-  test('goes with its last reference, whatever the policy says of others', () => {
+  test('is deleted with its last reference, regardless of the policy for others', () => {
     expect(verbs(pass({ image: orphaned(), data: { prune: 'Never' } }))).toEqual([
       'patchMetadata',
       'delete',
       'recordEvent',
     ]);
   });
-  test('goes while it downloads for nobody', () => {
+  test('is deleted while it downloads without a user', () => {
     const image = orphaned({ status: { phase: 'Syncing', references: { count: 0 }, unreferencedSince: at(0) } });
     expect(verbs(pass({ image }))).toContain('delete');
   });
   test.each<[string, Given]>([
     ['a workspace waits for it', { workspaces: [lab] }],
     ['a machine uses it', { machines: [machine('a')] }],
-    ['somebody asked to keep it', { image: orphaned({ annotations: { 'pelotech.ot/keep': 'true' } }) }],
-    ['nobody has counted yet', { image: orphaned({ status: { phase: 'Succeeded' } }) }],
+    ['a user asked to keep it', { image: orphaned({ annotations: { 'pelotech.ot/keep': 'true' } }) }],
+    ['that was not counted yet', { image: orphaned({ status: { phase: 'Succeeded' } }) }],
     ['it was made by people', { image: orphaned({ labels: {} }) }],
     [
       'a pipeline has published it since',

@@ -31,7 +31,7 @@ export interface Seen {
   machines: readonly VirtualMachine[];
   /** Listed after the image was read as well; those of other images among them. */
   workspaces: readonly Workspace[];
-  /** What there is of an image that was deleted; of any other nobody looked. */
+  /** What exists of a deleted image; not read for others. */
   left?: Left;
 }
 

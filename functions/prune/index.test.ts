@@ -93,7 +93,7 @@ test('an image that adopted a snapshot goes alone: what was there before it stay
 });
 
 describe('a deleted image that machines use', () => {
-  test('stays with its snapshot, says who holds it, and goes with the last of them', async () => {
+  test('stays with its snapshot, reports its users, and is removed with the last of them', async () => {
     await createImage('held');
     await createMachine('held-a', 'held');
     await createMachine('held-b', 'held');
@@ -111,7 +111,7 @@ describe('a deleted image that machines use', () => {
 
     await alone.kube.delete(VirtualMachine, { name: 'held-a', namespace: 'lab' });
     await alone.changed(VMDiskImage, ofImage('held'));
-    expect((await condition())?.message).toContain('found 1 machine: lab/held-b.');
+    expect((await condition())?.message).toContain('used by 1 machine: lab/held-b.');
     expect((await alone.kube.get(VolumeSnapshot, ofImage('held-r1')))?.metadata.deletionTimestamp).toBeUndefined();
     await alone.kube.delete(VirtualMachine, { name: 'held-b', namespace: 'lab' });
     await alone.changed(VMDiskImage, ofImage('held'));
@@ -159,7 +159,7 @@ test('the namespace of an image is deleted although a machine elsewhere has its 
   expect(await alone.kube.get(VMDiskImage, ref)).toBeUndefined();
 });
 
-describe('an image that nobody uses', () => {
+describe('an unused image', () => {
   const unused = { references: { count: 0, by: [] }, unreferencedSince: at(0) };
   afterEach(() => setPolicy({ prune: null, pruneAfter: null }));
 
@@ -177,7 +177,7 @@ describe('an image that nobody uses', () => {
     expect(await eventsOf('dry')).toEqual(['WouldBePruned']);
     expect((await imageOf('dry'))?.metadata.deletionTimestamp).toBeUndefined();
   });
-  test('goes as soon as the policy says so; one that is kept, in use or not yet counted stays', async () => {
+  test('is deleted as soon as the policy allows it; a kept, used or uncounted image stays', async () => {
     await createImage('goes', unused);
     await createImage('kept', unused, { 'pelotech.ot/keep': '' });
     await createImage('used', unused);
@@ -229,7 +229,7 @@ describe('between the look and the DELETE', () => {
     expect(await eventsOf(name)).toEqual([]);
   }
 
-  test('an image that somebody asks to keep stays', () =>
+  test('an image that a user asks to keep stays', () =>
     isTouched('touched', () =>
       alone.kube.patch(VMDiskImage, ofImage('touched'), { metadata: { annotations: { 'pelotech.ot/keep': '' } } }),
     ));
@@ -239,14 +239,14 @@ describe('between the look and the DELETE', () => {
       const status = { references: { count: 1, by: ['lab/comes'] }, unreferencedSince: null };
       await alone.kube.patch(VMDiskImage, ofImage('wanted'), { status }, { subresource: 'status' });
     }));
-  test('an image that was deleted and made anew under its name stays', () =>
-    isTouched('anew', async () => {
-      await alone.kube.patch(VMDiskImage, ofImage('anew'), { metadata: { finalizers: null } });
-      await alone.kube.delete(VMDiskImage, ofImage('anew'));
-      await alone.kube.delete(VolumeSnapshot, ofImage('anew-r1'));
-      await createImage('anew');
+  test('an image that was deleted and created again under its name stays', () =>
+    isTouched('again', async () => {
+      await alone.kube.patch(VMDiskImage, ofImage('again'), { metadata: { finalizers: null } });
+      await alone.kube.delete(VMDiskImage, ofImage('again'));
+      await alone.kube.delete(VolumeSnapshot, ofImage('again-r1'));
+      await createImage('again');
     }));
-  test('a snapshot of somebody else’s, which took the name of the image’s, stays', async () => {
+  test('another user’s snapshot under the name of the image’s stays', async () => {
     await createImage('gone');
     await alone.kube.delete(VMDiskImage, ofImage('gone'));
     const instance = overtaken(VolumeSnapshot, async () => {

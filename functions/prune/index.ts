@@ -31,7 +31,7 @@ import { mayBeOrphan } from './orphan.ts';
 import { straysOf } from './strays-of.ts';
 import { mayBeUnused } from './unused.ts';
 
-/** Deletes images that nobody uses any more where the policy asks for it, and takes down what a deleted image leaves. */
+/** Deletes unused images if the policy asks for it, and deletes what a deleted image leaves. */
 export default defineFunction<Observed>({
   name: 'prune',
   on: [
@@ -61,13 +61,13 @@ export default defineFunction<Observed>({
   decide,
 });
 
-/** A pass deletes so many unused images at most: storage that has to take down a thousand snapshots at once suffers. */
+/** The limit of unused images that a pass deletes: a thousand snapshots deleted at once would overload the storage. */
 const prunedPerPass = 50;
 
 /** A limit of deleted images per pass: one list of each kind finds the volumes or snapshots of all of them. */
 const finalizedPerPass = 100;
 
-/** Each image before the machines that name it: what is deleted as it was observed was found unused after that. */
+/** Reads each image before the machines that name it: an image that is deleted as it was observed was found unused after that. */
 async function observe({ kube, nowMs }: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { images, postponed, unreadable } = await candidates(kube, batch);
   const strays = batch.audit ? await orUnreadable({ name: 'strays' }, straysOf(kube, images, nowMs)) : [];
@@ -79,7 +79,7 @@ async function observe({ kube, nowMs }: Context, batch: Batch): Promise<(Observe
     ...[...postponed, ...allDeleted.slice(finalizedPerPass).map(refOf)].map(postpone),
   ];
   const looksForUnused = batch.audit || subjectsOf(batch, ConfigMap).length > 0;
-  // Most events are about images that stay: they cost no more than the look at the image.
+  // Most events are about images that stay. They cost only the read of the image.
   if (deleted.length === 0 && !looksForUnused && !images.some(isMadeForWorkspaces)) return others;
   const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
   const unused = looksForUnused ? images.filter((image) => mayBeUnused(image, policy, nowMs)).sort(byWait) : [];
@@ -94,7 +94,7 @@ async function observe({ kube, nowMs }: Context, batch: Batch): Promise<(Observe
       kube,
       concerned.map(({ metadata }) => metadata),
     ),
-    // Of a deleted image workspaces have no say: those that have no machine yet wait for another.
+    // Workspaces do not retain a deleted image: without a machine they wait for another image.
     staying.length > 0 ? orUnreadable({ name: Workspace.plural }, kube.list(Workspace)) : [],
   ]);
   const left = await orUnreadable({ name: 'left' }, leftOf(kube, deleted));
@@ -165,7 +165,7 @@ interface Candidates {
 
 /**
  * The images events are about, by name or by the name of a child; where a slot changed hands those under way, where the
- * policy changed those that nobody uses; at an audit all.
+ * policy changed those that are unused; at an audit all.
  */
 async function candidates(kube: Reader, batch: Batch): Promise<Candidates> {
   if (batch.audit) return { images: await kube.list(VMDiskImage), postponed: [], unreadable: [] };

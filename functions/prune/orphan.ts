@@ -6,7 +6,7 @@ import { isValid, type Policy } from '../../shared/policy.ts';
 import { isMadeForWorkspaces } from '../../shared/workspaces/images.ts';
 import { markUnused } from './unused.ts';
 
-/** The image was made for a workspace, and nobody uses it any more by what its status says; the policy has no say in that. */
+/** The image was made for a workspace and is unused according to its status. The policy does not matter. */
 export const mayBeOrphan = (image: VMDiskImage, policy: Policy) =>
   isMadeForWorkspaces(image) &&
   image.metadata.deletionTimestamp === undefined &&
@@ -23,7 +23,7 @@ export const orphan = (image: VMDiskImage): Action[] => [
     image,
     false,
     'Pruned',
-    'The image was made for a workspace, and nobody uses it any more: deleted. To keep one set annotation pelotech.ot/keep.',
+    'The image was made for a workspace and is no longer used: deleted. To keep such an image, set annotation pelotech.ot/keep.',
     image.status?.unreferencedSince ?? '',
   ),
 ];

@@ -11,10 +11,10 @@ import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Left } from './decide.ts';
 import { ruleOf } from './unused.ts';
 
-/** So many holders are named. */
+/** The limit of machines that a message names. */
 const mostNamed = 5;
 
-/** Keeps the snapshot for those who hold the image, and says who they are; a download that goes on ends. */
+/** Keeps the snapshot for the machines that use the image and names them. A running download is ended. */
 export function hold(
   image: VMDiskImage,
   { dataVolumes }: Left,
@@ -24,7 +24,7 @@ export function hold(
   const others = holders.length - mostNamed;
   const names = `${holders.slice(0, mostNamed).map(formatReference).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
   const machines = holders.length === 1 ? '1 machine' : `${holders.length} machines`;
-  const message = `Expected no machine to use an image that is deleted, found ${machines}: ${names}. It goes with the last of them.`;
+  const message = `The image is deleted, but still used by ${machines}: ${names}. It is removed when the last of them is.`;
   const isNews = heldCondition(image)?.status !== 'True';
   return [
     ...say(image, [{ type: 'DeletionHeld', status: 'True', reason: 'Referenced', message }], nowMs),
@@ -72,7 +72,7 @@ const heldCondition = ({ status }: VMDiskImage) => conditionOf(status?.condition
 
 /** Of DeletionHeld and Ready those that are still True, in one write. */
 function reportTakenDown(image: VMDiskImage, nowMs: number): Action[] {
-  const message = 'No machine uses it; it is taken down.';
+  const message = 'No machine uses it; it is being removed.';
   const reasons = { DeletionHeld: 'NotReferenced', Ready: takenDown };
   const said = Object.entries(reasons)
     .filter(([type]) => conditionOf(image.status?.conditions, type)?.status === 'True')

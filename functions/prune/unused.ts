@@ -7,10 +7,10 @@ import { toTime } from '../../shared/kubernetes/time.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { isMadeForWorkspaces } from '../../shared/workspaces/images.ts';
 
-/** Since when nobody used an image that was deleted for it: what tells that deletion from one that somebody asked for. */
+/** The time since when a pruned image was unused. It distinguishes pruning from a deletion by a user. */
 const prunedAsUnused = 'pelotech.ot/pruned-as-unreferenced-since';
 
-/** What made an image go: the policy's rule, or somebody's word. */
+/** Why an image was deleted: the rule of the policy, or a user. */
 export const ruleOf = (image: VMDiskImage) => {
   const { metadata, status } = image;
   const since = metadata.annotations?.[prunedAsUnused];
@@ -18,14 +18,14 @@ export const ruleOf = (image: VMDiskImage) => {
   return isMadeForWorkspaces(image) ? 'LastReference' : 'WhenUnreferenced';
 };
 
-/** The policy asks for images that nobody uses, and the image is one by what its status says. */
+/** The policy asks to prune unused images, and the image is unused according to its status. */
 export const mayBeUnused = (image: VMDiskImage, policy: Policy, nowMs: number) =>
   policy.values.prune !== 'Never' &&
   // Where machines may name images decides which of them count.
   isValid(policy, 'prune', 'pruneAfter', 'imageNamespaces') &&
   isDue(image, policy, nowMs);
 
-/** Deletes an image that no machine uses, only as it was when that was found out; under DryRun it says so and no more. */
+/** Deletes an image that no machine uses, only as it was observed; with DryRun it only reports it. */
 export function unused(image: VMDiskImage, policy: Policy, nowMs: number): Action[] {
   if (!mayBeUnused(image, policy, nowMs)) return [];
   const since = image.status?.unreferencedSince ?? '';
@@ -43,7 +43,7 @@ export function unused(image: VMDiskImage, policy: Policy, nowMs: number): Actio
   ];
 }
 
-/** Says on the image that it is deleted for having been unused since then, where that does not stand there yet. */
+/** Records on the image since when it was unused, unless it is recorded already. */
 export function markUnused(image: VMDiskImage): Action[] {
   const since = image.status?.unreferencedSince ?? '';
   if (image.metadata.annotations?.[prunedAsUnused] === since) return [];

@@ -12,17 +12,12 @@ const pass = (projects: Observed['projects'], uids: string[] = [], refusals: Obs
 
 describe('a project', () => {
   test.each<[string, Observed['projects'], string[], string[]]>([
-    ['goes with its namespace', [empty('a')], [], ['deleteProject id-a']],
-    ['stays while its namespace is there', [empty('a')], ['a'], []],
+    ['is deleted with its namespace', [empty('a')], [], ['deleteProject id-a']],
+    ['stays while its namespace exists', [empty('a')], ['a'], []],
     ['stays while anything is in it', [full('a')], [], []],
-    [
-      'goes although a namespace of its name is there anew',
-      [empty('a', { name: 'lab' })],
-      ['b'],
-      ['deleteProject id-a'],
-    ],
-    ['goes beside one that stays', [empty('a'), empty('b'), full('c')], ['b'], ['deleteProject id-a']],
-    ['goes with others', [empty('a'), empty('b')], [], ['deleteProject id-a', 'deleteProject id-b']],
+    ['is deleted although a new namespace has its name', [empty('a', { name: 'lab' })], ['b'], ['deleteProject id-a']],
+    ['is deleted beside another that stays', [empty('a'), empty('b'), full('c')], ['b'], ['deleteProject id-a']],
+    ['is deleted with others', [empty('a'), empty('b')], [], ['deleteProject id-a', 'deleteProject id-b']],
     ['stays that is one of two of its namespace', [empty('a'), empty('a', { id: 'id-second' })], ['a'], []],
   ])('%s', (_, projects, uids, done) => {
     expect(saying(pass(projects, uids))).toEqual(done);

@@ -16,7 +16,7 @@ export interface Observed {
 
 /**
  * Deletes projects of namespaces that are gone. Keystone would leave what is in one behind as orphans (keystone 22): a project that
- * somebody put something into by hand stays.
+ * a user put something into by hand stays.
  */
 export function decide({ refusals, account, projects, namespaces }: Observed): Action[] {
   const living = new Set(namespaces.map(({ metadata }) => uidTag(metadata.uid)));

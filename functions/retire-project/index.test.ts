@@ -105,7 +105,7 @@ describe('the audit', () => {
     await alone.begin().audit();
     expect(await projects()).toEqual([]);
   });
-  test('that Keystone refuses one project goes on with the others', async () => {
+  test('that Keystone refuses one project continues with the others', async () => {
     const [first] = [await makeProject('gone-1'), await makeProject('gone-2')];
     openStack.failNext(`DELETE /projects/${first}`, 403);
     await alone.begin().audit();

@@ -32,7 +32,7 @@ async function observe(context: Context): Promise<Observed[]> {
   const { kube, refusals } = context;
   const account = await kube.get(Secret, { namespace: operatorNamespace, name: credentialsName });
   if (!account) return [];
-  // Projects first: of a namespace that comes between the two reads there is none yet.
+  // Projects first: a namespace that is created between the two reads has no project yet.
   const operator = await kube.get(Namespace, { name: operatorNamespace });
   const tag = installationTag(operator?.metadata.uid ?? '');
   const seen = await onClouds(

@@ -126,7 +126,7 @@ describe('an image that waits for the snapshot it adopts', () => {
     const leaving = { annotations: golden, status, finalizers: ['other/one'], deleted: true };
     expect(pass(known(leaving)).actions).toEqual([]);
   });
-  test('downloads nothing under another spec, either: it waits under that one', () => {
+  test('downloads nothing under another spec, either: it waits with that spec', () => {
     const { statuses } = pass(known({ annotations: golden, spec: { diskSize: '30Gi' }, status }, {}));
     expect(statuses).toMatchObject([
       { phase: 'Snapshotting', revision: 2, adoption: { snapshot: 'golden', revision: 2 } },

@@ -9,7 +9,7 @@ import { lasted } from '../../shared/lasted.ts';
 import { dataVolumeFor } from './data-volume.ts';
 import { keptBy, type Seen } from './slot-holder.ts';
 
-/** What a holder still needs: the status that says so, and the DataVolume that does it. */
+/** What a holder of a slot still needs: the status Syncing, and the DataVolume that downloads. */
 export function begin(holder: Holder, { images, dataVolumes }: Seen, nowMs: number): Action[] {
   const image = images.get(holder.uid);
   if (!image || keptBy(holder, { nowMs, images, dataVolumes: [], pods: [] }) !== 'status') return [];
@@ -27,7 +27,7 @@ export function begin(holder: Holder, { images, dataVolumes }: Seen, nowMs: numb
     owner: holder.uid,
     trace,
   };
-  // Writing the phase that stands there changes nothing, and is refused where somebody moved the image since.
+  // A no-op status write, so that a concurrent transition makes it conflict.
   if (phase === 'Syncing')
     return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { phase }, trace }, create];
   const begun = transition(image, {

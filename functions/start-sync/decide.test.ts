@@ -134,7 +134,7 @@ describe('the queue', () => {
   test('a new image is queued and started in one pass where a slot is free', () => {
     expect(pass([aVMDiskImage({ name: 'new', finalizers: [] })]).phases).toEqual(['new Queued', 'new Syncing']);
   });
-  test('its history tells of both', () => {
+  test('its history has both', () => {
     const history = pass([aVMDiskImage({ name: 'new' })])
       .of('patchStatus')
       .at(-1)?.status.history as { fact: string }[];
@@ -164,7 +164,7 @@ describe('the queue', () => {
       expect(patches()).toEqual([]);
     },
   );
-  test('nobody overtakes an older image that this pass has no room to queue', () => {
+  test('no image overtakes an older one that this pass cannot queue yet', () => {
     const fresh = Array.from({ length: 30 }, (_, index) =>
       aVMDiskImage({ name: `n${index}`, createdAfterSeconds: index }),
     );
@@ -172,7 +172,7 @@ describe('the queue', () => {
     expect(started).toHaveLength(25);
     expect(started).not.toContain('z');
   });
-  test('a crowd of new images is taken in beside the hand-over, not before it', () => {
+  test('a crowd of new images is queued beside the assignment of slots, not before it', () => {
     const fresh = Array.from({ length: 5 }, (_, index) =>
       aVMDiskImage({ name: `n${index}`, createdAfterSeconds: 10 + index }),
     );
@@ -180,7 +180,7 @@ describe('the queue', () => {
     expect(first?.phases).toEqual(['n0 Queued', 'a Syncing', 'n0 Syncing']);
     expect(others.map(({ phases }) => phases)).toEqual([['n1 Queued'], ['n2 Queued'], ['n3 Queued'], ['n4 Queued']]);
   });
-  test('while enough images wait for all slots, none is taken in by the decision that hands them on', () => {
+  test('while enough images wait for all slots, the decision that assigns them queues none', () => {
     const [first] = decisions([queued('a', 1), queued('b', 2), aVMDiskImage({ name: 'n', createdAfterSeconds: 3 })]);
     expect(first?.phases).toEqual(['a Syncing', 'b Syncing']);
   });
@@ -193,7 +193,7 @@ describe('the queue', () => {
     expect(of('patchStatus')[0]?.status).toMatchObject({ phase: 'Queued', queuedAt: '2026-01-01T00:01:40.000000Z' });
     expect(pass([retrying], { nowMs: start + 99_999 }).phases).toEqual([]);
   });
-  test('a retry whose time somebody took out of the status waits its back-off from what was written last', () => {
+  test('a retry whose time a user removed from the status waits its back-off from the last change', () => {
     const history = [{ time: at(100), fact: 'Retrying', message: '' }];
     const retrying = known({ name: 'r', status: { phase: 'Retrying', attempt: 2, attempts: 2, history } });
     const data = { concurrency: '0', retryBackoffDuration: '1m' };
@@ -313,7 +313,7 @@ describe('a transition of thousands of images', () => {
 describe('slots', () => {
   const syncing = (name: string) =>
     known({ name, status: { phase: 'Syncing', attempt: 1, attempts: 1, startedAt: at(0), dataVolume: 'seen' } });
-  test('a lowered limit turns nobody out and lets nobody in', () => {
+  test('a lowered limit ends no download and starts none', () => {
     const running = [syncing('a'), syncing('b'), syncing('c')];
     const { actions } = pass([...running, queued('d', 1)], { lease: aLease(running.map((image) => aHolder(image))) });
     expect(actions).toEqual([]);
@@ -324,7 +324,7 @@ describe('slots', () => {
   const over = known({ name: 'a', status: { phase: 'Snapshotting', attempt: 1, attempts: 1 } });
   test.each([
     ['its DataVolume has Succeeded and its importer is gone', [aDataVolume(over, { phase: 'Succeeded' })], [], []],
-    ['its DataVolume is there and not done', [aDataVolume(over)], [], undefined],
+    ['its DataVolume exists and is not done', [aDataVolume(over)], [], undefined],
     ['an importer is still at work', [], [anImporter(over)], undefined],
     ['its importer has Succeeded', [], [anImporter(over, { phase: 'Succeeded' })], []],
     ['its importer has been Terminating for 100 s', [], [anImporter(over, { leaving: true })], undefined],
@@ -419,7 +419,7 @@ describe('slots', () => {
   test('an image gone or at rest gives its slot back', () => {
     expect(pass([], { lease: aLease([aHolder(over)]) }).holders).toEqual([]);
   });
-  test('a same-named image made anew inherits no slot', () => {
+  test('an image created again under the same name inherits no slot', () => {
     const old = aHolder(queued('a', 1, { uid: 'old' }));
     const { of } = pass([queued('a', 1, { uid: 'new' })], { lease: aLease([old]), data: { concurrency: '1' } });
     expect(holdersOf(Lease.parse(of('replace')[0]?.object))?.map(({ uid }) => uid)).toEqual(['new']);
@@ -442,7 +442,7 @@ describe('after a crash', () => {
     expect(started).toEqual(['a']);
     expect(of('patchStatus').map(({ status }) => status)).toEqual([{ phase: 'Syncing' }]);
   });
-  test('a DataVolume that is there is not made again', () => {
+  test('an existing DataVolume is not created again', () => {
     const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1, startedAt: at(0) } });
     expect(pass([image], { lease: aLease([aHolder(image)]), dataVolumes: [aDataVolume(image)] }).actions).toEqual([]);
   });
@@ -460,7 +460,7 @@ describe('after a crash', () => {
     const written = actions.find(({ do: verb }) => verb === (lease ? 'replace' : 'create')) as { object: unknown };
     expect(holdersOf(Lease.parse(written.object))?.map(({ uid }) => uid)).toEqual(['uid-a']);
   });
-  test('a download that somebody took out of the Lease has its slot again before anybody else gets one', () => {
+  test('a download that a user removed from the Lease has its slot again before another image gets one', () => {
     const running = known({ name: 'running', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
     const waiting = queued('waiting', 0);
     const more = { data: { concurrency: '1' }, lease: aLease([]), dataVolumes: [aDataVolume(running)] };
@@ -468,10 +468,10 @@ describe('after a crash', () => {
   });
 
   test('an image gets no second slot while its last attempt still downloads, although no Lease says so', () => {
-    const before = known({ name: 'anew', status: { phase: 'Syncing', attempt: 1 } });
-    const anew = queued('anew', 0, { status: { revision: 2 } });
+    const before = known({ name: 'again', status: { phase: 'Syncing', attempt: 1 } });
+    const again = queued('again', 0, { status: { revision: 2 } });
     const more = { lease: aLease([]), dataVolumes: [aDataVolume(before)] };
-    expect(pass([anew], more)).toMatchObject({ holders: ['anew'], started: [] });
+    expect(pass([again], more)).toMatchObject({ holders: ['again'], started: [] });
   });
 
   test('a DataVolume that has Failed downloads nothing more, and takes no slot back', () => {
@@ -489,7 +489,7 @@ describe('after a crash', () => {
     expect(of('replace')).toEqual([]);
   });
 
-  test('a slot that only an importer Pod tells of is said to be that of its image', () => {
+  test('a slot that only an importer Pod shows is listed for its image', () => {
     const running = known({ name: 'running', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
     expect(pass([running], { lease: aLease([]), pods: [anImporter(running)] })).toMatchObject({ holders: ['running'] });
   });
@@ -581,7 +581,7 @@ describe('revisions', () => {
     const conditions = pass([changed]).of('patchStatus')[0]?.status.conditions;
     expect(conditions).toMatchObject([{ type: 'Ready', status: 'True' }]);
   });
-  test('a lost snapshot is synced again only where somebody uses it', () => {
+  test('a lost snapshot is synced again only if it is used', () => {
     const lost = (count: number) =>
       known({
         name: 'a',

@@ -18,12 +18,12 @@ import type { Observed, Seen } from './observed.ts';
 import { placesOf } from './queue.ts';
 import { slots } from './slots.ts';
 
-/** A pass writes to this many newly seen images at most; its own writes wake the next. */
+/** The limit of new images that a pass writes to. The events of these writes start the next pass. */
 const newImagesPerReconcile = 25;
 
 /**
- * The decisions of one pass: one gives the slots, and takes in as many new images as could get one; each other new image
- * gets its place by a decision of its own, performed beside it, so that a hand-over never waits for a crowd to be taken in.
+ * The decisions of one pass. One assigns the slots and queues as many new images as could get one. Each other new image is queued by a
+ * decision of its own, performed concurrently, so that freeing a slot never waits for a crowd of new images.
  */
 export function split(seen: Seen): Observed[] {
   const fresh = seen.images.filter(isUnseen);
@@ -49,9 +49,9 @@ const isUnseen = ({ status, metadata }: VMDiskImage) => !status?.phase && !metad
 const transitionsPerPass = 50;
 
 /**
- * Moves images into and out of the queue, then gives free slots to those that waited longest. If there are more transitions than
- * the limit, they follow the slots, and the next passes do the rest.
- * Order: slot (the claim) → status → DataVolume (the effect); a crash in between is taken up where it happened.
+ * Moves images into and out of the queue, then gives free slots to those that waited longest. If transitions exceed the limit, they follow
+ * the slots, and the next passes do the rest.
+ * Order: slot (the claim) → status → DataVolume (the effect). After a crash in between the next pass continues there.
  */
 export function decide(observed: Observed): Action[] {
   const { images, places, admitted, unread = new Set() } = observed;
@@ -87,7 +87,7 @@ export function decide(observed: Observed): Action[] {
   ];
 }
 
-/** An attempt that a failed read hides may be downloading, so that no slot may be given or freed. The events come again. */
+/** A failed read may hide a download, so no slot is given or freed. The events are redelivered. */
 const noSlots = (lease: Observed['lease'], gap: string): ReturnType<typeof slots> => ({
   holders: holdersOf(lease) ?? [],
   actions: [{ do: 'redeliver', because: gap }],
@@ -112,7 +112,7 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
   if (isUnseen(image) && !admitted.has(image.metadata.uid)) return { image, next: image, actions: [] };
   const actions = transition(image, { ...step, nowMs });
   const next = afterwards(image, actions);
-  // An image that was queued just now is checked before it may get a slot.
+  // A newly queued image is checked before it may get a slot.
   const verdict = step.to === 'Queued' ? nextTransition(next, observed) : undefined;
   const judged = verdict ? transition(next, { ...verdict, nowMs }) : [];
   return {
@@ -120,7 +120,7 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
     next: afterwards(next, judged),
     actions: [
       ...actions,
-      // After the status: this write raises the resourceVersion that tells apart who came first within a second.
+      // After the status: this write raises the resourceVersion, which decides who came first within a second.
       ...finalizer(image),
       ...judged,
       ...interrupted(image, step, nowMs),
@@ -145,25 +145,25 @@ function requeueAfter({ postponed = [] }: Observed, later: readonly Moved[]): Ac
 
 const isAtRest = ({ status }: VMDiskImage) => isFinished(status?.phase);
 
-/** New images come in the order of their places, so that whoever watches sees the queue grow as it is. */
+/** New images are written in the order of their places, so that a watcher sees the queue grow in order. */
 const orderOf = ({ metadata, status }: VMDiskImage, places: ReadonlyMap<string, string>) =>
   status?.phase ? '' : (places.get(metadata.uid) ?? '');
 
-/** The image as it will be once these actions are done, so that one pass can queue it and start it. */
+/** The image after these actions, so that one pass can queue it and start it. */
 function afterwards(image: VMDiskImage, actions: readonly Action[]): VMDiskImage {
   const patch = actions.find((action) => action.do === 'patchStatus')?.status ?? {};
   const status = Object.entries({ ...image.status, ...patch }).filter(([, value]) => value !== null);
   return { ...image, status: Object.fromEntries(status) };
 }
 
-/** An attempt that start-sync itself ends: by a newer revision, or because its DataVolume was refused. */
+/** Records an attempt that start-sync ends: for a newer revision, or because its DataVolume was refused. */
 function interrupted(image: VMDiskImage, { to, reason }: { to: string; reason: string }, nowMs: number): Action[] {
   if (image.status?.phase !== 'Syncing') return [];
   const result = to === 'Failed' ? 'failure' : 'superseded';
   return attemptEnd(image, { result, reason, nowMs, isUnstarted: image.status.importer === undefined });
 }
 
-/** Reports once that another version of the functions wrote the phase. Nothing else is done to the image. */
+/** Reports once that another version of the functions wrote the phase. The image is not changed otherwise. */
 function unknownPhase(image: VMDiskImage): Action[] {
   if (!isOfAnotherVersion(image)) return [];
   const phase = image.status?.phase ?? '';
@@ -171,7 +171,7 @@ function unknownPhase(image: VMDiskImage): Action[] {
   return [recordEvent(image, true, 'UnknownPhase', message, phase)];
 }
 
-/** A status that was wiped or garbled is said to have been, once: what it held beside the attempts is lost. */
+/** Reports once that a wiped or invalid status was rebuilt: everything in it but the attempts is lost. */
 function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Transition, 'fields'>): Action[] {
   const { revision = 1, attempt = 0 } = fields ?? {};
   if (image.status?.phase || (!attempt && (revision ?? 1) === 1)) return [];
@@ -182,7 +182,7 @@ function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Transition, 'fields'
 /** `kubectl replace` of a manifest removes it. */
 export const lacksFinalizer = ({ metadata }: VMDiskImage) => !metadata.finalizers?.includes(diskImageFinalizer);
 
-/** None can be put on what is being deleted. */
+/** A finalizer cannot be added to an object that is being deleted. */
 const finalizer = (image: VMDiskImage): Action[] =>
   !lacksFinalizer(image) || image.metadata.deletionTimestamp
     ? []
@@ -197,7 +197,7 @@ const finalizer = (image: VMDiskImage): Action[] =>
 
 function policyFaults({ policy, policyMap }: Observed): Action[] {
   if (policy.faults.length === 0 || !policyMap) return [];
-  const message = `${policy.faults.map(describeFault).join('; ')}. Nothing that depends on it starts until it is mended.`;
+  const message = `${policy.faults.map(describeFault).join('; ')}. Nothing that depends on it starts until it is fixed.`;
   return [
     {
       do: 'recordEvent',

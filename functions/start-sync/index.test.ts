@@ -14,7 +14,7 @@ import declaration from './index.ts';
 const alone = await serveAlone(declaration);
 afterAll(alone.close);
 
-test('a new image gets its place, its slot and its DataVolume, and nothing more when it is told of again', async () => {
+test('a new image gets its place, its slot and its DataVolume, and nothing more at its next event', async () => {
   const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'ubuntu', namespace: 'vmdi-farm' };
   await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });

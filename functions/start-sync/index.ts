@@ -61,8 +61,8 @@ export default defineFunction<Observed, Seen>({
 });
 
 /**
- * What could not be read puts off the images that it is about. Only the whole says which slots are free, so that one gap is enough for
- * no slot to be given or freed.
+ * A failed read postpones the images that it concerns. Only all reads together show which slots are free, so after any failure no slot is
+ * given or freed.
  */
 async function observe(
   { kube, nowMs, refusals, gracePeriodMs }: Context,
@@ -76,7 +76,7 @@ async function observe(
   ]);
   const holders = holdersOf(lease);
   const held = holders?.map(({ uid }) => uid);
-  // A hand-over waits for these reads, so that they are made side by side.
+  // A free slot waits for these reads, so they run concurrently.
   const [open, busyHolders] = await Promise.all([
     kube.list(VMDiskImage, { fieldSelector: unfinished }),
     attemptsOf(kube, held),
@@ -87,7 +87,7 @@ async function observe(
   const isLost = new Set(uidsOf(lost));
   const mayHaveAttempt = (image: VMDiskImage) =>
     image.status?.phase ? hasBegunBefore(image) : isLost.has(image.metadata.uid);
-  // Without a Lease that can be read all there is was listed just now.
+  // Without a readable Lease, everything was listed just now.
   const untracked = (images: readonly VMDiskImage[]) =>
     held ? images.filter((image) => mayHaveAttempt(image) && !isHolder(image)) : [];
   const [{ rest, postponed, unread }, snapshots, busyOthers, classesOfOpen] = await Promise.all([
@@ -96,11 +96,11 @@ async function observe(
     attemptsOf(kube, uidsOf(untracked(open))),
     open.length > 0 ? reading(classesOf(kube)) : undefined,
   ]);
-  // One that leaves its rest is in the queue by the end of this pass: what was asked for long ago may download for it still.
+  // A finished image that is queued again by this pass may still have a download that was requested long ago.
   const leaving = untracked(rest.filter(canTransition));
   const [resumedAttempts, classes] = await Promise.all([
     attemptsOf(kube, uidsOf(leaving)),
-    // With no image to judge there is nothing to judge it by.
+    // Without an image no class is needed.
     classesOfOpen ?? (rest.length > 0 ? reading(classesOf(kube)) : noClasses),
   ]);
   const all = [...open, ...rest];
@@ -135,7 +135,7 @@ async function observe(
   return [...unread, ...failed.values(), seen];
 }
 
-/** What a read that failed leaves. */
+/** A failed read. */
 interface Failed {
   error: unknown;
 }
@@ -144,7 +144,7 @@ const reading = <T>(read: Promise<T>): Promise<T | Failed> => read.catch((error:
 
 const isFailed = (one: unknown): one is Failed => typeof one === 'object' && one !== null && 'error' in one;
 
-/** The images whose decisions need what was read, by uid, if it was not. */
+/** If the read failed: the images whose decisions need it, by uid. */
 const unreadBy = (read: unknown, images: readonly VMDiskImage[]) =>
   isFailed(read)
     ? images.map(({ metadata }): [string, Unreadable] => [metadata.uid, unreadable(metadata, read.error)])
@@ -195,13 +195,13 @@ const refOf = (image: string): ObjectReference => {
   return { namespace, name };
 };
 
-/** What an audit keeps in hand of the images at rest: not the ones that are as they are wanted. */
+/** The finished images that an audit looks at: all but those that are as wanted. */
 const canTransition = (image: VMDiskImage) =>
   image.status?.phase === 'Failed' || newRevision(image) !== undefined || !image.status?.phase || lacksFinalizer(image);
 
 const uidsOf = (images: readonly VMDiskImage[]) => images.map(({ metadata }) => metadata.uid);
 
-/** Of more images all DataVolumes are listed rather than theirs: their uids are part of a URL. */
+/** For more images all DataVolumes are listed, because uids are part of the URL. */
 const mostUids = 100;
 
 /** The limit of images without a status whose earlier downloads a pass looks for; the next passes look for the others. */
@@ -230,7 +230,7 @@ const hasBegunBefore = (image: VMDiskImage) => {
 
 const noAttempts = { dataVolumes: [], pods: [] };
 
-/** What was made for these images; without uids for all there are. */
+/** The DataVolumes and Pods of these images; without uids, of all images. */
 const attemptsOf = (kube: Reader, uids: readonly string[] | undefined) => reading(madeFor(kube, uids));
 
 async function madeFor(kube: Reader, uids: readonly string[] | undefined) {

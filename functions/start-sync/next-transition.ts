@@ -23,7 +23,7 @@ import { isValid, type Policy } from '../../shared/policy.ts';
 import { lastPlace } from './queue.ts';
 import { newRevision } from './revision.ts';
 
-/** The classes there are; class name → driver. */
+/** The existing classes; class name → driver. */
 export interface Classes {
   storage: ReadonlyMap<string, string>;
   snapshot: ReadonlyMap<string, string>;
@@ -43,7 +43,7 @@ export interface TransitionInput {
 type NextTransition = Omit<Transition, 'nowMs'>;
 type Check = (image: VMDiskImage, world: TransitionInput) => NextTransition | undefined;
 
-/** Reasons of a Failed image that go away by themselves when their cause does. */
+/** Reasons of a Failed image that heal without a user once their cause is removed. */
 const healingReasons = [
   'SourceNotAllowed',
   'StorageClassMissing',
@@ -86,7 +86,7 @@ const isOtherContent: Check = (image, { nowMs, dataVolumes }) => {
   if (isSnapshotAsked(image, dataVolumes)) return undefined;
   return queued('NewRevision', `${wanted.why} Waiting for a free slot.`, {
     revision,
-    // What was adopted once is not adopted again while the annotation stands; without it, it may be named anew.
+    // A snapshot is adopted once while the annotation names it. After its removal it may be named again.
     ...(adopteeOf(image) ? {} : { adoption: null }),
     ...contentStatus(image),
     queuedAt: lastPlace(nowMs),
@@ -129,7 +129,7 @@ const isDue: Check = (image, { nowMs, policy }) => {
   return queued('Queued', 'Waiting for a free slot to try again.', { queuedAt: lastPlace(nowMs) });
 };
 
-/** When a failed image is due again; where somebody took that out of the status, a back-off after the last that was written. */
+/** When a failed image is due again. If a user removed that from the status, a back-off after the last change of phase. */
 function dueAtMs({ nextAttemptAt, attempt = 1, history = [] }: VMDiskImageStatus, { values }: Policy): number {
   if (nextAttemptAt) return Date.parse(nextAttemptAt);
   const waitMs = backoffMs(attempt, values.retryBackoffDuration, values.maxRetryBackoffDuration);
@@ -144,7 +144,7 @@ const isHealed: Check = (image, world) => {
   // No event reports that a quota, a permission or a name became available.
   if ((reason === 'Forbidden' || reason === 'Rejected') && !world.isAudit) return undefined;
   if (!world.classes || !isValid(world.policy, 'allowedSources') || refusalOf(image, world)) return undefined;
-  return queued('Queued', 'What was in the way is gone. Waiting for a free slot.', {
+  return queued('Queued', 'The cause of the failure was removed. Waiting for a free slot.', {
     queuedAt: lastPlace(world.nowMs),
   });
 };
@@ -166,7 +166,7 @@ const queued = (reason: string, message: string, fields: NonNullable<Transition[
   fields: { ...nothingYet, ...fields },
 });
 
-/** To the wait for a snapshot that is there already: no queue, no slot, no attempt. */
+/** Waits for an existing snapshot: without queue, slot and attempt. */
 const adopting = (image: VMDiskImage, snapshot: string, revision: number): NextTransition => ({
   to: 'Snapshotting',
   reason: 'Adopting',

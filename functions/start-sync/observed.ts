@@ -36,7 +36,7 @@ export interface Seen {
   postponed?: readonly ObjectReference[];
 }
 
-/** What one decision of the pass goes by: all there is and the slots, or one new image that gets its place. */
+/** The input of one decision: all images and the slots, or one new image to queue. */
 export interface Observed extends Seen {
   /** Where the new images stand in the line, by uid. */
   places: ReadonlyMap<string, string>;

@@ -8,7 +8,7 @@ const byFirstSight = (a: VMDiskImage, b: VMDiskImage) =>
 const compareVersions = (a: string, b: string) => a.length - b.length || a.localeCompare(b);
 
 /**
- * The places of images nobody has queued yet: their time of creation, so that one whose event was lost keeps its place.
+ * The places of images that are not queued yet: their time of creation, so that an image whose event was lost keeps its place.
  * creationTimestamp has a grain of a second; within it, resourceVersion tells who came first.
  */
 export function placesOf(fresh: readonly VMDiskImage[], others: readonly VMDiskImage[]): Map<string, string> {

@@ -7,7 +7,7 @@ import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 /** A wanted content of an image that its status knows nothing of yet. */
 export interface NewRevision {
   why: string;
-  /** The VolumeSnapshot that is taken over in place of a download. */
+  /** The VolumeSnapshot to adopt instead of a download. */
   adopt?: string;
 }
 
@@ -21,7 +21,7 @@ export function newRevision(image: VMDiskImage): NewRevision | undefined {
   const isOther = status.contentDigest !== contentDigest(image);
   if (isAdopting(image)) {
     if (adopt === undefined) return { why: 'The annotation that named a snapshot to adopt is gone.' };
-    // Whoever makes spec and snapshot fit each other wants no download for it.
+    // A user who makes the spec fit the snapshot wants no download.
     return isOther ? { why: 'The spec or the requested sync changed.', adopt } : undefined;
   }
   if (isRestored(image))

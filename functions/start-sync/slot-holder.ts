@@ -24,10 +24,9 @@ export interface Seen {
 }
 
 /**
- * What keeps a slot: the attempt goes on in the image's status and its DataVolume is not Succeeded yet, any DataVolume of
- * the image is there and not Succeeded, or an importer Pod is (CDI: a deleted DataVolume is gone at once, its importer
- * downloads until the Pod is gone). Undefined = free. A slot is the right to download: it does not wait for
- * follow-sync to write down that the download is over, which would cost each hand-over an event and a pass more.
+ * What keeps a slot: an active attempt in the status whose DataVolume is not Succeeded, any DataVolume of the image that is not
+ * Succeeded, or an importer Pod (CDI: after the deletion of a DataVolume its importer downloads until the Pod is deleted). Undefined =
+ * free. A slot is the right to download, so it is freed before follow-sync records the end, which saves an event and a pass.
  */
 export function keptBy(
   holder: Holder,
@@ -60,14 +59,14 @@ export function unwantedPods(holder: Holder, seen: Seen): Pod[] {
   );
 }
 
-/** Who must be holding a slot, by what is downloading: for a Lease that was lost. */
+/** The holders of slots, derived from what is downloading: for a lost Lease. */
 export function rebuild({ nowMs, images, dataVolumes, pods }: Seen): Holder[] {
   const holders = new Map<string, Holder>();
   const busy = [...dataVolumes.filter(({ status }) => status?.phase !== 'Succeeded'), ...pods.filter(isAtWork)];
   for (const { kind, metadata } of busy) {
     const uid = metadata.labels?.[imageUidLabel];
     if (!uid || holders.has(uid)) continue;
-    // A Pod has a name of CDI's own making.
+    // CDI chooses the name of a Pod.
     const made = kind === DataVolume.kind ? imageNameOf(metadata.name) : undefined;
     const name = images.get(uid)?.metadata.name ?? made ?? metadata.name;
     holders.set(uid, {
@@ -81,14 +80,14 @@ export function rebuild({ nowMs, images, dataVolumes, pods }: Seen): Holder[] {
   return [...holders.values()];
 }
 
-/** The attempt of this holder is the image's newest and not over: granted, begun or under way. */
+/** The attempt of this holder is the newest of the image and has not ended: granted, begun or downloading. */
 function isActiveAttempt(holder: Holder, image: VMDiskImage) {
   const { phase, revision, attempt = 0 } = image.status ?? {};
   if (image.metadata.deletionTimestamp || revision !== holder.revision) return false;
   return (phase === 'Syncing' && attempt === holder.attempt) || (phase === 'Queued' && attempt < holder.attempt);
 }
 
-/** The attempt's own DataVolume is Succeeded; no list without it is evidence of anything. */
+/** The DataVolume of the attempt is Succeeded. Its absence from a list is no evidence. */
 function isDownloaded({ revision, attempt }: Holder, { metadata }: VMDiskImage, dataVolumes: readonly DataVolume[]) {
   const name = dataVolumeName(metadata, revision, attempt);
   return dataVolumes.some(

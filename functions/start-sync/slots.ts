@@ -29,7 +29,7 @@ export function slots(
   const held = holdersOf(lease);
   const before = held ? [...held, ...untracked(held, seen)] : rebuild(seen);
   const found: Seen = { ...observed, images: new Map(observed.images.map((image) => [image.metadata.uid, image])) };
-  // An attempt that this very pass ends keeps its slot until the next: a rival may have begun it since its DataVolumes were listed.
+  // An attempt that this pass ends keeps its slot until the next pass: another instance may have begun it since its DataVolumes were listed.
   const kept = before.filter((holder) => keptBy(holder, seen) !== undefined || keptBy(holder, found) === 'status');
   const granted = held && mayGrant(observed) ? grants(observed, images, kept, firstUnseen) : [];
   const warnings = before
@@ -50,8 +50,8 @@ export function slots(
 }
 
 /**
- * What downloads and is not among the holders: what somebody took out by hand, and what CDI takes back to an earlier phase
- * (invariants S2 and L4 of the reliability reference). A DataVolume that is Failed has ended for good (CDI reference, R1).
+ * Downloads that are not among the holders: a user removed the holder, or CDI returned the DataVolume to an earlier phase (invariants S2
+ * and L4). A Failed DataVolume never continues.
  */
 function untracked(held: readonly Holder[], seen: Seen): Holder[] {
   const listed = new Set(held.map(({ uid }) => uid));
@@ -61,13 +61,13 @@ function untracked(held: readonly Holder[], seen: Seen): Holder[] {
   );
 }
 
-/** Nothing starts anew while a key it depends on does not parse, or too soon after the Lease was lost. */
+/** Nothing starts while a policy key it depends on is invalid, or too soon after the Lease was lost. */
 function mayGrant({ policy, lease, nowMs, gracePeriodMs }: Observed) {
   const isHeldOff = nowMs - acquiredMs(lease) < gracePeriodMs;
   return !isHeldOff && isValid(policy, ...grantKeys);
 }
 
-/** When the Lease was made or rebuilt; a clock that was ahead, or a hand, may have put that into the future. */
+/** When the Lease was created or rebuilt. A clock that was ahead, or a user, may have put that into the future. */
 const acquiredMs = (lease: Lease | undefined) => Date.parse(lease?.spec?.acquireTime ?? '');
 
 function grants(
@@ -119,7 +119,8 @@ const stuckWarning = (pod: Pod): Action => ({
   about: pod,
   type: 'Warning',
   reason: 'SlotFreed',
-  message: 'The importer has been Terminating for over 10 minutes; its slot is given on. Look at its node.',
+  message:
+    'The importer has been Terminating for over 10 minutes; its slot is given to another image. Look at its node.',
   once: pod.metadata.uid,
 });
 

@@ -58,10 +58,10 @@ async function imageFirst(world: World): Promise<void> {
   const snapshot = refOf(world, status?.snapshot?.name ?? '');
   await deleteImage(world, 'image');
   const { namespace } = world;
-  await untilHeld(world, 'image', `found 2 machines: ${namespace}/a, ${namespace}/b.`);
+  await untilHeld(world, 'image', `used by 2 machines: ${namespace}/a, ${namespace}/b.`);
   expect((await world.kube.get(VolumeSnapshot, snapshot))?.metadata.deletionTimestamp).toBeUndefined();
   await deleteMachine(world, 'a');
-  const held = await untilHeld(world, 'image', `found 1 machine: ${namespace}/b.`);
+  const held = await untilHeld(world, 'image', `used by 1 machine: ${namespace}/b.`);
   expect(conditionOf(held?.status?.conditions, 'Ready')?.status).toBe('True');
   expect((await world.kube.get(VolumeSnapshot, snapshot))?.metadata.deletionTimestamp).toBeUndefined();
   await deleteMachine(world, 'b');
@@ -97,7 +97,7 @@ export const stories: readonly Story[] = [
       await until(world, DataVolume, refOf(world, 'vm-root'), isHeldUp);
       await deleteImage(world, 'image');
       expect(isHeldUp(await kube.get(DataVolume, refOf(world, 'vm-root')))).toBe(true);
-      await untilHeld(world, 'image', `found 1 machine: ${namespace}/vm.`);
+      await untilHeld(world, 'image', `used by 1 machine: ${namespace}/vm.`);
       const ready = await untilMachine(world, 'vm', 'Ready');
       expect(ready.status?.rootDisk?.image).toBe(metadata.uid);
       expect((await untilHeld(world, 'image', `${namespace}/vm.`))?.metadata.uid).toBe(metadata.uid);
@@ -147,7 +147,7 @@ export const stories: readonly Story[] = [
       await untilCount(world, 'image', 7);
       await deleteImage(world, 'image');
       const five = namesOf('student', 5).map((name) => `class-1/${name}`);
-      await untilHeld(world, 'image', `found 7 machines: ${five.join(', ')} and 2 more.`);
+      await untilHeld(world, 'image', `used by 7 machines: ${five.join(', ')} and 2 more.`);
       await kube.delete(Namespace, { name: class1.namespace });
       await untilGone(world, Namespace, { name: class1.namespace });
       await untilGone(world, VMDiskImage, refOf(world, 'image'));
@@ -174,7 +174,7 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       const { metadata } = await inUse(world, ['old']);
       await deleteImage(world, 'image');
-      const held = await untilHeld(world, 'image', `found 1 machine: ${world.namespace}/old.`);
+      const held = await untilHeld(world, 'image', `used by 1 machine: ${world.namespace}/old.`);
       // Within the second of the deletion nobody can tell who came first.
       const deletedMs = Date.parse(held?.metadata.deletionTimestamp ?? '');
       for (let tries = 0; ; tries++) {
@@ -218,7 +218,7 @@ export const stories: readonly Story[] = [
         image?.metadata.finalizers?.includes(diskImageFinalizer) === true;
       await until(world, VMDiskImage, refOf(world, 'image'), hasIt);
       await deleteImage(world, 'image');
-      await untilHeld(world, 'image', `found 1 machine: ${namespace}/vm.`);
+      await untilHeld(world, 'image', `used by 1 machine: ${namespace}/vm.`);
       await deleteMachine(world, 'vm');
       await untilGone(world, VMDiskImage, refOf(world, 'image'));
       await leavesNothing(world);
@@ -235,7 +235,7 @@ export const kubectlStories: readonly KubectlStory[] = [
       const { namespace } = world;
       const snapshot = refOf(world, status?.snapshot?.name ?? '');
       await world.kubectl('delete', 'vmdi', 'image', '-n', namespace, '--cascade=foreground', '--wait=false');
-      await untilHeld(world, 'image', `found 1 machine: ${namespace}/a.`);
+      await untilHeld(world, 'image', `used by 1 machine: ${namespace}/a.`);
       // Once the garbage collector has removed its own finalizer, it does nothing more for this deletion.
       const isCollected = (image: VMDiskImage | undefined) =>
         image !== undefined && !image.metadata.finalizers?.includes('foregroundDeletion');
