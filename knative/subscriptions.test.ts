@@ -6,8 +6,8 @@ import { matches } from '../deploy/local/eventing/filters.ts';
 import { recorded } from '../deploy/local/eventing/recorded.ts';
 import { ApiServerSource, type LabelSelector, Trigger } from '../deploy/local/eventing/resources.ts';
 import type { Batch, FunctionDeclaration, Subscription } from '../shared/function.ts';
+import { serve } from '../shared/runtime/http.ts';
 import type { Kube } from '../shared/runtime/kube.ts';
-import { serve } from '../shared/runtime/serve.ts';
 import { telemetryOf } from '../shared/runtime/telemetry/telemetry.ts';
 import { loadAllFunctions } from './functions.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
+import { serve } from '../../shared/runtime/http.ts';
 import { openStackClients } from '../../shared/runtime/openstack/clouds.ts';
 import { publisher } from '../../shared/runtime/publish.ts';
-import { serve } from '../../shared/runtime/serve.ts';
 import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 import type { ApiServer } from './api-server/api-server.ts';
 import { clientOf } from './client.ts';

@@ -11,8 +11,8 @@ import { Trigger } from '../../shared/kinds/eventing/trigger.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
+import { serve } from '../../shared/runtime/http.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { serve } from '../../shared/runtime/serve.ts';
 import declaration from './index.ts';
 
 const server = await startApiServer({ clock: realClock });

@@ -4,10 +4,9 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { runPass } from '../../shared/runtime/serve.ts';
-import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 import { aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { memoryKube } from '../../test/support/harness/memory-kube.ts';
+import { reconcileOnce } from '../../test/support/harness/reconcile-once.ts';
 import declaration from './index.ts';
 
 const subjectOf = (name: string): Subject => ({
@@ -41,20 +40,8 @@ test.each([
         return memory.get(resource, ref);
       },
     };
-    const ports = {
-      kube,
-      telemetry: telemetryOf('follow-sync'),
-      now: () => start,
-      pause: async () => undefined,
-      random: () => 0,
-      publisher: { publish: () => undefined, republish: () => undefined },
-    };
     const batch = { subjects: [subjectOf('a'), subjectOf('b')], messages: [], sweep: false, audit: false };
-    const verdict = await runPass(declaration, ports, batch, [], {
-      background: new Set(),
-      republish: async () => undefined,
-      requeueAfter: () => undefined,
-    });
+    const verdict = await reconcileOnce(declaration, { kube, batch, now: () => start });
     expect(verdict({ ...batch, subjects: [subjectOf('a')] })).toMatchObject({ message: 'out of order' });
     expect(verdict({ ...batch, subjects: [subjectOf('b')] })).toBeUndefined();
     const lost = (await memory.list(VMDiskImage)).filter(({ status }) => status?.conditions !== undefined);

@@ -16,10 +16,9 @@ import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { runPass } from '../../shared/runtime/serve.ts';
-import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 import { at, aVMDiskImage } from '../../test/support/builders/images.ts';
 import { memoryKube } from '../../test/support/harness/memory-kube.ts';
+import { reconcileOnce } from '../../test/support/harness/reconcile-once.ts';
 import declaration from './index.ts';
 
 const namespace = 'vmdi-farm';
@@ -59,20 +58,12 @@ function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
       await kube.delete(resource, ref, preconditions);
     },
   };
-  const ports = {
-    kube: counted,
-    telemetry: telemetryOf('prune'),
-    now: () => Date.now(),
-    pause: async () => undefined,
-    random: () => 0,
-    publisher: { publish: () => undefined, republish: () => undefined },
-  };
   const pass = async (batch: Partial<Batch>) => {
     next = [];
     const all = { ...noEvents, ...batch };
-    const verdict = await runPass(declaration, ports, all, [], {
-      background: new Set(),
-      republish: async () => undefined,
+    const verdict = await reconcileOnce(declaration, {
+      kube: counted,
+      batch: all,
       requeueAfter: (about) => void next.push(about),
     });
     const error = verdict(all);

@@ -10,10 +10,9 @@ import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot
 import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { runPass } from '../../shared/runtime/serve.ts';
-import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { memoryKube } from '../../test/support/harness/memory-kube.ts';
+import { reconcileOnce } from '../../test/support/harness/reconcile-once.ts';
 import declaration from './index.ts';
 
 const namespace = 'vmdi-farm';
@@ -78,21 +77,8 @@ async function pass(kube: Kube, refused?: { verb: 'get' | 'list'; kind: string; 
       return kube.list(resource, options);
     },
   };
-  const ports = {
-    kube: refusing,
-    telemetry: telemetryOf('start-sync'),
-    now: () => start,
-    pause: async () => undefined,
-    random: () => 0,
-    publisher: { publish: () => undefined, republish: () => undefined },
-  };
   const batch: Batch = { ...noEvents, subjects: [subjectOf('new'), subjectOf('ended')] };
-  const process = {
-    background: new Set<Promise<unknown>>(),
-    republish: async () => undefined,
-    requeueAfter: () => undefined,
-  };
-  const verdict = await runPass(declaration, ports, batch, [], process);
+  const verdict = await reconcileOnce(declaration, { kube: refusing, batch, now: () => start });
   const images = await kube.list(VMDiskImage);
   return {
     phases: Object.fromEntries(images.map(({ metadata, status }) => [metadata.name, status?.phase])),

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Batch, defineFunction, on } from '../function.ts';
 import { readDeadLetter } from './dead-letter.ts';
+import { serve } from './http.ts';
 import type { Kube } from './kube.ts';
-import { serve } from './serve.ts';
 import { telemetryOf } from './telemetry/telemetry.ts';
 
 const sink = 'http://dead-letters.sync-operator.svc.cluster.local';

@@ -1,39 +1,59 @@
-import type { Hono } from 'hono';
+import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { type Batch, type DeadLetter, type FunctionDeclaration, type Message, noEvents } from '../function.ts';
+import { type Background, backgroundWork } from './background.ts';
 import { readDeadLetter } from './dead-letter.ts';
-import { Again, ApiError, Conflict } from './errors.ts';
+import { delayedBatches } from './delayed-batches.ts';
+import { Conflict } from './errors.ts';
 import { readIncoming } from './incoming.ts';
-import { sharedPasses } from './passes.ts';
-import type { traceOrigins } from './telemetry/origins.ts';
-import type { Telemetry } from './telemetry/telemetry.ts';
+import { log, logError } from './log.ts';
+import { coalesced, type Ports, reconcile } from './reconcile.ts';
+import { republishing } from './republish.ts';
+import { type TraceOrigins, traceOrigins } from './telemetry/origins.ts';
 import type { Verdict } from './verdict.ts';
 
-/** What the routes of a function share: the app, the shared passes, and what goes on after an answer. */
-export interface RouteContext {
-  app: Hono;
-  background: Set<Promise<unknown>>;
-  origins: ReturnType<typeof traceOrigins>;
-  /** One pass over what a batch names, shared with all that wait. */
-  pass: Pass;
-  telemetry: Telemetry;
-  now(): number;
-  pause(milliseconds: number): Promise<void>;
+/** A function as an HTTP app: an event in, a reconcile (observe → decide → perform), an empty answer out. */
+export function serve<Observed>(declaration: FunctionDeclaration<Observed>, ports: Ports) {
+  const app = new Hono();
+  const background = backgroundWork();
+  const origins = traceOrigins();
+  const later = delayedBatches((about) => enqueue({ ...noEvents, subjects: [about] }), ports.after, ports.now);
+  const republish = republishing(declaration as FunctionDeclaration, ports);
+  const shared = { declaration, ports, background, republish, requeueAfter: later.look };
+  const run = (batch: Batch) => reconcile({ ...shared, batch, origins: origins.take() });
+  const enqueue = coalesced(run);
+  const context: RouteContext = { app, declaration: declaration as FunctionDeclaration, ports, background, origins };
+  app.get('/health/:probe', (c) => c.text('ok'));
+  if (declaration.on.some((subscription) => subscription.on === 'deadLetter')) deadLetterRoute(context, run);
+  else eventRoute(context, enqueue);
+  /** Resolves when all that was begun is done: for SIGTERM. */
+  const drain = () => {
+    later.forget();
+    return background.drain();
+  };
+  return { app, drain };
 }
 
-type Pass = (batch: Batch) => Promise<void>;
+/** What the routes of a function share. */
+interface RouteContext {
+  app: Hono;
+  declaration: FunctionDeclaration;
+  ports: Ports;
+  background: Background;
+  origins: TraceOrigins;
+}
 
 /** The Broker tries again on 409 and 5xx only (knative.dev/eventing, pkg/kncloudevents/retries.go). */
 const answers = { done: 202, ignored: 204, malformed: 400, tooLarge: 413, conflict: 409, later: 503 } as const;
 
 const maxBodyBytes = 1024 * 1024;
 
-/** The route on which a function receives its events; each is answered when its pass is over. */
-export function eventRoute(declaration: FunctionDeclaration, context: RouteContext): void {
-  const { app, background, origins, pass } = context;
+/** The route on which a function receives its events; each is answered when its reconcile is over. */
+function eventRoute(context: RouteContext, enqueue: (batch: Batch) => Promise<void>): void {
+  const { app, declaration, background, origins } = context;
   const { name } = declaration;
   app.post('/', bodyLimit({ maxSize: maxBodyBytes, onError: (c) => c.body(null, answers.tooLarge) }), async (c) => {
-    const answered = answering(name, context);
+    const answered = answering(context);
     const headers = c.req.header();
     const incoming = readIncoming(declaration, headers, await c.req.text());
     if ('ignored' in incoming) return c.body(null, answered('ignored'));
@@ -42,16 +62,13 @@ export function eventRoute(declaration: FunctionDeclaration, context: RouteConte
       return c.json({ faults: shortened(incoming.faults) }, answered('malformed'));
     }
     origins.note(headers);
-    const passed = pass(incoming.batch);
-    waitUntil(
-      background,
-      passed.catch(() => undefined),
-    );
-    const result = await passed.then(
+    const result = enqueue(incoming.batch).then(
       () => 'done' as const,
-      (error: unknown) => (error instanceof Conflict ? ('conflict' as const) : later(name, error)),
+      (error: unknown) => failed(name, error),
     );
-    return c.body(null, answered(result));
+    // Also if the sender waits no longer.
+    background.waitUntil(result);
+    return c.body(null, answered(await result));
   });
 }
 
@@ -74,15 +91,16 @@ function shortened(faults: readonly string[]): string[] {
 const ascii = (text: string) => text.replace(/[^\x20-\x7e]/g, '?');
 
 /** The route for events that no function took: each is logged and answered at once; the sender is never asked to try again. */
-export function deadLetterRoute(name: string, context: RouteContext, run: (batch: Batch) => Promise<Verdict>): void {
-  const { app, background, origins, pause } = context;
+function deadLetterRoute(context: RouteContext, run: (batch: Batch) => Promise<Verdict>): void {
+  const { app, declaration, ports, background, origins } = context;
+  const { name } = declaration;
   const waiting: Message[] = [];
-  // Batches of thousands of events, merged one by one, take seconds: a pass takes all letters that wait.
-  const pass = sharedPasses(() =>
-    run({ ...noEvents, messages: waiting.splice(0) }).finally(() => pause(betweenPassesMs)),
+  // Batches of thousands of events, merged one by one, take seconds: a reconcile takes all letters that wait.
+  const enqueue = coalesced(() =>
+    run({ ...noEvents, messages: waiting.splice(0) }).finally(() => ports.pause(betweenReconcilesMs)),
   );
   app.post('/:failed?', async (c) => {
-    const answered = answering(name, context);
+    const answered = answering(context);
     const letter = await readDeadLetter(c.req.raw);
     if (!letter) {
       log('warn', name, 'refused a request: expected a CloudEvent, found none');
@@ -91,16 +109,13 @@ export function deadLetterRoute(name: string, context: RouteContext, run: (batch
     logLetter(name, letter);
     origins.note(c.req.header());
     waiting.push({ ...letter, time: undefined, data: letter });
-    waitUntil(
-      background,
-      pass(noEvents).catch((error: unknown) => later(name, error)),
-    );
+    background.waitUntil(enqueue(noEvents).catch((error: unknown) => logError(name, error)));
     return c.body(null, answered('done'));
   });
 }
 
-/** So long after a pass over dead letters the next one begins: of a storm, all that come meanwhile share it. */
-const betweenPassesMs = 1000;
+/** The pause between two reconciles of dead letters: of a storm, all that arrive meanwhile share one. */
+const betweenReconcilesMs = 1000;
 
 const logLetter = (name: string, { about, ...letter }: DeadLetter) => {
   const object = about && [about.kind, about.namespace, about.name].filter(Boolean).join(' ');
@@ -109,7 +124,7 @@ const logLetter = (name: string, { about, ...letter }: DeadLetter) => {
 };
 
 /** The status for a result, which is measured with the time since this call. */
-function answering(name: string, { telemetry, now }: RouteContext) {
+function answering({ declaration: { name }, ports: { telemetry, now } }: RouteContext) {
   const startedMs = now();
   return <R extends keyof typeof answers>(result: R) => {
     telemetry.measure('ot.event.handling.duration', (now() - startedMs) / 1000, { function: name, result });
@@ -117,20 +132,9 @@ function answering(name: string, { telemetry, now }: RouteContext) {
   };
 }
 
-/** Trying again may help; why is for the operator's log, never for the sender. */
-function later(name: string, error: unknown) {
-  const text = error instanceof ApiError ? `${error.status} ${error.reason}: ${error.message}` : String(error);
-  if (!(error instanceof Again)) log('error', name, text);
-  return 'later' as const;
-}
-
-const log = (level: 'warn' | 'error', name: string, message: string) =>
-  console.error(JSON.stringify({ level, function: name, message: message.slice(0, 500) }));
-
-/** Goes on after the answer; what fails there is for the log. */
-export function waitUntil(background: Set<Promise<unknown>>, promise: Promise<unknown>) {
-  const settled = promise
-    .catch((error: unknown) => later('notifications', error))
-    .finally(() => background.delete(settled));
-  background.add(settled);
+/** Trying again may help. */
+function failed(name: string, error: unknown) {
+  if (error instanceof Conflict) return 'conflict';
+  logError(name, error);
+  return 'later';
 }

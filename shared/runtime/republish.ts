@@ -1,8 +1,8 @@
 import type { FunctionDeclaration } from '../function.ts';
 import { mapConcurrently } from './concurrency.ts';
+import type { Kube } from './kube.ts';
 import { domainEvent } from './perform.ts';
-import { type About, repeatsAtOnce } from './publish.ts';
-import type { Ports } from './serve.ts';
+import { type About, type EventPublisher, repeatsAtOnce } from './publish.ts';
 
 /** An audit interval: a Pod is restarted within five minutes, and a function that only an audit starts within ten. */
 const windowMs = 600_000;
@@ -13,7 +13,7 @@ const windowMs = 600_000;
  */
 export function republishing(
   { facts }: Pick<FunctionDeclaration, 'facts'>,
-  { kube, publisher, now }: Pick<Ports, 'kube' | 'publisher' | 'now'>,
+  { kube, publisher, now }: { kube: Kube; publisher: EventPublisher; now(): number },
 ): () => Promise<void> {
   const startMs = now();
   let isDone = facts === undefined;

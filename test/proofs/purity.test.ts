@@ -105,8 +105,8 @@ describe('a decision that is not pure', () => {
 
 describe('an import against the rule', () => {
   test.each([
-    ['shared/runtime/serve.ts', '../../functions/prune/decide.ts'],
-    ['shared/runtime/serve.ts', '../../deploy/local/clock.ts'],
+    ['shared/runtime/http.ts', '../../functions/prune/decide.ts'],
+    ['shared/runtime/http.ts', '../../deploy/local/clock.ts'],
     ['shared/kinds/resource.ts', '../kubernetes/names.ts'],
     ['shared/kubernetes/names.ts', '../runtime/kube.ts'],
     ['functions/prune/index.ts', '../start-sync/queue.ts'],

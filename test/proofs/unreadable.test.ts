@@ -17,12 +17,11 @@ import type { Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { runPass } from '../../shared/runtime/serve.ts';
-import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 import { aVMDiskImage } from '../support/builders/images.ts';
 import { aVirtualMachine } from '../support/builders/machines.ts';
 import { memoryKube } from '../support/harness/memory-kube.ts';
 import { aReadyImage } from '../support/harness/provision-vm.ts';
+import { reconcileOnce } from '../support/harness/reconcile-once.ts';
 
 const farm = 'vmdi-farm';
 
@@ -67,21 +66,8 @@ async function redelivered(declaration: FunctionDeclaration, subjects: readonly 
       return kube.list(resource, options);
     },
   };
-  const ports = {
-    kube: refusing,
-    telemetry: telemetryOf(declaration.name),
-    now: Date.now,
-    pause: async () => undefined,
-    random: () => 0,
-    publisher: { publish: () => undefined, republish: () => undefined },
-  };
   const batch: Batch = { ...noEvents, subjects };
-  const process = {
-    background: new Set<Promise<unknown>>(),
-    republish: async () => undefined,
-    requeueAfter: () => undefined,
-  };
-  const verdict = await runPass({ ...declaration, decide: () => [] }, ports, batch, [], process);
+  const verdict = await reconcileOnce({ ...declaration, decide: () => [] }, { kube: refusing, batch });
   return subjects
     .filter((subject) => verdict({ ...batch, subjects: [subject] }) !== undefined)
     .map(({ kind, name }) => `${kind} ${name}`);

@@ -1,14 +1,14 @@
 import type { ClusterState } from '../../deploy/local/api-server/cluster-state.ts';
 import { type Batch, type FunctionDeclaration, noEvents } from '../../shared/function.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { backgroundWork } from '../../shared/runtime/background.ts';
 import { limitConcurrency } from '../../shared/runtime/concurrency.ts';
 import { delayedBatches } from '../../shared/runtime/delayed-batches.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { type Kube, requestsInFlight, requestTimeoutMs } from '../../shared/runtime/kube.ts';
-import { sharedPasses } from '../../shared/runtime/passes.ts';
 import type { DomainEvent } from '../../shared/runtime/publish.ts';
+import { coalesced, type Ports, reconcile } from '../../shared/runtime/reconcile.ts';
 import { republishing } from '../../shared/runtime/republish.ts';
-import { type Ports, runPass } from '../../shared/runtime/serve.ts';
 import type { Telemetry } from '../../shared/runtime/telemetry/telemetry.ts';
 import type { Faults } from './faults.ts';
 import { PassesOf } from './passes.ts';
@@ -59,16 +59,14 @@ class Instance {
       },
     };
     const ports = this.#ports();
-    const background = new Set<Promise<unknown>>();
     const republish = republishing(declaration, { ...ports, kube: this.#kube('beside the passes') });
     this.#later = delayedBatches(
       (about) => this.#pass({ ...noEvents, subjects: [about] }),
       around.scheduler.after,
       around.scheduler.now,
     );
-    this.#pass = sharedPasses((batch) =>
-      runPass(this.#declaration, ports, batch, [], { background, republish, requeueAfter: this.#later.look }),
-    );
+    const shared = { declaration: this.#declaration, ports, background: backgroundWork(), republish };
+    this.#pass = coalesced((batch) => reconcile({ ...shared, batch, requeueAfter: this.#later.look }));
   }
 
   get isAlive() {

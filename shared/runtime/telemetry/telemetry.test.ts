@@ -4,8 +4,8 @@ import type { Action } from '../../actions.ts';
 import { defineFunction, on, type Subscription } from '../../function.ts';
 import { defineResource } from '../../kinds/resource.ts';
 import { ApiError, Conflict } from '../errors.ts';
+import { serve } from '../http.ts';
 import type { Kube } from '../kube.ts';
-import { serve } from '../serve.ts';
 import { type RunningTelemetry, startTelemetry, type TelemetryOptions } from './sdk.ts';
 import { spanContextOf, telemetryOf, traceparentOf } from './telemetry.ts';
 

@@ -94,7 +94,7 @@ export const mutants: readonly Mutant[] = [
     'shared/runtime/http.ts',
     'const most = 700;',
     'const most = 7000;',
-    'shared/runtime/serve.test.ts',
+    'shared/runtime/http.test.ts',
     'an answer of more than 768 bytes stops the dispatcher of the Knative Broker',
   ),
   of(
@@ -105,10 +105,10 @@ export const mutants: readonly Mutant[] = [
     'the API server refuses most of a thousand requests at once',
   ),
   of(
-    'shared/runtime/serve.ts',
+    'shared/runtime/reconcile.ts',
     'const decisionsAtOnce = 32;',
     'const decisionsAtOnce = 32000;',
-    'shared/runtime/serve.test.ts',
+    'shared/runtime/http.test.ts',
     'a pass over ten thousand images takes more memory than the function has',
   ),
   of(

@@ -7,9 +7,9 @@ import { pingAttributes } from '../../../shared/event-filter.ts';
 import type { FunctionDeclaration } from '../../../shared/function.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
+import { serve } from '../../../shared/runtime/http.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { DomainEvent } from '../../../shared/runtime/publish.ts';
-import { serve } from '../../../shared/runtime/serve.ts';
 import { telemetryOf } from '../../../shared/runtime/telemetry/telemetry.ts';
 
 /** An instance of a function: each call posts the event that Knative would, and resolves with the answer's status once all that was begun is done. */

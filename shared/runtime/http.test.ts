@@ -6,10 +6,11 @@ import { type Batch, defineFunction, type FunctionDeclaration, on } from '../fun
 import { defineResource, type KubernetesObject } from '../kinds/resource.ts';
 import type { Refusal, Refusals } from '../kubernetes/refusal.ts';
 import { ApiError } from './errors.ts';
+import { serve } from './http.ts';
 import type { Kube } from './kube.ts';
 import { longestUseMs } from './perform.ts';
 import type { EventPublisher } from './publish.ts';
-import { serve } from './serve.ts';
+
 import { telemetryOf } from './telemetry/telemetry.ts';
 
 const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});

@@ -1,0 +1,190 @@
+import { distinct } from '../distinct.ts';
+import type { Batch, Context, FunctionDeclaration, Subject } from '../function.ts';
+import { defaultGracePeriodMs } from '../images/slots.ts';
+import type { Refusal } from '../kubernetes/refusal.ts';
+import type { Background } from './background.ts';
+import { limitConcurrency } from './concurrency.ts';
+import { Again, Conflict } from './errors.ts';
+import type { Kube } from './kube.ts';
+import { observeReadable } from './observe.ts';
+import type { Clouds, OpenStackClients } from './openstack/clouds.ts';
+import { type Effects, notify, type Outcome, perform } from './perform.ts';
+import type { EventPublisher } from './publish.ts';
+import { actionTelemetry } from './telemetry/action-telemetry.ts';
+import { isMissedEvent, timerAlone } from './telemetry/missed-events.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
+import { isUnreadable } from './unreadable.ts';
+import { type Decision, type Verdict, verdictOf } from './verdict.ts';
+
+export interface Ports {
+  kube: Kube;
+  telemetry: Telemetry;
+  now(): number;
+  /** Waits; only for making room between two tries after a conflict, and between two passes over dead letters. */
+  pause(milliseconds: number): Promise<void>;
+  /** A number from 0 to 1, so that rivals do not try again in step. */
+  random(): number;
+  publisher: EventPublisher;
+  /** For functions that work with OpenStack. */
+  clouds?: OpenStackClients;
+  /** Runs something later and hands back how to call it off; Node's own timers unless said otherwise. */
+  after?(milliseconds: number, task: () => void): () => void;
+  gracePeriodMs?: number;
+}
+
+const maxTries = 5;
+
+/** A function, the events to serve, and what to serve them with. */
+export interface ReconcileRequest<Observed> {
+  declaration: FunctionDeclaration<Observed>;
+  ports: Ports;
+  background: Background;
+  /** Publishes the domain events that are still to be published. */
+  republish(): Promise<void>;
+  requeueAfter: Effects['requeueAfter'];
+  batch: Batch;
+  /** The traces that the events belong to. */
+  origins?: readonly string[];
+}
+
+/** Observes, decides and performs until nothing is in the way. The verdict says which events to redeliver. Throws if observing failed. */
+export function reconcile<Observed>(request: ReconcileRequest<Observed>): Promise<Verdict> {
+  const { declaration, ports, batch, origins = [] } = request;
+  if (batch.sweep || batch.audit) request.background.waitUntil(request.republish());
+  const attributes = { 'ot.batch': batchKind(batch) };
+  const run = () => tryUntilDone(request);
+  return ports.telemetry.span(`${declaration.name} pass`, undefined, attributes, run, origins);
+}
+
+async function tryUntilDone<Observed>(request: ReconcileRequest<Observed>): Promise<Verdict> {
+  const { ports, background, batch } = request;
+  const effects = effectsOf(request);
+  const refusals = new Map<string, Refusal>();
+  const requeued: Subject[] = [];
+  for (let tries = 1; ; tries++) {
+    const outcome: Outcome = { refusals, notifications: [], requeued: [] };
+    const known = refusals.size;
+    const subjects = [...batch.subjects, ...requeued];
+    const decisions = await decideAll({ ...request, batch: { ...batch, subjects } }, effects, outcome);
+    // Kept for all tries: the object that led there may be gone by the next.
+    requeued.push(...outcome.requeued);
+    background.waitUntil(notify(effects, outcome.notifications));
+    const hasConflict = decisions.some(({ error }) => error instanceof Conflict);
+    const isDone = !hasConflict && refusals.size === known && outcome.requeued.length === 0;
+    if (isDone || tries === maxTries) return verdictOf(decisions);
+    if (hasConflict) await ports.pause(ports.random() * 10 * 2 ** tries);
+  }
+}
+
+type SharedEffects = Omit<Effects, 'readMs' | 'clouds'>;
+
+function effectsOf<Observed>({
+  declaration: { name },
+  ports,
+  requeueAfter,
+}: ReconcileRequest<Observed>): SharedEffects {
+  const { kube, now, publisher, telemetry } = ports;
+  return { name, kube, now, publisher, telemetry: actionTelemetry(name, telemetry), requeueAfter };
+}
+
+/** Why a decision that was performed without an error has to be made again soon. */
+const whyRedeliver = ({ redeliver, requeued }: Outcome) => {
+  const why = requeued.length > 0 ? 'what was written was not looked at once more' : redeliver;
+  return why === undefined ? undefined : new Again(why);
+};
+
+const batchKind = ({ audit, sweep }: Batch) => (audit ? 'audit' : sweep ? 'sweep' : 'event');
+
+/** The limit of decisions of a reconcile that are made and performed at once. The others are not computed before one of these is done. */
+const decisionsAtOnce = 32;
+
+/** Each decision is performed on its own: a failed decision blocks neither the others nor their events. */
+async function decideAll<Observed>(
+  { declaration, ports, batch }: ReconcileRequest<Observed>,
+  effects: SharedEffects,
+  outcome: Outcome,
+): Promise<Decision[]> {
+  const { kube, now, clouds: clients, gracePeriodMs = defaultGracePeriodMs } = ports;
+  const { decide, part } = declaration;
+  const readMs = now();
+  let opened: Clouds | undefined;
+  const openClouds: Context['openClouds'] = (allows) => {
+    if (!clients) throw new Error(`${effects.name}: expected clients for OpenStack, found none`);
+    opened = clients.open(allows);
+    return opened;
+  };
+  const context = { kube, nowMs: readMs, refusals: new Map(outcome.refusals), openClouds, gracePeriodMs };
+  const observed = await observeReadable(declaration, context, batch);
+  const timer = timerAlone(batch);
+  const limited = limitConcurrency(decisionsAtOnce);
+  const made = observed.map((one) =>
+    limited(async (): Promise<Decision> => {
+      if (isUnreadable(one)) return { observed: { unreadable: one.unreadable }, error: one.error };
+      const own: Outcome = { refusals: new Map(), notifications: [], requeued: [] };
+      try {
+        const actions = decide(one);
+        await perform({ ...effects, readMs, clouds: opened }, actions, own);
+        // Nothing in OpenStack sends events: what is found there is found by looking.
+        if (timer && part === undefined && isMissedEvent(decide, one, actions, timer))
+          own.notifications.push({
+            do: 'measure',
+            metric: 'ot.events.missed',
+            value: 1,
+            attributes: { function: effects.name, timer },
+          });
+        return { observed: one, error: whyRedeliver(own) };
+      } catch (error) {
+        return { observed: one, error };
+      } finally {
+        for (const [key, refusal] of own.refusals) outcome.refusals.set(key, refusal);
+        outcome.notifications.push(...own.notifications);
+        outcome.requeued.push(...own.requeued);
+      }
+    }),
+  );
+  return Promise.all(made);
+}
+
+/**
+ * Lets batches share reconciles: one runs at a time, and all batches that arrive meanwhile share the next. Its verdict answers
+ * each batch. A process keeps no other state between events, and two processes need not share it.
+ */
+export function coalesced(run: (batch: Batch) => Promise<Verdict>): (batch: Batch) => Promise<void> {
+  let isRunning = false;
+  let waiting: { batch: Batch; resolve: () => void; reject: (error: unknown) => void }[] = [];
+
+  async function runAll() {
+    isRunning = true;
+    while (waiting.length > 0) {
+      const taken = waiting;
+      waiting = [];
+      const failed = (error: unknown) => () => error;
+      const verdict = await run(merged(taken.map(({ batch }) => batch))).catch(failed);
+      for (const { batch, resolve, reject } of taken) {
+        const error = verdict(batch);
+        if (error === undefined) resolve();
+        else reject(error);
+      }
+    }
+    isRunning = false;
+  }
+
+  return (batch) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    waiting.push({ batch, resolve, reject });
+    if (!isRunning) void runAll();
+    return promise;
+  };
+}
+
+/** Once for all that wait: thousands may, while a pass runs. */
+function merged(batches: readonly Batch[]): Batch {
+  const subjects = batches.flatMap((batch) => batch.subjects);
+  const messages = batches.flatMap((batch) => batch.messages);
+  return {
+    subjects: distinct(subjects, (subject) => Object.values(subject).join('\u0000')),
+    messages: distinct(messages, ({ source, id }) => `${source}\u0000${id}`),
+    sweep: batches.some(({ sweep }) => sweep),
+    audit: batches.some(({ audit }) => audit),
+  };
+}
