@@ -37,7 +37,7 @@ const seeing = ({ networks = [], subnets = [], fault, ...more }: Given): Observe
 const pass = (given: Given = {}) => decide(seeing(given));
 const status = (actions: readonly Action[]) => statusIn<VirtualNetworkStatus>(actions);
 
-/** One that is made, as its status says. */
+/** A network that its status reports as created. */
 const known = (more: Parameters<typeof aVirtualNetwork>[0] = {}) =>
   aVirtualNetwork({
     ...more,
@@ -60,19 +60,23 @@ describe('a network', () => {
       ['patchMetadata', 'requeue'],
     ],
     ['is made', {}, ['createNetwork']],
-    ['is made although its status has an id: that one is gone', { network: known() }, ['createNetwork']],
     [
-      "is made although somebody's own has its name",
+      'is created although its status has an id, whose network no longer exists',
+      { network: known() },
+      ['createNetwork'],
+    ],
+    [
+      "is created although another user's network has its name",
       { networks: [aNetwork(undefined, { name: 'net' })] },
       ['createNetwork'],
     ],
     ['then gets its subnet', bare, ['createSubnet']],
     [
-      "gets its subnet although another's is there",
+      "gets its subnet although another user's exists",
       { ...bare, subnets: [aSubnet(aVirtualNetwork({ name: 'x' }))] },
       ['createSubnet'],
     ],
-    ['that is there is said to be', made(network), ['patchStatus', 'recordEvent Normal Available']],
+    ['that exists is reported', made(network), ['patchStatus', 'recordEvent Normal Available']],
     ['gets another mtu', made(asked, { gateway_ip: '10.9.0.9' }), ['updateNetwork']],
     ['gets mtu and gateway at once', made(asked), ['updateNetwork', 'updateSubnet']],
     [
@@ -81,7 +85,7 @@ describe('a network', () => {
       ['patchStatus', 'recordEvent Normal Available'],
     ],
     [
-      'that is there twice is left alone',
+      'that exists twice is left alone',
       { networks: [aNetwork(network), aNetwork(network, { id: 'id-two' })] },
       ['patchStatus', 'recordEvent Warning NotUnique'],
     ],
@@ -124,7 +128,7 @@ describe('a network', () => {
   test('has no say in what is done with a subnet it does not ask for', () => {
     expect(requestsIn(pass(made(network, { gateway_ip: '10.1.2.200', cidr: '10.1.0.0/16' })))).toEqual([]);
   });
-  test('leaves a subnet alone that somebody added to it by hand', () => {
+  test('leaves a subnet alone that a user added to it', () => {
     const theirs = aSubnet(network, { id: 'id-theirs', description: '', enable_dhcp: false });
     const found = pass({ networks: [aNetwork(network)], subnets: [theirs, aSubnet(network)] });
     expect(requestsIn(found)).toEqual([]);
@@ -186,7 +190,7 @@ describe('a request that is refused', () => {
     expect(status(found)?.message).toMatch(/^OpenStack refuses the network as it is asked for: .*\.$/);
     expect(conditionsIn(found).Ready).toBe(`False ${reason}`);
   });
-  test('leaves one that is there to be used, and says why it is not as asked for', () => {
+  test('leaves an existing network in use, and reports why it differs from the spec', () => {
     const asked = aVirtualNetwork({ spec: { gatewayIP: '10.1.2.9' } });
     const refusals = refusing(asked, [updateSubnet('id-net-subnet', {}), 'Conflict: a port has 10.1.2.1']);
     const found = pass({ ...made(asked), refusals });
@@ -198,7 +202,7 @@ describe('a request that is refused', () => {
     const refusals = refusing(asked, [updateSubnet('id-net-subnet', {}), 'Conflict: x']);
     expect(saying(pass({ ...made(asked), refusals }))).toEqual(['updateNetwork']);
   });
-  test('of another object is none of its own', () => {
+  test('of another object is not its own', () => {
     const refusals = refusing(aVirtualNetwork({ name: 'other' }), [create, 'Refused: x']);
     expect(saying(pass({ refusals }))).toEqual(['createNetwork']);
   });
@@ -209,15 +213,15 @@ describe('a deleted network', () => {
   const there = made(leaving);
   const inUse = refusing(leaving, [deleteNetwork('id-net'), 'Conflict: Unable to complete operation: ports in use']);
   test.each<[string, Given, string[]]>([
-    ['is taken down', there, ['deleteNetwork id-net']],
+    ['is deleted', there, ['deleteNetwork id-net']],
     [
-      'is taken down also where it is there twice',
+      'is deleted also if it exists twice',
       { ...there, networks: [...there.networks, aNetwork(leaving, { id: 'b' })] },
       ['deleteNetwork id-net', 'deleteNetwork b'],
     ],
     ['is let go once nothing is left', { network: leaving }, ['patchMetadata']],
     [
-      "is let go although somebody's own has its name",
+      "is released although another user's network has its name",
       { network: leaving, networks: [aNetwork(undefined, { name: 'net' })] },
       ['patchMetadata'],
     ],
@@ -229,7 +233,7 @@ describe('a deleted network', () => {
       { ...there, refusals: inUse },
       ['patchStatus', 'requeueAfter 5000'],
     ],
-    ['of which we hold nothing is none of ours', { network: known({ deleted: true, finalizers: ['other/one'] }) }, []],
+    ['without our finalizer is not ours', { network: known({ deleted: true, finalizers: ['other/one'] }) }, []],
   ])('%s', (_, given, done) => {
     expect(saying(pass(given))).toEqual(done);
   });

@@ -80,7 +80,7 @@ function requestsFor(
   return [...mtu, createSubnet({ uid, name, networkId: own.id, cidr }, shapeOf(spec, cidr))];
 }
 
-/** Takes down what was made; what cannot go yet is said, and tried again. */
+/** Deletes what was created. What cannot be deleted yet is reported and tried again. */
 function leave(observed: Observed): Action[] {
   const { network, cloud, refusals } = observed;
   if (!isHeld(network)) return [];
@@ -179,7 +179,7 @@ const available = (_: VirtualNetwork, own: Network | undefined, subnet: Subnet |
   phase: 'Available',
   isReady: true,
   reason: 'Available',
-  message: `The network ${subnet?.cidr} is there.`,
+  message: `The network ${subnet?.cidr} exists.`,
   findings: [cloudReady],
   fields: { ...factsOf(own, subnet), ready: true },
 });

@@ -14,7 +14,7 @@ test('is a /24 of 10.0.0.0/8, the same one each time', () => {
 test.each([
   ['that very network', first],
   ['a part of it', first.replace('.0/24', '.128/25')],
-  ['one that it is a part of', first.replace(/\d+\.0\/24$/, '0.0/16')],
+  ['a network that contains it', first.replace(/\d+\.0\/24$/, '0.0/16')],
 ])('is another where %s is taken', (_, taken) => {
   expect(freeCidr('uid-net', [taken])).toMatch(/^10\./);
   expect(freeCidr('uid-net', [taken])).not.toBe(first);

@@ -3,7 +3,7 @@ import { isInNetworkOf, parseCidr } from '../../shared/machines/ip-address.ts';
 
 /**
  * A 10.x.y.0/24 that overlaps with none of the project's networks: the same one for the same network while nothing else changes,
- * so that a repeated pass does not choose anew. Undefined where all 65,536 are taken.
+ * so that a repeated pass chooses the same. Undefined if all 65,536 are taken.
  */
 export function freeCidr(uid: string, taken: readonly string[]): string | undefined {
   const others = taken.map(parseCidr).filter((cidr) => cidr !== undefined);

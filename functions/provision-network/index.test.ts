@@ -77,7 +77,7 @@ describe('an event', () => {
       expect.arrayContaining([`get Secret red/${credentialsName}`, `get Secret blue/${credentialsName}`]),
     );
   });
-  test('of the sweep is also about one that is there and not as asked for', async () => {
+  test('of the sweep is also about an existing network that differs from its spec', async () => {
     await create('red', 'shrinks');
     const process = alone.begin();
     const ref = { namespace: 'red', name: 'shrinks' };
@@ -114,7 +114,7 @@ describe('two namespaces with accounts of their own', () => {
     expect(await reasonOf('blue', 'goes-on')).toBe('Available');
     expect(await statusOf('blue', 'net')).toMatchObject({ phase: 'Available' });
   });
-  test('do not wait for one another where one is sent to somebody who is no OpenStack', async () => {
+  test('do not wait for one another if the server of one is no OpenStack', async () => {
     await alone.namespace('black', { ...red, authUrl: 'https://black.example/v3' });
     await create('black', 'stuck');
     await create('blue', 'goes-on-as-well');

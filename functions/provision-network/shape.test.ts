@@ -10,7 +10,7 @@ const specOf = (spec: Spec) => aVirtualNetwork({ spec }).spec;
 describe('what a spec says of a subnet', () => {
   test.each<[string, Spec, string, object]>([
     ['nothing but that there is DHCP', {}, '10.1.2.0/24', { enable_dhcp: true }],
-    ['that there is none', { disableDhcp: true }, '10.1.2.0/24', { enable_dhcp: false }],
+    ['that DHCP is off', { disableDhcp: true }, '10.1.2.0/24', { enable_dhcp: false }],
     ['its gateway', { gatewayIP: '10.1.2.9' }, '10.1.2.0/24', { gateway_ip: '10.1.2.9' }],
     ['no pools where the list is empty', { allocationPools: [] }, '10.1.2.0/24', { enable_dhcp: true }],
     [
@@ -77,9 +77,9 @@ describe('what differs from a subnet', () => {
   test.each<[string, Spec, Partial<Subnet>, object | undefined]>([
     ['is nothing where the spec says nothing', {}, {}, undefined],
     ['is DHCP, on or off', { disableDhcp: true }, {}, { enable_dhcp: false }],
-    ['is DHCP that somebody switched off', {}, { enable_dhcp: false }, { enable_dhcp: true }],
+    ['is DHCP that a user switched off', {}, { enable_dhcp: false }, { enable_dhcp: true }],
     ['is another gateway', { gatewayIP: '10.1.2.9' }, {}, { gateway_ip: '10.1.2.9' }],
-    ['is a gateway where there is none', { gatewayIP: '10.1.2.1' }, { gateway_ip: null }, { gateway_ip: '10.1.2.1' }],
+    ['is a gateway if none exists', { gatewayIP: '10.1.2.1' }, { gateway_ip: null }, { gateway_ip: '10.1.2.1' }],
     ['is no gateway that Neutron chose', {}, { gateway_ip: '10.1.2.254' }, undefined],
     ['is another pool', { allocationPools: asked }, {}, { allocation_pools: pools }],
     [

@@ -12,7 +12,7 @@ export const shapeOf = ({ gatewayIP, allocationPools, disableDhcp }: Spec, cidr:
   ...(allocationPools?.length ? { allocation_pools: poolsIn(cidr, allocationPools, gatewayIP) } : {}),
 });
 
-/** What of it differs from a subnet that is there. */
+/** The fields in which it differs from an existing subnet. */
 export function shapeChanges(spec: Spec, subnet: Subnet): SubnetShape | undefined {
   const wanted = Object.entries(shapeOf(spec, subnet.cidr));
   const found = subnet as unknown as Readonly<Record<string, unknown>>;

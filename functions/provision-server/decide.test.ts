@@ -38,14 +38,14 @@ describe('a machine', () => {
       { servers: [aServer(machine), aServer(machine, { id: 'b' })] },
       ['patchStatus', 'recordEvent Warning NotUnique'],
     ],
-    ['that runs as asked for is said to', running(), ['patchStatus', 'recordEvent Normal Running']],
+    ['that runs as requested is reported', running(), ['patchStatus', 'recordEvent Normal Running']],
     [
       'that is not to run, and has no server, gets none',
       { machine: off },
       ['patchStatus', 'recordEvent Normal NotStarted'],
     ],
     [
-      'that is stopped as asked for is said to be',
+      'that is stopped as requested is reported',
       running({ machine: off, server: { status: 'SHUTOFF' } }),
       ['patchStatus', 'recordEvent Normal Stopped'],
     ],
@@ -60,7 +60,7 @@ describe('a machine', () => {
       ['patchStatus', later],
     ],
     [
-      'takes a flavor away that nobody wants any more',
+      'deletes a flavor that is no longer needed',
       running({ unwanted: [aFlavor({ vcpus: 9 })] }),
       ['patchStatus', 'recordEvent Normal Running', 'deleteFlavor id-kup-9c-64m-0s'],
     ],
@@ -70,7 +70,7 @@ describe('a machine', () => {
       ['patchStatus', 'deleteFlavor id-kup-9c-64m-0s'],
     ],
     [
-      'leaves a flavor to whoever was faster',
+      'ignores a flavor that another instance deleted first',
       running({ unwanted: [aFlavor()], refusals: refusing(machine, [deleteFlavor(aFlavor().id), 'NotFound: x']) }),
       ['patchStatus', 'recordEvent Normal Running'],
     ],
@@ -117,7 +117,7 @@ describe('what a machine waits for', () => {
       Ready: `False ${reason}`,
     });
   });
-  test('is said of networks and volumes each in their condition', () => {
+  test('is reported for networks and volumes, each in their condition', () => {
     const found = pass({ machine: on, disks: [] });
     expect(found.conditions).toMatchObject({
       NetworksReady: 'False NetworkMissing',
@@ -125,7 +125,7 @@ describe('what a machine waits for', () => {
     });
     expect(pass({ machine: on, nets: [net], disks: [] }).conditions).toMatchObject({ NetworksReady: 'True Found' });
   });
-  test('is said of one that runs as well, and it goes on running', () => {
+  test('is reported for a running server as well, which keeps running', () => {
     const found = pass(running({ machine: on, server: {} }));
     expect(found.status).toMatchObject({ phase: 'Running' });
     expect(found.conditions).toMatchObject({ ServerReady: 'True Running', Ready: 'False NetworkMissing' });
@@ -213,7 +213,7 @@ describe('a request that is refused', () => {
     ['Refused', false],
     ['QuotaExceeded', false],
     ['Forbidden', false],
-  ])('for %s leaves one that runs running, and is tried again soon: %s', (reason, isTried) => {
+  ])('for %s leaves a running server running, and is tried again soon: %s', (reason, isTried) => {
     const found = pass(running({ machine: off, refusals: refusing(off, [stopServer('id-server'), `${reason}: x`]) }));
     expect(found.status).toMatchObject({ phase: 'Running', message: 'OpenStack refuses a change: x.' });
     expect(found.conditions).toMatchObject({ ServerReady: `False ${reason}`, Ready: `False ${reason}` });

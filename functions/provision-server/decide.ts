@@ -32,7 +32,7 @@ export function decide(observed: Observed): Action[] {
   const { machine, cloud } = observed;
   if (machine.metadata.deletionTimestamp) return leave(observed);
   if ('fault' in cloud) {
-    // How long a trouble lasts is counted anew: nobody saw whether it went on, and hosts come back later than their API.
+    // The duration of a fault restarts: it was not observed whether it lasted, and hosts come back later than their API.
     const fields = { ...stoodBefore(machine), failedSince: undefined };
     const standing = standWithout(cloud.fault, machine.status?.id !== undefined, fields);
     return [...stand(observed, standing), ...requeueAfterFault(cloud.fault, machine)];
@@ -84,7 +84,7 @@ function follow(observed: Observed, found: Found, server: Server): Action[] {
   ];
 }
 
-/** Something else goes on just now, or nobody answered: what else is refused waits for the sweep. */
+/** Another task is running, or OpenStack did not answer. Other refusals wait for the sweep. */
 const isPassing = (refused: Refusal | undefined) => refused?.reason === 'Conflict' || refused?.reason === 'Unavailable';
 
 const moving = { reason: 'DiskMoving', message: 'A disk of it is being attached or detached.' };
@@ -96,7 +96,7 @@ const isMoving = ({ volumes }: Found, server: Server) =>
       /^(reserved|attaching|detaching)$/.test(status) && attachments.some(({ server_id }) => server_id === server.id),
   );
 
-/** Flavors that nobody wants any more; that somebody else was faster is no trouble. */
+/** Flavors that are no longer needed. A concurrent deletion by another instance is no fault. */
 const tidy = ({ machine, refusals }: Observed, { unwanted }: Found): Action[] =>
   callsFor(
     machine,

@@ -19,7 +19,7 @@ export const stoodBefore = ({ status }: KupenStackMachine) => ({
   readyAt: status?.readyAt,
 });
 
-/** The same without a server: what it counted goes on counting with the next one. */
+/** The same without a server: its counters continue with the next server. */
 export const withoutServer = (machine: KupenStackMachine) => ({
   ...stoodBefore(machine),
   id: undefined,

@@ -178,7 +178,7 @@ test('garbage from the OpenStack of one namespace holds up no other', async () =
   await kube.delete(KupenStackMachine, { namespace: 'red', name: 'garbled' });
 });
 
-test('a machine of whose ports many are refused says so', async () => {
+test('a machine with many refused ports reports it', async () => {
   const session = sessionOf(red, clock.now);
   const names = Array.from({ length: 6 }, (_, index) => `many-${index}`);
   for (const [index, name] of names.entries()) {
@@ -199,7 +199,7 @@ test('a machine of whose ports many are refused says so', async () => {
   expect(await statusOf('red', 'many')).toMatchObject({ phase: 'Running' });
 });
 
-test('a member, who may delete no flavor, lets a machine go all the same', async () => {
+test('a member, who may not delete flavors, still releases a machine', async () => {
   const ref = { namespace: 'blue', name: 'vm' };
   for (const namespace of ['red', 'blue', 'grey'])
     for (const { metadata } of await kube.list(KupenStackMachine, { namespace }))

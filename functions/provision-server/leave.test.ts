@@ -45,7 +45,7 @@ describe('a deleted machine', () => {
     ['stays where OpenStack is out of reach', { fault: 'Unreachable' }, ['patchStatus']],
     ['stays where the credentials are gone', { fault: 'CredentialsMissing' }, ['patchStatus']],
     [
-      'is let go where somebody else was faster',
+      'is released if another instance was faster',
       { ports: [port], refusals: refusing(leaving, [deletePort(port.id), 'NotFound: x']) },
       ['patchMetadata'],
     ],
@@ -60,7 +60,7 @@ describe('a deleted machine', () => {
       ['patchStatus', 'requeueAfter 2000'],
     ],
     [
-      'of which we hold nothing is none of ours',
+      'without our finalizer is not ours',
       { machine: aKupenStackMachine({ deleted: true, finalizers: ['other/one'] }), servers: [server] },
       [],
     ],
@@ -77,7 +77,7 @@ describe('a deleted machine', () => {
     const machine = aKupenStackMachine({ deleted: true, finalizers: ['other/one', 'kupenstack.io/finalizer'] });
     expect(pass({ machine }).actions).toMatchObject([{ metadata: { finalizers: ['other/one'] } }]);
   });
-  test('of an account that may not delete flavors goes all the same', () => {
+  test('of an account that may not delete flavors is still released', () => {
     const refusals = refusing(leaving, [deleteFlavor('id-kup-1c-64m-0s'), 'Forbidden: by policy']);
     expect(pass({ machine: leaving, unwanted: [aFlavor()], refusals }).done).toEqual(['patchMetadata']);
   });

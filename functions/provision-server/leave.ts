@@ -42,7 +42,7 @@ export function leave(observed: Observed): Action[] {
   if (calls.length > 0) return calls;
   const refusalsOf = (some: readonly OpenStackRequest[]) =>
     some.map((request) => refusalOf(refusals, machine, request)).filter((one) => one !== undefined);
-  // Somebody else was faster.
+  // Another instance deleted it first.
   let refused = refusalsOf(requests).find(({ reason }) => reason !== 'NotFound');
   if (cloud.servers.length === 0 && !refused) {
     const deletions = cloud.unwanted.map(({ id }) => deleteFlavor(id));

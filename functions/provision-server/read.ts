@@ -64,14 +64,14 @@ export async function readProject(kube: Context['kube'], cloud: Cloud, machines:
   };
 }
 
-/** A list by tag leaves out what is in a cell that is out of reach: a server is gone where Nova says so of itself alone. */
+/** A list by tag omits servers of an unreachable cell, so only a 404 for the server itself shows that it was deleted. */
 async function unlistedOf(cloud: Cloud, { status }: KupenStackMachine, listed: readonly Server[]): Promise<Server[]> {
   const { id } = status ?? {};
   if (id === undefined || listed.some((server) => server.id === id)) return [];
   try {
     return [Shown.parse(await cloud.send(showServer(id))).server];
   } catch (error) {
-    // 400: what stands there is no id at all.
+    // 400: the value is no id.
     if (error instanceof OpenStackError && (error.status === 404 || error.status === 400)) return [];
     throw error;
   }
@@ -131,7 +131,7 @@ async function unwantedOf(
   return left.filter((_, index) => !inUse[index]);
 }
 
-/** Whoever may not ask is no administrator, and deletes no flavor either. */
+/** An account that may not ask is no administrator, and does not delete flavors either. */
 async function isInUse(cloud: Cloud, { id }: Flavor): Promise<boolean> {
   try {
     return (await cloud.send(listServersWith(id)).then(Some.parse)).servers.length > 0;

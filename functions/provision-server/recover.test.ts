@@ -31,7 +31,7 @@ describe('a boot that failed', () => {
       `The server could not be booted: No valid host was found. It is tried again at ${moment(310)}.`,
     );
   });
-  test("is told in sentences, whatever is behind Nova's full stop", () => {
+  test("is reported in sentences, whatever follows Nova's full stop", () => {
     const server = { ...failed, fault: { message: 'No valid host was found. ' } };
     expect(pass(running({ server })).status.message).toMatch(/was found\. It is tried/);
   });
@@ -65,7 +65,7 @@ describe('a boot that failed', () => {
     const seen = aKupenStackMachine({ generation: 2, status: { ...status, observedGeneration: 2 } });
     expect(pass({ machine: seen }).done).not.toContain('createServer');
   });
-  test('says so as long as it waits', () => {
+  test('is reported for as long as it waits', () => {
     const machine = aKupenStackMachine({
       status: {
         phase: 'Failed',
@@ -78,7 +78,7 @@ describe('a boot that failed', () => {
     expect(found.conditions).toMatchObject({ ServerReady: 'False BootFailed', Ready: 'False BootFailed' });
     expect(found.status).not.toHaveProperty('message');
   });
-  test('says so also after OpenStack was out of reach meanwhile', () => {
+  test('is reported also after OpenStack was unreachable in the meantime', () => {
     const boot = pass(running({ server: failed })).status as Partial<KupenStackMachineStatus>;
     const lost = pass({ machine: known(boot), fault: 'Unreachable' }).status as Partial<KupenStackMachineStatus>;
     const back = pass({ machine: known({ ...boot, ...lost }) }).status;
@@ -137,7 +137,7 @@ describe('a server that ran and is in trouble', () => {
     expect(found.requests).toEqual([]);
     expect(found.status).toMatchObject({ message: expect.stringContaining('serverRecoverAfter cannot be read') });
   });
-  test('has a time that is counted anew where OpenStack was out of reach: hosts come back after their API', () => {
+  test('restarts its time if OpenStack was unreachable: hosts come back after their API', () => {
     const machine = known({ phase: 'Failed', failedSince: at(-100_000) });
     expect(pass({ machine, fault: 'Unreachable' }).status).toMatchObject({ failedSince: null });
   });
@@ -158,7 +158,7 @@ describe('a server that ran and is in trouble', () => {
     const found = pass(running({ machine: known({ failedSince: at(0) }) }));
     expect(found.status).toMatchObject({ phase: 'Running', failedSince: null });
   });
-  test('is made anew from the same volumes once it is gone', () => {
+  test('is created again from the same volumes once it was deleted', () => {
     const machine = known({ failedSince: at(0), restartCount: 2 });
     expect(pass({ machine }).requests).toMatchObject([{ operation: 'createServer' }]);
   });
@@ -241,7 +241,7 @@ describe('restarts', () => {
     const { status } = pass(running({ machine: known({ restartCount: 4, countedAt: at(0) }) }));
     expect(status).not.toHaveProperty('restartCount');
   });
-  test('go on counting with the next server, before and after it is there', () => {
+  test('continue with the next server, before and after it exists', () => {
     const before = known({ restartCount: 4, countedAt: at(0) });
     const gone = pass({ machine: before, disks: [{ ...freeDisk, status: 'detaching' }] });
     expect(gone.status).toMatchObject({ id: null, formerRestarts: 4, countedAt: null });

@@ -44,7 +44,7 @@ export function failedBoot(observed: Observed, found: Found, server: Server): Ac
 const isYetUntold = ({ fault, updated }: Server, nowMs: number) =>
   !fault?.message && nowMs - Date.parse(updated) < 10_000;
 
-/** What is said as long as another boot is waited for. */
+/** The message while another boot is awaited. */
 export const describeFailedBoot = (failure: string, next: string | undefined) =>
   `The server could not be booted: ${failure} It is tried again at ${next}.`;
 
@@ -81,7 +81,7 @@ export function inTrouble(observed: Observed, found: Found, server: Server): Act
   ];
 }
 
-/** Since when it is in this trouble; another one that it was in before does not count. */
+/** Since when it has this fault; an earlier, different fault does not count. */
 const sinceOf = ({ status }: Machine, { reason }: Trouble) => {
   const before = conditionOf(status?.conditions, 'ServerReady')?.reason;
   return before === undefined || before === reason ? status?.failedSince : undefined;
@@ -89,7 +89,7 @@ const sinceOf = ({ status }: Machine, { reason }: Trouble) => {
 
 function outlookOf({ limit }: Trouble, policy: Policy, lastsMs: number | undefined): string {
   if (lastsMs !== undefined)
-    return `If that lasts for ${formatDuration(lastsMs)}, a server is made anew from the same volumes.`;
+    return `If that lasts for ${formatDuration(lastsMs)}, the server is created again from the same volumes.`;
   if (!isValid(policy, limit)) return `It is left alone, for the policy's ${limit} cannot be read.`;
   return `The server is left alone, because it may still run there and write to its volumes. Fence the host and set the policy's ${limit}, or delete the server.`;
 }

@@ -24,7 +24,7 @@ describe('a machine without a server', () => {
   const nets = [net, net2];
   const ports = [aPort(on, net2), aPort(on, net)];
   test.each<[string, Seen, string[]]>([
-    ['is given a server where all it needs is there', {}, ['createServer']],
+    ['is given a server if all it needs exists', {}, ['createServer']],
     ['is given its flavor first', { flavors: [] }, ['createFlavor kup-1c-64m-0s']],
     [
       'is given flavor, key pair and ports at once',
@@ -43,7 +43,7 @@ describe('a machine without a server', () => {
       ['createFlavor kup-2c-64m-0s'],
     ],
     [
-      "takes no flavor of its size that is somebody else's",
+      'uses no flavor of its size that another user owns',
       { flavors: [aFlavor({}, { name: 'm1.tiny' })] },
       ['createFlavor kup-1c-64m-0s'],
     ],
@@ -62,7 +62,7 @@ describe('a machine without a server', () => {
     const common = { uid: 'uid-demo', name: 'demo', flavor: 'id-kup-1c-64m-0s', keyPair: 'kup-uid-demo' };
     expect(request).toEqual(createServer({ ...common, ports: ['id-port-net', 'id-port-net2'], volumes: ['id-disk'] }));
   });
-  test('boots from the first volume that is bootable, the others in their order', () => {
+  test('boots from the first bootable volume, the others follow in order', () => {
     const machine = aKupenStackMachine({ spec: { diskAttachments: [{ name: 'a' }, { name: 'b' }, { name: 'c' }] } });
     const disk = (name: string, bootable: string) => ({ ...freeDisk, id: `id-${name}`, name, bootable });
     const [request] = pass({ machine, disks: [disk('a', 'false'), disk('b', 'true'), disk('c', 'true')] }).requests;
@@ -113,7 +113,7 @@ describe('a server', () => {
   test.each<[string, Seen, string[]]>([
     ['that is as asked for is asked nothing', running(), []],
     ['is resized', running({ machine: large, flavors: [aFlavor({ vcpus: 2 })] }), ['resizeServer']],
-    ['is resized once its flavor is there', running({ machine: large }), ['createFlavor kup-2c-64m-0s']],
+    ['is resized once its flavor exists', running({ machine: large }), ['createFlavor kup-2c-64m-0s']],
     [
       'is resized before it is stopped',
       running({ machine: aKupenStackMachine({ spec: { vcpu: 2, running: false } }), flavors: [aFlavor({ vcpus: 2 })] }),
@@ -129,7 +129,7 @@ describe('a server', () => {
     ['is started', running({ server: { status: 'SHUTOFF' } }), ['startServer']],
     ['that is stopped as asked for is left alone', running({ machine: off, server: { status: 'SHUTOFF' } }), []],
     ['with a task is waited for', running({ machine: large, server: { 'OS-EXT-STS:task_state': 'powering-off' } }), []],
-    ['that somebody paused is left alone', running({ machine: off, server: { status: 'PAUSED' } }), []],
+    ['that a user paused is left alone', running({ machine: off, server: { status: 'PAUSED' } }), []],
     ['is given a volume', running({ machine: more, disks: [bootedDisk, data] }), ['attachVolume id-data']],
     [
       'is given a volume once',
@@ -137,7 +137,7 @@ describe('a server', () => {
       [],
     ],
     [
-      'gives up its own for one that another server has yet, which may wait for this one',
+      'releases its own for one that another server still has, which may wait for this one',
       running({
         machine: aKupenStackMachine({ spec: { diskAttachments: [{ name: 'disk' }, { name: 'theirs' }] } }),
         disks: [bootedDisk, held, { ...freeDisk, id: 'id-theirs', name: 'theirs', ...heldBy('id-other') }],
@@ -195,7 +195,7 @@ describe('a change that is refused holds up no other:', () => {
   ])('%s', (_, seen, done) => {
     expect(pass(running({ machine, disks, ...seen })).requests.map(({ operation }) => operation)).toEqual(done);
   });
-  test('the first that was refused is said', () => {
+  test('the first refusal is reported', () => {
     const refusals = refusing(machine, tooLarge, noDisk, [stopServer('id-server'), 'Conflict: busy']);
     expect(pass(running({ machine, disks, flavors, refusals })).conditions).toMatchObject({
       Ready: 'False QuotaExceeded',
@@ -269,7 +269,7 @@ describe('a resize that Nova took and gave up', () => {
   const givenUpAt = (seconds: number) => ({ updated_at: at(seconds).replace('Z', '000') });
   const seen = (actions: Seen['actions'], machine = wants(1)) => running({ machine, flavors, actions });
 
-  test('is said, and not asked for again before its time', () => {
+  test('is reported, and not requested again before its time', () => {
     const { done, status, conditions } = pass(seen([resize(5)]));
     expect(done.filter((one) => one.includes('resize'))).toEqual([]);
     expect(conditions).toMatchObject({ Ready: 'False ResizeFailed' });

@@ -33,7 +33,7 @@ const portName = (machine: string, network: string) => `${machine}-${network}`;
 export const bootDiskIn = (volumes: readonly Resolved<CinderVolume>[]) =>
   volumes.filter(isFound).find(({ found }) => found.bootable === 'true');
 
-/** Flavor, key pair and ports; once they are there the server. */
+/** Flavor, key pair and ports; once they exist, the server. */
 export function toCreate({ machine, refusals, ...observed }: Observed, found: Found): Next {
   const { uid, name } = machine.metadata;
   const flavor = flavorFor(machine, found.flavors, refusals);
@@ -69,8 +69,8 @@ export function toCreate({ machine, refusals, ...observed }: Observed, found: Fo
 const portOn = ({ ports }: Found, network: Network) => ports.find(({ network_id }) => network_id === network.id);
 
 /**
- * What makes a server that is there as its spec says: size first, then disks and networks, then running or not. What was refused in
- * this pass holds up none of the others; once all were, all of them are said.
+ * What brings an existing server to its spec: size first, then disks and networks, then running or not. A refusal in this pass does not
+ * block the others; all refusals are reported together.
  */
 export function toChange(
   observed: Observed,
@@ -131,7 +131,7 @@ function diskRequests(observed: Observed, found: Found, server: Server): OpenSta
     .filter(isFound)
     .filter((one) => one.found.status === 'available' && !hasVolume(server, one.found))
     .map((one) => attachVolume(server.id, one.found.id));
-  // A name that stands for nothing just now may be that of a disk the server has; what another server has is none of them.
+  // A name that resolves to nothing now may be that of a disk of the server, but not of a disk that another server has.
   if (wanted.some((one) => !isFound(one) && one.reason !== 'VolumeInUse')) return attach;
   const detach = found.volumes
     .filter((volume) => hasVolume(server, volume) && !isWanted(volume.id))
@@ -164,7 +164,7 @@ function portRequests(observed: Observed, found: Found, server: Server): OpenSta
   return [...unwanted, ...missing, ...loose];
 }
 
-/** The one that the server has, or else any. */
+/** The server's own, or else any. */
 const portOf = (server: Server, found: Found, network: Network) =>
   found.ports.find(({ network_id, device_id }) => network_id === network.id && device_id === server.id) ??
   portOn(found, network);

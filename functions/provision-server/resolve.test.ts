@@ -22,22 +22,34 @@ describe('a name of a network', () => {
   const theirs = aNetwork(undefined, { name: 'net' });
   test.each<[string, Seen, string]>([
     ['is that of the sibling', { networks: [sibling], nets: [own] }, 'id-net'],
-    ["is that of the sibling also where somebody's own has it", { networks: [sibling], nets: [theirs, own] }, 'id-net'],
+    [
+      "is that of the sibling even if another user's network has it",
+      { networks: [sibling], nets: [theirs, own] },
+      'id-net',
+    ],
     ['without a sibling is that of the project', { nets: [theirs] }, 'id-by-hand'],
     ['that nothing has stands for nothing', {}, 'NetworkMissing'],
     ['that two of the project have is not unique', { nets: [theirs, { ...theirs, id: 'b' }] }, 'NetworkNotUnique'],
-    ['of a network without subnet is none yet', { nets: [{ ...theirs, subnets: [] }] }, 'NetworkWithoutSubnet'],
     [
-      'of a sibling that nobody looked at is none yet',
+      'of a network without subnet is not available yet',
+      { nets: [{ ...theirs, subnets: [] }] },
+      'NetworkWithoutSubnet',
+    ],
+    [
+      'of a sibling that was not read is not available yet',
       { networks: [aVirtualNetwork()], nets: [own, theirs] },
       'NetworkNotReady',
     ],
     [
-      'of a sibling that is not ready is none',
+      'of a sibling that is not ready is not available',
       { networks: [aVirtualNetwork({ status: { id: 'id-net', phase: 'Failed', ready: false } })], nets: [own] },
       'NetworkNotReady',
     ],
-    ['of a sibling whose network is gone is none', { networks: [sibling], nets: [theirs] }, 'NetworkNotReady'],
+    [
+      'of a sibling whose network was deleted is not available',
+      { networks: [sibling], nets: [theirs] },
+      'NetworkNotReady',
+    ],
   ])('%s', (_, seen, word) => {
     const observed = seeing({ machine, ...seen });
     expect(networksOf(observed, observed.cloud as Found).map(wordOf)).toEqual([word]);
@@ -60,22 +72,34 @@ describe('a name of a volume', () => {
     ['without a sibling is that of the project', {}, 'id-disk'],
     ['that nothing has stands for nothing', { disks: [] }, 'VolumeMissing'],
     ['that two of the project have is not unique', { disks: [freeDisk, { ...freeDisk, id: 'b' }] }, 'VolumeNotUnique'],
-    ['of a sibling that nobody looked at is none yet', { volumes: [aVolume()], disks: [freeDisk] }, 'VolumeNotReady'],
-    ['of one that is being made is none yet', { disks: [{ ...freeDisk, status: 'creating' }] }, 'VolumeNotReady'],
-    ['of one that failed is none', { disks: [{ ...freeDisk, status: 'error' }] }, 'VolumeNotReady'],
-    ['of one that another server has is none', { disks: [{ ...freeDisk, ...heldBy('id-other') }] }, 'VolumeInUse'],
     [
-      'of one that our server has is that one',
+      'of a sibling that was not read is not available yet',
+      { volumes: [aVolume()], disks: [freeDisk] },
+      'VolumeNotReady',
+    ],
+    [
+      'of a volume that is being created is not available yet',
+      { disks: [{ ...freeDisk, status: 'creating' }] },
+      'VolumeNotReady',
+    ],
+    ['of a failed volume is not available', { disks: [{ ...freeDisk, status: 'error' }] }, 'VolumeNotReady'],
+    [
+      'of a volume of another server is not available',
+      { disks: [{ ...freeDisk, ...heldBy('id-other') }] },
+      'VolumeInUse',
+    ],
+    [
+      'of a volume that our server has is that volume',
       { servers: [server], disks: [{ ...freeDisk, ...heldBy('id-server') }] },
       'id-disk',
     ],
     [
-      'of one that our server is about to have is that one',
+      'of a volume that our server is about to get is that volume',
       { servers: [aServer(machine)], disks: [{ ...freeDisk, status: 'reserved' }] },
       'id-disk',
     ],
     [
-      'of one that is reserved for who knows whom is none',
+      'of a volume that is reserved for an unknown server is not available',
       { servers: [server], disks: [{ ...freeDisk, status: 'reserved' }] },
       'VolumeNotReady',
     ],
@@ -90,7 +114,7 @@ describe('what is in the way', () => {
     expect(obstacleIn([{ name: 'a', found: {} }])).toBeUndefined();
     expect(obstacleIn([])).toBeUndefined();
   });
-  test("is said of all in one sentence, with the first one's word", () => {
+  test('is reported for all in one sentence, with the reason of the first', () => {
     const missing = { name: 'b', reason: 'NetworkMissing', message: 'there is no network b' };
     const second = { name: 'c', reason: 'NetworkNotReady', message: 'network c is Failed' };
     expect(obstacleIn([{ name: 'a', found: {} }, missing, second])).toEqual({

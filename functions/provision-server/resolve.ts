@@ -2,7 +2,7 @@ import type { Network } from '../../shared/kinds/openstack/network.ts';
 import type { CinderVolume } from '../../shared/kinds/openstack/volume.ts';
 import type { Found, Observed } from './observed.ts';
 
-/** What stands under a name: a thing of the project, or why there is none to be had yet. */
+/** The resource of that name in the project, or why it is not available yet. */
 export type Resolved<T> = { name: string } & ({ found: T } | { reason: string; message: string });
 
 export const isFound = <T>(resolved: Resolved<T>): resolved is { name: string; found: T } => 'found' in resolved;
@@ -19,7 +19,7 @@ export const networksOf = ({ machine, networks }: Observed, found: Found): Resol
     return { name, reason: 'NetworkWithoutSubnet', message: `network ${name} has no subnet` };
   });
 
-/** The volumes in the same way; one that another server has is as good as missing. */
+/** The same for volumes. A volume of another server counts as missing. */
 export const volumesOf = ({ machine, volumes }: Observed, found: Found): Resolved<CinderVolume>[] =>
   machine.spec.diskAttachments.map(({ name }) => {
     const sibling = volumes.find(({ metadata }) => metadata.name === name);

@@ -48,16 +48,14 @@ export function pendingStanding(observed: Observed, found: Found): Pending | und
 function needs(observed: Observed, found: Found, server?: Server): Finding[] {
   const networks = obstacleIn(networksOf(observed, found));
   const volumes = volumesOf(observed, found);
-  // A server that is there has booted.
+  // An existing server has booted.
   const disks = obstacleIn(volumes) ?? (server || bootDiskIn(volumes) ? undefined : noBootableDisk);
   return [
     cloudReady,
     networks
       ? isNotSo('NetworksReady', networks.reason, networks.message)
-      : isSo('NetworksReady', 'Found', 'All networks are there.'),
-    disks
-      ? isNotSo('VolumesReady', disks.reason, disks.message)
-      : isSo('VolumesReady', 'Found', 'All volumes are there.'),
+      : isSo('NetworksReady', 'Found', 'All networks exist.'),
+    disks ? isNotSo('VolumesReady', disks.reason, disks.message) : isSo('VolumesReady', 'Found', 'All volumes exist.'),
   ];
 }
 
@@ -84,7 +82,7 @@ export function refusedStanding(
   };
 }
 
-/** A server that is there: how it stands, and what of its spec is not carried through. */
+/** The state of an existing server, and which parts of its spec are not applied. */
 export function runningStanding(
   observed: Observed,
   found: Found,

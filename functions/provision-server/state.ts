@@ -1,7 +1,7 @@
 import type { ServerPhase } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
 
-/** Nova's own words for states in which nothing goes on. */
+/** Nova's names of states without a running task. */
 const settled: Readonly<Record<string, ServerPhase>> = {
   ACTIVE: 'Running',
   SHUTOFF: 'Stopped',
@@ -29,18 +29,18 @@ const tasks: readonly [RegExp, ServerPhase][] = [
   [/^deleting|^soft-deleting/, 'Terminating'],
 ];
 
-/** Where a server stands; PAUSED, SUSPENDED, RESCUE and the like are somebody's own doing and Unknown here. */
+/** The state of a server. PAUSED, SUSPENDED, RESCUE and the like are set by users, and Unknown here. */
 export function phaseOf(server: Server): ServerPhase {
   const task = server['OS-EXT-STS:task_state'] ?? '';
   const byTask = tasks.find(([pattern]) => pattern.test(task))?.[1];
   return byTask ?? under[server.status] ?? settled[server.status] ?? 'Unknown';
 }
 
-/** Nova takes requests only while nothing goes on with a server: 409 otherwise. */
+/** Nova accepts requests only while no task of the server runs: 409 otherwise. */
 export const isIdle = (server: Server) =>
   server['OS-EXT-STS:task_state'] === null && (server.status === 'ACTIVE' || server.status === 'SHUTOFF');
 
-/** Something goes on that ends by itself. */
+/** A running task that ends without a request. */
 export const isBusy = (server: Server) =>
   server['OS-EXT-STS:task_state'] !== null || server.status in under || phaseOf(server) === 'Terminating';
 

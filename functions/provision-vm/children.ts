@@ -14,7 +14,7 @@ export const machineNameOf = (dataVolume: string) => /^(.+)-root$/.exec(dataVolu
 /** The labels of everything made for a machine. */
 export const childLabels = ({ metadata }: Machine) => ({ ...managedBy, [machineUidLabel]: metadata.uid });
 
-/** The metadata of what is made for a machine: it belongs to the machine, and goes with it. */
+/** The metadata of an object created for a machine, which owns it. */
 export const childMetadata = (machine: Machine, name: string) => ({
   name,
   namespace: machine.metadata.namespace,

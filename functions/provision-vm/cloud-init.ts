@@ -9,7 +9,7 @@ import { type Nic, nicsOf } from './networks.ts';
 import type { Observed } from './observed.ts';
 import { passwordAnnotations, passwordOf, passwordsFrom } from './passwords.ts';
 
-/** When the Secret was written anew under a machine that had started with another. */
+/** When the Secret was rewritten under a machine that had started with another. */
 const changedAt = 'pelotech.ot/cloud-init-changed-at';
 
 type Seen = Pick<Observed, 'machine' | 'passwords'>;
@@ -91,7 +91,7 @@ function userData({ machine, passwords }: Seen) {
       name: login,
       gecos: gecos ?? name,
       ...password,
-      // cloud-init locks every password unless it is told not to.
+      // cloud-init locks every password by default.
       ...(hasPassword ? { lock_passwd: false } : {}),
       ...rest,
     };

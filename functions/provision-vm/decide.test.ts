@@ -896,7 +896,7 @@ describe('a disk whose claim is gone', () => {
     const made = aMadeMachine({ spec: { ignoreOnDeploy: true } }, { disk: lost });
     const found = pass(made);
     expect(found.conditions).toMatchObject({ DiskReady: 'False ClaimGone', Ready: 'False ClaimGone' });
-    expect(found.status?.message).toContain('delete DataVolume lab/demo-root to have the disk cloned anew');
+    expect(found.status?.message).toContain('delete DataVolume lab/demo-root to clone the disk again');
   });
 });
 

@@ -10,7 +10,7 @@ import type { KubeVirtState } from './state.ts';
 /** How the children of a machine stand. */
 export interface Seen {
   state: KubeVirtState | undefined;
-  /** What is in the way of a disk that is there. */
+  /** The fault of an existing disk. */
   cloning: Obstacle | undefined;
 }
 

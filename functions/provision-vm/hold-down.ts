@@ -5,7 +5,7 @@ import type { Policy } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
 import type { Obstacle } from './observed.ts';
 
-/** From so many starts that failed in a row the machine is Failed at once. */
+/** After this many failed starts in a row the machine is Failed at once. */
 const crashesToFail = 3;
 
 interface Judged {

@@ -78,8 +78,11 @@ function missing({ metadata, spec, status }: VirtualMachine, called: string): Ob
   }
   return spec.vmDiskImageTemplate
     ? waits('ImageMissing', `Waiting for ${called}, which is made from the template.`)
-    : waits('ImageMissing', `Waiting for ${called}: there is none, and no vmDiskImageTemplate to make it from.`);
+    : waits(
+        'ImageMissing',
+        `Waiting for ${called}: it does not exist, and the machine has no vmDiskImageTemplate to create it from.`,
+      );
 }
 
-/** Reasons of ImageResolved that nobody has to do anything about at the machine or its image. */
+/** Reasons of ImageResolved that need no change of the machine or its image. */
 const goBySelf = new Set(['ImageTerminating', 'InvalidPolicy']);

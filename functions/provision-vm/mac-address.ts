@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The MAC address of a machine on a network: the same for the same names, so that a machine that is made anew keeps the
+ * The MAC address of a machine on a network: the same for the same names, so that a machine that is created again keeps the
  * address its network gave it. Locally administered, unicast.
  */
 export function macAddressOf(namespace: string, machine: string, network: string): string {

@@ -81,7 +81,7 @@ function faultOf({ ipAddress, gateway }: Interface): string | undefined {
     : undefined;
 }
 
-/** An address that another machine of the namespace has on the same network: whoever runs with it keeps it, else the older. */
+/** An address that another machine of the namespace has on the same network: the running machine keeps it, else the older. */
 export function addressInUse(machine: VirtualMachine, neighbours: readonly VirtualMachine[]): Obstacle | undefined {
   const others = neighbours.filter(({ metadata }) => metadata.uid !== machine.metadata.uid);
   for (const own of fixedAddressesOf(machine)) {

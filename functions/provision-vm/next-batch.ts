@@ -5,9 +5,9 @@ import type { Policy } from '../../shared/policy.ts';
 import { type ImageStanding, imageFinding, imageStanding } from './image-ready.ts';
 import { isOfUsable } from './root-disk.ts';
 
-/** A pass begins so many machines at most, with four writes each; its own writes wake the next. */
+/** Machines started per pass, with four writes each. The events of these writes start the next pass. */
 const begunPerPass = 25;
-/** So many are told at most that their image has moved on, with a write each. */
+/** Machines per pass that are told of a newer revision of their image, with a write each. */
 const toldPerPass = 100;
 
 export interface Waiting {
@@ -34,7 +34,7 @@ function isDiskToMake({ status }: VirtualMachine, standing: ImageStanding): bool
 
 const uncloned = new Set(['Cloning', 'CloneWithoutSource', 'CloneFailed']);
 
-/** Those whose turn it is: first whoever asked first, then whoever was in trouble at the last look, last whoever has a disk. */
+/** The next machines: the oldest first, then those that had a fault at the last look, then those with a disk. */
 export function nextBatch(waiting: readonly Waiting[], policy: Policy): Waiting[] {
   const isToBegin = ({ machine, image }: Waiting) => !('obstacle' in imageStanding({ machine, image, policy }));
   const order = ({ machine: { metadata, status } }: Waiting) =>

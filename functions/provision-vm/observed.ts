@@ -7,7 +7,7 @@ import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
 
-/** One machine, its image, and what is there under the names of its children, whoever made it. */
+/** One machine, its image, and the objects under the names of its children, whoever created them. */
 export interface Observed {
   nowMs: number;
   policy: Policy;

@@ -6,7 +6,7 @@ import { isForFirstConsumer, isOfUsable, rootDiskOf } from './root-disk.ts';
 
 /**
  * A disk that is yet to be cloned, from a snapshot that is no more the image's: that goes as soon as there is another, and
- * the disk would wait for it for ever. It is made anew: nothing can be on it. Undefined where the disk is to stay.
+ * the disk would wait for it for ever. It is created again: nothing can be on it. Undefined if the disk stays.
  */
 export function outdatedDisk({ machine, dataVolume, instance }: Observed, image: ImageStanding): Obstacle | undefined {
   if (!dataVolume || 'obstacle' in image || !isUncloned(dataVolume)) return undefined;

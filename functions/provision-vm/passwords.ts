@@ -43,7 +43,7 @@ export function passwordOf(passwords: Observed['passwords'], login: string, refe
   return passwords.get(key) ?? passwords.get(keptKey(login, key));
 }
 
-/** Kept for one login only: whoever else names the same Secret now has never had its password. */
+/** Kept for one login only: another login that names the same Secret now has never had its password. */
 const keptKey = (login: string, key: string) => `${login}\u0000${key}`;
 
 /** A password that is not where the spec says it is. */

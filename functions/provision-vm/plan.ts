@@ -22,7 +22,7 @@ export interface Plan {
   fault: Obstacle | undefined;
   writes: Action[];
   disk: ReturnType<typeof dataVolumeFor> | undefined;
-  /** The disk that is there is deleted, to be made anew. */
+  /** The existing disk is deleted and will be created again. */
   outdated: Obstacle | undefined;
   /** The cloud-init Secret that was there, as it is after this pass. */
   secret: Secret | undefined;
@@ -45,7 +45,7 @@ export function planOf(own: Observed, taken: Obstacle | undefined): Plan {
   if (blocker) return plan;
   const disk = dataVolume || 'obstacle' in image ? undefined : dataVolumeFor(machine, image.image, image.snapshot);
   const outdated = outdatedDisk(own, image);
-  // What cannot be carried through changes nothing that is there.
+  // A spec that cannot be applied changes no existing object.
   const secret =
     fault || !own.secret ? undefined : changedSecret(own, own.secret, { hasStarted: hasStarted(own), nowMs });
   const mayChange = !fault && !policyFault;
@@ -64,7 +64,7 @@ export function planOf(own: Observed, taken: Obstacle | undefined): Plan {
   };
 }
 
-/** The root disk that is there, or is made in this pass, or was there; and whether it was ever seen cloned. */
+/** The root disk that exists, existed, or is created in this pass; and whether it was ever observed as cloned. */
 export function rootDiskIn({ own: { machine, dataVolume }, disk }: Plan) {
   const before = machine.status?.rootDisk;
   const found = dataVolume ?? disk;

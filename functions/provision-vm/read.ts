@@ -20,7 +20,7 @@ import { type Observed, passwordKey } from './observed.ts';
 
 type Reader = Context['kube'];
 
-/** What is there of each machine's children, with the passwords and neighbours that its decision needs. */
+/** The existing children of each machine, with the passwords and neighbours that its decision needs. */
 export async function observeAll(
   { kube, nowMs, refusals }: Context,
   policy: Policy,
@@ -92,10 +92,10 @@ const mayHaveChildren = ({ machine, image }: Waiting, policy: Policy) =>
 
 const sameName = (name: string) => name;
 
-/** From so many on lists are cheaper than asking for each. */
+/** From this many on, a list costs less than a read for each. */
 const singlyAtMost = 20;
 
-/** The object under the child's name for each machine; that one is not there is told by the answer for that very name only. */
+/** The object under the child's name for each machine. Only a 404 for that name shows that it does not exist. */
 async function childrenOf<T extends KubernetesObject>(
   kube: Reader,
   resource: Resource<T>,
@@ -116,7 +116,7 @@ async function childrenOf<T extends KubernetesObject>(
   });
 }
 
-/** So many requests at once. */
+/** The limit of concurrent requests. */
 const atOnce = 50;
 
 async function passwordsOf(kube: Reader, { metadata, spec }: VirtualMachine): Promise<Observed['passwords']> {
@@ -128,7 +128,7 @@ async function passwordsOf(kube: Reader, { metadata, spec }: VirtualMachine): Pr
   return new Map(await Promise.all(found));
 }
 
-/** Whoever made the Secret from a file has the end of its line in it. */
+/** A Secret made from a file contains the end of its line. */
 const passwordIn = (base64: string | undefined) =>
   base64 === undefined
     ? undefined

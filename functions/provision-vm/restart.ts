@@ -17,7 +17,7 @@ export function restartFinding(
   if (!kubeVirtMachine) return state ? upToDate : undefined;
   const { namespace, name } = machine.metadata;
   if (fault) {
-    return needed(fault.reason, `The spec is not carried through, and what was there before goes on. ${fault.message}`);
+    return needed(fault.reason, `The spec is not applied, and the earlier one stays in effect. ${fault.message}`);
   }
   const isOutdated = secret && dataVolume && isOlderThan(secret, dataVolume);
   const asked = kubeVirtMachine.status?.conditions.some(

@@ -54,14 +54,14 @@ function largerThan({ spec, status }: VMDiskImage, machine: VirtualMachine): str
   return isLarger(wanted, spec.diskSize) && isLarger(wanted, restoreSize) ? wanted : undefined;
 }
 
-/** What is said where less was asked for than the image needs. */
+/** The message if less was requested than the image needs. */
 export function describeRaised({ spec }: VirtualMachine, { spec: { diskSize } }: VMDiskImage): string | undefined {
   const wanted = spec.resources.diskSize;
   if (wanted === undefined || !isLarger(diskSize, wanted)) return undefined;
   return `Expected resources.diskSize to be at least ${diskSize}, the size of the image, found ${wanted}; the disk gets ${diskSize}.`;
 }
 
-/** What is said where more is asked for than the disk has: CDI changes no DataVolume. */
+/** The message if more is requested than the disk has: CDI changes no DataVolume. */
 export function describeNotEnlarged(
   { spec }: VirtualMachine,
   { metadata, spec: made }: DataVolume,
@@ -69,7 +69,7 @@ export function describeNotEnlarged(
   const wanted = spec.resources.diskSize;
   const has = requestOf(made) ?? metadata.annotations?.[diskSizeAnnotation];
   if (wanted === undefined || has === undefined || !isLarger(wanted, has)) return undefined;
-  return `Expected a root disk of ${wanted}, found ${has}: a disk that was cloned is not enlarged. Enlarge PersistentVolumeClaim ${metadata.namespace}/${metadata.name}, or delete that DataVolume to have the disk cloned anew, without what is on it.`;
+  return `Expected a root disk of ${wanted}, found ${has}: a disk that was cloned is not enlarged. Enlarge PersistentVolumeClaim ${metadata.namespace}/${metadata.name}, or delete that DataVolume to clone the disk again, without what is on it.`;
 }
 
 const requestOf = (spec: DataVolume['spec']) =>
@@ -78,7 +78,7 @@ const requestOf = (spec: DataVolume['spec']) =>
 
 const isLarger = (one: string, other: string) => (bytesOf(one) ?? 0) > (bytesOf(other) ?? 0);
 
-/** A root disk that is there, or is being made. */
+/** A root disk that exists or is being created. */
 interface Disk {
   metadata: { name: string; annotations?: Readonly<Record<string, string>> | undefined };
 }
@@ -106,14 +106,14 @@ export function diskObstacle(disk: DataVolume): Obstacle | undefined {
     return waits('DiskTerminating', `Waiting until ${called}, which is being deleted, is gone.`);
   const [bound, running] = ['Bound', 'Running'].map((type) => conditionOf(status?.conditions, type));
   if (status?.phase === 'Succeeded') {
-    // CDI looks for the source anew once the claim of a finished clone is gone, and says so in Bound only.
+    // CDI looks for the source again after the claim of a finished clone was deleted, and reports it in Bound only.
     return bound?.status === 'False' && bound.reason === 'CloneWithoutSource'
-      ? trouble('ClaimGone', `The claim of ${called} is gone; delete ${called} to have the disk cloned anew.`)
+      ? trouble('ClaimGone', `The claim of ${called} was deleted; delete ${called} to clone the disk again.`)
       : undefined;
   }
   if (status?.phase === 'Failed') {
     const why = bound?.message || running?.message || 'CDI gave it up';
-    return final('DiskFailed', `${called} Failed: ${why}. Delete it to have the disk cloned anew.`);
+    return final('DiskFailed', `${called} Failed: ${why}. Delete it to clone the disk again.`);
   }
   if (bound?.status === 'False' && boundErrors.has(bound.reason)) {
     return trouble(bound.reason, `${called} is not cloned: ${bound.message}`);

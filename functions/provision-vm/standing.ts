@@ -56,7 +56,7 @@ export function standing(plan: Plan): Action[] {
 const settleMsOf = ({ machine, policy }: Observed) =>
   machine.status?.trouble?.reason === 'LaunchFailed' ? 0 : Math.min(10_000, policy.values.machineFailedAfter);
 
-/** What was made just now is on its way; the next look need not say so anew. */
+/** A newly created object is on its way. The next reconcile need not report it again. */
 const stateOfMade = ({ own, writes }: Plan): KubeVirtState | undefined =>
   writes.some((action) => action.do === 'create' && action.resource === KubeVirtMachine)
     ? { is: 'not there yet', obstacle: starting(own.machine) }
@@ -68,7 +68,7 @@ function obstacleOf({ own, blocker, disk, image }: Plan, { state, cloning }: See
   if (blocker) return blocker;
   const { dataVolume } = own;
   if (!dataVolume && !disk && 'obstacle' in image) return image.obstacle;
-  // CDI clones for the first consumer, and a machine that is not started is none.
+  // CDI clones for the first consumer, and a stopped machine consumes nothing.
   if (state?.is === 'halted' && dataVolume) return isForFirstConsumer(dataVolume) ? undefined : cloning;
   const found = [cloning, state?.is === 'not there yet' ? state.obstacle : starting(own.machine)].filter(
     (one) => one !== undefined,

@@ -10,7 +10,7 @@ export const root = 'root';
 export const cloudInit = 'cloudinit';
 export const podNetwork = 'default';
 
-/** What we want of labels and template; null is what may stand there from before and must not. */
+/** The wanted labels and template; null removes what an earlier version may have written. */
 export function wanted(machine: VirtualMachine, policy: Policy) {
   const { name } = machine.metadata;
   const nics = nicsOf(machine);

@@ -40,7 +40,7 @@ export function failedAttempt(
   ];
 }
 
-/** How a volume stands whose last attempt failed, until the next one or for good; said anew whenever it was not to be seen. */
+/** The state of a volume whose last attempt failed; reported again after OpenStack was unreachable. */
 export function standingAfter(
   volume: Volume,
   fields: ReturnType<typeof stoodBefore> = stoodBefore(volume),
@@ -53,7 +53,7 @@ export function standingAfter(
     isReady: false,
     reason,
     message: isLast
-      ? `${what}, ${attempts} times: it is not tried again. Mend the image and make the volume anew.`
+      ? `${what}, ${attempts} times: it is not tried again. Fix the image and create the volume again.`
       : `${what}; it is tried again at ${nextAttemptAt}.`,
     findings: [cloudReady],
     fields: { ...fields, id: undefined, ready: false },

@@ -36,7 +36,7 @@ const status = (actions: readonly Action[]) => statusIn<VolumeStatus>(actions);
 const url = 'https://images.example.com/cirros.img';
 const from = (image: string, said?: Partial<VolumeStatus>) =>
   aVolume({ spec: { source: { image } }, ...(said ? { status: said } : {}) });
-/** One that is there, as Cinder shows it. */
+/** An existing volume, as Cinder shows it. */
 const there = (more: Partial<Found['volumes'][number]> = {}, volume: Volume = aVolume()) => ({
   volume,
   volumes: [aCinderVolume(volume, more)],
@@ -49,24 +49,24 @@ describe('a volume without a source', () => {
   test.each<[string, Given, string[]]>([
     ['gets its finalizer before anything', { volume: aVolume({ finalizers: [] }) }, ['patchMetadata', 'requeue']],
     ['is made', {}, ['createVolume']],
-    ['is made although its status has an id: that one is gone', { volume: ready() }, ['createVolume']],
+    ['is created although its status has an id, whose volume no longer exists', { volume: ready() }, ['createVolume']],
     [
-      "is made although somebody's own has its name",
+      "is created although another user's volume has its name",
       { volumes: [aCinderVolume(undefined, { name: 'disk' })] },
       ['createVolume'],
     ],
     ['that is made is looked at again soon', there({ status: 'creating' }), ['patchStatus', 'requeueAfter 2000']],
-    ['that is there is said to be', there(), ['patchStatus', 'recordEvent Normal Available']],
+    ['that exists is reported', there(), ['patchStatus', 'recordEvent Normal Available']],
     ['grows', there({}, aVolume({ spec: { size: '3Gi' } })), ['extendVolume']],
     ['grows while a server has it', there(heldBy('id-server'), aVolume({ spec: { size: '3Gi' } })), ['extendVolume']],
     [
-      'waits with growing while something goes on',
+      'does not grow while a task runs',
       there({ status: 'attaching' }, aVolume({ spec: { size: '3Gi' } })),
       ['patchStatus', 'requeueAfter 2000'],
     ],
     ['that is larger is left alone', there({ size: 5 }), ['patchStatus', 'recordEvent Normal Available']],
     [
-      'that is there twice is left alone',
+      'that exists twice is left alone',
       { volumes: [aCinderVolume(volume), aCinderVolume(volume, { id: 'b' })] },
       ['patchStatus', 'recordEvent Warning NotUnique'],
     ],
@@ -91,7 +91,7 @@ describe('a volume without a source', () => {
   });
 });
 
-describe('a volume from an image that is there', () => {
+describe('a volume from an existing image', () => {
   const volume = from('cirros');
   const create = createVolume('uid-disk', { name: 'disk', size: 1, image: 'id-image' });
   test('is filled from it', () => {
@@ -100,14 +100,14 @@ describe('a volume from an image that is there', () => {
   test.each<[string, Found['named'], string]>([
     ['none', [], 'ImageMissing'],
     ['two', [anImage(), anImage({ id: 'id-second' })], 'ImageNotUnique'],
-    ['one that is not active', [anImage({ status: 'queued' })], 'ImageNotActive'],
+    ['an image that is not active', [anImage({ status: 'queued' })], 'ImageNotActive'],
   ])('is Pending where Glance has %s, and nothing is made', (_, named, reason) => {
     const found = pass({ volume, named });
     expect(saying(found)).toEqual(['patchStatus']);
     expect(status(found)).toMatchObject({ phase: 'Pending', ready: false });
     expect(conditionsIn(found).Ready).toBe(`False ${reason}`);
   });
-  test('leaves the image alone once it is there', () => {
+  test('leaves the image alone once it exists', () => {
     expect(requestsIn(pass({ ...there({}, volume), named: [anImage()] }))).toEqual([]);
   });
 });
@@ -153,7 +153,7 @@ describe('a volume from a URL', () => {
     expect(conditionsIn(found).Ready).toBe(`False ${reason}`);
     expect(JSON.stringify(found.map((action) => ({ ...action, of: '', about: '' })))).not.toContain('hunter2');
   });
-  test('that the policy allows no more goes on with what is downloaded', () => {
+  test('that the policy no longer allows continues with what is downloaded', () => {
     const data = { allowedSources: 'https://other.example.com/*' };
     expect(requestsIn(pass({ volume, own: [anImage()], data }))).toEqual([create]);
     expect(saying(pass({ volume, own: [anImage({ status: 'importing' })], data }))).toEqual([
@@ -213,7 +213,7 @@ describe('an attempt that failed', () => {
     'error_extending',
     'error_managing',
     'error_deleting',
-  ])('is none where a volume that was there is %s: what is in it stays', (state) => {
+  ])('is not counted if an existing volume is %s: its content stays', (state) => {
     for (const said of [{ filled: 'id-disk', ready: false, phase: 'Failed' as const }, {}]) {
       const found = pass(there({ status: state }, ready({ status: said })));
       expect(requestsIn(found)).toEqual([]);
@@ -221,19 +221,19 @@ describe('an attempt that failed', () => {
       expect(saying(found)).not.toContain('requeueAfter 2000');
     }
   });
-  test('is remembered to be none from the first time the volume is there', () => {
+  test('is not counted from the first time the volume exists', () => {
     expect(status(pass(there()))).toMatchObject({ filled: 'id-disk' });
     expect(status(pass(there({ status: 'creating' })))).not.toHaveProperty('filled');
     const another = aVolume({ status: { id: 'old', filled: 'old', phase: 'Available', ready: true } });
     expect(requestsIn(pass(there({ status: 'error' }, another)))).toEqual([deleteVolume('id-disk')]);
   });
-  test.each(['error_extending', 'error_deleting'])('is none where a volume that is there is %s', (state) => {
+  test.each(['error_extending', 'error_deleting'])('is not counted if an existing volume is %s', (state) => {
     const found = pass(there({ status: state }));
     expect(requestsIn(found)).toEqual([]);
     expect(status(found)).not.toHaveProperty('attempts');
     expect(saying(found)).toContain('requeueAfter 2000');
   });
-  test('is forgotten once the volume is there', () => {
+  test('is forgotten once the volume exists', () => {
     const volume = aVolume({ status: { phase: 'Creating', attempts: 1, failed: 'x', nextAttemptAt: at(0) } });
     expect(status(pass(there({}, volume)))).toMatchObject({ attempts: null, failed: null, nextAttemptAt: null });
   });
@@ -243,7 +243,7 @@ describe('an attempt that failed', () => {
     });
     expect(status(pass(there({ status: 'deleting' }, volume)))).not.toMatchObject({ phase: 'Terminating' });
   });
-  test('that was the last is said again after OpenStack was out of reach', () => {
+  test('that was the last is reported again after OpenStack was unreachable', () => {
     const volume = from(url, { phase: 'Pending', message: 'why it is so', attempts: 3, failed: 'x' });
     expect(status(pass({ volume }))).toMatchObject({ phase: 'Failed' });
   });
@@ -302,7 +302,7 @@ describe('a request that is refused', () => {
     expect(status(found)).toMatchObject({ phase, ready: false });
     expect(conditionsIn(found).Ready).toBe(`False ${reason}`);
   });
-  test('leaves one that does not grow to be used, and says why', () => {
+  test('leaves a volume that does not grow in use, and reports why', () => {
     const large = aVolume({ spec: { size: '9Gi' } });
     const found = pass({
       ...there({}, large),
@@ -322,14 +322,14 @@ describe('a deleted volume', () => {
   const gone = there({}, leaving);
   const image = deleteImage('id-image');
   test.each<[string, Given, string[]]>([
-    ['is taken down', gone, ['deleteVolume id-disk']],
-    ['is taken down with its image', { ...gone, own: [anImage()] }, ['deleteVolume id-disk', 'deleteImage id-image']],
+    ['is deleted', gone, ['deleteVolume id-disk']],
+    ['is deleted with its image', { ...gone, own: [anImage()] }, ['deleteVolume id-disk', 'deleteImage id-image']],
     [
       'takes its image along where it was not made yet',
       { volume: leaving, own: [anImage({ status: 'importing' })] },
       ['deleteImage id-image'],
     ],
-    ['is taken down where it failed', there({ status: 'error' }, leaving), ['deleteVolume id-disk']],
+    ['is deleted if it failed', there({ status: 'error' }, leaving), ['deleteVolume id-disk']],
     [
       'that is being deleted is waited for',
       there({ status: 'deleting' }, leaving),
@@ -344,7 +344,7 @@ describe('a deleted volume', () => {
       { volume: leaving, own: [anImage()], refusals: refusing(leaving, [image, 'Conflict: in use']) },
       ['patchStatus', 'requeueAfter 2000'],
     ],
-    ['of which we hold nothing is none of ours', { volume: ready({ deleted: true, finalizers: [] }) }, []],
+    ['without our finalizer is not ours', { volume: ready({ deleted: true, finalizers: [] }) }, []],
   ])('%s', (_, given, done) => {
     expect(saying(pass(given))).toEqual(done);
   });

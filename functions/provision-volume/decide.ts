@@ -107,7 +107,7 @@ function follow(observed: Observed, found: Found, own: CinderVolume): Action[] {
   );
 }
 
-/** It was there once, and somebody's data is in it: that Cinder says error of it now is no failed attempt to make it. */
+/** The volume existed once and may contain data: an error that Cinder reports now is no failed attempt to create it. */
 const isFilled = ({ status }: Volume, own: CinderVolume) =>
   status?.filled === own.id || (status?.ready === true && status.id === own.id);
 
@@ -125,13 +125,13 @@ const notGrown = ({ reason, message }: Refusal) => ({
   message: `Cinder does not enlarge the volume: ${sentence(message)}`,
 });
 
-/** An image that could not be deleted is looked for again, as long as this says so. */
+/** An image that could not be deleted is looked for again while this is reported. */
 const withLeftOver = (standing: CloudStanding, isLeft: boolean): CloudStanding => ({
   ...standing,
   fields: { ...standing.fields, imageLeft: isLeft ? true : undefined },
 });
 
-/** Says how it stands, and looks again soon while something goes on. */
+/** Reports the state, and reconciles again soon while a task runs. */
 function look(observed: Observed, standing: CloudStanding, isSettled = false): Action[] {
   const { volume } = observed;
   return [
@@ -140,7 +140,7 @@ function look(observed: Observed, standing: CloudStanding, isSettled = false): A
   ];
 }
 
-/** So often what goes on in OpenStack is looked at. */
+/** The interval at which running tasks in OpenStack are read. */
 const taskMs = 2000;
 
 /** Takes down what was made; what a server has stays until it is detached. */

@@ -32,7 +32,7 @@ const create = (namespace: string, name: string, spec = {}) => {
 const statusOf = async (namespace: string, name: string) => (await kube.get(Volume, { namespace, name }))?.status;
 const reasonOf = async (namespace: string, name: string) =>
   conditionOf((await statusOf(namespace, name))?.conditions, 'Ready')?.reason;
-/** Looks until all is done that goes by itself. */
+/** Reconciles until nothing changes any more. */
 async function settle(process: ReturnType<typeof alone.begin>, namespace: string, name: string) {
   for (let looks = 0; looks < 6; looks++) {
     await process.changed(Volume, { namespace, name });
@@ -58,7 +58,7 @@ describe('an event', () => {
       `volume /${project}/volumes/detail`,
     ]);
   });
-  test('about a volume from an image reads images until it is there', async () => {
+  test('about a volume from an image reads images until the volume exists', async () => {
     await create('red', 'filled', { source: { image: 'https://images.example.com/cirros.img' } });
     const process = alone.begin();
     reads.length = 0;
@@ -94,7 +94,7 @@ describe('an event', () => {
     expect(reads[0]).toBe('list Volume');
     expect(reads).toContain(`get Secret red/${credentialsName}`);
   });
-  test('about a machine is about the volumes of its namespace, for nobody else tells what servers have', async () => {
+  test('about a machine is about the volumes of its namespace, because only it reports what servers have', async () => {
     await create('red', 'attached');
     const process = alone.begin();
     await settle(process, 'red', 'attached');
@@ -107,7 +107,7 @@ describe('an event', () => {
     expect(reads).toContain('list Volume red');
     expect(reads).not.toContain(`get Secret blue/${credentialsName}`);
   });
-  test('of the sweep is also about one that did not grow', async () => {
+  test('of the sweep is also about a volume that did not grow', async () => {
     await create('red', 'grows');
     const process = alone.begin();
     await settle(process, 'red', 'grows');

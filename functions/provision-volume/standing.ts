@@ -16,7 +16,7 @@ export const stoodBefore = ({ status }: Volume) => ({
   nextAttemptAt: status?.nextAttemptAt,
 });
 
-/** What Cinder tells of it. */
+/** What Cinder reports about it. */
 export const factsOf = (own: CinderVolume | undefined) => ({
   id: own?.id,
   size: own && `${own.size}Gi`,
@@ -49,7 +49,7 @@ const phases: Readonly<Record<string, VolumePhase>> = {
   deleting: 'Terminating',
 };
 
-/** How the volume stands, as Cinder tells; attempts that failed before are forgotten once it is there. */
+/** The state of the volume as Cinder reports it. Failed attempts are forgotten once it exists. */
 export function lookAt(volume: Volume, own: CinderVolume): CloudStanding {
   const phase = phases[own.status] ?? 'Unknown';
   const isReady = phase === 'Available' || phase === 'InUse';
@@ -58,7 +58,7 @@ export function lookAt(volume: Volume, own: CinderVolume): CloudStanding {
     phase,
     isReady,
     reason: phase,
-    message: isReady ? 'The volume is there.' : `The volume is ${own.status}.`,
+    message: isReady ? 'The volume exists.' : `The volume is ${own.status}.`,
     findings: [cloudReady],
     fields: {
       ...stoodBefore(volume),
