@@ -3,10 +3,12 @@ import { attemptLabel, imageUidLabel, revisionLabel } from '../../shared/kinds/p
 import type { Invariant } from './follow.ts';
 import { rememberDone } from './in-flight.ts';
 import { dataVolumeName } from './plain-rules.ts';
+import { isByHand } from './writers.ts';
 
 /**
  * S5, one DataVolume: of those that are neither Succeeded nor being deleted an image has one at most, and its name is a
- * function of uid, revision and attempt (reliability §2; DESIGN §10).
+ * function of uid, revision and attempt (reliability §2; DESIGN §10). A DataVolume that a user creates, for example with a restore, is
+ * not judged; any that is created beside it is.
  */
 export const s5OneDataVolume: Invariant = {
   number: 'S5',
@@ -18,8 +20,9 @@ export const s5OneDataVolume: Invariant = {
     return {
       download: (step) => {
         done.note(step);
-        const { object, before, isGone, state } = step;
+        const { object, before, isGone, state, change } = step;
         if (before || isGone || object.metadata.labels?.[attemptLabel] === undefined) return undefined;
+        if (isByHand(change)) return undefined;
         const misnamed = misnamedBy(object);
         if (misnamed) return misnamed;
         const downloads = state.downloads.get(object.metadata.labels[imageUidLabel] ?? '');

@@ -125,6 +125,20 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 /** What an invariant, or the simulation itself, once took for a violation and was none; each stays told apart. */
 export const misjudged: typeof examples = [
   {
+    invariant: 'S5',
+    what: 'a restore brings back the DataVolumes of two revisions at once, for an image that does not exist',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 40, do: 'requestSync', image: 'a' },
+        { seconds: 40, do: 'unknownPhase', image: 'a' },
+        { seconds: 0, do: 'restoreImage', image: 'a', hasStatus: false, hasChildren: true },
+      ],
+      [],
+      { troubleSeconds: 0, isDeaf: true },
+    ),
+  },
+  {
     invariant: 'S11',
     what: 'the volume of the newest revision, whose snapshot lost its content while an earlier one is pinned, is its last copy',
     plan: plainly(
