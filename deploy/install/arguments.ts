@@ -37,23 +37,23 @@ export const usage = `npm run cluster -- <command> [options]
   check       says what the cluster has and lacks (--json for programs)
   install     installs, or takes up an interrupted installation
   upgrade     the same: adds, changes, and removes what is no longer wanted
-  uninstall   takes it down; machines, images, their snapshots and the CRDs stay, and while there are workspaces all of it
+  uninstall   removes it; machines, images, their snapshots and the CRDs stay, and while there are workspaces all of it
 
-  --kubeconfig <file>  --context <name>   which cluster; by default the one kubectl would take
+  --kubeconfig <file>  --context <name>   which cluster; by default the one that kubectl uses
   --overlay <name>     serving, deployments, or the folder of a kustomization of your own; by default the one that is
                        installed, else serving where Knative Serving is, else deployments
-  --image <name>       where the image of the functions is, e.g. registry.example/ot-functions:1.2.3, if no overlay says so
-  --timeout <time>     how long anything is waited for (5m)
-  --skip-check         install although something is missing
-  --delete-workspaces  uninstall: first delete all workspaces with everything in them, and say how far that is
+  --image <name>       the image of the functions, e.g. registry.example/ot-functions:1.2.3, if no overlay says so
+  --timeout <time>     the longest wait for one object (5m)
+  --skip-check         install even if something is missing
+  --delete-workspaces  uninstall: first delete all workspaces with everything in them
   --delete-machines    uninstall: then delete all machines, with their disks
-  --delete-images      uninstall: then delete all images, with volumes and snapshots made for them
-  --delete-crds        uninstall: in the end delete the CRDs
-  --finalizers-only    uninstall: only take our finalizers off, for what nobody is there to free
+  --delete-images      uninstall: then delete all images, with their volumes and snapshots
+  --delete-crds        uninstall: finally delete the CRDs
+  --finalizers-only    uninstall: only remove our finalizers, if no function is left to do so
 
 Exit codes: 0 done · 1 something is missing, or it did not work · 2 wrong usage`;
 
-/** A command line, checked. */
+/** The parsed command line. */
 export interface Options {
   command: CommandName;
   kubeconfig: string | undefined;
@@ -70,7 +70,7 @@ export interface Options {
   finalizersOnly: boolean;
 }
 
-/** Reads a command line; undefined where it asks for help. Throws a UsageError that says what was expected and found. */
+/** Parses a command line; undefined if it asks for help. Throws a UsageError that says what was expected and found. */
 export function readOptions(args: readonly string[]): Options | undefined {
   const [command = '', ...rest] = args;
   if (command === 'help' || args.includes('--help')) return undefined;

@@ -68,7 +68,7 @@ describe('the check', () => {
     expect(lines.join('\n')).toMatch(/MISSING\s+CDI\s+1\.57 or later.*no datavolumes\.cdi\.kubevirt\.io at v1beta1/);
     expect(lines.join('\n')).toContain('CDI: install the Containerized Data Importer');
   });
-  test('of a cluster that has all is met; versions that nobody tells are to be looked at', async () => {
+  test('of a complete cluster is met; unknown versions are warnings', async () => {
     const eventing = 'eventing.knative.dev';
     await serve('brokers', eventing, 'Broker', 'v1', '1.20.0');
     await serve('triggers', eventing, 'Trigger', 'v1', '1.20.0');
@@ -103,7 +103,7 @@ describe('the check', () => {
     await cluster.kube.patch(StorageProfile, { name: 'gp3' }, { status: { claimPropertySets: sets } });
     expect(await results()).not.toHaveProperty('StorageProfiles');
   });
-  test('of a cluster without KubeVirt is met, and says that machines are left out; where nobody wants them it is silent', async () => {
+  test('of a cluster without KubeVirt is met, and says that machines are left out; without machines it says nothing', async () => {
     const found = await check(cluster, forMachines);
     expect(found).toContainEqual(expect.objectContaining({ name: 'KubeVirt', result: 'optional' }));
     expect(isMet(found)).toBe(true);
@@ -112,7 +112,7 @@ describe('the check', () => {
     expect(lines).toMatch(/KubeVirt: images do without.*npm run cluster -- upgrade/);
     expect(await results()).not.toHaveProperty('KubeVirt');
   });
-  test('of a KubeVirt looks at its version', async () => {
+  test('of KubeVirt checks its version', async () => {
     await serve('virtualmachines', 'kubevirt.io', 'VirtualMachine', 'v1');
     await serve('virtualmachineinstances', 'kubevirt.io', 'VirtualMachineInstance', 'v1');
     expect(await results(...forMachines)).toMatchObject({ KubeVirt: 'warning' });
@@ -135,7 +135,7 @@ describe('the check', () => {
     expect(await results(...forNetworks)).toMatchObject({ 'kube-ovn': 'ok' });
     expect(await results()).not.toHaveProperty('kube-ovn');
   });
-  test('of CRDs finds each whose version objects are stored in would go', async () => {
+  test('of CRDs finds each that would lose a version in which objects are stored', async () => {
     const shipped = (name: string) =>
       Definition.parse({ metadata: { name }, spec: { versions: [{ name: 'v1alpha1' }] } });
     const names = ['virtualmachines.pelotech.ot', 'vmdiskimages.pelotech.ot'];
@@ -175,7 +175,7 @@ test.each([
   expect(judged({ name: 'x', expected: '1.31', remedy: '' }, [1, 31], text).result).toBe(result);
 });
 
-test('a subscriber is dead where no Subscription has its uid', () => {
+test('a subscriber is dead if no Subscription has its uid', () => {
   const channel = Definition.parse({ metadata: { name: 'x' }, spec: { subscribers: [{ uid: 'a' }, { uid: 'b' }] } });
   expect(deadIn(channel, new Set(['a']))).toEqual(['b']);
   expect(deadIn(undefined, new Set())).toEqual([]);

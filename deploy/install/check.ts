@@ -20,8 +20,8 @@ import { listOf } from './wait.ts';
 /**
  * What the cluster must have before `wanted` is installed. The minimum versions and their reasons:
  * Kubernetes 1.31: selectableFields of CRDs are on by default (beta; stable from 1.32). Knative Eventing 1.13: filters of
- * Triggers are on by default (1.12), a PingSource takes seconds (1.13). CDI 1.57: importers fill a claim that is bound when
- * it is done (populators). KubeVirt 1.2: a machine that needs a restart says so (condition RestartRequired).
+ * Triggers are on by default (1.12), and a PingSource accepts seconds (1.13). CDI 1.57: importers fill a claim that is bound
+ * after the import (populators). KubeVirt 1.2: a machine that needs a restart reports it (condition RestartRequired).
  */
 export async function check(cluster: Cluster, wanted: readonly KubernetesObject[]): Promise<Requirement[]> {
   const needsServing = wanted.some(({ apiVersion }) => apiVersion === KnativeService.apiVersion);
@@ -41,7 +41,7 @@ export async function check(cluster: Cluster, wanted: readonly KubernetesObject[
   return found.filter((requirement) => requirement !== undefined);
 }
 
-/** True where nothing is missing. */
+/** True if nothing is missing. */
 export const isMet = (requirements: readonly Requirement[]) => requirements.every(({ result }) => result !== 'missing');
 
 async function kubernetes({ read }: Cluster): Promise<Requirement> {
@@ -55,7 +55,7 @@ async function kubernetes({ read }: Cluster): Promise<Requirement> {
   return judged(of, [1, 31], gitVersion);
 }
 
-/** Knative writes its release on its CRDs. */
+/** Knative labels its CRDs with its release. */
 const releaseOf = ({ metadata }: AnyObject) => metadata.labels?.['app.kubernetes.io/version'];
 
 async function eventing(cluster: Cluster): Promise<Requirement> {
@@ -119,8 +119,8 @@ async function machines(cluster: Cluster): Promise<Requirement> {
 }
 
 /**
- * Which release is there no object of it says. Before 1.16 the wall around a workspace would stand between its own machines,
- * too: kubeovn/kube-ovn#6223 brought policies for one network of many.
+ * No object of kube-ovn has its release. Before 1.16 the policy that isolates a workspace would also separate its own machines:
+ * kubeovn/kube-ovn#6223 added policies for one network of several.
  */
 async function networks(cluster: Cluster): Promise<Requirement> {
   const of = {
@@ -131,7 +131,7 @@ async function networks(cluster: Cluster): Promise<Requirement> {
       "workspaces do without, over bridges (the policy's networkProvider); else install it (https://kubeovn.github.io/docs/stable/en), then npm run cluster -- upgrade",
   };
   return (await isServed(cluster, kubeOvn))
-    ? ok(of, 'Vpc and Subnet at v1, of a release that is not told')
+    ? ok(of, 'Vpc and Subnet at v1, of an unknown release')
     : optional(of, describeNone(kubeOvn));
 }
 
@@ -149,7 +149,7 @@ async function snapshotter(cluster: Cluster): Promise<Requirement> {
   return lacks.length > 0 ? missing(of, `no ${lacks.join(', ')} at v1`) : ok(of, 'all three at v1');
 }
 
-/** A snapshot is cut by the driver that made the volume: some pair of classes must name the same. */
+/** A driver can only snapshot its own volumes: some pair of classes must name the same driver. */
 async function classes({ kube }: Cluster): Promise<Requirement> {
   const of = {
     name: 'Storage classes',
@@ -191,14 +191,14 @@ async function profiles(cluster: Cluster): Promise<Requirement | undefined> {
   return warning(
     {
       name: 'StorageProfiles',
-      expected: 'claimPropertySets: CDI makes no claim without',
+      expected: 'claimPropertySets, which CDI needs for a claim',
       remedy: `say for each how its volumes are made: kubectl patch storageprofile ${first.metadata.name} --type merge -p '{"spec":{"claimPropertySets":[${set}]}}'`,
     },
     `none in ${namesOf([first, ...more])}`,
   );
 }
 
-/** Only what stands in the way is a line: most of the time nothing does. */
+/** A line only if a stored version is in the way, which is rare. */
 async function storedVersions({ kube }: Cluster, definition: KubernetesObject): Promise<Requirement | undefined> {
   const before = await kube.get(Definition, { name: definition.metadata.name });
   try {

@@ -1,17 +1,17 @@
 import type { Kube } from '../../shared/runtime/kube.ts';
 
-/** The cluster that is worked on, and where its progress is told. */
+/** The cluster to install on, and the output for its progress. */
 export interface Cluster {
   kube: Kube;
-  /** What the API server has at a path, undefined for a 404: its version and which kinds it serves. */
+  /** Reads a path of the API server, undefined for a 404: its version and the kinds that it serves. */
   read(path: string): Promise<unknown>;
-  /** Takes a line for people. */
+  /** Prints a line for the user. */
   say(line: string): void;
-  /** How long anything is waited for. */
+  /** The longest wait for one object. */
   timeoutMs: number;
 }
 
-/** What went wrong in words for the admin: what was expected, what was found, what to do. */
+/** An error that an admin can correct: the message says what was expected, what was found and what to do. */
 export class InstallError extends Error {
   override name = 'InstallError';
 }

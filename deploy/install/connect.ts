@@ -2,7 +2,7 @@ import { HttpMethod, IsomorphicFetchHttpLibrary, type KubeConfig, RequestContext
 import { kubeClient } from '../../shared/runtime/kube.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 
-/** The cluster that a kubeconfig points at. */
+/** The cluster of a kubeconfig. */
 export const clusterOf = (config: KubeConfig, more: Pick<Cluster, 'say' | 'timeoutMs'>): Cluster => ({
   kube: kubeClient(config),
   read: (path) => read(config, path),

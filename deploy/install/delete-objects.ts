@@ -6,7 +6,7 @@ import { kindsDefinedBy, removeFinalizers } from './finalizers.ts';
 import { type AnyObject, anyOf, DataVolume, formatPlace } from './kinds.ts';
 import { leftOf, listOf } from './wait.ts';
 
-/** Deletes all objects of a kind, and waits until they are gone and what was made for them. */
+/** Deletes all objects of a kind, and waits until they and the objects that were created for them are deleted. */
 export async function deleteObjects(
   cluster: Cluster,
   definition: AnyObject,
@@ -33,14 +33,14 @@ export async function deleteObjects(
 
 const VolumeSnapshot = anyOf('snapshot.storage.k8s.io/v1', 'VolumeSnapshot');
 
-/** The garbage collector deletes no snapshot, because snapshots have no owner. */
+/** The garbage collector deletes no snapshots, because snapshots have no owner. */
 async function deleteSnapshotsOf(cluster: Cluster, uids: ReadonlySet<string>): Promise<void> {
   const made = await listOf(cluster.kube, VolumeSnapshot, { labelSelector: imageUidLabel });
   for (const { metadata } of made)
     if (uids.has(metadata.labels?.[imageUidLabel] ?? '')) await cluster.kube.delete(VolumeSnapshot, metadata);
 }
 
-/** What is made for machines and images. */
+/** The kinds of the objects that are created for machines and images. */
 const madeKinds = [anyOf('kubevirt.io/v1', 'VirtualMachine'), DataVolume, VolumeSnapshot, anyOf('v1', 'Secret')];
 
 /** By its label, or by its owner reference, which the garbage collector follows only while the owner's kind is served. */
@@ -57,6 +57,6 @@ function assertNoneLeft({ timeoutMs }: Cluster, what: string, left: readonly Any
     return `${formatPlace(object)}${finalizers.length > 0 ? ` (held by ${finalizers.join(', ')})` : ''}`;
   });
   throw new InstallError(
-    `expected ${what} to be gone within ${timeoutMs / 1000} s, found ${left.length} left: ${named.join(', ')}. Nothing else was taken down: look at them with kubectl describe, then run the same command again.`,
+    `expected ${what} to be gone within ${timeoutMs / 1000} s, found ${left.length} left: ${named.join(', ')}. Nothing else was removed: inspect them with kubectl describe, then run the same command again.`,
   );
 }

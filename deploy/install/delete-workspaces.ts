@@ -6,31 +6,31 @@ import { type Cluster, InstallError } from './cluster.ts';
 import { formatObject, Namespace } from './kinds.ts';
 import { leftOf, listOf } from './wait.ts';
 
-/** It is a part of a workspace, which is who takes it away. */
+/** Whether an object belongs to a workspace; deleting the workspace deletes it. */
 export const isOfWorkspace = ({ metadata }: KubernetesObject) =>
   metadata.ownerReferences?.some(
     ({ apiVersion, kind }) => apiVersion === Workspace.apiVersion && kind === Workspace.kind,
   ) ?? false;
 
-/** A lab that nobody looks after looks as if somebody did; so it is for its owner to say that it may go. */
+/** A workspace without its functions looks healthy although nothing reconciles it; so its owner must agree to the deletion. */
 export async function assertNoWorkspace({ kube }: Cluster): Promise<void> {
   const [first, ...more] = await listOf(kube, Workspace);
   if (!first) return;
   throw new InstallError(
-    `expected no workspace, found ${formatObject(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: nobody would mend them or take them down in their order. Nothing was taken down: delete them (kubectl get otws), or add --delete-workspaces.`,
+    `expected no workspace, found ${formatObject(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: no function would reconcile or delete them. Nothing was removed: delete them (kubectl get otws), or add --delete-workspaces.`,
   );
 }
 
 /**
- * Deletes all workspaces and waits until they are gone with their namespaces, for as long as any of them gets on: what each
- * says of its way down is said, and who holds it where it stops.
+ * Deletes all workspaces and waits until they and their namespaces are deleted, for as long as any of them makes progress. Prints the
+ * messages of the workspaces, and what blocks those that make no progress.
  */
 export async function deleteWorkspaces(cluster: Cluster, { hasFunctions }: { hasFunctions: boolean }): Promise<void> {
   const { kube, say } = cluster;
   const found = await listOf(kube, Workspace);
   if (found.length === 0) return;
   for (const { metadata } of found) await kube.delete(Workspace, { name: metadata.name });
-  // With no function left the garbage collector takes what was theirs, in no order.
+  // Without functions the garbage collector deletes the components, in no order.
   if (!hasFunctions) await letGo(cluster, found);
   await untilGone(cluster, new Map(found.map((workspace) => [workspace.metadata.uid, workspace])));
   const namespaces = { labelSelector: `${labelSelector(managedBy)},${workspaceUidLabel}` };
@@ -83,9 +83,9 @@ async function untilGone(cluster: Cluster, left: Map<string, Workspace>): Promis
 }
 
 const describeStanding = (workspace: Workspace) =>
-  `${formatObject(workspace)} (${workspace.status?.message ?? 'no word of it'})`;
+  `${formatObject(workspace)} (${workspace.status?.message ?? 'no message'})`;
 
 const notGone = ({ timeoutMs }: Cluster, left: readonly string[]) =>
   new InstallError(
-    `expected all workspaces to be gone, found ${left.length} that have not got on for ${timeoutMs / 1000} s: ${left.slice(0, 5).join(', ')}. Nothing else was taken down: look at them with kubectl describe, then run the same command again.`,
+    `expected all workspaces to be deleted, found ${left.length} without progress for ${timeoutMs / 1000} s: ${left.slice(0, 5).join(', ')}. Nothing else was removed: inspect them with kubectl describe, then run the same command again.`,
   );

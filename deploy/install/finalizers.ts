@@ -4,12 +4,12 @@ import type { Cluster } from './cluster.ts';
 import { type AnyObject, anyOf } from './kinds.ts';
 import { listOf } from './wait.ts';
 
-/** All our finalizers begin so. */
+/** The prefix of all our finalizers. */
 const prefix = 'pelotech.ot/';
 
 const isOurs = (name: string) => name.startsWith(prefix);
 
-/** The kinds that these CustomResourceDefinitions define, at the version objects are stored in. */
+/** The kinds of these CustomResourceDefinitions, at the version in which objects are stored. */
 export const kindsDefinedBy = (definitions: readonly AnyObject[]) =>
   definitions.map(({ spec }) => {
     const { group, names, scope, versions } = spec as {
@@ -22,7 +22,7 @@ export const kindsDefinedBy = (definitions: readonly AnyObject[]) =>
     return anyOf(`${group}/${version}`, names.kind, { plural: names.plural, namespaced: scope === 'Namespaced' });
   });
 
-/** Takes our finalizers off every object of our kinds, so that each can be deleted with no function there. Returns how many. */
+/** Removes our finalizers from every object of our kinds, so that each can be deleted without functions. Returns the number of objects. */
 export async function removeFinalizers({ kube }: Cluster, definitions: readonly KubernetesObject[]): Promise<number> {
   let count = 0;
   for (const resource of kindsDefinedBy(definitions)) {
@@ -40,7 +40,7 @@ async function free(kube: Cluster['kube'], resource: Resource<AnyObject>, object
       await kube.patch(resource, object.metadata, { metadata });
       return true;
     } catch (error) {
-      // 409: somebody wrote in between, look again. 404: it is gone, which is as well.
+      // 409: another client wrote in between, read again. 404: it is deleted already.
       if (hasStatus(error, 404)) return true;
       if (!hasStatus(error, 409)) throw error;
     }

@@ -36,7 +36,7 @@ const policy = { ...operator, name: 'sync-operator-policy' };
 const lab = { namespace: 'default' };
 const options = { deleteWorkspaces: false, deleteMachines: false, deleteImages: false, deleteCrds: false };
 
-/** An image of that name that a function has put its finalizer on. */
+/** An image of that name with the finalizer that a function adds. */
 async function anImage({ kube }: TestCluster, name: string) {
   const { apiVersion, kind, spec } = aVMDiskImage({ spec: { storageClass: 'none' } });
   const metadata = { name, ...lab, finalizers: [diskImageFinalizer] };
@@ -44,14 +44,14 @@ async function anImage({ kube }: TestCluster, name: string) {
   return { ...lab, name };
 }
 
-/** A machine of that name that names an image, and that a function has put its finalizer on. */
+/** A machine of that name that names an image, with the finalizer that a function adds. */
 async function aMachine({ kube }: TestCluster, name: string, image = 'kept') {
   const { apiVersion, kind, spec } = aVirtualMachine({ spec: { vmDiskImageRef: { ...lab, name: image } } });
   const metadata = { name, ...lab, finalizers: [imageReferenceFinalizer] };
   return kube.create(VirtualMachine, { apiVersion, kind, metadata, spec });
 }
 
-/** What is there under a name of the lab. */
+/** Whether an object exists in namespace lab. */
 const isThere = async ({ kube }: TestCluster, resource: typeof VirtualMachine | typeof VMDiskImage, name: string) =>
   (await kube.get<KubernetesObject>(resource, { ...lab, name })) !== undefined;
 
@@ -70,7 +70,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     await install(cluster, wanted);
     cluster.lines.length = 0;
     await install(cluster, wanted);
-    // The local API server takes the ports of a Service for changed where it has filled in a default.
+    // The local API server counts the ports of a Service as changed because it has filled in a default.
     const changes = cluster.lines.filter((line) => / (made|changed|removed)$/.test(line) && !/^Service /.test(line));
     expect(changes).toEqual([]);
   });
@@ -81,7 +81,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     expect((await cluster.kube.get(ConfigMap, policy))?.data).toMatchObject({ concurrency: '9' });
   });
 
-  test('an upgrade removes what is no longer wanted, and only what is ours', async () => {
+  test('an upgrade removes only objects of ours that are no longer in the manifests', async () => {
     await install(cluster, wanted);
     const theirs = documents(
       `{apiVersion: v1, kind: ServiceAccount, metadata: {name: theirs, namespace: sync-operator}}`,
@@ -97,7 +97,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     expect(await cluster.kube.get(anyOf('v1', 'ServiceAccount'), { ...operator, name: 'theirs' })).toBeDefined();
   });
 
-  test('what never comes up is told with what keeps it', async () => {
+  test('an object that does not become ready is reported with the reason', async () => {
     const [trigger] = wanted.filter(({ kind }) => kind === Trigger.kind);
     const metadata = { ...trigger?.metadata, name: 'astray' };
     const astray = { ...trigger, metadata, spec: { ...(trigger?.spec as object), broker: 'nowhere' } } as AnyObject;
@@ -106,7 +106,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     );
   });
 
-  test('uninstalled, nothing of ours is left but images, which can be deleted at once', async () => {
+  test('after an uninstall only images are left, and can be deleted immediately', async () => {
     await install(cluster, wanted);
     const image = await anImage(cluster, 'kept');
     await uninstall(cluster, { ...options, shipped: await readShipped() });
@@ -119,7 +119,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     expect(await cluster.kube.get(VMDiskImage, image)).toBeUndefined();
   });
 
-  test('uninstalled with its images, the functions take them down first; then the CRDs may go', async () => {
+  test('uninstalled with its images, the functions delete these first; then the CRDs can be deleted', async () => {
     await install(cluster, wanted);
     await anImage(cluster, 'gone');
     await uninstall(cluster, { ...options, deleteImages: true, deleteCrds: true, shipped: await readShipped() });
@@ -129,7 +129,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     expect(later.length).toBeGreaterThan(10);
   });
 
-  test('the CRDs do not go while images are to stay, and nothing else does', async () => {
+  test('the CRDs are not deleted while images stay, nor is anything else', async () => {
     await install(cluster, wanted);
     await anImage(cluster, 'kept');
     await expect(uninstall(cluster, { ...options, deleteCrds: true, shipped: await readShipped() })).rejects.toThrow(
@@ -138,7 +138,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     expect((await inventoryOf(cluster)).sources).not.toEqual([]);
   });
 
-  test('an image that was deleted when nobody was there to free it goes when the finalizers are taken off', async () => {
+  test('an image that was deleted without functions disappears when the finalizers are removed', async () => {
     const image = await anImage(cluster, 'stranded');
     const foreign = await anImage(cluster, 'theirs');
     await cluster.kube.patch(VMDiskImage, foreign, {
@@ -178,7 +178,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       expect(await cluster.kube.list(Workspace)).toHaveLength(2);
     });
 
-    test('that may go is taken down first, with a word at each step', async () => {
+    test('that may be deleted is deleted first, with a message at each step', async () => {
       await install(cluster, wanted);
       await aLab('one');
       await aLab('two');
@@ -196,7 +196,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       expect(await cluster.kube.get(Definition, { name: 'workspaces.pelotech.ot' })).toBeUndefined();
     });
 
-    test('that does not get on is named with who holds it, and nothing else is taken down', async () => {
+    test('that makes no progress is named with what blocks it, and nothing else is removed', async () => {
       await install(cluster, wanted);
       await aLab('stuck');
       await isMade('stuck');
@@ -226,7 +226,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     expect((await cluster.kube.list(VolumeSnapshot)).map(({ metadata }) => metadata.name)).toEqual(['golden']);
   });
 
-  test('what stands on OpenStack is taken down first: with no function there it would stay for ever', async () => {
+  test('objects on OpenStack must be deleted first: without functions they would stay', async () => {
     await install(cluster, wanted);
     await cluster.kube.create(Volume, { metadata: { name: 'disk', namespace: 'default' }, spec: { size: '1Gi' } });
     await expect(uninstall(cluster, { ...options, shipped: await readShipped() })).rejects.toThrow(
@@ -255,7 +255,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       );
     });
 
-    test('goes before the image that it holds, with its disk and what KubeVirt runs; then the CRDs may go', async () => {
+    test('is deleted before the image that it uses, with its disk and its KubeVirt objects; then the CRDs can be deleted', async () => {
       await install(cluster, wanted);
       await anImage(cluster, 'gone');
       const { metadata } = await aMachine(cluster, 'vm', 'gone');
@@ -293,7 +293,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       expect(cluster.lines).toContain('vmdiskimages: 1 deleted');
     });
 
-    test('alone can be told to go: its image stays', async () => {
+    test('alone can be deleted: its image stays', async () => {
       await install(cluster, wanted);
       await anImage(cluster, 'kept');
       await aMachine(cluster, 'vm');
@@ -302,7 +302,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       expect(await isThere(cluster, VMDiskImage, 'kept')).toBe(true);
     });
 
-    test('that stays is said, strands nothing, and goes at once when it is deleted', async () => {
+    test('that stays is reported, blocks nothing, and can be deleted immediately', async () => {
       await install(cluster, wanted);
       await anImage(cluster, 'kept');
       await aMachine(cluster, 'vm');
@@ -315,7 +315,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       expect(await isThere(cluster, VMDiskImage, 'kept')).toBe(false);
     });
 
-    test('and its namespace that were deleted when nobody was there to let them go are freed', async () => {
+    test('and its namespace that were deleted without functions are released', async () => {
       const namespace = 'stranded';
       await cluster.kube.create(Namespace, { metadata: { name: namespace } });
       for (const { metadata } of await cluster.kube.list(Trigger)) await cluster.kube.delete(Trigger, metadata);
@@ -330,7 +330,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     });
   });
 
-  test('the disk of a machine is no download that goes on', async () => {
+  test('the disk of a machine is no running download', async () => {
     const spec = {
       source: { blank: {} },
       storage: { resources: { requests: { storage: '1Gi' } }, storageClassName: 'none' },
@@ -359,7 +359,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
         .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
         .filter((name) => /provision-vm|kubevirt/.test(name));
 
-    test('images are installed, and whoever works with machines of KubeVirt is left out and said', async () => {
+    test('images are installed, and the functions for KubeVirt machines are skipped with a message', async () => {
       expect(await upgrade()).toBe(0);
       expect(await machineParts()).toEqual([]);
       expect(cluster.lines).toContainEqual(
@@ -370,7 +370,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       expect(await cluster.kube.get(Definition, { name: 'virtualmachines.pelotech.ot' })).toBeDefined();
     });
 
-    test('that comes later, an upgrade brings machines in; that goes again, one takes them out', async () => {
+    test('that is installed later, an upgrade adds the machines; after its removal, an upgrade removes them', async () => {
       await upgrade();
       const kubeVirt = (await readManifests('deploy/local/crds')).filter(({ metadata }) =>
         /\.kubevirt\.io$/.test(metadata.name),
@@ -388,7 +388,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     });
   });
 
-  test('without kube-ovn its source is left out and said, and whoever composes workspaces is not', async () => {
+  test('without kube-ovn its source is skipped with a message, but compose-workspace is installed', async () => {
     for (const plural of ['subnets', 'vpcs']) await cluster.kube.delete(Definition, { name: `${plural}.kubeovn.io` });
     const options = readOptions(['upgrade', '--overlay', 'deployments', '--image', 'registry.example/f:1']) as Options;
     expect(await run(cluster, options)).toBe(0);
@@ -407,16 +407,16 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       await uninstall(cluster, { ...options, shipped: await readShipped() });
       return (await cluster.kube.get(Namespace, { name: 'sync-operator' })) !== undefined;
     };
-    test('goes where we made it', async () => {
+    test('is deleted if the installer created it', async () => {
       expect(await own()).toBe(false);
     });
-    test('stays where it holds what is not ours', async () => {
+    test('stays if it contains objects of others', async () => {
       const metadata = { ...operator, name: 'theirs' };
       await cluster.kube.create(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
       expect(await own()).toBe(true);
       expect(cluster.lines).toContainEqual(expect.stringContaining('ConfigMap theirs'));
     });
-    test('stays where somebody else made it', async () => {
+    test('stays if another user created it', async () => {
       await uninstall(cluster, { ...options, shipped: await readShipped() });
       expect(await cluster.kube.get(Namespace, { name: 'sync-operator' })).toBeDefined();
     });

@@ -8,7 +8,7 @@ import { startTestCluster } from './test-cluster.ts';
 const isKubectlThere = await hasKubectl();
 if (!isKubectlThere) console.warn('skipped: installing needs kubectl on the PATH, which renders the overlay');
 
-// More of it, and what comes after it, is in install.slow.test.ts.
+// The slow cases are in install.slow.test.ts.
 test.skipIf(!isKubectlThere)(
   'on a cluster all of it is up, receivers before senders',
   { timeout: 60_000 },
@@ -24,7 +24,7 @@ test.skipIf(!isKubectlThere)(
   },
 );
 
-test('a CRD without a version that objects are stored in is refused', () => {
+test('a CRD without a version in which objects are stored is refused', () => {
   const before = { ...aCrd('v1'), status: { storedVersions: ['v1alpha1', 'v1'] } };
   expect(() => assertStoredVersionsStay(before, aCrd('v1'))).toThrow(/keep version v1alpha1.*found only v1\./);
   expect(() => assertStoredVersionsStay(undefined, aCrd('v1'))).not.toThrow();

@@ -21,13 +21,13 @@ import { removeAll, removeFunctions } from './remove.ts';
 import { removeTriggers, untilForgotten } from './triggers.ts';
 
 /**
- * Makes the cluster hold what is wanted, stage by stage, each up before the next; what we installed before and is wanted
- * no longer goes (Triggers one by one). Installing and upgrading are the same, and so is taking up an interrupted one.
+ * Applies the manifests stage by stage, each ready before the next, and deletes what the installer applied before and the manifests no
+ * longer have (Triggers one by one). Install and upgrade are the same, and both continue an interrupted run.
  */
 export async function install(cluster: Cluster, wanted: readonly KubernetesObject[]): Promise<void> {
   const obsolete = obsoleteOf(await inventoryOf(cluster), wanted);
   for (const stage of stages) {
-    // Before anything is applied that might have the same name; a function's permissions stay until it has gone.
+    // Before anything is applied that might have the same name; a function's permissions stay until it is deleted.
     if (stage === 'functions') {
       await removeAll(cluster, obsolete.sources);
       await removeTriggers(cluster, obsolete.triggers);
@@ -53,7 +53,7 @@ async function applyStage(cluster: Cluster, stage: Stage, objects: readonly Kube
     cluster.say(`${stage}: ${objects.length} ${objects.length === 1 ? 'object is' : 'objects are'} up`);
 }
 
-/** Knative makes a changed Trigger's Subscription anew: several at once would leave dead subscribers, as when they go. */
+/** Knative replaces the Subscription of a changed Trigger: several at once would leave dead subscribers, as with deletions. */
 async function untilSubscribed(cluster: Cluster, trigger: KubernetesObject): Promise<void> {
   await untilUp(cluster, trigger);
   await untilForgotten(cluster, trigger);
@@ -62,7 +62,7 @@ async function untilSubscribed(cluster: Cluster, trigger: KubernetesObject): Pro
 const namespacesFirst = (a: KubernetesObject, b: KubernetesObject) =>
   Number(b.kind === Namespace.kind) - Number(a.kind === Namespace.kind);
 
-/** The namespace and the policy are the admin's once they are there. */
+/** An existing namespace or policy belongs to the admin. */
 const isMadeOnce = ({ kind, metadata }: KubernetesObject) =>
   kind === Namespace.kind || (kind === ConfigMap.kind && metadata.name === policyName);
 
@@ -70,8 +70,10 @@ async function createOnce({ kube, say }: Cluster, object: KubernetesObject): Pro
   const resource = resourceOf(object);
   const found = await kube.get(resource, object.metadata);
   if (found) {
-    if (!found.metadata.deletionTimestamp) return say(`${formatObject(object)} is there and left as it is`);
-    throw new InstallError(`expected ${formatObject(object)} to stay, found it being deleted; wait until it is gone`);
+    if (!found.metadata.deletionTimestamp) return say(`${formatObject(object)} exists and is left as it is`);
+    throw new InstallError(
+      `expected ${formatObject(object)} to stay, found it being deleted; wait until it is deleted`,
+    );
   }
   const labels = { ...object.metadata.labels, ...partOf };
   await kube.create(resource, { ...object, metadata: { ...object.metadata, labels } }, fieldManager);
@@ -94,7 +96,7 @@ async function apply({ kube, say }: Cluster, object: KubernetesObject): Promise<
   }
 }
 
-/** Objects that are stored in a version can be read no more once that version is not in the CRD. */
+/** Objects that are stored in a version cannot be read after the CRD drops that version. */
 export function assertStoredVersionsStay(before: AnyObject | undefined, next: AnyObject): void {
   const { storedVersions = [] } = (before?.status ?? {}) as { storedVersions?: string[] };
   const { versions = [] } = (next.spec ?? {}) as { versions?: { name: string }[] };

@@ -6,12 +6,12 @@ import { type AnyObject, keyOf, kindsOf } from './kinds.ts';
 import { partOf } from './manifests.ts';
 import { listOf } from './wait.ts';
 
-/** Who the installer is to the API server. */
+/** The field manager of the installer. */
 export const fieldManager = 'ot-install';
 
 export type Inventory = Record<keyof typeof kindsOf, AnyObject[]>;
 
-/** What of ours is in the cluster, by stage: what carries our label, but for what a controller made of it. */
+/** The objects of ours in the cluster, by stage: those with our label, except what a controller created from them. */
 export async function inventoryOf({ kube }: Cluster): Promise<Inventory> {
   const found = await Promise.all(
     Object.entries(kindsOf).map(async ([stage, kinds]) => {
@@ -23,7 +23,7 @@ export async function inventoryOf({ kube }: Cluster): Promise<Inventory> {
           }),
         ),
       );
-      // Knative Serving gives its Deployments and Services the labels of what they were made for.
+      // Knative Serving copies the labels of a Service to its Deployments and Services.
       return [stage, lists.flat().filter((object) => !hasController(object))] as const;
     }),
   );
@@ -33,7 +33,7 @@ export async function inventoryOf({ kube }: Cluster): Promise<Inventory> {
 export const hasController = ({ metadata }: KubernetesObject) =>
   metadata.ownerReferences?.some(({ controller }) => controller === true) ?? false;
 
-/** What we applied and is no longer wanted; what others applied beside it is theirs, whatever its labels. */
+/** Objects that the installer applied and that are no longer in the manifests; objects that others applied are theirs, whatever their labels. */
 export function obsoleteOf(inventory: Inventory, wanted: readonly KubernetesObject[]): Inventory {
   const keys = new Set(wanted.map(keyOf));
   const left = Object.entries(inventory).map(([stage, objects]) => [

@@ -1,16 +1,16 @@
 import { guessedPlural } from '../../knative/plural.ts';
 import { type KubernetesObject, ObjectMeta, type Resource } from '../../shared/kinds/resource.ts';
 
-/** Any object as the API server shows it: fields are looked at where they are needed, and none is taken for granted. */
+/** Any object as the API server returns it: the code that needs a field checks its type. */
 export type AnyObject = KubernetesObject & { spec?: unknown; status?: unknown; data?: unknown };
 
-/** A kind with nothing known of its objects but their metadata. */
+/** A kind whose objects have only metadata in common. */
 export function anyOf(
   apiVersion: string,
   kind: string,
   { plural = guessedPlural(kind), namespaced = true }: { plural?: string; namespaced?: boolean } = {},
 ): Resource<AnyObject> {
-  // The items of a list say no kind of their own.
+  // The items of a list have no kind.
   const parse = (value: unknown): AnyObject => {
     const object = value as AnyObject;
     return { ...object, apiVersion, kind, metadata: ObjectMeta.parse(object.metadata) };
@@ -18,11 +18,11 @@ export function anyOf(
   return { apiVersion, kind, plural, namespaced, parse };
 }
 
-/** Where a manifest's objects live; what has a namespace is namespaced, as in every generated manifest. */
+/** The resource of a manifest; one with a namespace is namespaced, as in every generated manifest. */
 export const resourceOf = ({ apiVersion, kind, metadata }: KubernetesObject): Resource<AnyObject> =>
   anyOf(apiVersion, kind, { namespaced: metadata.namespace !== undefined });
 
-/** Says which object a manifest is of. */
+/** Identifies the object of a manifest. */
 export const keyOf = ({ apiVersion, kind, metadata }: KubernetesObject) =>
   [apiVersion, kind, metadata.namespace ?? '', metadata.name].join(' ');
 
@@ -49,8 +49,8 @@ export const StorageClass = anyOf('storage.k8s.io/v1', 'StorageClass', clusterWi
 export const VolumeSnapshotClass = anyOf('snapshot.storage.k8s.io/v1', 'VolumeSnapshotClass', clusterWide);
 
 /**
- * The stages of an installation, in their order: nothing is sent before its receiver is ready. Functions come before the
- * Broker, which is not Ready before the function that takes its dead letters is there.
+ * The stages of an installation, in this order: a receiver is ready before its sender. Functions come before the Broker, which is Ready
+ * only after the function for its dead letters exists.
  */
 export const stages = [
   'definitions',
@@ -63,7 +63,7 @@ export const stages = [
 ] as const;
 export type Stage = (typeof stages)[number];
 
-/** Every kind that our manifests have, by stage; what is no longer generated is looked for among them. */
+/** Every kind of our manifests, by stage; objects that are no longer generated are among these kinds. */
 export const kindsOf: Readonly<Record<Exclude<Stage, 'definitions' | 'namespace'>, readonly Resource<AnyObject>[]>> = {
   permissions: [
     anyOf('v1', 'ServiceAccount'),

@@ -1,13 +1,13 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { UsageError } from '../terminal/arguments.ts';
 
-/** Where a command goes: what it was told, else where kubectl would. */
+/** The options that choose a cluster; the default is kubectl's. */
 export interface Where {
   kubeconfig: string | undefined;
   context: string | undefined;
 }
 
-/** The kubeconfig with the context that is meant; throws a UsageError that says what was expected and found. */
+/** The kubeconfig with the chosen context; throws a UsageError that says what was expected and found. */
 export function kubeconfigOf({ kubeconfig, context }: Where): KubeConfig {
   const config = new KubeConfig();
   const from = kubeconfig ?? process.env.KUBECONFIG ?? '~/.kube/config';
@@ -24,13 +24,13 @@ export function kubeconfigOf({ kubeconfig, context }: Where): KubeConfig {
       `expected a context of ${from} (${known.join(', ') || 'it has none'}), found ${config.getCurrentContext() || 'none'}; choose one with --context`,
     );
   }
-  // What the client makes up where there is no kubeconfig at all.
+  // The default of the client if no kubeconfig exists.
   if (config.getCurrentCluster()?.server === 'http://localhost:8080')
     throw new UsageError(`expected a kubeconfig in ${from}, found none; name one with --kubeconfig or KUBECONFIG`);
   return config;
 }
 
-/** A parser of YAML quotes what it could not read, and tokens stand there. */
+/** The message of a YAML parser quotes the text that it could not read, which may contain tokens. */
 function describeUnread(error: unknown): string {
   const { reason, mark } = error as { reason?: string; mark?: { line: number } };
   if (reason && mark) return `${reason} in line ${mark.line + 1}`;

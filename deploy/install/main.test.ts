@@ -13,7 +13,7 @@ const outcomeOf = (...args: string[]) =>
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
   );
 
-test('what is typed wrong, and a cluster that cannot be found, are said in a line, without a stack trace', async () => {
+test('a wrong command line and an unknown cluster are reported in one line, without a stack trace', async () => {
   const [typed, elsewhere] = await Promise.all([outcomeOf('instal'), outcomeOf('check')]);
   expect([typed.code, typed.stderr]).toEqual([2, expect.stringContaining('found instal')]);
   expect([elsewhere.code, elsewhere.stderr]).toEqual([2, expect.stringContaining('/none/of/that')]);

@@ -20,7 +20,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** What an admin can act on in one line; anything else is a fault of this program and keeps its stack. */
+/** One line for an error that an admin can correct; an internal error keeps its stack. */
 function describeError(error: unknown): unknown {
   if (error instanceof InstallError || error instanceof UsageError) return error.message;
   return describeTrouble(error) ?? error;

@@ -7,16 +7,16 @@ import { documents, readManifests } from '../manifests.ts';
 import { InstallError } from './cluster.ts';
 import { type AnyObject, keyOf } from './kinds.ts';
 
-/** What our generated objects carry: how they are found again. */
+/** The label of our generated objects, by which the installer finds them again. */
 export const partOf = { 'app.kubernetes.io/part-of': 'ot-functions' } as const;
 
-/** The folder of this project. */
+/** The root folder of this project. */
 export const projectFolder = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 
 /**
- * Everything that is to be there: CRDs, namespace and policy, and an overlay as `kubectl kustomize` renders it. What an
- * overlay has of the former, such as a policy of its own, takes the place of ours.
+ * All manifests to install: CRDs, namespace and policy, and an overlay as `kubectl kustomize` renders it. An object of the overlay, such
+ * as its own policy, replaces ours.
  */
 export async function readWanted(overlay: string, image?: string): Promise<AnyObject[]> {
   const theirs = await rendered(overlay);
@@ -25,17 +25,17 @@ export async function readWanted(overlay: string, image?: string): Promise<AnyOb
   return withImage([...shipped, ...theirs], image);
 }
 
-/** What every installation has, whatever its overlay: CRDs, namespace, policy. */
+/** The manifests of every installation: CRDs, namespace, policy. */
 export const readShipped = (): Promise<AnyObject[]> => readManifests('crds', 'deploy/base');
 
-/** The overlays that have a name; any other is the path of a kustomization. */
+/** The built-in overlays; any other name is the path of a kustomization. */
 export const builtIn = ['serving', 'deployments'] as const;
 
 export const isBuiltIn = (overlay: string) => /^[a-z]+$/.test(overlay);
 
 const folderOf = (overlay: string) => (isBuiltIn(overlay) ? join(projectFolder, 'knative', overlay) : overlay);
 
-/** kustomize itself and no imitation, so that an admin's own overlay (images, patches) is taken as it is meant. */
+/** Renders with kustomize itself, so that an admin's own overlay (images, patches) works as usual. */
 async function rendered(overlay: string): Promise<KubernetesObject[]> {
   try {
     const { stdout } = await run('kubectl', ['kustomize', folderOf(overlay)], { maxBuffer: 64 * 1024 * 1024 });
@@ -55,16 +55,16 @@ interface Workload {
 
 const containersOf = (object: AnyObject) => (object as Workload).spec?.template?.spec?.containers ?? [];
 
-/** The images a workload runs. */
+/** The container images of a workload. */
 export const imagesIn = (object: AnyObject): string[] =>
   containersOf(object)
     .map(({ image }) => image)
     .filter((image) => image !== undefined);
 
-/** What our manifests call the image: where it really is only the admin knows. */
+/** The image name in our manifests; only the admin knows the registry. */
 export const placeholder = 'ot-functions';
 
-/** The manifests with that image wherever they name none. */
+/** The manifests with that image instead of the placeholder. */
 export const withImage = (objects: readonly AnyObject[], image: string | undefined): AnyObject[] =>
   image === undefined ? [...objects] : objects.map((object) => imaged(object, image));
 

@@ -10,7 +10,7 @@ import { listOf } from './wait.ts';
 
 const Lease = anyOf('coordination.k8s.io/v1', 'Lease');
 
-/** Removes what the functions kept (their Lease, the policy we made), and the namespace where it is ours and empty. */
+/** Deletes the objects of the functions (their Lease, our policy), and the namespace if it is ours and empty. */
 export async function removeNamespace(cluster: Cluster, shipped: readonly AnyObject[]): Promise<void> {
   const { kube, say } = cluster;
   const namespace = await kube.get(Namespace, { name: operatorNamespace });
@@ -19,11 +19,11 @@ export async function removeNamespace(cluster: Cluster, shipped: readonly AnyObj
   const lease = await kube.get(Lease, { namespace: operatorNamespace, name: leaseName });
   if (lease) await removeAll(cluster, [lease]);
   const others = await othersIn(cluster);
-  if (!isLabelled(namespace)) return say(`${formatObject(namespace)} is kept: we did not make it`);
+  if (!isLabelled(namespace)) return say(`${formatObject(namespace)} is kept: the installer did not create it`);
   if (others.length > 0) {
     const names = others.slice(0, 5).map(formatObject).join(', ');
     return say(
-      `${formatObject(namespace)} is kept: it holds what is not ours: ${names}${others.length > 5 ? ', …' : ''}`,
+      `${formatObject(namespace)} is kept: it contains objects of others: ${names}${others.length > 5 ? ', …' : ''}`,
     );
   }
   await removeAll(cluster, [namespace]);
@@ -32,7 +32,7 @@ export async function removeNamespace(cluster: Cluster, shipped: readonly AnyObj
 const isLabelled = ({ metadata }: AnyObject) =>
   Object.entries(partOf).every(([key, value]) => metadata.labels?.[key] === value);
 
-/** The policy goes with us where we made it; what an admin changed in it is said, so that it can be kept. */
+/** Deletes the policy if the installer created it, and prints what an admin changed in it. */
 async function removePolicy(cluster: Cluster, shipped: readonly AnyObject[]): Promise<void> {
   const policy = await cluster.kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName });
   if (!policy || !isLabelled(policy)) return;
@@ -41,26 +41,26 @@ async function removePolicy(cluster: Cluster, shipped: readonly AnyObject[]): Pr
   await removeAll(cluster, [policy]);
 }
 
-/** What every namespace has, and what its owners or Kubernetes take away by themselves. */
-const isNobodys = ({ kind, metadata }: AnyObject) =>
+/** Objects that every namespace has, and objects that their owners or Kubernetes delete. */
+const isDefaultOrOwned = ({ kind, metadata }: AnyObject) =>
   (metadata.ownerReferences?.length ?? 0) > 0 ||
   metadata.deletionTimestamp !== undefined ||
   ['Event', 'Endpoints', 'EndpointSlice', 'PodMetrics'].includes(kind) ||
   (kind === 'ServiceAccount' && metadata.name === 'default') ||
   (kind === 'ConfigMap' && ['kube-root-ca.crt', 'openshift-service-ca.crt'].includes(metadata.name));
 
-/** Every object of the namespace that is somebody's own, of whatever kind the cluster serves. */
+/** Every other object of the namespace, of any kind that the cluster serves. */
 async function othersIn({ kube, read }: Cluster): Promise<AnyObject[]> {
   const kinds = await namespacedKinds(read);
   const found = await Promise.all(kinds.map((resource) => listOf(kube, resource, { namespace: operatorNamespace })));
-  return found.flat().filter((object) => !isNobodys(object) && !isLabelled(object));
+  return found.flat().filter((object) => !isDefaultOrOwned(object) && !isLabelled(object));
 }
 
 interface ResourceList {
   resources?: { name: string; kind: string; namespaced: boolean; verbs: string[] }[];
 }
 
-/** Every kind that can be listed in a namespace, at its group's preferred version. */
+/** Every kind that can be listed in a namespace, at the preferred version of its group. */
 async function namespacedKinds(read: Cluster['read']) {
   const { groups = [] } = ((await read('/apis')) ?? {}) as {
     groups?: { preferredVersion: { groupVersion: string } }[];
@@ -68,7 +68,7 @@ async function namespacedKinds(read: Cluster['read']) {
   const versions = ['v1', ...groups.map(({ preferredVersion }) => preferredVersion.groupVersion)];
   const lists = await Promise.all(
     versions.map(async (version) => {
-      // An aggregated API that is down answers 503: whatever it has, it cannot be in use.
+      // An aggregated API that is unavailable answers 503: its objects cannot be in use.
       const list = await read(`${version === 'v1' ? '/api' : '/apis'}/${version}`).catch(() => undefined);
       return ((list ?? {}) as ResourceList).resources
         ?.filter(({ name, namespaced, verbs }) => namespaced && verbs.includes('list') && !name.includes('/'))

@@ -6,10 +6,10 @@ import { type AnyObject, Broker, formatObject, KnativeService } from './kinds.ts
 import { builtIn, isBuiltIn, projectFolder, readWanted } from './manifests.ts';
 import { servedAt } from './requirement.ts';
 
-/** Which overlay was installed, on the Broker: an upgrade with another would remove what that one lacks. */
+/** Annotation on the Broker with the installed overlay: an upgrade with another one would delete objects. */
 const overlayAnnotation = 'pelotech.ot/overlay';
 
-/** The manifests of an overlay, which say in the cluster of which one they are. */
+/** The manifests of an overlay; the Broker's annotation names the overlay. */
 export const withOverlay = (wanted: readonly AnyObject[], overlay: string): AnyObject[] =>
   wanted.map((object) => {
     if (object.kind !== Broker.kind) return object;
@@ -17,7 +17,7 @@ export const withOverlay = (wanted: readonly AnyObject[], overlay: string): AnyO
     return { ...object, metadata: { ...object.metadata, annotations } };
   });
 
-/** The overlay that is installed; else the one that fits the cluster. */
+/** The installed overlay; else the one that suits the cluster. */
 export async function overlayOf(cluster: Cluster): Promise<string> {
   const inventory = await inventoryOf(cluster);
   const [recorded] = inventory.broker.flatMap(({ metadata }) => metadata.annotations?.[overlayAnnotation] ?? []);
@@ -38,7 +38,7 @@ function assertNoneOf([first, ...more]: readonly AnyObject[]): void {
   );
 }
 
-/** A folder of this project is the same one in the next checkout, wherever that is. */
+/** A folder inside this project has the same name in every checkout. */
 function lastingName(overlay: string): string {
   if (isBuiltIn(overlay) || !existsSync(overlay)) return overlay;
   const inProject = relative(projectFolder, resolve(overlay));

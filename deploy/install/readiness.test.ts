@@ -13,10 +13,10 @@ const definition = (status: object) =>
 test.each([
   ['only just taken', { conditions: null, storedVersions: null }, false],
   ['without a status', {}, false],
-  ['with a name that is still looked at', { conditions: [{ type: 'NamesAccepted', status: 'True' }] }, false],
+  ['with a name that is still being checked', { conditions: [{ type: 'NamesAccepted', status: 'True' }] }, false],
   ['not served yet', { conditions: [{ type: 'Established', status: 'False' }] }, false],
   ['served', { conditions: [{ type: 'Established', status: 'True' }] }, true],
-])('a CRD %s is told from one that is up', (_, status, expected) => {
+])('a CRD %s is ready or not', (_, status, expected) => {
   expect(isUp(definition(status))).toBe(expected);
 });
 
@@ -32,16 +32,16 @@ const rolledOut = { observedGeneration: 3, replicas: 2, updatedReplicas: 2, avai
 
 test.each([
   ['rolled out', rolledOut, true],
-  ['that nobody has looked at', { ...rolledOut, observedGeneration: undefined }, false],
-  ['of which the change was not seen', { ...rolledOut, observedGeneration: 2 }, false],
+  ['that no controller has observed', { ...rolledOut, observedGeneration: undefined }, false],
+  ['whose change is not observed yet', { ...rolledOut, observedGeneration: 2 }, false],
   ['of which only some pods are new', { ...rolledOut, updatedReplicas: 1 }, false],
   ['of which an old pod still runs', { ...rolledOut, replicas: 3 }, false],
   ['of which a new pod does not serve yet', { ...rolledOut, availableReplicas: 1 }, false],
   ['that is not Available', { ...rolledOut, conditions: [{ type: 'Available', status: 'False' }] }, false],
-])('a Deployment %s is told as `kubectl rollout status` does', (_, status, expected) => {
+])('a Deployment %s is judged as `kubectl rollout status` does', (_, status, expected) => {
   expect(isUp(deployment(status))).toBe(expected);
 });
 
-test('a Deployment without pods is up where none are wanted', () => {
+test('a Deployment scaled to zero is ready without pods', () => {
   expect(isUp(deployment({ observedGeneration: 3 }, { replicas: 0 }))).toBe(true);
 });

@@ -14,7 +14,7 @@ interface Condition {
 }
 
 interface Status {
-  /** `null` in a CRD that kube-apiserver has only just taken. */
+  /** `null` in a CRD that kube-apiserver has just accepted. */
   conditions?: Condition[] | null;
   observedGeneration?: number;
   replicas?: number;
@@ -24,14 +24,14 @@ interface Status {
 
 const statusOf = (object: AnyObject | undefined) => (object?.status ?? {}) as Status;
 
-/** The condition that says an object is up; undefined for a kind that is as soon as it is there. */
+/** The condition that makes an object ready; undefined for a kind that is ready when it exists. */
 function awaited({ apiVersion, kind }: KubernetesObject): string | undefined {
   if (kind === Definition.kind) return 'Established';
   if (kind === Deployment.kind) return 'Available';
   return /^(eventing|sources|serving|messaging)\.knative\.dev\//.test(apiVersion) ? 'Ready' : undefined;
 }
 
-/** True where the object is up as it was asked for, and not only as it was before. */
+/** True if the object is ready at its current generation. */
 export function isUp(object: AnyObject): boolean {
   const type = awaited(object);
   if (!type) return true;
@@ -41,7 +41,7 @@ export function isUp(object: AnyObject): boolean {
   return isSeen && isRolledOut && !!conditions?.some((one) => one.type === type && one.status === 'True');
 }
 
-/** As `kubectl rollout status` judges it: every pod that is wanted is new and serves, and no old one is left. */
+/** As `kubectl rollout status` judges it: every wanted pod is new and available, and no old pod is left. */
 function hasRolledOut(deployment: AnyObject): boolean {
   const status = statusOf(deployment);
   const { observedGeneration, replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = status;
@@ -50,7 +50,7 @@ function hasRolledOut(deployment: AnyObject): boolean {
   return observedGeneration !== undefined && isComplete;
 }
 
-/** Waits until an object is up; throws an InstallError that says what keeps it. */
+/** Waits until an object is ready; throws an InstallError with the reason if it is not. */
 export async function untilUp(cluster: Cluster, wanted: KubernetesObject): Promise<void> {
   const type = awaited(wanted);
   if (!type) return;
@@ -59,14 +59,14 @@ export async function untilUp(cluster: Cluster, wanted: KubernetesObject): Promi
   if (!isLate) return;
   const found = [...whyNot(object), ...(wanted.kind === Deployment.kind ? await podTroubles(cluster, wanted) : [])];
   throw new InstallError(
-    `expected ${formatObject(wanted)} to be ${type} within ${cluster.timeoutMs / 1000} s, found ${found.join('; ') || 'no word of it'}. Once that is mended run the same command again.`,
+    `expected ${formatObject(wanted)} to be ${type} within ${cluster.timeoutMs / 1000} s, found ${found.join('; ') || 'no status'}. Correct that, then run the same command again.`,
   );
 }
 
 const untilIsUp = (cluster: Pick<Cluster, 'kube' | 'timeoutMs'>, wanted: KubernetesObject) =>
   waitFor(cluster, resourceOf(wanted), wanted.metadata, (found) => (found ? isUp(found) : false));
 
-/** How long a Trigger may take before Knative is asked to look at its Subscription again. */
+/** How long a Trigger may take before the installer makes Knative reconcile its Subscription again. */
 const patienceMs = 15_000;
 
 async function untilTriggerUp(cluster: Cluster, wanted: KubernetesObject) {
@@ -82,7 +82,7 @@ const whyNot = (object: AnyObject | undefined) =>
     .filter(({ status }) => status !== 'True')
     .map(({ type, status, reason, message }) => [`${type} is ${status}`, reason, message].filter(Boolean).join(': '));
 
-/** What the pods of a Deployment wait for: an image that cannot be pulled, a container that dies. */
+/** Why the pods of a Deployment do not start: an image that cannot be pulled, a container that crashes. */
 async function podTroubles({ kube }: Cluster, { metadata }: KubernetesObject): Promise<string[]> {
   const selector = labelSelector({ 'app.kubernetes.io/name': metadata.name });
   const pods = await listOf(kube, Pod, { namespace: metadata.namespace ?? '', labelSelector: selector });

@@ -5,7 +5,7 @@ import { type AnyObject, formatObject, KnativeService, Pod, resourceOf, Service 
 import { partOf } from './manifests.ts';
 import { deleteAndWait, listOf, waitFor } from './wait.ts';
 
-/** Deletes objects and waits until each is gone. */
+/** Deletes objects and waits until each is deleted. */
 export async function removeAll(cluster: Cluster, objects: readonly AnyObject[]): Promise<void> {
   await Promise.all(
     objects.map(async (object) => {
@@ -13,13 +13,13 @@ export async function removeAll(cluster: Cluster, objects: readonly AnyObject[])
         return cluster.say(`${formatObject(object)} removed`);
       const held = (await cluster.kube.get(resourceOf(object), object.metadata))?.metadata.finalizers ?? [];
       throw new InstallError(
-        `expected ${formatObject(object)} to be gone within ${cluster.timeoutMs / 1000} s, found it held by ${held.join(', ') || 'nobody'}; whoever set that has to take it off`,
+        `expected ${formatObject(object)} to be deleted within ${cluster.timeoutMs / 1000} s, found finalizers ${held.join(', ') || '(none)'}; the controllers that added them must remove them`,
       );
     }),
   );
 }
 
-/** The same for functions: until no pod of theirs is left that could still write, and no Service stands in another's way. */
+/** Deletes functions and waits until none of their pods can still write, and no Service occupies the name of another one. */
 export async function removeFunctions(cluster: Cluster, objects: readonly AnyObject[]): Promise<void> {
   await removeAll(cluster, objects);
   const names = new Set(objects.map(({ metadata }) => metadata.name));

@@ -6,13 +6,12 @@ import { isAtLeast, versionIn } from './version.ts';
 export interface Requirement {
   name: string;
   /**
-   * `missing` stops an installation; `warning` does not: it may work, and somebody should look; `optional` is not there, and
-   * what needs it is left out.
+   * `missing` stops an installation; `warning` does not, but an admin should check it; `optional` is absent, and what needs it is skipped.
    */
   result: 'ok' | 'warning' | 'optional' | 'missing';
   expected: string;
   found: string;
-  /** What to do, where anything is. */
+  /** What to do, if anything. */
   remedy?: string;
 }
 
@@ -28,11 +27,11 @@ export const warning = (of: Sentence, found: string): Requirement => ({ ...of, f
 export const optional = (of: Sentence, found: string): Requirement => ({ ...of, found, result: 'optional' });
 export const missing = (of: Sentence, found: string): Requirement => ({ ...of, found, result: 'missing' });
 
-/** Judges a version: one that cannot be told is a warning, for people build their own. */
+/** Judges a version: an unknown one is a warning, because users build their own. */
 export function judged(of: Sentence, least: readonly [number, number], text: string | undefined): Requirement {
   const version = versionIn(text);
   const unknown = { ...of, remedy: `make sure that it is ${of.expected}` };
-  if (!version) return warning(unknown, text ? `a version that cannot be read: ${text}` : 'a version that is not told');
+  if (!version) return warning(unknown, text ? `a version that cannot be read: ${text}` : 'an unknown version');
   return (isAtLeast(version, least) ? ok : missing)(of, text ?? '');
 }
 

@@ -22,7 +22,7 @@ const image = ['--image', 'registry.example/f:1'];
 const rbac = 'rbac.authorization.k8s.io/v1';
 const ClusterRole = anyOf(rbac, 'ClusterRole', { namespaced: false });
 
-/** A folder with an overlay over knative/deployments, and with these manifests in it. */
+/** A folder with an overlay over knative/deployments and these manifests. */
 async function anOverlay(manifests = '', more = ''): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'overlay-')));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -36,7 +36,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
   let cluster: TestCluster;
   beforeEach(async () => {
     cluster = await startTestCluster();
-    // What this is about is the same without machines, and quicker.
+    // These tests do not need machines, and are faster without them.
     for (const plural of ['virtualmachines', 'virtualmachineinstances'])
       await cluster.kube.delete(Definition, { name: `${plural}.kubevirt.io` });
   }, 60_000);
@@ -50,7 +50,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
   describe('an image', () => {
     const named = 'images: [{ name: ot-functions, newName: registry.example/own, newTag: "1" }]\n';
 
-    test('that is told to an overlay which names one itself is refused, and nothing is installed', async () => {
+    test('given to an overlay that names another is refused, and nothing is installed', async () => {
       const overlay = await anOverlay('', named);
       await expect(command('install', '--overlay', overlay, ...image)).rejects.toThrow(
         /the overlay names registry\.example\/own:1; leave out --image, or its `images:`/,
@@ -58,7 +58,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       expect(cluster.lines.filter((line) => / up$/.test(line))).toEqual([]);
     });
 
-    test('that runs is kept by an upgrade that names none, and gives way to the overlay that does', async () => {
+    test('that runs is kept by an upgrade without one, and replaced by an overlay that names one', async () => {
       await command('install', '--overlay', await anOverlay(), ...image);
       await command('upgrade');
       expect(await imagesOf('start-sync')).toEqual(['"image":"registry.example/f:1"']);
@@ -71,7 +71,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     const role = `{apiVersion: ${rbac}, kind: ClusterRole, metadata: {name: extra, labels: {app.kubernetes.io/part-of: ot-functions}}, rules: []}`;
     const extra = () => cluster.kube.get(ClusterRole, { name: 'extra' });
 
-    test('takes the one that is installed, and so removes nothing', async () => {
+    test('uses the installed one, and so removes nothing', async () => {
       const overlay = await anOverlay(role);
       await command('install', '--overlay', overlay, ...image);
       cluster.lines.length = 0;
@@ -81,7 +81,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       expect(await extra()).toBeDefined();
     });
 
-    test('of an overlay of this project finds it again in another checkout', async () => {
+    test('finds an overlay of this project again in another checkout', async () => {
       const overlay = join(root, 'knative/deployments');
       await command('install', '--overlay', overlay, ...image);
       expect((await cluster.kube.get(Broker, broker))?.metadata.annotations).toMatchObject({
@@ -91,7 +91,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       expect(cluster.lines.filter((line) => line === `overlay ${overlay}`)).toHaveLength(2);
     });
 
-    test('is refused where none is known and something is there that no overlay of ours has', async () => {
+    test('is refused if none is known and the cluster has an object that no built-in overlay has', async () => {
       await command('install', '--overlay', await anOverlay(role), ...image);
       await cluster.kube.patch(Broker, broker, { metadata: { annotations: { 'pelotech.ot/overlay': null } } });
       await expect(command('upgrade')).rejects.toThrow(
@@ -100,7 +100,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       expect(await extra()).toBeDefined();
     });
 
-    test('takes ours where none is known and nothing else is there', async () => {
+    test('uses a built-in one if none is known and the cluster has no other objects', async () => {
       await command('install', '--overlay', 'deployments', ...image);
       await cluster.kube.patch(Broker, broker, { metadata: { annotations: { 'pelotech.ot/overlay': null } } });
       await command('upgrade');
@@ -108,7 +108,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     });
   });
 
-  test('an upgrade leaves alone what others applied beside it, whatever its labels', async () => {
+  test('an upgrade keeps objects that others applied, whatever their labels', async () => {
     await command('install', '--overlay', 'deployments', ...image);
     const metadata = '{name: gateway, namespace: sync-operator, labels: {app.kubernetes.io/part-of: ot-functions}}';
     const beside = documents(`
@@ -123,7 +123,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
   });
 
   describe('a ConfigMap of the overlay', () => {
-    test('that is the policy wins over ours where there is none yet, and is left as it is later', async () => {
+    test('that is the policy replaces ours in a new installation, and is left as it is later', async () => {
       await cluster.kube.delete(ConfigMap, policy);
       const own = (concurrency: string) =>
         anOverlay(

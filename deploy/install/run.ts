@@ -10,7 +10,7 @@ import { overlayOf, withOverlay } from './overlay.ts';
 import { requirementLines } from './report.ts';
 import { freeObjects, uninstall } from './uninstall.ts';
 
-/** Runs a command and returns its exit code. Throws an InstallError where something does not work. */
+/** Runs a command and returns its exit code. Throws an InstallError if something fails. */
 export async function run(cluster: Cluster, options: Options): Promise<number> {
   if (options.command === 'uninstall') return takeDown(cluster, options);
   const overlay = options.overlay ?? (await overlayOf(cluster));
@@ -44,13 +44,13 @@ async function takeDown(cluster: Cluster, options: Options): Promise<number> {
   return 0;
 }
 
-/** The image that runs, so that an upgrade without --image changes nothing about it. */
+/** The current image, so that an upgrade without --image keeps it. */
 async function imageOf(cluster: Cluster): Promise<string | undefined> {
   const { functions } = await inventoryOf(cluster);
   return functions.flatMap(imagesIn).find((image) => image !== placeholder);
 }
 
-/** Where the overlay says where the image is, another that is told would change nothing. */
+/** If the overlay names the image, --image would have no effect. */
 function assertUnnamed(wanted: readonly AnyObject[], image: string): void {
   const images = [...new Set(wanted.flatMap(imagesIn))];
   if (images.length === 0 || images.includes(placeholder)) return;
@@ -62,6 +62,6 @@ function assertUnnamed(wanted: readonly AnyObject[], image: string): void {
 function assertImage(wanted: readonly AnyObject[]): void {
   if (!wanted.flatMap(imagesIn).includes(placeholder)) return;
   throw new InstallError(
-    `expected to be told where the image of the functions is, found only its name ${placeholder}; nothing was installed. Add --image <registry>/${placeholder}:<version>, or name it in an overlay of your own.`,
+    `expected the image of the functions, found only the placeholder ${placeholder}; nothing was installed. Add --image <registry>/${placeholder}:<version>, or name it in an overlay of your own.`,
   );
 }

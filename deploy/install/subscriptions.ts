@@ -3,15 +3,15 @@ import type { Cluster } from './cluster.ts';
 import { type AnyObject, Subscription } from './kinds.ts';
 import { listOf } from './wait.ts';
 
-/** The Subscriptions that Knative made for a Trigger. */
+/** The Subscriptions that Knative created for a Trigger. */
 export async function subscriptionsOf({ kube }: Cluster, trigger: AnyObject): Promise<AnyObject[]> {
   const all = await listOf(kube, Subscription, { namespace: operatorNamespace });
   return all.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === trigger.metadata.uid));
 }
 
 /**
- * Has Knative look at a Subscription again. It gives up where it could not write the channel, as while the channel's
- * webhook restarts ("PhysicalChannelSyncFailed"), and does not look again before its resync, ten hours later.
+ * Makes Knative reconcile a Subscription again. Knative gives up if it cannot write the channel, as while the channel's webhook restarts
+ * ("PhysicalChannelSyncFailed"), and retries only at its resync, ten hours later.
  */
 export async function knock({ kube }: Cluster, { metadata }: AnyObject): Promise<void> {
   const annotations = { 'pelotech.ot/looked-at': new Date().toISOString() };

@@ -5,14 +5,14 @@ import type { Cluster } from './cluster.ts';
 import { clusterOf } from './connect.ts';
 import { type AnyObject, Deployment } from './kinds.ts';
 
-/** A local cluster as an admin finds it, in which Deployments come up. */
+/** A local cluster without an installation, in which Deployments become available. */
 export interface TestCluster extends Cluster {
-  /** What was said so far. */
+  /** The printed lines. */
   lines: string[];
   close(): Promise<void>;
 }
 
-/** Starts one for a test; its functions run in this process, whatever their Deployments say. */
+/** Starts a cluster for a test; its functions run in this process, whatever their Deployments say. */
 export async function startTestCluster(): Promise<TestCluster> {
   const { kube, server, close } = await startLocal({ schedules: { sweep: '* * * * * *' }, gracePeriodMs: 0 });
   const abort = new AbortController();
@@ -35,7 +35,7 @@ export async function startTestCluster(): Promise<TestCluster> {
   };
 }
 
-/** As Kubernetes' controller would once the pods are ready. */
+/** Sets the status of a Deployment as its controller would once the pods are ready. */
 async function bringUp(kube: Kube, { metadata }: AnyObject): Promise<void> {
   const conditions = [{ type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable', message: '' }];
   const replicas = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };

@@ -6,15 +6,15 @@ import { knock, subscriptionsOf } from './subscriptions.ts';
 import { listOf, waitFor } from './wait.ts';
 
 /**
- * Removes Triggers one by one, each when the channel behind the Broker has forgotten the one before. Knative loses updates
- * of that list where several go at once (knative/eventing#8317): a subscriber that is left over answers 404 for every
- * event to come, shows in no status, and holds up all others.
+ * Deletes Triggers one by one, each after the channel of the Broker has dropped the previous one. Knative loses updates of that list if
+ * several change at once (knative/eventing#8317): a leftover subscriber answers 404 for every further event, appears in no status, and
+ * delays all others.
  */
 export async function removeTriggers(cluster: Cluster, triggers: readonly AnyObject[]): Promise<void> {
   for (const trigger of triggers) {
     const subscriptions = await subscriptionsOf(cluster, trigger);
     await removeAll(cluster, [trigger]);
-    // The garbage collector takes them a moment later; until then they look like any that is meant to stay.
+    // The garbage collector deletes them a moment later; until then they look like any other.
     for (const subscription of subscriptions) await untilGone(cluster, subscription);
     await untilForgotten(cluster, trigger);
   }
@@ -22,7 +22,7 @@ export async function removeTriggers(cluster: Cluster, triggers: readonly AnyObj
 
 const brokerOf = ({ spec }: AnyObject) => (spec as { broker?: string } | undefined)?.broker ?? 'default';
 
-/** How long a Subscription or a channel may take before something is done about it. */
+/** How long a Subscription or a channel may take before the installer intervenes. */
 const patienceMs = 30_000;
 
 async function untilGone(cluster: Cluster, { metadata }: AnyObject): Promise<void> {
@@ -34,7 +34,7 @@ async function untilGone(cluster: Cluster, { metadata }: AnyObject): Promise<voi
   await waitFor(cluster, Subscription, metadata, isGone);
 }
 
-/** Waits until no subscriber of the channel behind the Trigger's Broker is without its Subscription; else has it made anew. */
+/** Waits until every subscriber of the Broker's channel has its Subscription; else has the channel created again. */
 export async function untilForgotten(cluster: Cluster, trigger: AnyObject): Promise<void> {
   const { kube, say } = cluster;
   const ref = { namespace: operatorNamespace, name: `${brokerOf(trigger)}-kne-trigger` };
@@ -43,7 +43,9 @@ export async function untilForgotten(cluster: Cluster, trigger: AnyObject): Prom
   const waits = { ...cluster, timeoutMs: Math.min(patienceMs, cluster.timeoutMs) };
   const { isLate, object } = await waitFor(waits, InMemoryChannel, ref, (found) => deadIn(found, alive).length === 0);
   if (!isLate || !object) return;
-  say(`${formatObject(object)} keeps ${deadIn(object, alive).length} dead subscribers; its controller makes it anew`);
+  say(
+    `${formatObject(object)} keeps ${deadIn(object, alive).length} dead subscribers; its controller creates it again`,
+  );
   await kube.delete(InMemoryChannel, ref);
   await waitFor(
     waits,
@@ -53,7 +55,7 @@ export async function untilForgotten(cluster: Cluster, trigger: AnyObject): Prom
   );
 }
 
-/** Subscribers of a channel that no Subscription stands for any more. */
+/** The subscribers of a channel that have no Subscription any more. */
 export function deadIn(channel: AnyObject | undefined, alive: ReadonlySet<string>): string[] {
   const { subscribers = [] } = (channel?.spec ?? {}) as { subscribers?: { uid?: string }[] };
   return subscribers.map(({ uid = '' }) => uid).filter((uid) => !alive.has(uid));

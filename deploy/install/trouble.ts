@@ -1,6 +1,6 @@
 import { ApiError, NoAnswer } from '../../shared/runtime/errors.ts';
 
-/** What went wrong with the API server in a line that one can act on; undefined where it was something else. */
+/** A problem with the API server in one line that a user can act on; undefined for any other error. */
 export function describeTrouble(error: unknown): string | undefined {
   if (error instanceof ApiError) return `the API server answered ${error.status}: ${error.message}`;
   if (error instanceof NoAnswer) return `the API server cannot be reached: ${error.message}`;
@@ -11,7 +11,7 @@ export function describeTrouble(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Where a host has several addresses each has failed, and the whole says nothing. */
+/** If a host has several addresses, each has failed and the aggregate has no message. */
 const describeCause = (cause: unknown): string => {
   if (cause instanceof AggregateError) return cause.errors.map(describeCause).join('; ');
   return cause instanceof Error ? cause.message : String(cause);

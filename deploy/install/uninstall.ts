@@ -14,23 +14,22 @@ import { removeTriggers } from './triggers.ts';
 import { listOf } from './wait.ts';
 
 export interface UninstallOptions {
-  /** What an installation ships: its CRDs, its policy. */
+  /** The manifests of every installation: CRDs and policy. */
   shipped: readonly AnyObject[];
-  /** First takes all workspaces down with everything in them, while the function that does it is there; refused without. */
+  /** First deletes all workspaces with everything in them, while the functions exist; with workspaces, uninstall is refused without it. */
   deleteWorkspaces: boolean;
-  /** Then deletes all machines, with their disks, while the functions that let them go are still there. */
+  /** Then deletes all machines with their disks, while their functions exist. */
   deleteMachines: boolean;
-  /** Then deletes all images, with what was made for them; refused while machines that hold them are to stay. */
+  /** Then deletes all images with their volumes and snapshots; refused while machines that use them stay. */
   deleteImages: boolean;
-  /** In the end deletes the CRDs; refused while objects of theirs are to stay. */
+  /** Finally deletes the CRDs; refused while objects of their kinds stay. */
   deleteCrds: boolean;
 }
 
 /**
- * Takes down what was installed, in the order in which nothing strands: no workspace left (or nothing at all is done), no new
- * work, nobody's finalizer left, then
- * receivers before those who send to them. Machines, images and CRDs stay unless asked for otherwise. Doing it again goes on
- * where it was interrupted.
+ * Removes an installation in an order that leaves nothing stuck: no workspace may be left (otherwise nothing is done), no new work
+ * starts, our finalizers are removed, then receivers are deleted before their senders. Machines, images and CRDs stay unless the options
+ * say otherwise. Running it again continues an interrupted run.
  */
 export async function uninstall(cluster: Cluster, options: UninstallOptions): Promise<void> {
   const definitions = options.shipped.filter(({ kind }) => kind === 'CustomResourceDefinition');
@@ -45,7 +44,7 @@ export async function uninstall(cluster: Cluster, options: UninstallOptions): Pr
   await freeObjects(cluster, definitions);
   await removeTriggers(cluster, inventory.triggers);
   await removeFunctions(cluster, inventory.functions);
-  // Whoever was still at work may have set one again.
+  // A function that was still running may have added a finalizer again.
   await freeObjects(cluster, definitions);
   await removeAll(cluster, inventory.broker);
   await removeAll(cluster, inventory.permissions);
@@ -53,7 +52,7 @@ export async function uninstall(cluster: Cluster, options: UninstallOptions): Pr
   if (options.deleteCrds) await removeDefinitions(cluster, definitions);
 }
 
-/** Takes our finalizers off whatever carries them, and says so. */
+/** Removes our finalizers from every object, and prints a line. */
 export async function freeObjects(cluster: Cluster, definitions: readonly AnyObject[]): Promise<void> {
   const count = await removeFinalizers(cluster, definitions);
   if (count > 0) cluster.say(`finalizers: taken off ${count} ${count === 1 ? 'object' : 'objects'}`);
@@ -71,23 +70,22 @@ const definesOthers = (definition: AnyObject) =>
   !definesMachines(definition) && !definesWorkspaces(definition) && !definesOnOpenStack(definition);
 
 /**
- * The definitions whose objects are to be deleted beside workspaces: machines first, for an image does not go while one holds
- * it.
+ * The definitions whose objects are to be deleted after workspaces: machines first, because an image is not deleted while a machine uses it.
  */
 const going = (definitions: readonly AnyObject[], { deleteMachines, deleteImages }: UninstallOptions) => [
   ...(deleteMachines ? definitions.filter(definesMachines) : []),
   ...(deleteImages ? definitions.filter(definesOthers) : []),
 ];
 
-/** Nothing is begun that could not be ended, and nothing goes by the way. */
+/** Refuses an uninstall that could not be completed or would delete more than was asked for. */
 async function assertCanGo(cluster: Cluster, definitions: readonly AnyObject[], options: UninstallOptions) {
   if (!options.deleteWorkspaces) await assertNoWorkspace(cluster);
   await assertNothingOnOpenStack(cluster, definitions.filter(definesOnOpenStack));
   const kept = definitions.filter((definition) => !going(definitions, options).includes(definition));
   const { machines, others } = await keptOf(cluster, kept);
   const because = options.deleteCrds
-    ? { objects: [...machines, ...others], of: 'they would go with the CRDs, and disks and snapshots with them' }
-    : { objects: options.deleteImages ? machines : [], of: 'an image does not go while a machine holds it' };
+    ? { objects: [...machines, ...others], of: 'they would be deleted with the CRDs, with their disks and snapshots' }
+    : { objects: options.deleteImages ? machines : [], of: 'an image is not deleted while a machine uses it' };
   const [first, ...more] = because.objects;
   if (!first) return;
   const add = [
@@ -95,18 +93,18 @@ async function assertCanGo(cluster: Cluster, definitions: readonly AnyObject[], 
     ...(others.length > 0 && options.deleteCrds ? ['--delete-images'] : []),
   ];
   throw new InstallError(
-    `expected no object of ours to be left, found ${formatPlace(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: ${because.of}. Nothing was taken down: add ${add.join(' and ')}, or leave out ${options.deleteCrds ? '--delete-crds' : '--delete-images'}.`,
+    `expected no object of ours to be left, found ${formatPlace(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: ${because.of}. Nothing was removed: add ${add.join(' and ')}, or leave out ${options.deleteCrds ? '--delete-crds' : '--delete-images'}.`,
   );
 }
 
-/** Without a function nobody would ever take down what stands there, and costs. */
+/** Without functions, objects in OpenStack would stay, and cost money. */
 async function assertNothingOnOpenStack({ kube }: Cluster, definitions: readonly AnyObject[]) {
   const kinds = kindsDefinedBy(definitions);
   const [first, ...more] = (await Promise.all(kinds.map((resource) => listOf(kube, resource)))).flat();
   if (!first) return;
   const names = definitions.map(({ metadata }) => metadata.name).join(',');
   throw new InstallError(
-    `expected nothing of ours to be left on OpenStack, found ${formatPlace(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: with no function there nobody takes it down. Nothing was taken down: kubectl delete ${names} --all --all-namespaces does it.`,
+    `expected nothing of ours to be left on OpenStack, found ${formatPlace(first)}${more.length > 0 ? ` and ${more.length} more` : ''}: no function would delete it there. Nothing was removed. Delete it first: kubectl delete ${names} --all --all-namespaces`,
   );
 }
 
@@ -114,20 +112,20 @@ async function keptOf({ kube }: Cluster, definitions: readonly AnyObject[]) {
   const objectsOf = async (some: readonly AnyObject[]) =>
     (await Promise.all(kindsDefinedBy(some).map((resource) => listOf(kube, resource)))).flat();
   return {
-    // Those of workspaces have gone with them by then.
+    // Machines of workspaces are deleted by then.
     machines: (await objectsOf(definitions.filter(definesMachines))).filter((machine) => !isOfWorkspace(machine)),
     others: await objectsOf(definitions.filter(definesOthers)),
   };
 }
 
-/** CDI tries a failing import again for ever, and nobody will be there to end it. */
+/** CDI retries a failing import forever, and no function would stop it. */
 async function warnOfAttempts({ kube, say }: Cluster): Promise<void> {
   const ofImages = `${labelSelector(managedBy)},${imageUidLabel}`;
   const dataVolumes = await listOf(kube, DataVolume, { labelSelector: ofImages });
   const running = dataVolumes.filter(({ status }) => (status as { phase?: string } | undefined)?.phase !== 'Succeeded');
   if (running.length === 0) return;
   say(
-    `${running.length} downloads go on, and nobody ends one that fails: kubectl delete datavolumes -A -l ${imageUidLabel} ends them`,
+    `${running.length} downloads continue, and no function stops one that fails. To stop them: kubectl delete datavolumes -A -l ${imageUidLabel}`,
   );
 }
 
@@ -135,9 +133,7 @@ async function reportMachines(cluster: Cluster, definitions: readonly AnyObject[
   const { machines } = await keptOf(cluster, definitions);
   if (machines.length === 0) return;
   const what = machines.length === 1 ? '1 machine stays' : `${machines.length} machines stay`;
-  cluster.say(
-    `${what}: what KubeVirt runs goes on, nobody looks after it, and it goes with its disk where one is deleted`,
-  );
+  cluster.say(`${what}: they keep running in KubeVirt without the functions; deleting one also deletes its disk`);
 }
 
 async function removeDefinitions(cluster: Cluster, definitions: readonly AnyObject[]): Promise<void> {

@@ -4,7 +4,7 @@ import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Cluster } from './cluster.ts';
 import { leftOf, waitFor } from './wait.ts';
 
-/** An API server that lists these one after the other, the last for ever, and whose watches all end with that error. */
+/** An API server that returns these lists one after the other, the last one forever, and whose watches all end with that error. */
 function cutting(error: Error, ...lists: ConfigMap[][]) {
   let listed = 0;
   const kube = {
@@ -21,8 +21,8 @@ const ref = { namespace: 'lab', name: 'm' };
 
 test.each([
   ['was cut', new TypeError('terminated')],
-  ['asked for what is forgotten', new ApiError(410, 'Expired', 'too old')],
-])('a wait goes on where its watch %s: a list tells what it missed', async (_, error) => {
+  ['asked for an expired resourceVersion', new ApiError(410, 'Expired', 'too old')],
+])('a wait continues if its watch %s: a list returns what it missed', async (_, error) => {
   const there = cutting(error, [], [map]);
   expect(await waitFor(there.cluster, ConfigMap, ref, (found) => found !== undefined)).toMatchObject({
     isLate: false,
@@ -35,7 +35,7 @@ test.each([
 test.each([
   ['may list but not watch', new ApiError(403, 'Forbidden', 'watch')],
   ['cannot reach the API server', new TypeError('fetch failed')],
-])('a wait of who %s ends with that', async (_, error) => {
+])('a wait by a client that %s ends with that error', async (_, error) => {
   const { cluster } = cutting(error, [map]);
   await expect(waitFor(cluster, ConfigMap, ref, (found) => found === undefined)).rejects.toBe(error);
   await expect(leftOf(cluster, ConfigMap, () => true)).rejects.toBe(error);

@@ -5,8 +5,8 @@ import { isLost } from '../../shared/runtime/reflect.ts';
 import type { Cluster } from './cluster.ts';
 
 /**
- * Resolves with the object as soon as `isSo` holds, also for its absence; with `undefined` in `late` when time is up, so
- * that the caller can say what it waited for. `stop` ends it as its time does.
+ * Resolves with the object as soon as `isSo` holds, also for its absence; `isLate` says that the time is up, so that the caller can say
+ * what it waited for. `stop` ends the wait like a timeout.
  */
 export async function waitFor<T extends KubernetesObject>(
   { kube, timeoutMs }: Pick<Cluster, 'kube' | 'timeoutMs'>,
@@ -38,10 +38,10 @@ export async function waitFor<T extends KubernetesObject>(
   }
 }
 
-/** So long a server that cut a watch is left alone. */
+/** The pause before another request to a server that ended a watch. */
 const pauseMs = 1000;
 
-/** A watch that was cut, or that asked for what is forgotten, has lost nothing that a list does not tell. Throws any other error. */
+/** A watch that ended, or whose resourceVersion expired, loses nothing: a list returns the rest. Throws any other error. */
 async function lookAgain(error: unknown, over: AbortSignal): Promise<void> {
   if (isLost(error) && !hasStatus(error, 410)) throw error;
   await setTimeout(pauseMs, undefined, { signal: over }).catch(() => undefined);
@@ -49,7 +49,7 @@ async function lookAgain(error: unknown, over: AbortSignal): Promise<void> {
 
 type Kube = Cluster['kube'];
 
-/** None where the kind is not served. */
+/** Empty if the kind is not served. */
 async function pagesOf<T extends KubernetesObject>(kube: Kube, resource: Resource<T>, only: object) {
   try {
     return await Array.fromAsync(kube.pages(resource, only));
@@ -59,7 +59,7 @@ async function pagesOf<T extends KubernetesObject>(kube: Kube, resource: Resourc
   }
 }
 
-/** Waits until no object is left of which `isAwaited` holds; resolves with those that are when time is up. */
+/** Waits until no object is left for which `isAwaited` holds; resolves with those that are left when the time is up. */
 export async function leftOf<T extends KubernetesObject>(
   { kube, timeoutMs }: Pick<Cluster, 'kube' | 'timeoutMs'>,
   resource: Resource<T>,
@@ -84,7 +84,7 @@ export async function leftOf<T extends KubernetesObject>(
   }
 }
 
-/** Deletes the object and waits until it is gone; false where it is still there when time is up. */
+/** Deletes an object and waits until it is deleted; false if it still exists when the time is up. */
 export async function deleteAndWait(
   cluster: Pick<Cluster, 'kube' | 'timeoutMs'>,
   resource: Resource,
@@ -95,7 +95,7 @@ export async function deleteAndWait(
   return !isLate;
 }
 
-/** All objects of a kind that match; none where the kind is not served. */
+/** All objects of a kind that match; empty if the kind is not served. */
 export async function listOf<T extends KubernetesObject>(
   kube: Kube,
   resource: Resource<T>,
