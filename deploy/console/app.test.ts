@@ -94,7 +94,7 @@ async function firstView(token: string) {
 }
 
 describe('without a token', () => {
-  test('the page asks for one, and nothing is told', async () => {
+  test('the page asks for one, and shows nothing', async () => {
     const answer = await fetch(page.url);
     expect(answer.status).toBe(401);
     expect(await answer.text()).toContain('kubectl create token');
@@ -103,7 +103,7 @@ describe('without a token', () => {
       expect([refused.status, await refused.json()]).toEqual([401, { expected: 'a token of this cluster' }]);
     }
   });
-  test.each(['', 'nobody.knows', 'x'.repeat(4000)])(
+  test.each(['', 'unknown.token', 'x'.repeat(4000)])(
     'one that the cluster does not know is refused: %.20s',
     async (token) => {
       const answer = await logIn(token);
@@ -129,10 +129,10 @@ describe('with a token', () => {
     expect(told).toMatchObject({ viewer: 'system:serviceaccount:ours:teacher', seesAnything: true });
     expect(Object.keys(told.view.images)).toEqual(['ours/ubuntu']);
   });
-  test('who may list nothing sees nothing, and is told so', async () => {
+  test('a user who may list nothing sees nothing, and a message says so', async () => {
     expect(await firstView(tokenOf('stranger'))).toMatchObject({ seesAnything: false, view: { images: {} } });
   });
-  test('what happened is told of what one may list', async () => {
+  test('the history of an object is visible to users who may list it', async () => {
     const headers = { authorization: `Bearer ${tokenOf('teacher')}` };
     const ask = (path: string) => fetch(`${page.url}/happened/${path}`, { headers });
     expect((await ask('images/ours/ubuntu')).status).toBe(200);
@@ -143,7 +143,7 @@ describe('with a token', () => {
   });
 });
 
-test('of two machines of one name each is told what happened to it', async () => {
+test('two machines with the same name have separate histories', async () => {
   const kube = clientOf(server);
   await applyManifests(
     kube,
@@ -184,7 +184,7 @@ test('of two machines of one name each is told what happened to it', async () =>
   await expect.poll(() => told('servers')).toEqual(['kupenstack']);
 });
 
-test('a namespace that nobody has asked about yet is asked about when the first image of it comes', async () => {
+test('access to a new namespace is checked when its first image appears', async () => {
   const kube = clientOf(server);
   const ended = new AbortController();
   streams.push(ended);

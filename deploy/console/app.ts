@@ -13,9 +13,9 @@ import type { Watched } from './watch-cluster.ts';
 
 export interface ConsolePorts {
   watched: Watched;
-  /** Whose token it is; undefined where it is nobody's. */
+  /** The user of a token; undefined if the cluster does not know the token. */
   authorize(token: string): Promise<Viewer | undefined>;
-  /** Who comes without a token; by default nobody, who is asked for one. */
+  /** The user without a token; by default none, and the page asks for a token. */
   anonymous?: Viewer | undefined;
   assets: ReadonlyMap<string, Asset>;
   log(level: 'info' | 'warn', message: string): void;
@@ -26,8 +26,8 @@ const cookie = 'ot-console';
 const maxForm = 16 * 1024;
 
 /**
- * The page and what it is fed with. Read-only: nothing here writes an object. Who has no token that the cluster knows sees the
- * form that asks for one; who has one sees what it lets them list.
+ * The page and its data. Read-only: nothing here writes an object. A user without a valid token sees a form that asks for
+ * one; a user with a token sees the objects that this user may list.
  */
 export function consoleApp({ watched, authorize, anonymous, assets, log }: ConsolePorts): Hono {
   const app = new Hono();
@@ -115,7 +115,7 @@ export function consoleApp({ watched, authorize, anonymous, assets, log }: Conso
   };
   app.onError((error, c) => {
     log('warn', String(error));
-    return c.json({ expected: "an answer of the cluster's API server, found none: try again in a moment" }, 503);
+    return c.json({ expected: "an answer from the cluster's API server, found none: try again in a moment" }, 503);
   });
   return app;
 }

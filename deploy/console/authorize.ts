@@ -27,24 +27,24 @@ function defineReview<S extends z.ZodType>(apiVersion: string, kind: string, sta
   return { apiVersion, kind, plural, namespaced: false, parse };
 }
 
-/** Asks whose a token is. */
+/** Asks for the user of a token. */
 export const TokenReview = defineReview(
   'authentication.k8s.io/v1',
   'TokenReview',
   z.object({ authenticated: z.boolean().default(false), user: User.partial().optional() }),
 );
 
-/** Asks whether somebody may do something. */
+/** Asks whether a user may do something. */
 export const SubjectAccessReview = defineReview(
   'authorization.k8s.io/v1',
   'SubjectAccessReview',
   z.object({ allowed: z.boolean().default(false) }),
 );
 
-/** Somebody who looks at the page. */
+/** A user of the page. */
 export interface Viewer {
   name: string;
-  /** Whether they may list the objects of that kind: in that namespace, or everywhere where none is named. */
+  /** Whether the user may list the objects of that kind: in that namespace, or in all if none is named. */
   mayList(what: Viewed, namespace?: string): Promise<boolean>;
 }
 
@@ -58,15 +58,15 @@ export const viewedKinds = {
 export type Viewed = keyof typeof viewedKinds;
 
 /**
- * So long an answer of the API server about somebody counts: with the time after which an open page asks again, who loses a right
- * sees no more within half a minute.
+ * How long an answer of the API server about a user is cached: together with the interval of an open page, a user who loses a right
+ * no longer sees the objects within half a minute.
  */
 const keptMs = 10_000;
 
-/** So many tokens are remembered: whoever posts more makes the page slower for themselves, not larger. */
+/** The number of cached tokens: a client that posts more slows the page down for itself only. */
 const mostKept = 1000;
 
-/** Tells who has a token, by the cluster's own authentication; undefined where nobody has. Throws where nobody could be asked. */
+/** Looks up the user of a token with the cluster's own authentication; undefined for an invalid token. Throws if the API server does not answer. */
 export function authorizer(kube: Pick<Kube, 'create'>, now: () => number) {
   const known = new Map<string, { untilMs: number; viewer: Promise<Viewer | undefined> }>();
   return (token: string): Promise<Viewer | undefined> => {

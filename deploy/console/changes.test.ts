@@ -20,7 +20,7 @@ test.each([
     after: { a: 'z', b: 'y' },
     told: { set: { a: { phase: 'z' } }, gone: [] },
   },
-  { what: 'a row that is gone', before: { a: 'x' }, after: {}, told: { set: {}, gone: ['a'] } },
-])('of $what is told what it takes to show it', ({ before, after, told }) => {
+  { what: 'a deleted row', before: { a: 'x' }, after: {}, told: { set: {}, gone: ['a'] } },
+])('a page receives the changes of $what', ({ before, after, told }) => {
   expect(changesOf(view(before), view(after))).toEqual(told && { machines: told });
 });

@@ -1,6 +1,6 @@
 import { type Changes, type Rows, sections, type View } from './view.ts';
 
-/** What a page that shows `before` has to be told to show `after`; undefined where it is the same. */
+/** The changes from `before` to `after`; undefined if there are none. */
 export function changesOf(before: View, after: View): Changes | undefined {
   const found = sections.flatMap((section) => {
     const change = changeOf(before[section], after[section]);

@@ -2,7 +2,7 @@ import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type EventSeen, timeOf } from './rows.ts';
 import type { Happening } from './view.ts';
 
-/** What is told of an object, the newest first: the facts its status keeps, and Kubernetes' Events, each once. */
+/** The history of an object, the newest first: the facts in its status and its Kubernetes Events, each once. */
 export function happened(image: VMDiskImage | undefined, events: readonly EventSeen[]): Happening[] {
   const facts = (image?.status?.history ?? []).map(
     ({ time, fact, message }): Happening => ({

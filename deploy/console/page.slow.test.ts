@@ -44,7 +44,7 @@ const mayLook = [
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'looks' },
     subjects: [{ kind: 'ServiceAccount', name: 'teacher', namespace: 'lab' }],
   },
-  // Somebody who may look at one namespace only, in which there is nothing.
+  // A user who may list objects of one namespace only, which is empty.
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'pupil', namespace: 'lab' } },
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'own' } },
   {
@@ -132,7 +132,7 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
       metadata: { name: 'old.1', namespace: 'lab' },
       involvedObject: { apiVersion: VMDiskImage.apiVersion, kind: 'VMDiskImage', namespace: 'lab', name: 'old' },
       reason: 'Pruned',
-      message: 'Nobody has used it for a week: deleted.',
+      message: 'It was unused for a week: deleted.',
       type: 'Normal',
       lastTimestamp: minutesAgo(3).replace(/\.\d+Z/, 'Z'),
     });
@@ -219,7 +219,7 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'What happened to lab/image-0001' });
     await dialog.getByText('It became Succeeded.').waitFor();
-    // Whatever is drawn anew meanwhile, with Escape one is where one was.
+    // Even if the page redraws the row meanwhile, Escape returns the focus to it.
     const row = page.locator('[data-table="images"] tr', { hasText: 'lab/image-0001' });
     await kube.patch(VMDiskImage, image, { status: { attempts: 7 } }, { subresource: 'status' });
     await row.getByText('7', { exact: true }).waitFor();
@@ -256,10 +256,10 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
 
   test('says what prune deleted and why', async () => {
     expect(await page.locator('#pruned').innerText()).toContain('lab/old');
-    expect(await page.locator('#pruned').innerText()).toContain('Nobody has used it for a week');
+    expect(await page.locator('#pruned').innerText()).toContain('It was unused for a week');
   });
 
-  test.each(['light', 'dark'] as const)('has nothing that keeps anybody out, %s', async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('has no accessibility violations, %s', async (colorScheme) => {
     await page.emulateMedia({ colorScheme });
     expect(await violations()).toEqual([]);
     await rows().first().getByRole('button').click();
@@ -297,7 +297,7 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
     for (const [what, milliseconds] of Object.entries(took)) expect([what, milliseconds < 100]).toEqual([what, true]);
   });
 
-  test('goes on by itself after the console was away and somebody between answered for it', async () => {
+  test('reconnects by itself after the console was down and a proxy answered for it', async () => {
     const { port } = new URL(console_.url);
     let refusals = 0;
     await page.route('**/changes', (route) => (refusals++ < 2 ? route.fulfill({ status: 503 }) : route.continue()));
@@ -327,7 +327,7 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
     click(): void;
     dispatchEvent(event: unknown): void;
   }
-  /** The middle of five: from what is done to the frame after the one that shows it. */
+  /** The median of five: from the action to the frame after the one that shows its effect. */
   async function paintedAfter(selector: string, act: (element: Clickable) => void): Promise<number> {
     const script = `async () => {
       const element = document.querySelector(${JSON.stringify(selector)});

@@ -91,11 +91,11 @@ describe('the policy', () => {
   });
   const rowOf = (data: Record<string, string>, key: string) => of(data).find((row) => row.key === key);
 
-  test('is shown key by key, with defaults as somebody would write them', () => {
+  test('is shown key by key, with defaults as a user would write them', () => {
     expect(rowOf({}, 'syncTimeout')).toEqual({ key: 'syncTimeout', value: '4h', isSet: false, fault: undefined });
     expect(rowOf({ concurrency: '7' }, 'concurrency')).toMatchObject({ value: '7', isSet: true });
   });
-  test('says what is wrong with a key, and which is none', () => {
+  test('says what is wrong with a key, and which keys are unknown', () => {
     expect(rowOf({ prune: 'Maybe' }, 'prune')?.fault).toContain('expected Never, DryRun, WhenUnreferenced');
     expect(rowOf({ concurency: '7' }, 'concurency')?.fault).toContain('no key of the policy');
   });

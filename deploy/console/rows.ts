@@ -65,7 +65,7 @@ export function imageRows(seen: Seen): { cluster: ClusterRow; images: Rows<Image
   };
 }
 
-/** Whether anybody gets a slot: `start-sync` gives none by a policy or a Lease that it cannot read. */
+/** Whether images may start: `start-sync` assigns no slot while it cannot parse the policy or the Lease. */
 const mayStart = ({ policy, holders }: Seen) =>
   holders !== undefined && !policy.faults.some(({ key }) => grantKeys.some((name) => name === key));
 

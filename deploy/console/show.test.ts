@@ -58,7 +58,7 @@ describe('an open page', () => {
     expect(page.told.slice(before).filter(({ data }) => /theirs|ours|new/.test(data))).toEqual([]);
   });
 
-  test('sees no more than before while nobody can be asked, and ends when that lasts', async () => {
+  test('sees nothing new while the API server does not answer, and ends if that lasts', async () => {
     let asked = 0;
     const page = aPage({
       again: async () => {
@@ -72,7 +72,7 @@ describe('an open page', () => {
     expect(page.told.filter(({ data }) => data.includes('theirs'))).toHaveLength(1);
   });
 
-  test('that reads slowly is told what there is, not all that was', async () => {
+  test('that reads slowly receives the current view, not every change', async () => {
     const page = aPage({ again: async () => whoMay(true), isSlow: true });
     await expect.poll(() => page.told.length).toBe(1);
     for (let index = 0; index < 50; index++) page.appear(`lab-${index}`);

@@ -3,7 +3,7 @@ import type { Viewer } from './authorize.ts';
 import { namespacesIn, type Sight, seesAnything, sightOf, visible, visibleChanges } from './visible.ts';
 import type { Watched } from './watch-cluster.ts';
 
-/** Rights are asked for anew this often while a page is open; a comment keeps proxies from closing the stream. */
+/** Rights are checked again at this interval while a page is open; a comment keeps proxies from closing the stream. */
 const againMs = 20_000;
 
 /** What one open page is shown by. */
@@ -11,18 +11,18 @@ export interface Showing {
   stream: Pick<SSEStreamingApi, 'writeSSE' | 'write'>;
   watched: Pick<Watched, 'view' | 'onChange'>;
   viewer: Viewer;
-  /** The same viewer asked for anew; undefined where the token is nobody's any more. Rejects where nobody could be asked. */
+  /** Looks the user up again; undefined if the token is no longer valid. Rejects if the API server does not answer. */
   again(): Promise<Viewer | undefined>;
-  /** Resolves when the page is gone. */
+  /** Resolves when the page is closed. */
   over: Promise<void>;
   warn(message: string): void;
   everyMs?: number;
 }
 
 /**
- * Sends the view, and what changes of it, until that is over; rights are asked for again now and then, and of each new namespace.
- * Who reads slower than things change is sent the whole anew instead of all that was between, so that nothing piles up here. Ends
- * where the token is nobody's any more, where nobody could say so twice, and where nothing was read from one round to the next.
+ * Sends the view and its changes until the page is closed; rights are checked again periodically and for each new namespace.
+ * A page that reads slower than the cluster changes receives the whole view again instead of every change, so that no backlog grows.
+ * Ends if the token is no longer valid, if the API server fails to answer twice, or if the page reads nothing from one round to the next.
  */
 export async function show({ stream, watched, viewer, again, over, warn, everyMs = againMs }: Showing): Promise<void> {
   let current = viewer;

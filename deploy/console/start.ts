@@ -12,7 +12,7 @@ export interface ConsoleOptions {
   host: string;
   /** 0 takes a free one. */
   port: number;
-  /** Who comes without a token: where whoever can reach the page is the cluster's admin anyhow. */
+  /** The user without a token, if every user who can reach the page is the cluster's admin anyway. */
   anonymous?: Viewer;
   now?(): number;
 }

@@ -7,7 +7,7 @@ export interface View {
   /** Machines on OpenStack; none where their kind is not there. */
   servers: Rows<ServerRow>;
   workspaces: Rows<WorkspaceRow>;
-  /** Images that are gone, the newest hours of them: as long as Kubernetes keeps Events. */
+  /** Images that were deleted while Kubernetes still keeps their Events, usually an hour. */
   pruned: Rows<PrunedRow>;
 }
 
@@ -18,7 +18,7 @@ export interface ClusterRow {
   slots: {
     /** How many there are by the policy. */
     total: number;
-    /** undefined where the Lease says nothing that can be read. */
+    /** undefined if the Lease does not parse. */
     held: readonly SlotRow[] | undefined;
   };
   /** Keys of images, in the order in which they get a slot. */
@@ -41,7 +41,7 @@ export interface ImageRow {
   namespace: string;
   name: string;
   phase: string;
-  /** From 0 to 1 while it downloads and somebody tells. */
+  /** From 0 to 1 while it downloads, if CDI reports progress. */
   share: number | undefined;
   isReady: boolean;
   message: string;

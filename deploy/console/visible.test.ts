@@ -48,13 +48,13 @@ const view: View = {
   pruned: { u: { namespace: 'theirs', name: 'old', time: '', why: '' } },
 };
 
-/** Somebody who may list these: `images`, or `images in ours`. */
+/** A user who may list these: `images`, or `images in ours`. */
 const viewer = (...may: string[]): Viewer => ({
-  name: 'somebody',
+  name: 'a-user',
   mayList: async (what: Viewed, namespace?: string) => may.includes(namespace ? `${what} in ${namespace}` : what),
 });
 
-describe('somebody who may list', () => {
+describe('a user who may list', () => {
   test('everything sees everything', async () => {
     const sight = await sightOf(viewer('images', 'machines', 'servers', 'workspaces'), view);
     expect(visible(view, sight)).toEqual(view);
@@ -69,12 +69,12 @@ describe('somebody who may list', () => {
     expect(JSON.stringify(seen)).not.toMatch(/theirs|secret\.example/);
   });
 
-  test('images of one namespace hears how many keys of the policy cannot be read, not which', async () => {
+  test('images of one namespace learns how many keys of the policy cannot be read, not which', async () => {
     const row = visible(view, await sightOf(viewer('images in ours'), view)).cluster.cluster;
     expect([row?.faults, row?.policy.map(({ key }) => key)]).toEqual([1, ['concurrency']]);
   });
 
-  test('images of a namespace whose last one was pruned hears why', async () => {
+  test('images of a namespace whose last one was pruned learns why', async () => {
     const emptied = { ...view, pruned: { u: { namespace: 'gone', name: 'old', time: '', why: 'unused' } } };
     expect(visible(emptied, await sightOf(viewer('images in gone'), emptied)).pruned).toEqual(emptied.pruned);
   });
@@ -84,7 +84,7 @@ describe('somebody who may list', () => {
     expect([Object.keys(seen.servers), seen.images]).toEqual([['ours/web'], {}]);
   });
 
-  test('nothing sees nothing, and is told so', async () => {
+  test('nothing sees nothing, and a message says so', async () => {
     const sight = await sightOf(viewer(), view);
     expect(seesAnything(sight)).toBe(false);
     expect(visible(view, sight)).toMatchObject({ images: {}, machines: {}, servers: {}, workspaces: {}, pruned: {} });

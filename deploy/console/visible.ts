@@ -1,7 +1,7 @@
 import type { Viewed, Viewer } from './authorize.ts';
 import type { Changes, ClusterRow, ImageRow, Rows, View } from './view.ts';
 
-/** What somebody may see of the rows: a kind everywhere, or in these namespaces. */
+/** The rows that a user may see: a kind everywhere, or in these namespaces. */
 export interface Sight {
   images: Scope;
   machines: Scope;
@@ -10,7 +10,7 @@ export interface Sight {
 }
 type Scope = 'everywhere' | ReadonlySet<string>;
 
-/** Asks for the right to list each kind: everywhere, and where that is refused in each namespace that has such objects. */
+/** Checks the right to list each kind: everywhere, and if that is refused in each namespace with such objects. */
 export async function sightOf(viewer: Viewer, view: View): Promise<Sight> {
   const scope = async (what: Viewed, namespaces: ReadonlySet<string>): Promise<Scope> => {
     if (await viewer.mayList(what)) return 'everywhere';
@@ -20,7 +20,7 @@ export async function sightOf(viewer: Viewer, view: View): Promise<Sight> {
     return new Set(asked.filter(({ may }) => may).map(({ name }) => name));
   };
   const [images, machines, servers, workspaces] = await Promise.all([
-    // Whoever may list what was there may hear why it is not.
+    // A user who may list images may also see why one was deleted.
     scope('images', new Set([...namespacesOf(view.images), ...namespacesOf(view.pruned)])),
     scope('machines', namespacesOf(view.machines)),
     scope('servers', namespacesOf(view.servers)),
@@ -46,7 +46,7 @@ export const namespacesIn = ({
 export const seesAnything = (sight: Sight) =>
   Object.values(sight).some((scope: Scope) => scope === 'everywhere' || scope.size > 0);
 
-/** The view without what somebody may not see: of a queue the places stay, the names of others' images do not. */
+/** The view without what a user may not see: the places of the queue stay, but not the names of other users' images. */
 export const visible = (view: View, sight: Sight): View => ({
   cluster: mapped(view.cluster, (row) => visibleCluster(row, sight)),
   images: within(

@@ -29,7 +29,7 @@ function aServer() {
   return { kinds, kube: kube as unknown as Watching };
 }
 
-test('a cluster without the kinds of OpenStack is shown all the same, and they are as soon as they are there', async () => {
+test('a cluster without the OpenStack kinds is shown, and these kinds as soon as they are served', async () => {
   vi.useFakeTimers();
   const { kinds, kube } = aServer();
   const watched = await watchCluster(kube, Date.now);

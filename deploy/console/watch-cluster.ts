@@ -23,7 +23,7 @@ export interface Watched {
   view(): View;
   /** Calls back with what changed, several times a second at most; hands back how to end it. */
   onChange(listener: (changes: Changes) => void): () => void;
-  /** The Events about one object, as far as they are still there. */
+  /** The Events about one object that still exist. */
   eventsOf(kind: Pick<Resource, 'apiVersion' | 'kind'>, namespace: string | undefined, name: string): EventSeen[];
   image(key: string): VMDiskImage | undefined;
   close(): void;
@@ -38,7 +38,7 @@ const own = (name: string): ListOptions => ({
 /** People see four changes a second as smooth, and a crowd of writes costs one computation. */
 const gatherMs = 250;
 
-/** A kind that is not there is looked for this often. */
+/** The interval of checks for a kind that is not served. */
 const servedAgainMs = 60_000;
 
 const groupOf = (apiVersion: string) => apiVersion.split('/')[0];
@@ -60,7 +60,7 @@ export async function watchCluster(kube: Watching, now: () => number): Promise<W
     pause: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
     signal: ended.signal,
   };
-  /** The same of a kind that need not be there, but may come. */
+  /** The same for a kind that may be served later. */
   const listedOnceServed = async <T extends KubernetesObject>(resource: Resource<T>) => {
     const objects = new Map<string, T>();
     const begin = async (): Promise<void> => {

@@ -8,7 +8,7 @@ import { type PipelineEvent, readEvent } from './read-event.ts';
 import { Refusal } from './refusal.ts';
 import type { Verified } from './verify-token.ts';
 
-/** What is told of each request: never a token, a header or a body. */
+/** The log line of a request: never a token, a header or a body. */
 export type LogLine = Readonly<Record<string, string | number | undefined>>;
 
 /** How a request ended, in the words of the metric. */
@@ -43,7 +43,7 @@ export function gatewayApp(ports: GatewayPorts): Hono<Env> {
     c.set('line', {});
     await next();
   });
-  // Who it is comes first: nobody else's body is read.
+  // Authentication comes first: the body of an unknown sender is not read.
   app.post('/', async (c, next) => {
     const { config, verify } = current();
     const { issuer, claims } = await verify(c.req.header('authorization'));

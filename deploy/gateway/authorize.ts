@@ -5,8 +5,8 @@ import { matchesAny } from './glob.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * The rules of the issuer that a token's claims fit; throws a Refusal where there is none. Only who is named by a rule hears what
- * else it asks for: with a public CI anybody can have a good token.
+ * The rules of the issuer that a token's claims match; throws a Refusal if none does. Only a sender that a rule names learns what
+ * else the rule requires: with a public CI anyone can get a valid token.
  */
 export function rulesFor({ name, rules }: Issuer, claims: JWTPayload): Rule[] {
   const fitting = rules.filter((rule) => misfits(rule, claims).length === 0);
@@ -18,7 +18,7 @@ export function rulesFor({ name, rules }: Issuer, claims: JWTPayload): Rule[] {
   throw new Refusal(403, `expected a token with ${expected}`);
 }
 
-/** The first of these rules that allows this image; throws a Refusal where none does. */
+/** The first of these rules that allows this image; throws a Refusal if none does. */
 export function ruleAllowing(rules: readonly Rule[], type: string, { name, namespace }: ImagePublished): Rule {
   const found = rules.find(
     ({ types, images, namespaces }) =>

@@ -5,10 +5,10 @@ import { ImagePublished, imagePublished } from '../../shared/events.ts';
 /** The events that may pass, each with the schema of its data: what has no schema cannot be allowed. */
 export const eventSchemas = { [imagePublished]: ImagePublished } as const;
 
-/** Signatures by a private key only: with a shared secret, or none, anybody who can check a token could make one. */
+/** Signatures by a private key only: with a shared secret, or none, anyone who can check a token could create one. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'] as const;
 
-/** Claims that say whose pipeline it is; without one of them a rule would let in everybody who uses the same CI. */
+/** Claims that identify the owner of a pipeline; without one of them a rule would allow every user of the same CI. */
 export const identifyingClaims = [
   'sub',
   'repository',

@@ -47,7 +47,7 @@ describe('a good token and a good event', () => {
       'ce-kind': 'Pod',
       'ce-apiversion': 'v1',
       'ce-knativebrokerttl': '1',
-      'ce-authid': 'somebody else',
+      'ce-authid': 'another sender',
     };
     expect(await send({ token: await issuer.token(), headers })).toMatchObject({ status: 202 });
     expect(
@@ -207,7 +207,7 @@ describe('what is no event of ours gets', () => {
 });
 
 describe('a caller with more events than it may', () => {
-  test('is told to wait, and nobody else is', async () => {
+  test('must wait, and other callers need not', async () => {
     await withGateway(config({ requestsPerMinute: 2 }), async (url) => {
       const statuses: number[] = [];
       for (let count = 0; count < 5; count++) statuses.push((await send({ url, token: await issuer.token() })).status);

@@ -9,8 +9,8 @@ export interface GetOptions {
 }
 
 /**
- * The body at an https URL. Follows no redirect and reads no more than `maxBytes`: the URL is one of the configuration,
- * and whoever answers there shall not choose another. Throws where anything but 200 comes back in time.
+ * The body at an https URL. Follows no redirect and reads no more than `maxBytes`: the URL comes from the configuration,
+ * and the server must not choose another one. Throws unless 200 comes back in time.
  */
 export async function getHttps(url: URL, options: GetOptions = {}): Promise<string> {
   const { caFile, timeoutMs = 5000, maxBytes = 256 * 1024 } = options;

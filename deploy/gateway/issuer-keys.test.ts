@@ -67,7 +67,7 @@ describe('the keys of an issuer', () => {
     expect(broker.received).toEqual([]);
   });
 
-  test('are not taken of a host whose certificate nobody vouches for', async () => {
+  test('are not accepted from a host with an untrusted certificate', async () => {
     await withGateway(config({}, { caFile: undefined }), async (url) => {
       expect(await send({ url, token: await issuer.token() })).toMatchObject({ status: 503 });
     });

@@ -1,8 +1,8 @@
 const minuteMs = 60_000;
 
 /**
- * Lets each caller through so many times a minute; says how many seconds to wait where it does not. What it counts is
- * forgotten with the minute, and each replica counts for itself.
+ * Limits the requests of each caller in a minute; returns the seconds to wait if the limit is reached. Counts are
+ * dropped after the minute, and each replica counts for itself.
  */
 export function rateLimiter(now: () => number) {
   let minute = 0;

@@ -4,7 +4,7 @@ import type { ImagePublished } from '../../shared/events.ts';
 import { eventSchemas } from './config.ts';
 import { Refusal } from './refusal.ts';
 
-/** What passes of an event: the attributes that somebody here reads, and the data as its schema has it. */
+/** The part of an event that passes: the attributes that a function reads, and the data that its schema defines. */
 export interface PipelineEvent {
   id: string;
   source: string;

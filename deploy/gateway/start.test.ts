@@ -10,7 +10,7 @@ beforeEach(world.reset);
 afterAll(world.close);
 
 describe('files that change', () => {
-  test('a new configuration counts for the next request, a broken one is told of and changes nothing', async () => {
+  test('a new configuration applies to the next request, an invalid one is logged and changes nothing', async () => {
     await write('changing.yaml', config());
     const changing = await start({ configFile: path('changing.yaml') });
     const status = async (claims: { repository: string }) =>
@@ -58,7 +58,7 @@ describe('files that change', () => {
     });
 });
 
-test('plain HTTP is what one has to ask for in so many words', () => {
+test('plain HTTP needs an explicit setting', () => {
   expect(settingsFrom({}).tls).toEqual({ certificate: '/etc/gateway/tls/tls.crt', key: '/etc/gateway/tls/tls.key' });
   expect(settingsFrom({ GATEWAY_PLAIN_HTTP: 'false' }).tls).not.toBe('plain-http');
   expect(settingsFrom({ GATEWAY_PLAIN_HTTP: 'true' }).tls).toBe('plain-http');

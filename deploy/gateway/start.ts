@@ -7,7 +7,7 @@ import { postEvent } from './post-event.ts';
 import { reloadingFile } from './reloading-file.ts';
 import { tokenVerifier } from './verify-token.ts';
 
-/** What the gateway is told by its surroundings: files and addresses. */
+/** The settings of the gateway from its environment: files and addresses. */
 export interface GatewaySettings {
   configFile: string;
   /** The files of the certificate, or the explicit wish for none. */

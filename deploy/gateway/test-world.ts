@@ -84,7 +84,7 @@ export async function startTestWorld() {
   };
 }
 
-/** A Broker that gives the answer it is told to, and what it was sent. */
+/** A Broker with a configurable answer, and the events that it received. */
 async function startBroker() {
   const received: { headers: IncomingHttpHeaders; body: string }[] = [];
   const server = createServer(async (request, response) => {

@@ -5,7 +5,7 @@ import { lackingTools } from './tools.ts';
 
 const help = `npm run kind:down
 
-Deletes the cluster that npm run kind:up made, with everything in it. Where there is none it does nothing.
+Deletes the cluster that npm run kind:up created, with everything in it. Without a cluster it does nothing.
 
 Options
   --help   print this

@@ -28,7 +28,7 @@ function aMachine(answers: Record<string, string | Error> = {}) {
 }
 
 describe('the tools', () => {
-  test('that are there are no reason to stop', async () => {
+  test('that are installed are no reason to stop', async () => {
     expect(await lackingTools(aMachine({ 'kind version': 'kind v0.33.0 go1.26 linux/amd64' }).run)).toEqual([]);
   });
 
@@ -68,7 +68,7 @@ describe('the steps', () => {
     expect(machine.asked.filter((line) => /^kind create|^git clone/.test(line))).toEqual([]);
   });
 
-  test('make the policy where there is none, and leave one that was edited as it is', async () => {
+  test('create the policy if it does not exist, and keep an edited one', async () => {
     const applied = async (answers: Record<string, string>) => {
       const machine = aMachine(answers);
       await take(machine);

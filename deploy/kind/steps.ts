@@ -37,7 +37,7 @@ export const steps = (temporary: string): Step[] => [
 
 async function createCluster(run: Run) {
   const names = (await run('kind', ['get', 'clusters'])).split('\n');
-  if (names.includes(cluster.name)) return 'is there';
+  if (names.includes(cluster.name)) return 'exists';
   await run('kind', ['create', 'cluster', '--config', `${here}cluster.yaml`, '--image', nodeImage, '--wait', '3m']);
   return 'created';
 }
@@ -60,7 +60,7 @@ const patch = (run: Run, namespace: string, object: string, change: object) =>
 async function installDriver(run: Run, temporary: string) {
   const kubectl = kubectlOf(run, cluster.context);
   const found = await kubectl('get', 'csidriver', 'hostpath.csi.k8s.io', '--ignore-not-found', '-o', 'name');
-  if (found.trim()) return 'is there';
+  if (found.trim()) return 'exists';
   const { repository, version, script } = hostpathDriver;
   const folder = `${temporary}/${hostpathDriver.name}`;
   await run('git', ['clone', '--quiet', '--depth', '1', '--branch', version, repository, folder]);
@@ -82,12 +82,12 @@ async function applyStorage(run: Run) {
   return undefined;
 }
 
-/** Only where there is none: applied again, one that was edited would be a conflict. */
+/** Only if it does not exist: applying an edited policy again would be a conflict. */
 async function makePolicy(run: Run) {
   const kubectl = kubectlOf(run, cluster.context);
   const policy = ['-n', operatorNamespace, 'get', 'configmap', policyName];
   const found = await kubectl(...policy, '--ignore-not-found', '-o', 'name');
-  if (found.trim()) return 'is there';
+  if (found.trim()) return 'exists';
   await kubectl('apply', '--server-side', '-f', `${here}policy.yaml`);
   return 'made';
 }

@@ -10,7 +10,7 @@ const help = `npm run kind:up
 
 Makes a cluster of kind on this machine, with Docker: Knative with Kourier, CDI, KubeVirt, the snapshotter, a storage
 driver that keeps volumes on the node, and our functions from this checkout. About ten minutes the first time, most of
-it downloads. Run again it goes on where it stopped, and brings a changed function into the cluster.
+it downloads. Run again, it continues where it stopped, and updates changed functions in the cluster.
 
 Options
   --help   print this
@@ -55,6 +55,6 @@ async function takeSteps(): Promise<void> {
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
   if (!(error instanceof UsageError || error instanceof CommandError)) throw error;
   console.error(`\n${error.message}`);
-  if (error instanceof CommandError) console.error('What was done stays: run it again once that is mended.');
+  if (error instanceof CommandError) console.error('The finished steps stay: correct the problem and run it again.');
   return error instanceof UsageError ? 2 : 1;
 });

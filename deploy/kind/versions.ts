@@ -1,4 +1,4 @@
-/** A manifest of somebody else's that `kubectl apply --server-side -f` takes as it is. */
+/** A third-party release, whose manifests `kubectl apply --server-side -f` applies unchanged. */
 export interface Release {
   name: string;
   version: string;

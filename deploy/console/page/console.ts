@@ -16,7 +16,7 @@ function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Shows the items as children, each under its key: what is the same stays, with its focus, and what differs is drawn anew. */
+/** Shows the items as children, each under its key: equal items stay, with their focus, and the others are redrawn. */
 function show<T>(parent: HTMLElement, items: readonly T[], keyOf: (item: T) => string, draw: (item: T) => HTMLElement) {
   const before = new Map([...parent.children].map((child) => [(child as HTMLElement).dataset.key ?? '', child]));
   items.forEach((item, index) => {
@@ -103,7 +103,7 @@ function drawDownloads({ slots, queue, basis }: ClusterRow) {
   text(
     'slots-line',
     held === undefined
-      ? 'The Lease that holds the slots cannot be read; start-sync builds it anew.'
+      ? 'The Lease that holds the slots cannot be read; start-sync replaces it.'
       : total === 0
         ? `Paused: concurrency is 0. ${held.length} still at work.`
         : `${held.length} of ${total} slots are held.`,
@@ -127,7 +127,7 @@ function drawDownloads({ slots, queue, basis }: ClusterRow) {
   text(
     'basis',
     queue.length === 0
-      ? 'Nobody waits.'
+      ? 'No image waits.'
       : basis
         ? describeBasis(basis)
         : 'No forecast: no download is done yet that one could be made of.',
@@ -190,10 +190,10 @@ const imageColumns: Column<ImageRow>[] = [
       row.usedBy > 0
         ? h('span', { title: row.users.join('\n') }, String(row.usedBy))
         : row.isKept
-          ? 'nobody, kept'
+          ? 'unused, kept'
           : row.dueAtMs
-            ? `nobody, goes ${row.dueAtMs < Date.now() ? 'now' : `in ${duration(row.dueAtMs - Date.now())}`}`
-            : 'nobody',
+            ? `unused, pruned ${row.dueAtMs < Date.now() ? 'now' : `in ${duration(row.dueAtMs - Date.now())}`}`
+            : 'unused',
     ],
   },
   { title: 'Age', by: (row) => row.createdAt, cell: (row) => [since(row.createdAt)] },
@@ -332,12 +332,12 @@ const drawImages = tableOf<ImageRow>('images', imageColumns);
 const drawMachines = tableOf<MachineRow>('machines', machineColumns);
 const drawServers = tableOf<ServerRow>('servers', serverColumns);
 
-/** Where nobody has any, most have never heard of them. */
+/** Hidden without servers: most users have no OpenStack. */
 const hasServers = () => Object.keys(view.servers).length > 0;
 
 function drawWorkspaces() {
   const all = Object.entries(view.workspaces).sort(([a], [b]) => (a < b ? -1 : 1));
-  text('workspaces-line', all.length === 0 ? 'There are none.' : '');
+  text('workspaces-line', all.length === 0 ? 'No workspaces.' : '');
   show(
     byId('workspaces'),
     all,
@@ -477,7 +477,7 @@ function listen() {
   });
 }
 
-/** So long nobody is asked again who gave no answer. */
+/** The pause after a request without an answer. */
 const retryMs = 5000;
 
 /** Listens again; a token that has expired is asked for by the page itself. */
@@ -494,7 +494,7 @@ async function goOn() {
 
 const dialog = byId<HTMLDialogElement>('happened');
 
-/** A browser gives the focus back to the element that had it, which may have been drawn anew meanwhile. */
+/** A browser returns the focus to the element that had it, which may have been redrawn meanwhile. */
 function goBackTo(button: HTMLElement) {
   const { kind = '', object = '' } = button.dataset;
   const section = button.closest('section');
@@ -516,9 +516,9 @@ document.addEventListener('click', async ({ target }) => {
   goBackTo(target);
   const [namespace, name] = object.includes('/') ? object.split('/') : ['-', object];
   const answer = await fetch(`happened/${kind}/${namespace}/${name}`);
-  if (!answer.ok) return text('happened-line', `Nobody tells: ${answer.status}`);
+  if (!answer.ok) return text('happened-line', `The history cannot be read: ${answer.status}`);
   const all = (await answer.json()) as Happening[];
-  text('happened-line', all.length === 0 ? 'Nothing is told of it (Kubernetes keeps Events for an hour).' : '');
+  text('happened-line', all.length === 0 ? 'No history (Kubernetes keeps Events for an hour).' : '');
   byId('happenings').replaceChildren(
     ...all.map(({ time, what, message, isWarning }) =>
       h(
