@@ -1,5 +1,5 @@
 import type { OpenStackRequest } from './kinds/openstack/request.ts';
-import type { ObjectReference, Resource } from './kinds/resource.ts';
+import type { KubernetesObject, ObjectReference, Resource } from './kinds/resource.ts';
 
 /** The object as it was observed: enough to write to it only if it has not changed since. */
 export interface Observed {
@@ -148,3 +148,9 @@ export type Action = { trace?: TraceOf } & (
 );
 
 export type Publish = Extract<Action, { do: 'publish' }>;
+
+/** The domain events about the objects of a kind, rebuilt from their status: with the same ids and the same `time` in `data`. */
+export interface Facts<T extends KubernetesObject = KubernetesObject> {
+  resource: Resource<T>;
+  of(object: T): readonly Publish[];
+}

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Action, Publish } from './actions.ts';
+import type { Action, Facts } from './actions.ts';
 import type { KubernetesObject, ObjectReference, Resource } from './kinds/resource.ts';
 import type { Refusals } from './kubernetes/refusal.ts';
 import type { LabelSelector } from './kubernetes/selectors.ts';
@@ -167,12 +167,6 @@ export interface FunctionDeclaration<Observed = unknown, Read = Observed> {
   split?(read: Read): readonly Observed[];
   /** Pure: no clock, no network, no chance. */
   decide(observed: Observed): readonly Action[];
-}
-
-/** The domain events about the objects of a kind, rebuilt from their status: with the same ids and the same `time` in `data`. */
-export interface Facts<T extends KubernetesObject = KubernetesObject> {
-  resource: Resource<T>;
-  of(object: T): readonly Publish[];
 }
 
 /** An object that could not be read in a pass, and why. The pass decides nothing about it, and only its events are redelivered. */

@@ -3,6 +3,7 @@ import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
+import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 
 /** Whether Secrets exist, by namespace and name; undefined if the user may not read them. */
 export type ExistingSecrets = ReadonlyMap<string, boolean | undefined>;
@@ -32,6 +33,9 @@ export const awaitedSecretOf = (image: VMDiskImage): ObjectReference[] => {
   const { phase, importer } = image.status ?? {};
   return phase === 'Retrying' || (phase === 'Syncing' && !importer) ? secretOf(image) : [];
 };
+
+/** The OpenStack credentials of a namespace. */
+export const credentialsIn = (namespace: string) => ({ namespace, name: credentialsName });
 
 /** The command that creates a Secret for downloads. */
 export const makeSecret = ({ namespace, name }: ObjectReference) =>

@@ -1,5 +1,4 @@
-import type { Action, Publish } from '../../shared/actions.ts';
-import type { Facts } from '../../shared/function.ts';
+import type { Action, Facts, Publish } from '../../shared/actions.ts';
 import { recordEvent, tellable } from '../../shared/images/status.ts';
 import type { Condition } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import {

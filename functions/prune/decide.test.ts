@@ -14,7 +14,8 @@ import {
 } from '../../test/support/builders/images.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';
 import { aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
-import { decide, type Left, type Seen } from './decide.ts';
+import { decide } from './decide.ts';
+import type { Left, Seen } from './observed.ts';
 
 const nowMs = start + 3_600_000;
 const nothing: Left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };

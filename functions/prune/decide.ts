@@ -1,48 +1,13 @@
 import type { Action } from '../../shared/actions.ts';
 import { isHeldBy, referencesAmong } from '../../shared/images/references.ts';
-import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import type { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
-import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import type { ObjectReference } from '../../shared/kinds/resource.ts';
-import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import type { Policy } from '../../shared/policy.ts';
 import { waitingAmong } from '../../shared/workspaces/images.ts';
+import type { Left, Observed } from './observed.ts';
 import { mayBeOrphan, orphan } from './orphan.ts';
-import { removeStray, type Stray } from './stray.ts';
+import { removeStray } from './stray.ts';
 import { hold, takeDown } from './teardown.ts';
 import { unused } from './unused.ts';
-
-/** The input of one decision. */
-export type Observed = Seen | Stray | Postponed;
-
-/** The image was not read: the pass has reached its limit. */
-export interface Postponed {
-  postponed: ObjectReference;
-}
-
-/** An image that was deleted, or that may have to go, and who names it. */
-export interface Seen {
-  nowMs: number;
-  policy: Policy;
-  image: VMDiskImage;
-  /** Listed after the image was read, whatever their state. */
-  machines: readonly VirtualMachine[];
-  /** Listed after the image was read as well; those of other images among them. */
-  workspaces: readonly Workspace[];
-  /** What exists of a deleted image; not read for others. */
-  left?: Left;
-}
-
-export interface Left {
-  dataVolumes: readonly DataVolume[];
-  claims: readonly PersistentVolumeClaim[];
-  snapshots: readonly VolumeSnapshot[];
-  holdsSlot: boolean;
-  /** The namespace of the image is being deleted, and so is everything in it. */
-  isNamespaceDeleting?: boolean;
-}
 
 /**
  * Deletes an unused image. Retains a deleted image while machines use it, then deletes its volumes and snapshots. Deletes the

@@ -8,7 +8,7 @@ import { type Condition, diskImageFinalizer, VMDiskImage } from '../../shared/ki
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/kubernetes/conditions.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import type { Left } from './decide.ts';
+import type { Left } from './observed.ts';
 import { ruleOf } from './unused.ts';
 
 /** The limit of machines that a message names. */

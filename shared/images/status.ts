@@ -1,5 +1,4 @@
-import type { Action, Publish, TraceOfImage } from '../actions.ts';
-import type { Facts } from '../function.ts';
+import type { Action, Facts, Publish, TraceOfImage } from '../actions.ts';
 import { type Phase, transitions, VMDiskImage, type VMDiskImageStatus } from '../kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../kinds/resource.ts';
 import { conditionOf, withCondition } from '../kubernetes/conditions.ts';

@@ -1,5 +1,4 @@
-import type { Action, Publish } from '../actions.ts';
-import type { Facts } from '../function.ts';
+import type { Action, Facts, Publish } from '../actions.ts';
 import { recordEvent, tellable } from '../images/status.ts';
 import {
   type MachineCondition,

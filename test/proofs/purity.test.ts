@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { breachesOf, importsOf, pureFilesOf } from './purity.ts';
+import { breachesOf, circlesOf, importsOf, pureFilesOf } from './purity.ts';
 
 const root = new URL('../../', import.meta.url);
 const folders = ['functions', 'shared', 'crds', 'knative', 'deploy', 'test'];
@@ -23,6 +23,10 @@ describe('the source tree', async () => {
 
   test('keeps its one import rule, and its decisions pure', () => {
     expect(breachesOf(sources)).toEqual([]);
+  });
+
+  test('has no circle of imports, not even of types', () => {
+    expect(circlesOf(sources)).toEqual([]);
   });
 
   test('is judged by nothing that it imports: no file of the invariants knows a rule or a function', () => {
@@ -134,4 +138,17 @@ describe('an import against the rule', () => {
   ])('is not: %s of %s', (path, from) => {
     expect(planted(path, `import { it } from '${from}';`)).toEqual([]);
   });
+});
+
+test('a circle of imports is found wherever it is entered', () => {
+  const circle = (entry: string) =>
+    new Map([
+      [entry, "import './a.ts';"],
+      ['a.ts', "import type { B } from './b.ts';"],
+      ['b.ts', "import { a } from './c/d.ts';"],
+      ['c/d.ts', "import { a } from '../a.ts';"],
+      ['leaf.ts', "import './entry.ts';"],
+    ]);
+  expect(circlesOf(circle('entry.ts'))).toEqual([['a.ts', 'b.ts', 'c/d.ts', 'a.ts']]);
+  expect(circlesOf(circle('a.ts').set('b.ts', ''))).toEqual([]);
 });

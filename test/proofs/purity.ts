@@ -159,3 +159,18 @@ export function pureFilesOf(sources: ReadonlyMap<string, string>): Set<string> {
   }
   return pure;
 }
+
+/** Every circle of imports, types included, as the paths in order. Takes path → text. */
+export function circlesOf(sources: ReadonlyMap<string, string>): string[][] {
+  const circles: string[][] = [];
+  const done = new Set<string>();
+  const visit = (path: string, way: readonly string[]) => {
+    if (way.includes(path)) circles.push([...way.slice(way.indexOf(path)), path]);
+    const text = sources.get(path);
+    if (text === undefined || done.has(path)) return;
+    done.add(path);
+    for (const { from, isPackage } of importsOf(path, text)) if (!isPackage) visit(from, [...way, path]);
+  };
+  for (const path of sources.keys()) visit(path, []);
+  return circles;
+}

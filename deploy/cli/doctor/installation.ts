@@ -26,9 +26,8 @@ import { type Requirement, servedAt } from '../../install/requirement.ts';
 import { listOf } from '../../install/wait.ts';
 import { generatedFolders, openStackFolders, readManifests } from '../../manifests.ts';
 import { readPolicy } from '../read-policy.ts';
-import { type ExistingSecrets, secretOf, secretsAt } from '../secrets.ts';
+import { credentialsIn, type ExistingSecrets, secretOf, secretsAt } from '../secrets.ts';
 import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../target.ts';
-import { secretIn } from './openstack.ts';
 
 /** Everything that the doctor reads. */
 export interface Installation {
@@ -136,7 +135,7 @@ const everythingOnOpenStack = async (kube: Cluster['kube']) =>
 
 const wantedAccounts = (onOpenStack: readonly OnOpenStack[]): ObjectReference[] => {
   const namespaces = new Set(onOpenStack.map(({ metadata }) => metadata.namespace ?? ''));
-  return namespaces.size === 0 ? [] : [...namespaces, operatorNamespace].map(secretIn);
+  return namespaces.size === 0 ? [] : [...namespaces, operatorNamespace].map(credentialsIn);
 };
 
 /** The Secrets that images and policy name. */

@@ -1,7 +1,7 @@
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
-import { credentialsName } from '../../../shared/runtime/openstack/clouds.ts';
 import { formatSpan } from '../age.ts';
+import { credentialsIn } from '../secrets.ts';
 import { formatName, type OnOpenStack } from '../target.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
@@ -18,10 +18,10 @@ export function openStack(installation: Installation): Finding[] {
 }
 
 function accounts({ onOpenStack, accountSecrets }: Installation): Finding[] {
-  const shared = accountSecrets.get(keyOf(secretIn(operatorNamespace)));
+  const shared = accountSecrets.get(keyOf(credentialsIn(operatorNamespace)));
   const namespaces = Map.groupBy(onOpenStack, ({ metadata }) => metadata.namespace ?? '');
   return [...namespaces].flatMap(([namespace, objects]): Finding[] => {
-    const ref = secretIn(namespace);
+    const ref = credentialsIn(namespace);
     const own = accountSecrets.get(keyOf(ref));
     if (own || shared) return [];
     const name = `Secret ${keyOf(ref)}`;
@@ -35,9 +35,6 @@ function accounts({ onOpenStack, accountSecrets }: Installation): Finding[] {
     return [{ name, expected, found, remedy }];
   });
 }
-
-/** The OpenStack credentials of a namespace. */
-export const secretIn = (namespace: string) => ({ namespace, name: credentialsName });
 
 const unseen = ({ onOpenStack, nowMs }: Installation): Finding[] =>
   onOpenStack.flatMap((target): Finding[] => {
