@@ -1,68 +1,16 @@
 import type { OpenStackRequest } from './kinds/openstack/request.ts';
 import type { KubernetesObject, ObjectReference, Resource } from './kinds/resource.ts';
+import type { TraceOf } from './traces.ts';
 
 /** The object as it was observed: enough to write to it only if it has not changed since. */
 export interface Observed {
   metadata: ObjectReference & { uid: string; resourceVersion: string };
 }
 
-/** Ties what is done to the one trace of an image's revision. */
-export interface TraceOfImage {
-  uid: string;
-  revision: number;
-  /** Where the image stood when it was observed. */
-  phase?: string;
-}
-
 /**
- * Ties what is done to the one trace of a machine's life. Say the image with it as soon as there is one: each span is then
- * linked with the trace of that image's revision, which is how one gets from a machine to the sync it waited for.
+ * What a decision can ask for, as plain data; the shell performs them in order. A request belongs to the trace of the object that it
+ * writes; `trace` names another, if it is done for an object of another kind.
  */
-export interface TraceOfMachine {
-  machine: {
-    uid: string;
-    /** Where the machine stood when it was observed. */
-    phase?: string;
-  };
-  image?: TraceOfImage;
-}
-
-/**
- * Ties what is done to the one trace of a workspace's life. Say the images and machines that are there with it: each span is
- * then linked with their traces, which is how one gets from a workspace to what any part of it waits for.
- */
-export interface TraceOfWorkspace {
-  workspace: {
-    uid: string;
-    /** Where the workspace stood when it was observed. */
-    phase?: string;
-  };
-  images: readonly TraceOfImage[];
-  machines: readonly TraceOfMachine['machine'][];
-}
-
-/** Where something stood when it was observed; what is done for it is in the one trace of its life. */
-interface Life {
-  uid: string;
-  phase?: string;
-}
-
-/** Ties what is done to the one trace of a network's life on OpenStack. */
-export interface TraceOfNetwork {
-  network: Life;
-}
-
-/** Ties what is done to the one trace of a volume's life on OpenStack. */
-export interface TraceOfVolume {
-  volume: Life;
-}
-
-/**
- * Which trace an action is part of; `traceOf`, `traceOfMachine`, `traceOfWorkspace` and `traceOnCloud` make it of what was observed.
- */
-export type TraceOf = TraceOfImage | TraceOfMachine | TraceOfWorkspace | TraceOfNetwork | TraceOfVolume;
-
-/** What a decision can ask for, as plain data; the shell performs them in order. */
 export type Action = { trace?: TraceOf } & (
   | {
       /**

@@ -1,4 +1,5 @@
-import type { Action, TraceOf } from './actions.ts';
+import type { Action } from './actions.ts';
+import type { TraceOf } from './traces.ts';
 
 export interface Duration {
   /** One of shared/runtime/telemetry/metrics.ts, in seconds. */

@@ -4,6 +4,7 @@ import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Workspace, workspaceFinalizer } from '../../shared/kinds/pelotech/workspace.ts';
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import { keyOf, type Resource } from '../../shared/kinds/resource.ts';
+import { traceOfWorkspace } from '../../shared/traces.ts';
 import { imageNamesOf } from '../../shared/workspaces/images.ts';
 import { namespaceOf, ownerAmong } from '../../shared/workspaces/workspace.ts';
 import { faultsOf } from './faults.ts';
@@ -14,7 +15,6 @@ import type { Observed } from './observed.ts';
 import { type Plan, planOf } from './plan.ts';
 import { type Finding, findingOf, formatCount, stand, summary } from './standing.ts';
 import { teardown } from './teardown.ts';
-import { traceOfWorkspace } from './trace.ts';
 
 /**
  * Makes what a workspace is made of, stage by stage, and says how all of it stands. Order: finalizer → namespace and the right

@@ -1,13 +1,12 @@
 import type { Action } from '../../shared/actions.ts';
 import { formatReference, referencesAmong } from '../../shared/images/references.ts';
-import { traceOf } from '../../shared/images/status.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { isFinished, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { type Refusals, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import { traceOfMachine } from '../../shared/machines/trace.ts';
 import type { Policy } from '../../shared/policy.ts';
+import { traceOfMachine } from '../../shared/traces.ts';
 import { formatWorkspace, isMadeForWorkspaces, waitingAmong } from '../../shared/workspaces/images.ts';
 
 /** An image, or the name of a missing one, and who names it. */
@@ -91,7 +90,7 @@ function count({ image, machines, workspaces, policy, nowMs }: Observed): Action
   const unreferencedSince = isUnused ? (since ?? toTime(nowMs)) : null;
   const status = { references, unreferencedSince };
   return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status, trace: traceOf(image) },
+    { do: 'patchStatus', resource: VMDiskImage, of: image, status },
     { do: 'requeue', about: image },
   ];
 }

@@ -5,7 +5,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { conditionAfter, conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import { traceOfMachine } from '../../shared/machines/trace.ts';
+import { traceOfMachine } from '../../shared/traces.ts';
 import { type Finding, findingOf } from './finding.ts';
 import type { Observed } from './observed.ts';
 

@@ -1,6 +1,6 @@
 import type { Action } from '../../shared/actions.ts';
-import { traceOf } from '../../shared/images/status.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { traceOfImage } from '../../shared/traces.ts';
 import type { Observed } from './observed.ts';
 
 /**
@@ -15,5 +15,5 @@ export const disown = ({ image, snapshots }: Observed): Action[] =>
       const others = owners.filter(({ uid }) => uid !== image.metadata.uid);
       if (others.length === owners.length) return [];
       const metadata = { ownerReferences: others.length > 0 ? others : null };
-      return [{ do: 'patchMetadata', resource: VolumeSnapshot, of, metadata, trace: traceOf(image) }];
+      return [{ do: 'patchMetadata', resource: VolumeSnapshot, of, metadata, trace: traceOfImage(image) }];
     });

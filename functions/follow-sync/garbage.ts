@@ -1,9 +1,9 @@
 import type { Action } from '../../shared/actions.ts';
-import { traceOf } from '../../shared/images/status.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { attemptLabel, imageUidLabel, revisionLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { snapshotName } from '../../shared/kubernetes/names.ts';
 import { isValid } from '../../shared/policy.ts';
+import { traceOfImage } from '../../shared/traces.ts';
 import { isDownloaded, type Observed } from './observed.ts';
 import { keptRevisions } from './revisions.ts';
 import { isCutFrom, isUsable, removeSnapshot } from './snapshot.ts';
@@ -35,7 +35,7 @@ function oldSnapshots(observed: Observed): Action[] {
   if (old.length === 0) return [];
   // The API server refuses this if the image changed since it was read: a snapshot may be of a later revision.
   const listed: Action = { do: 'patchStatus', resource: VMDiskImage, of: image, status: { revisions } };
-  return [{ ...listed, trace: traceOf(image) }, ...old.map((found) => removeSnapshot(image, found))];
+  return [listed, ...old.map((found) => removeSnapshot(image, found))];
 }
 
 function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolume): boolean {
@@ -68,7 +68,7 @@ export const remove = (image: VMDiskImage, dataVolume: DataVolume): Action => ({
   resource: DataVolume,
   of: dataVolume,
   unchanged: true,
-  trace: traceOf(image),
+  trace: traceOfImage(image),
 });
 
 const numberOf = (object: DataVolume, label: string) => Number(object.metadata.labels?.[label] ?? 0);

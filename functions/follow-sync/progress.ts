@@ -1,5 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
-import { tellable, traceOf } from '../../shared/images/status.ts';
+import { tellable } from '../../shared/images/status.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import type { Pod } from '../../shared/kinds/core/pod.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -30,7 +30,7 @@ export function progressOf(image: VMDiskImage, dataVolume: DataVolume, pods: rea
     ...(progress === undefined ? {} : { progress }),
     progressAt: toTime(nowMs),
   };
-  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: fields, trace: traceOf(image) }];
+  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: fields }];
 }
 
 /**
@@ -51,7 +51,7 @@ function waitsFor(attempt: Waiting): Action[] {
   const waits = `Waiting for ${isScratch ? 'scratch space' : 'the importer'}, attempt ${image.status?.attempts ?? 1}.`;
   const message = tellable(`${waits}${what}${certificates}`);
   if (image.status?.message === message) return [];
-  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { message }, trace: traceOf(image) }];
+  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { message } }];
 }
 
 type Waiting = { image: VMDiskImage; dataVolume: DataVolume; pods: readonly Pod[]; nowMs: number };

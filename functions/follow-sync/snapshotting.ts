@@ -1,5 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
-import { recordEvent, reportWhy, traceOf, transition } from '../../shared/images/status.ts';
+import { recordEvent, reportWhy, transition } from '../../shared/images/status.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
@@ -11,6 +11,7 @@ import { toTime } from '../../shared/kubernetes/time.ts';
 import { lasted } from '../../shared/lasted.ts';
 import { isValid } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
+import { traceOfImage } from '../../shared/traces.ts';
 import { currentName, currentVolume, type Observed } from './observed.ts';
 import { completed } from './revisions.ts';
 import {
@@ -100,7 +101,7 @@ function succeeded(observed: Observed, snapshot: VolumeSnapshot): Action[] {
   const since = queuedAt ?? startedAt ?? '';
   return [
     ...transition(image, { to: 'Succeeded', reason: 'SnapshotReady', message, nowMs, fields }),
-    lasted({ metric: 'ot.image.ready.duration', since, nowMs, trace: traceOf(image) }),
+    lasted({ metric: 'ot.image.ready.duration', since, nowMs, trace: traceOfImage(image) }),
   ];
 }
 
@@ -120,7 +121,7 @@ function snapshotFailed(observed: Observed, reason: string, message: string): Ac
 export function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action[] {
   const { revision = 1 } = image.status ?? {};
   const object = snapshotFor(image, revision, dataVolume.status?.claimName ?? dataVolume.metadata.name);
-  return [{ do: 'create', resource: VolumeSnapshot, object, owner: image.metadata.uid, trace: traceOf(image) }];
+  return [{ do: 'create', resource: VolumeSnapshot, object, owner: image.metadata.uid, trace: traceOfImage(image) }];
 }
 
 /** Reports a lost snapshot at once, and takes it again if its volume exists. A list is never evidence of a loss. */
@@ -156,7 +157,7 @@ function saysLost({ image, nowMs }: Observed, isLost: boolean, message: string):
   const conditions = withLost(image, isLost, message, nowMs);
   const reason = isLost ? 'SnapshotLost' : 'SnapshotReady';
   return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status: { conditions, message }, trace: traceOf(image) },
+    { do: 'patchStatus', resource: VMDiskImage, of: image, status: { conditions, message } },
     recordEvent(image, isLost, reason, message, `${image.status?.snapshot?.name}/${toTime(nowMs)}`),
   ];
 }

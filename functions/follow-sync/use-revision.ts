@@ -1,5 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
-import { publish, recordEvent, tellable, traceOf } from '../../shared/images/status.ts';
+import { publish, recordEvent, tellable } from '../../shared/images/status.ts';
 import { useRevision as annotation, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf, withCondition } from '../../shared/kubernetes/conditions.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
@@ -48,7 +48,7 @@ function use(observed: Observed, of: Revision, isPin: boolean): Action[] {
   const isAtRest = image.status?.phase === 'Succeeded';
   const status = { snapshot, conditions, ...(isAtRest ? { message } : {}) };
   return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status, trace: traceOf(image) },
+    { do: 'patchStatus', resource: VMDiskImage, of: image, status },
     recordEvent(image, false, reason, message, `${revision}/${now}`),
     // Machines may wait for this, for example if the newest is lost.
     ...(isAtRest ? [publish(image, 'succeeded', revision, now, { phase: 'Succeeded', reason, message })] : []),
@@ -68,7 +68,7 @@ function notKept(observed: Observed, asked: string): Action[] {
   const observedGeneration = image.metadata.generation;
   const conditions = withCondition(image.status?.conditions, { ...found, observedGeneration }, toTime(nowMs));
   return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status: { conditions }, trace: traceOf(image) },
+    { do: 'patchStatus', resource: VMDiskImage, of: image, status: { conditions } },
     recordEvent(image, true, found.reason, message, `${asked}/${toTime(nowMs)}`),
   ];
 }

@@ -3,7 +3,7 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import type { Resource } from '../../shared/kinds/resource.ts';
-import { traceOfMachine } from '../../shared/machines/trace.ts';
+import { traceOfMachine } from '../../shared/traces.ts';
 import { changedSecret, secretFor } from './cloud-init.ts';
 import { type ImageStanding, imageStanding } from './image-ready.ts';
 import { changedKubeVirtMachine, isToRun, kubeVirtMachineFor, runStrategyFor } from './kubevirt-machine.ts';

@@ -1,6 +1,6 @@
 import type { Action } from '../../shared/actions.ts';
 import { isKept } from '../../shared/images/pruning.ts';
-import { recordEvent, traceOf } from '../../shared/images/status.ts';
+import { recordEvent } from '../../shared/images/status.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { isMadeForWorkspaces } from '../../shared/workspaces/images.ts';
@@ -18,7 +18,7 @@ export const mayBeOrphan = (image: VMDiskImage, policy: Policy) =>
 /** Deletes an image that was made for a workspace and lost its last reference, only as it was when that was found out. */
 export const orphan = (image: VMDiskImage): Action[] => [
   ...markUnused(image),
-  { do: 'delete', resource: VMDiskImage, of: image, unchanged: true, trace: traceOf(image) },
+  { do: 'delete', resource: VMDiskImage, of: image, unchanged: true },
   recordEvent(
     image,
     false,

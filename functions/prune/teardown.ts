@@ -1,6 +1,6 @@
 import type { Action } from '../../shared/actions.ts';
 import { formatReference } from '../../shared/images/references.ts';
-import { publish, recordEvent, traceOf } from '../../shared/images/status.ts';
+import { publish, recordEvent } from '../../shared/images/status.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
@@ -8,6 +8,7 @@ import { type Condition, diskImageFinalizer, VMDiskImage } from '../../shared/ki
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/kubernetes/conditions.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
+import { traceOfImage } from '../../shared/traces.ts';
 import type { Left } from './observed.ts';
 import { ruleOf } from './unused.ts';
 
@@ -59,10 +60,9 @@ export function takeDown(
     return [...reportTakenDown(image, nowMs), { do: 'redeliver', because }];
   }
   const others = finalizers?.filter((finalizer) => finalizer !== diskImageFinalizer);
-  const trace = traceOf(image);
   const rule = ruleOf(image);
   return [
-    { do: 'patchMetadata', resource: VMDiskImage, of: image, metadata: { finalizers: others }, trace },
+    { do: 'patchMetadata', resource: VMDiskImage, of: image, metadata: { finalizers: others } },
     publish(image, 'pruned', image.status?.revision ?? 0, deletionTimestamp, { rule, reason: rule }),
     { do: 'measure', metric: 'ot.image.pruned', value: 1, attributes: { rule } },
   ];
@@ -94,7 +94,7 @@ function say(image: VMDiskImage, said: readonly Said[], nowMs: number): Action[]
     image.status?.conditions ?? [],
   );
   const status = { conditions };
-  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status, trace: traceOf(image) }];
+  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status }];
 }
 
 type Made = DataVolume | PersistentVolumeClaim | VolumeSnapshot;
@@ -108,4 +108,4 @@ const remove = (
   image: VMDiskImage,
   resource: typeof DataVolume | typeof PersistentVolumeClaim | typeof VolumeSnapshot,
   of: Made,
-): Action => ({ do: 'delete', resource, of, trace: traceOf(image) });
+): Action => ({ do: 'delete', resource, of, trace: traceOfImage(image) });

@@ -1,6 +1,6 @@
 import type { Action } from '../../shared/actions.ts';
 import { dueAtMs, isDue, keepAnnotation } from '../../shared/images/pruning.ts';
-import { recordEvent, traceOf } from '../../shared/images/status.ts';
+import { recordEvent } from '../../shared/images/status.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { formatDuration } from '../../shared/kubernetes/duration.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
@@ -38,7 +38,7 @@ export function unused(image: VMDiskImage, policy: Policy, nowMs: number): Actio
   }
   return [
     ...markUnused(image),
-    { do: 'delete', resource: VMDiskImage, of: image, unchanged: true, trace: traceOf(image) },
+    { do: 'delete', resource: VMDiskImage, of: image, unchanged: true },
     recordEvent(image, false, 'Pruned', `${why}: deleted. ${howToKeep} next time.`, due),
   ];
 }
@@ -48,5 +48,5 @@ export function markUnused(image: VMDiskImage): Action[] {
   const since = image.status?.unreferencedSince ?? '';
   if (image.metadata.annotations?.[prunedAsUnused] === since) return [];
   const metadata = { annotations: { [prunedAsUnused]: since } };
-  return [{ do: 'patchMetadata', resource: VMDiskImage, of: image, metadata, trace: traceOf(image) }];
+  return [{ do: 'patchMetadata', resource: VMDiskImage, of: image, metadata }];
 }

@@ -1,11 +1,12 @@
 import type { Action } from '../../shared/actions.ts';
 import type { Holder } from '../../shared/images/slots.ts';
-import { traceOf, transition } from '../../shared/images/status.ts';
+import { transition } from '../../shared/images/status.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { lasted } from '../../shared/lasted.ts';
+import { traceOfImage } from '../../shared/traces.ts';
 import { dataVolumeFor } from './data-volume.ts';
 import { keptBy, type Seen } from './slot-holder.ts';
 
@@ -19,7 +20,7 @@ export function begin(holder: Holder, { images, dataVolumes }: Seen, nowMs: numb
     dataVolume !== undefined ||
     dataVolumes.some(({ metadata }) => metadata.name === name && metadata.labels?.[imageUidLabel] === holder.uid);
   if (phase === 'Syncing' && isMade) return [];
-  const trace = traceOf(image, holder.revision);
+  const trace = traceOfImage(image, holder.revision);
   const create: Action = {
     do: 'create',
     resource: DataVolume,
@@ -28,8 +29,7 @@ export function begin(holder: Holder, { images, dataVolumes }: Seen, nowMs: numb
     trace,
   };
   // A no-op status write, so that a concurrent transition makes it conflict.
-  if (phase === 'Syncing')
-    return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { phase }, trace }, create];
+  if (phase === 'Syncing') return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { phase } }, create];
   const begun = transition(image, {
     to: 'Syncing',
     reason: 'SyncStarted',

@@ -2,7 +2,7 @@ import type { Action } from '../actions.ts';
 import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { bytesOf } from '../kubernetes/quantity.ts';
 import { lasted } from '../lasted.ts';
-import { traceOf } from './status.ts';
+import { traceOfImage } from '../traces.ts';
 
 /** How an attempt ended: `reason` is the word that condition and Event carry, too. */
 export interface AttemptEnd {
@@ -20,7 +20,7 @@ export interface AttemptEnd {
 export function attemptEnd(image: VMDiskImage, { result, reason, nowMs, isUnstarted }: AttemptEnd): Action[] {
   const { startedAt: since } = image.status ?? {};
   const bytes = bytesOf(image.spec.diskSize);
-  const trace = traceOf(image);
+  const trace = traceOfImage(image);
   return [
     { do: 'measure', metric: 'ot.image.sync.attempts', value: 1, attributes: { result, reason } },
     ...(since ? [lasted({ metric: 'ot.image.sync.duration', since, nowMs, trace, attributes: { result } })] : []),

@@ -1,4 +1,4 @@
-import type { Action, Facts, Publish, TraceOfImage } from '../actions.ts';
+import type { Action, Facts, Publish } from '../actions.ts';
 import { type Phase, transitions, VMDiskImage, type VMDiskImageStatus } from '../kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../kinds/resource.ts';
 import { conditionOf, withCondition } from '../kubernetes/conditions.ts';
@@ -16,12 +16,6 @@ const factOf: Partial<Record<Phase, string>> = {
   Succeeded: 'succeeded',
   Failed: 'failed',
 };
-
-export const traceOf = (image: VMDiskImage, revision = image.status?.revision ?? 1): TraceOfImage => ({
-  uid: image.metadata.uid,
-  revision,
-  ...(image.status?.phase ? { phase: image.status.phase } : {}),
-});
 
 export interface Transition {
   to: Phase;
@@ -57,9 +51,8 @@ export function transition(
     observedGeneration,
     history: [...(before.history ?? []), { time: now, fact: to, revision, reason, message }].slice(-10),
   };
-  const trace = traceOf(image, revision);
   return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status, trace },
+    { do: 'patchStatus', resource: VMDiskImage, of: image, status },
     ...(to === 'Queued' || to === 'Snapshotting'
       ? []
       : [recordEvent(image, to === 'Failed' || to === 'Retrying', reason, message, `${revision}/${now}`)]),
@@ -103,7 +96,7 @@ export function reportWhy(
   const conditions = withReady(image, { to: phase, snapshot, reason, message, now });
   const status = { message, conditions, observedGeneration: image.metadata.generation };
   return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status, trace: traceOf(image) },
+    { do: 'patchStatus', resource: VMDiskImage, of: image, status },
     recordEvent(image, type === 'Warning', reason, message, `${revision ?? 0}/${now}`),
   ];
 }

@@ -1,31 +1,30 @@
 import type { Action } from '../actions.ts';
 import { kupenstackFinalizer } from '../kinds/kupenstack/condition.ts';
 import type { KubernetesObject, Resource } from '../kinds/resource.ts';
-import { traced } from '../openstack/trace.ts';
 
 /** The finalizer, before anything is made in OpenStack; nothing where it is there. */
 export function hold(resource: Resource, object: KubernetesObject): Action[] | undefined {
   const finalizers = object.metadata.finalizers ?? [];
   if (finalizers.includes(kupenstackFinalizer)) return undefined;
   return [
-    traced(object, {
+    {
       do: 'patchMetadata',
       resource,
       of: object,
       metadata: { finalizers: [...finalizers, kupenstackFinalizer] },
-    }),
+    },
     { do: 'requeue', about: object },
   ];
 }
 
 /** Lets the object go: nothing of it is left. */
 export const removeFinalizer = (resource: Resource, object: KubernetesObject): Action[] => [
-  traced(object, {
+  {
     do: 'patchMetadata',
     resource,
     of: object,
     metadata: { finalizers: (object.metadata.finalizers ?? []).filter((name) => name !== kupenstackFinalizer) },
-  }),
+  },
 ];
 
 export const isHeld = ({ metadata }: KubernetesObject) => (metadata.finalizers ?? []).includes(kupenstackFinalizer);

@@ -12,7 +12,7 @@ import { digestOf } from '../kubernetes/names.ts';
 import { changesOf } from '../kubernetes/status-changes.ts';
 import { toTime } from '../kubernetes/time.ts';
 import { lasted } from '../lasted.ts';
-import { traceOfMachine } from './trace.ts';
+import { traceOfMachine } from '../traces.ts';
 
 /** The facts that others may wire their own Triggers to. */
 export const machineFact = (fact: string) => `ot.pelotech.virtual-machine.${fact}.v1`;

@@ -8,7 +8,6 @@ import type { Refusals } from '../kubernetes/refusal.ts';
 import { changesOf } from '../kubernetes/status-changes.ts';
 import { toTime } from '../kubernetes/time.ts';
 import { callKey } from './call-key.ts';
-import { traced } from './trace.ts';
 
 /** Why there is no OpenStack for a namespace, in one word and a sentence. */
 export interface CloudFault {
@@ -96,7 +95,7 @@ export function standOnCloud(
   const isNews =
     phase === 'Failed' ? before.phase !== 'Failed' || said?.reason !== reason : isReady && said?.status !== 'True';
   return [
-    traced(object, { do: 'patchStatus', resource, of: object, status: changed }),
+    { do: 'patchStatus', resource, of: object, status: changed },
     ...(isNews ? [recordEvent(object, phase === 'Failed', reason, message, `${observedGeneration}/${now}`)] : []),
   ];
 }
@@ -130,4 +129,4 @@ export const callsFor = (
 ): Action[] =>
   requests
     .filter((request) => refusalOf(refusals, of, request) === undefined)
-    .map((request) => traced(of, { do: 'call', of, request }));
+    .map((request) => ({ do: 'call', of, request }));

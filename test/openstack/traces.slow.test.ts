@@ -8,8 +8,8 @@ import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
-import { traceOnCloud } from '../../shared/openstack/trace.ts';
 import { spanContextOf } from '../../shared/runtime/telemetry/telemetry.ts';
+import { traceOf } from '../../shared/traces.ts';
 import { publicKey } from '../stories/openstack/machines-life.ts';
 import { leaveNothing, worldIn } from '../stories/openstack/run.ts';
 import { schedules, services } from '../stories/openstack/services.ts';
@@ -71,7 +71,7 @@ test('a machine, its network and its volume have a trace each, in which every ca
     await cluster.close();
 
     const callsOf = (life: (typeof lives)[keyof typeof lives]) => {
-      const { traceId } = spanContextOf(traceOnCloud(life) as NonNullable<ReturnType<typeof traceOnCloud>>);
+      const { traceId } = spanContextOf(traceOf(life) as NonNullable<ReturnType<typeof traceOf>>);
       const own = spans.filter((span) => span.spanContext().traceId === traceId);
       const parentOf = (span: ReadableSpan) =>
         own.find((one) => one.spanContext().spanId === span.parentSpanContext?.spanId);

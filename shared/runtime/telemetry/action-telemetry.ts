@@ -1,9 +1,9 @@
-import type { Action, TraceOf } from '../../actions.ts';
+import type { Action } from '../../actions.ts';
 import { Lease } from '../../kinds/coordination/lease.ts';
 import type { KubernetesObject } from '../../kinds/resource.ts';
+import { type TraceOf, traceBegunBy, traceOf } from '../../traces.ts';
 import { Conflict } from '../errors.ts';
 import { imageOf, lifeIn, type Telemetry } from './telemetry.ts';
-import { traceBegunBy } from './trace-begun.ts';
 
 /** What a reconcile reports of the actions that it performs. */
 export interface ActionTelemetry {
@@ -20,11 +20,16 @@ export function actionTelemetry(name: string, telemetry: Telemetry): ActionTelem
   return {
     async span(action, run) {
       if (action.do === 'call')
-        return telemetry.span(`call ${action.request.operation}`, action.trace, callAttributes(action, phases), run);
+        return telemetry.span(
+          `call ${action.request.operation}`,
+          traceFor(action),
+          callAttributes(action, phases),
+          run,
+        );
       if (!('resource' in action)) return run();
       const { kind } = action.resource;
       try {
-        return await telemetry.span(`${action.do} ${kind}`, action.trace, attributesOf(action, phases), run);
+        return await telemetry.span(`${action.do} ${kind}`, traceFor(action), attributesOf(action, phases), run);
       } catch (error) {
         if (error instanceof Conflict) {
           const metric = kind === Lease.kind ? 'ot.lease.conflicts' : 'ot.write.conflicts';
@@ -67,12 +72,29 @@ function attributesOf(action: Write, phases: Map<string, string>): Record<string
   return { ...objectAttributes(action.resource.kind, metadata), ...lifeAttributes(action, phases) };
 }
 
+/** The trace that an action names, else that of the object it writes: of an image, that of the revision which the write begins. */
+function traceFor(action: Write | Call): TraceOf | undefined {
+  if (action.trace) return action.trace;
+  const { metadata, status } = ('of' in action ? action.of : action.object) as Written;
+  if (!metadata.uid) return undefined;
+  const { apiVersion, kind } = action.do === 'call' ? action.of : action.resource;
+  const begun = action.do === 'patchStatus' ? action.status.revision : undefined;
+  const revision = typeof begun === 'number' ? begun : status?.revision;
+  return traceOf({ apiVersion, kind, metadata: { uid: metadata.uid }, status: { ...status, revision } });
+}
+
+interface Written {
+  metadata: { uid?: string };
+  status?: { phase?: string; revision?: number };
+}
+
 /** Whose doing it is part of, and where that stands. */
 function lifeAttributes(action: Write | Call, phases: Map<string, string>): Record<string, string> {
-  const image = imageOf(action.trace);
-  const life = action.trace && lifeIn(action.trace);
+  const trace = traceFor(action);
+  const image = imageOf(trace);
+  const life = trace && lifeIn(trace);
   return {
-    ...(action.trace && uidAttributes(action.trace)),
+    ...(trace && uidAttributes(trace)),
     ...(image && phaseAttribute('image', phaseAfter(action, image, phases))),
     ...(life && phaseAttribute(life.what, phaseAfter(action, life, phases))),
   };

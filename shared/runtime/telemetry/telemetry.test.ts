@@ -2,6 +2,7 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Action } from '../../actions.ts';
 import { defineFunction, on, type Subscription } from '../../function.ts';
+import { VMDiskImage } from '../../kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../kinds/resource.ts';
 import { ApiError, Conflict } from '../errors.ts';
 import { serve } from '../http.ts';
@@ -233,6 +234,19 @@ describe('a function that is served', () => {
       'k8s.namespace.name': 'lab',
     });
     expect(named('turn-widget pass')[0]?.attributes).toEqual({ 'ot.function': 'turn-widget', 'ot.batch': 'event' });
+  });
+  test('puts a write into the trace of the object, of an image that of the revision which the write begins', async () => {
+    const of = { ...widget, status: { phase: 'Succeeded', revision: 1 } };
+    await served({ action: { do: 'patchMetadata', resource: VMDiskImage, of, metadata: {} } }).post();
+    const begins = { phase: 'Queued', revision: 2 };
+    await served({ action: { do: 'patchStatus', resource: VMDiskImage, of, status: begins } }).post();
+    const written = [...named('patchMetadata VMDiskImage'), ...named('patchStatus VMDiskImage')];
+    expect(written.map(({ attributes }) => [attributes['ot.image.revision'], attributes['ot.image.phase']])).toEqual([
+      ['1', 'Succeeded'],
+      ['2', 'Queued'],
+    ]);
+    const traces = [1, 2].map((revision) => spanContextOf({ uid: widget.metadata.uid, revision }).traceId);
+    expect(written.map((span) => span.spanContext().traceId)).toEqual(traces);
   });
   test('says of a write for a machine which machine, where that moves it, and on which image', async () => {
     const trace = {

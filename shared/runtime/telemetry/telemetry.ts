@@ -16,7 +16,7 @@ import {
   TraceFlags,
   trace,
 } from '@opentelemetry/api';
-import type { TraceOf, TraceOfImage } from '../../actions.ts';
+import type { TraceOf, TraceOfImage } from '../../traces.ts';
 import { ApiError } from '../errors.ts';
 import { type Metric, metrics } from './metrics.ts';
 
