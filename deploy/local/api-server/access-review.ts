@@ -27,7 +27,7 @@ interface Reviewing {
   user: User;
 }
 
-/** The answer to a review, about who asks or whom it names; throws 422 for a question about nothing or nobody. */
+/** The answer to a review, about the caller or the user that it names; throws 422 if it names no resource or no user. */
 export function review({ state, tokens, user }: Reviewing, kind: Kind, body: unknown): JsonObject {
   const spec = isJsonObject(body) && isJsonObject(body.spec) ? body.spec : {};
   const head = { kind: kind.kind, apiVersion: apiVersionOf(kind), metadata: {} };

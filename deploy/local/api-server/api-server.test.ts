@@ -39,7 +39,7 @@ describe('time', () => {
 });
 
 describe('a watch', () => {
-  test('is told each change at once', async () => {
+  test('receives each change immediately', async () => {
     const stop = new AbortController();
     const lines = watchLines(`${server.url}${widgets}?watch=true`, stop.signal);
     const first = lines.next();
@@ -58,7 +58,7 @@ describe('a watch', () => {
     expect((await lines.next()).done).toBe(true);
   });
 
-  test('asked for initial events marks their end, and gets bookmarks as time goes by', async () => {
+  test('asked for initial events marks their end, and receives bookmarks over time', async () => {
     await send(`POST ${widgets}`, aWidget('w'));
     const stop = new AbortController();
     const query = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
@@ -77,7 +77,7 @@ describe('a watch', () => {
     stop.abort();
   });
 
-  test('of one object by its name tells of that object only', async () => {
+  test('of one object by its name receives only that object', async () => {
     await send(`POST ${widgets}`, aWidget('a'));
     await send(`POST ${widgets}`, aWidget('b'));
     const stop = new AbortController();

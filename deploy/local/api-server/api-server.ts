@@ -31,7 +31,7 @@ export interface ApiServerOptions {
   historyLimit?: number;
   /** Asked before each request. */
   intercept?: Intercept;
-  /** Where the objects are kept, and were before; without it in memory alone. Whoever opened it closes it. */
+  /** The store of the objects, also of earlier runs; without it they are in memory only. The caller that opened it closes it. */
   file?: StoreFile | undefined;
 }
 
@@ -73,7 +73,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     intercept: options.intercept ?? (() => undefined),
   };
   const http = createServer((request, response) => void serve(parts, request, response));
-  // Whoever keeps a connection for later must not find it closed at the moment of use.
+  // A client that keeps a connection for later must not find it closed at the moment of use.
   http.keepAliveTimeout = 600_000;
   const port = await listen(http, options.port ?? 0);
   const url = `http://127.0.0.1:${port}`;

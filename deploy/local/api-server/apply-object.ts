@@ -50,7 +50,7 @@ function appliedObject(
     throw badRequest(`invalid object type: ${groupVersionInWords(apiVersion)}, Kind=${found}`);
   }
   const object = copyOf(incomingObject(kind, patch));
-  // Whoever applies the object has no say in what only /status writes, nor becomes its manager.
+  // A client that applies the object cannot set fields that only /status writes, and does not become their manager.
   if (!subresource && kind.statusSubresource) delete object.status;
   if (object.metadata.managedFields) throw badRequest('metadata.managedFields must be nil');
   if (!object.metadata.name) {

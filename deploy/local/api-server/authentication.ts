@@ -13,7 +13,7 @@ export interface ServiceAccountName {
   name: string;
 }
 
-/** Whoever comes from this machine without credentials: the server listens on loopback only. */
+/** The user for requests without credentials: the server listens on loopback only. */
 export const admin: User = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] };
 
 /** The user that a ServiceAccount is to the API. */

@@ -9,7 +9,7 @@ import { addURLs } from './cel-url.ts';
 /** An expression over values that no schema describes: what they are shows when it runs. */
 export type Program = (variables: Record<string, unknown>) => unknown;
 
-/** Compiles expressions that know these variables; throws an Error in the server's words for one that does not compile. */
+/** Compiles expressions that know these variables; throws an Error with the server's message if an expression does not compile. */
 export function dynamicCompiler(variables: readonly string[]): (source: string, type?: 'bool' | 'string') => Program {
   let environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
   for (const add of [addStrings, addLists, addURLs, addQuantities, addNetworks]) add(environment);

@@ -73,7 +73,7 @@ function inGoWords(summary: string): string {
   return index === undefined ? summary.replace(/^No such key/, 'no such key') : `index out of bounds: ${index}`;
 }
 
-/** The first line of an engine's error, which goes on to draw where it is. */
+/** The first line of an engine's error; the next lines draw its position. */
 const summaryOf = (error: unknown) => (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
 
 /** An expression's message counts only if it is one line of text. */

@@ -13,7 +13,7 @@ import { fieldPath, isFields, type Structural, sameKeyed, valueSchemaOf } from '
 /** Runs the rules (`x-kubernetes-validations`) of a whole schema. */
 export type RuleCheck = (object: unknown, oldObject: unknown) => Cause[];
 
-/** Compiles all rules of a schema, at any depth; undefined where there are none. Throws an Error naming path and rule for one that does not compile. */
+/** Compiles all rules of a schema, at any depth; undefined without rules. Throws an Error with path and rule if a rule does not compile. */
 export function compileRules(schema: Structural): RuleCheck | undefined {
   if (!hasRules(schema)) return undefined;
   const base = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });

@@ -10,7 +10,7 @@ export interface ClusterState {
   kinds: KindRegistry;
   clock: Clock;
   admission: AdmissionHook[];
-  /** The uid of the next object, for whoever has to have the same again; else by chance, as the real server does. */
+  /** The uid of the next object, for runs that must be repeatable; random by default, as in the real server. */
   newUid?(): string;
 }
 
@@ -32,7 +32,7 @@ export interface WriteOptions {
   warn(message: string): void;
   /** Throws (403) where another verb would make a new object, and the user may not create one. */
   authoriseCreate?(): void;
-  /** Throws (403) where the object would give somebody more than its writer has. */
+  /** Throws (403) if the object would grant more rights than its writer has. */
   confirm?(object: ApiObject, old?: ApiObject): void;
 }
 

@@ -14,7 +14,7 @@ export const after = (key: string) => `${key}\u0000`;
 export const continueToken = ({ resourceVersion, start }: Continuation) =>
   Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: resourceVersion, start })).toString('base64url');
 
-/** Reads a token; throws 400 for what is none. */
+/** Parses a token; throws 400 if it is invalid. */
 export function continuation(token: string): Continuation {
   try {
     const { rv, start } = JSON.parse(Buffer.from(token, 'base64url').toString()) as { rv: number; start: string };

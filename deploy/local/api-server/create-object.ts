@@ -83,7 +83,7 @@ function complete(state: ClusterState, kind: Kind, object: ApiObject, options: W
   const now = timestamp(state.clock);
   kind.prepareForCreate?.(object, now);
   if (recorded) return;
-  // A first status is the server's own, and nobody's field.
+  // The server sets the first status; no manager owns its fields.
   const { status, ...manageable } = object;
   const after = kind.statusSubresource ? manageable : object;
   recordUpdate({

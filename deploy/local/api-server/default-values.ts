@@ -1,6 +1,6 @@
 import { copyOf, isJsonObject, type JsonObject } from './objects.ts';
 
-/** Fills in, in place, what `target` leaves out; only objects that are there are descended into. */
+/** Sets, in place, the defaults that `target` omits; descends only into existing objects. */
 export function fillIn(target: JsonObject, defaults: JsonObject) {
   for (const [field, value] of Object.entries(defaults)) {
     const given = target[field];

@@ -78,7 +78,7 @@ interface Group {
 
 /**
  * The named groups, each with its versions in Kubernetes' order of preference. Custom groups come last and by name: of
- * two kinds with the same plural, kubectl takes the one of the first group.
+ * two kinds with the same plural, kubectl uses the kind of the first group.
  */
 function groups(kinds: KindRegistry): Group[] {
   const custom = kinds.all().filter((kind) => kind.custom);
@@ -117,7 +117,7 @@ const tokenRequest = { group: 'authentication.k8s.io', version: 'v1', kind: 'Tok
 
 const resourceList = (groupVersion: string, members: Kind[]) => ({
   kind: 'APIResourceList',
-  // The group without a name is told in the oldest form, which has no apiVersion.
+  // The core group is returned in the oldest form, which has no apiVersion.
   ...(groupVersion !== 'v1' && { apiVersion: 'v1' }),
   groupVersion,
   resources: members.flatMap((kind) => {

@@ -30,7 +30,7 @@ const asCore = (event: ApiObject) =>
     'v1',
   );
 
-/** The newer version leaves out who reports, where nobody says so. */
+/** The newer version omits the reporting controller if it is not set. */
 function asNewer(event: ApiObject): ApiObject {
   const shown = withNames(event, renamed, 'events.k8s.io/v1');
   const empty = ['reportingController', 'reportingInstance'].filter((field) => shown[field] === '');

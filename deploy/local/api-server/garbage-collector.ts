@@ -63,10 +63,10 @@ async function collectWithoutOwner(state: ClusterState, kind: Kind, object: ApiO
   await deleteObject(state, kind, { namespace, name }, { user, preconditions: { uid }, propagationPolicy });
 }
 
-/** Whether an owner is there and not itself waiting for its dependents to go. */
+/** Whether an owner exists and is not itself waiting for the deletion of its dependents. */
 function isAlive(state: ClusterState, object: ApiObject, reference: OwnerReference): boolean {
   const kind = state.kinds.byKind(reference.apiVersion, reference.kind);
-  // Of a kind nobody serves, nobody can say that it is gone; nor may a cluster-scoped object have a namespaced owner.
+  // An owner of a kind that is not served cannot be known to be deleted; and a cluster-scoped object may not have a namespaced owner.
   if (!kind || (kind.namespaced && !object.metadata.namespace)) return true;
   const owner = ownerOf(state, object, reference);
   if (!owner) return false;

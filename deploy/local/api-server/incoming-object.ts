@@ -4,7 +4,7 @@ import { unreadableMetadata } from './metadata-rules.ts';
 import { type ApiObject, isJsonObject, type JsonObject } from './objects.ts';
 import { badRequest } from './status-error.ts';
 
-/** Reads a request's body as an object of this kind; throws 400 when it is none. */
+/** Reads a request's body as an object of this kind; throws 400 if it is not one. */
 export function incomingObject(kind: Kind, body: unknown): ApiObject {
   if (!isJsonObject(body)) throw unrecognised(kind, 'the body is no object', body);
   const apiVersion = apiVersionOf(kind);

@@ -21,7 +21,7 @@ function complete({ spec }: ApiObject) {
   completePodSpec(fieldAt(spec, ['template', 'spec']));
 }
 
-/** Marks the Pods of a Job, and has it select those: nobody else's ever. */
+/** Labels the Pods of a Job, and sets its selector to them, so that it never selects other Pods. */
 function select({ metadata, spec }: ApiObject) {
   if (!isJsonObject(spec) || spec.manualSelector) return;
   const { name, uid } = metadata;

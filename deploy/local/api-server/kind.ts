@@ -86,7 +86,7 @@ export const presented = (kind: Kind, object: ApiObject): ApiObject => {
   return kind.keptAs ? kind.keptAs.shown(object) : { ...object, apiVersion: apiVersionOf(kind) };
 };
 
-/** The kind that faults are told of: that which the object is kept as. */
+/** The kind in error messages: the kind that the object is stored as. */
 export const faultyKind = ({ group, kind, keptAs }: Kind) => ({ group: keptAs?.group ?? group, kind });
 
 /** An object as the store keeps it. */

@@ -184,7 +184,7 @@ const rows: Row[] = [
   },
 ];
 
-/** The kinds that are there before any CustomResourceDefinition: those that functions, stories and kubectl use. */
+/** The built-in kinds: those that functions, stories and kubectl use. */
 export const builtInKinds = (): Kind[] =>
   rows.map((row) => ({
     ...defaults,

@@ -3,7 +3,7 @@ import { StatusError } from './status-error.ts';
 
 /**
  * Refuses a browser that was led here: by a name that someone else's DNS points at 127.0.0.1, or by a page of another
- * origin. Whoever reaches this server without a token is its admin.
+ * origin. A client without a token is an admin.
  */
 export function assertLocal({ headers: { host = '', origin } }: IncomingMessage) {
   const isLocal = (authority: string) => /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(authority);

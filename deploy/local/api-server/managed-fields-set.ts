@@ -11,7 +11,7 @@ export const EMPTY: FieldSet = { members: new Set(), children: new Map() };
 
 export const isEmpty = (set: FieldSet): boolean => set.members.size === 0 && set.children.size === 0;
 
-/** The set of exactly these paths; the empty path, which is the whole object, belongs to nobody. */
+/** The set of exactly these paths; the empty path, which is the whole object, has no owner. */
 export function setOf(paths: Iterable<readonly string[]>): FieldSet {
   const members = new Set<string>();
   const below = new Map<string, string[][]>();

@@ -189,7 +189,7 @@ describe('server-side apply', () => {
       { 'b Apply': ['.spec.plain'] },
     ],
     [
-      'joins sets, and takes out what nobody applies any more',
+      'merges sets, and removes fields that no manager applies any more',
       [
         ['a', { tags: ['x', 'y'] }],
         ['b', { tags: ['y', 'z'] }],
@@ -295,7 +295,7 @@ describe('server-side apply', () => {
     ]);
   });
 
-  test('keeps what the server set, whoever owned the metadata beside it', () => {
+  test('keeps fields of the server, whichever manager owned the metadata beside them', () => {
     const live = apply(undefined, 'a', { metadata: { labels: { a: '1' } } });
     live.metadata.uid = 'u';
     live.metadata.resourceVersion = '7';
@@ -326,7 +326,7 @@ describe('server-side apply', () => {
     });
   });
 
-  test('takes fields that nobody is recorded for as someone else’s from before', () => {
+  test('assigns fields without a recorded owner to a manager from before', () => {
     const object = apply(thing({ spec: { url: 'x', size: '1' } }), 'a', { spec: { url: 'x' } });
     expect(owners(object)).toEqual({
       'a Apply': ['.spec.url'],
@@ -407,7 +407,7 @@ describe('an update', () => {
     });
   });
 
-  test('takes changed and added fields from whoever had them', () => {
+  test('takes changed and added fields from their owners', () => {
     const live = applied(['a', { url: 'x', size: '1' }]);
     expect(owners(update(live, 'k', { spec: { url: 'y', size: '1', map: { k: '1' } } }))).toEqual({
       'a Apply': ['.spec.size'],
@@ -509,7 +509,7 @@ describe('laws of apply', () => {
     );
   });
 
-  test('what is applied by force is there, and owned by who applied it', () => {
+  test('forcibly applied fields are set, and owned by the manager that applied them', () => {
     fc.assert(
       fc.property(steps, spec, (all, what) => {
         const object = apply(forced(all), 'z', { spec: what }, { force: true });

@@ -50,7 +50,7 @@ export function applyServerSide(request: ApplyRequest): { object: unknown; confl
   const others = new Map([...before].filter(([key]) => key !== entryKey(me)));
   const { entries, taken } = takeFrom(others, compare(live, merged, type));
   if (taken.length > 0 && !request.force) return { object: request.live, conflicts: taken.flatMap(conflictsOf) };
-  // An apply that changes what is owned and nothing else keeps its date, even if that is none.
+  // An apply that changes only the ownership keeps its time, even if it has none.
   const time = isDeepStrictEqual(live, merged) ? last?.time : request.time;
   return { object: join(merged, writeEntries(withEntry(entries, { ...me, time }))), conflicts: [] };
 }
@@ -71,7 +71,7 @@ export function recordUpdate(request: UpdateRequest): void {
   const { object: old } = split(before ?? headOf(after));
   const { object: now } = split(after);
   delete after.metadata.managedFields;
-  // Whoever wiped the record of an existing object wants none.
+  // A client that cleared managedFields of an existing object wants none.
   if (before !== undefined && known.size === 0) return;
   const changes = compare(old, now, type);
   const fields = withoutSystemFields(union(changes.added, changes.modified));
@@ -117,7 +117,7 @@ function visibleTo(subresource: string, applied: Fields): Fields {
   return visible;
 }
 
-/** What an object has that nobody is recorded for belongs to someone from before. */
+/** Fields without a recorded owner belong to a manager from before. */
 function trackedFrom(live: Fields, entries: Entries | undefined, type: Type, { apiVersion, time }: Write): Entries {
   if (entries && entries.size > 0) return entries;
   const fields = withoutSystemFields(compare(headOf(live), live, type).added);
@@ -153,7 +153,7 @@ function takeFrom(entries: Entries, { added, modified, removed }: Comparison) {
   return { entries: left, taken };
 }
 
-/** Removes what the manager applied last time, not now, and nobody else has. */
+/** Removes fields that the manager applied last time but not now, and that no other manager owns. */
 function pruneDropped(merged: unknown, entries: Entries, last: FieldSet | undefined, type: Type): unknown {
   if (!last || isEmpty(last)) return merged;
   const parents = (set: FieldSet) => withParents(set, merged, type);
@@ -165,7 +165,7 @@ function pruneDropped(merged: unknown, entries: Entries, last: FieldSet | undefi
   return remove(merged, intersection(difference(all, left(withOwned)), parents(last)), type);
 }
 
-/** What belongs to nobody is not dropped with what belonged to someone. */
+/** Fields without an owner are not removed with owned ones. */
 function withHead(object: unknown, whole: unknown): Fields {
   const { apiVersion, kind, metadata } = split(whole).object;
   const system = Object.entries(metadata as Fields).filter(([name]) => SYSTEM_METADATA.includes(name));

@@ -100,7 +100,7 @@ function schemaOf(kind: Kind): [string, unknown] {
   ];
 }
 
-/** A schema as it is published: what may be a number or a text says so in OpenAPI's words, too. */
+/** A schema as it is published: int-or-string fields also have the OpenAPI form. */
 function published(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(published);
   if (!isJsonObject(schema)) return schema;

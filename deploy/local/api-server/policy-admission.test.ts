@@ -96,7 +96,7 @@ describe('a policy that is bound', () => {
     expect((await send(`DELETE ${configMaps}/mine`, undefined, asRobot)).status).toBe(200);
   });
 
-  test('sees the object before an update, and null where there is none', async () => {
+  test('sees the object before an update, and null if it did not exist', async () => {
     await fence({
       validations: [{ expression: 'oldObject == null || object.data == oldObject.data', message: 'data stays' }],
     });
@@ -159,7 +159,7 @@ describe('a policy', () => {
       'spec.matchConstraints.resourceRules: Required value',
     ],
     [
-      'with an expression that is none',
+      'with an invalid expression',
       { validations: [{ expression: 'object.' }] },
       'spec.validations[0].expression: Invalid value: "object.": compilation failed',
     ],

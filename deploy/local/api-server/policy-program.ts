@@ -24,7 +24,7 @@ const listIn = (object: unknown, field: string): JsonObject[] => {
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** Each expression of a policy with the field it stands in, in their order; the first that does not compile is thrown. */
+/** Each expression of a policy with its field, in order; throws for the first that does not compile. */
 export function compilePolicy(
   { spec }: ApiObject,
   onFault: (field: string, source: string, why: string) => void,

@@ -48,7 +48,7 @@ describe('who writes a role', () => {
     expect(answer.status, answer.body.message).toBe(201);
   });
 
-  test('is told, in one line for each resource, what it does not hold', async () => {
+  test('receives one line for each resource with the rights that it lacks', async () => {
     const { status, body } = await asRobot(
       `POST ${own}/roles`,
       role(
@@ -100,7 +100,7 @@ describe('who binds a role', () => {
     await asAdmin(`DELETE ${own}/rolebindings/y`);
   });
 
-  test('is told of one that is not there', async () => {
+  test('receives an error for a missing role', async () => {
     const { status, body } = await asRobot(
       `POST ${own}/rolebindings`,
       binding('z', { kind: 'ClusterRole', name: 'none' }),

@@ -28,7 +28,7 @@ async function bind(kind: 'Role' | 'ClusterRole', rules: object[], bindingKind: 
 }
 
 describe('a ServiceAccount', () => {
-  test('may do nothing before a role is bound to it, and is told so in Kubernetes’ words', async () => {
+  test('may do nothing before a role is bound to it, with Kubernetes’ message', async () => {
     const { body } = await asAccount(`GET ${secrets}/s`);
     expect(body).toMatchObject({
       code: 403,
@@ -119,7 +119,7 @@ test('an administrator may ask what a ServiceAccount may do', async () => {
   ]);
 });
 
-test('a token that was never issued is nobody’s', async () => {
+test('a token that was never issued has no user', async () => {
   expect((await clientOf(server, 'made-up')(`GET ${secrets}`)).body).toMatchObject({
     code: 401,
     reason: 'Unauthorized',

@@ -80,7 +80,7 @@ const roleNamed = (store: ClusterState['store'], kind: string | undefined, name 
     ? store.get(`${group}/clusterroles`, undefined, name)
     : store.get(`${group}/roles`, namespace, name);
 
-/** The rules of a role that a binding names; undefined where there is none. */
+/** The rules of a role that a binding names; undefined if it does not exist. */
 export function rulesOfRole({ store }: ClusterState, kind: string, name: string, namespace: string | undefined) {
   const role = roleNamed(store, kind, name, namespace);
   return role && listIn(role, 'rules').filter(isJsonObject);

@@ -211,7 +211,7 @@ function writeOptions(call: ResourceRequest): WriteOptions {
     fieldManager: isApply ? (query.get('fieldManager') ?? '') : fieldManagerIn(query, request.headers['user-agent']),
     dryRun: isDryRun(query.getAll('dryRun'), 'PatchOptions'),
     fieldValidation: fieldValidationIn(query),
-    // Whoever makes an object by apply or by PUT needs both verbs (k8s.io/apiserver, endpoints/handlers: withAuthorization).
+    // A client that creates an object by apply or PUT needs both verbs (k8s.io/apiserver, endpoints/handlers: withAuthorization).
     ...(verb === 'create' ? {} : { authoriseCreate: () => authorise(state, user, 'create', target) }),
     confirm: (object, old) => confirmNoEscalation(state, user, { kind, target }, object, old),
     ...senderOf(call),

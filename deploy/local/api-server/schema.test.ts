@@ -191,7 +191,7 @@ describe('validation', () => {
       ['<nil>: Invalid value: "": "spec.f" must not validate the schema (not)'],
     ],
     [
-      'none of some, saying why of the one that got furthest',
+      'none of some, with the error of the closest alternative',
       {
         type: 'object',
         properties: { p: text, q: integer },
@@ -343,7 +343,7 @@ describe('pruning', () => {
       ['spec.any.q.x'],
     ],
     [
-      'keeps unknown fields where it is told to, but for what is known in them',
+      'keeps unknown fields if the schema says so, except known fields within them',
       { open: { other: { x: 1 }, inner: { k: '', x: 1 } } },
       { open: { other: { x: 1 }, inner: { k: '' } } },
       ['spec.open.inner.x'],
@@ -394,8 +394,8 @@ describe('defaults', () => {
 
   test.each<[fact: string, spec: object, expected: object]>([
     ['fill what is absent, and what they bring, but make no object to have a place', {}, all],
-    ['leave what is there', { mode: 'y', sub: { n: 1 } }, { ...all, mode: 'y', sub: { n: 1 } }],
-    ['fill objects that are there', { bare: {} }, { ...all, bare: { n: 3 } }],
+    ['keep existing values', { mode: 'y', sub: { n: 1 } }, { ...all, mode: 'y', sub: { n: 1 } }],
+    ['are set in existing objects', { bare: {} }, { ...all, bare: { n: 3 } }],
     ['replace a null that may not be', { mode: null }, all],
     ['leave a null that may be', { nullable: null }, { ...all, nullable: null }],
     ['reach into lists', { list: [{}, { c: 'y' }] }, { ...all, list: [{ c: 'z' }, { c: 'y' }] }],
@@ -406,7 +406,7 @@ describe('defaults', () => {
     expect(filled).toEqual(object(expected));
   });
 
-  test('are copies: a change of one object is none of the next', () => {
+  test('are copies: a change of one object does not affect the next', () => {
     const { applyDefaults } = compileSchema(withSpec(properties));
     const first = object({}) as { spec: { sub?: { n: number } } };
     applyDefaults(first);

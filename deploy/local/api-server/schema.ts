@@ -28,7 +28,7 @@ export interface CompiledSchema {
 export function compileSchema(openAPIV3Schema: unknown): CompiledSchema {
   const schema: Structural = isFields(openAPIV3Schema) ? openAPIV3Schema : {};
   const checkRules = compileRules(schema);
-  // ajv takes a quarter of a second for KubeVirt's machines; whoever never validates one should not wait for it.
+  // ajv takes a quarter of a second for KubeVirt's machines; a process that never validates one should not wait for it.
   let compiled: ValidateFunction | undefined;
   const check = (object: unknown, oldObject: unknown) => {
     compiled ??= compile(schema);

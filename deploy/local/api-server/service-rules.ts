@@ -32,7 +32,7 @@ function allocate(service: ApiObject) {
   fillIn(spec, { clusterIPs: [spec.clusterIP] });
 }
 
-/** Whoever leaves out what the server chose means what it is. */
+/** A client that omits a value that the server chose keeps the current value. */
 function keepAllocated(service: ApiObject, old: ApiObject) {
   const { clusterIP, clusterIPs } = specOf(old);
   fillIn(specOf(service), {

@@ -102,7 +102,7 @@ export const noSuchPath = () =>
 export const methodNotAllowed = () =>
   new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 
-/** A media type that is none of the patches. */
+/** A media type that is not a patch. */
 export const unknownMediaType = () => new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 
 /** A patch the kind does not take. */

@@ -40,7 +40,7 @@ const configMap = (name: string, data: object = {}, namespace: string | undefine
   }) as unknown as ApiObject;
 
 describe('a store with a file', () => {
-  test('is there again with every field of every object, though nobody closed it', () => {
+  test('contains every field of every object again, although no one closed it', () => {
     const before = storeNow();
     before.put(shelf, configMap('a', { x: { y: [1, null, 'ü'] } }));
     before.put(shelf, configMap('b', {}, 'other'));
@@ -60,7 +60,7 @@ describe('a store with a file', () => {
     expect(storeNow().list(shelf)).toMatchObject([{ metadata: { name: 'changed' }, data: { v: 2 } }]);
   });
 
-  test('gives no resourceVersion twice, not even the one of a last deletion', () => {
+  test('gives no resourceVersion twice, not even that of the last deletion', () => {
     const before = storeNow();
     before.put(shelf, configMap('a'));
     before.put(shelf, configMap('b'));
@@ -71,7 +71,7 @@ describe('a store with a file', () => {
     expect(storeNow().put(shelf, configMap('d')).metadata.resourceVersion).not.toBe(next.metadata.resourceVersion);
   });
 
-  test('answers 410 to whoever asks what happened since before it was opened', () => {
+  test('answers 410 to a watch from before it was opened', () => {
     const before = storeNow();
     before.put(shelf, configMap('a'));
     const after = storeNow();
@@ -109,7 +109,7 @@ describe('a store with a file', () => {
     expect(heard).toEqual([]);
   });
 
-  test('has one key for tokens for as long as the file is there', () => {
+  test('keeps one key for tokens for the lifetime of the file', () => {
     expect(opened().tokenKey).toEqual(opened().tokenKey);
   });
 });
@@ -129,7 +129,7 @@ describe('a file that is not such a store', () => {
     expect(() => openStoreFile(file)).toThrow(whatToDo);
   });
 
-  test('that is no database says so', async () => {
+  test('that is no database is refused', async () => {
     await writeFile(
       file,
       'a text that is long enough to be taken for the header of a database, but is none. '.repeat(20),
@@ -137,7 +137,7 @@ describe('a file that is not such a store', () => {
     expect(() => openStoreFile(file)).toThrow(/found something that is no SQLite file: .*--fresh/);
   });
 
-  test('with an object that is no JSON says so', () => {
+  test('with an object that is no JSON is refused', () => {
     const one = opened();
     one.put(shelf, { ...configMap('a'), metadata: { ...configMap('a').metadata, resourceVersion: '2' } });
     const database = new DatabaseSync(file);

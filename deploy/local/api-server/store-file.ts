@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import type { ApiObject } from './objects.ts';
 
-/** The file that a store keeps its objects in: what was written here is there after the process was killed. */
+/** The file in which a store keeps its objects: a write survives a kill of the process. */
 export interface StoreFile {
-  /** All objects as they were left, and a resourceVersion above every one that was ever given out. */
+  /** All stored objects, and a resourceVersion above every one that was ever assigned. */
   load(): { resourceVersion: number; objects: StoredRow[] };
   put(resource: string, object: ApiObject): void;
   /** Forgets an object whose end has this resourceVersion. */
@@ -41,7 +41,7 @@ const tables = `
 const skippedAtStart = 10_000;
 
 /**
- * Opens the file, making it where there is none. Each write is a transaction of its own that a killed process cannot
+ * Opens the file, or creates it. Each write is a transaction of its own that a killed process cannot
  * lose; a power cut may lose the last ones, and never tears one apart. Throws what to do about a file of another version.
  */
 export function openStoreFile(file: string): StoreFile {

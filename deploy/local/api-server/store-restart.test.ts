@@ -73,17 +73,17 @@ const aConfigMap = (name: string, metadata: object = {}) => ({
 const find = (name: string) => kube.get(ConfigMap, { namespace: 'default', name });
 
 test('objects are the same after a restart, to a client with the kubeconfig from before', async () => {
-  await kube.apply(ConfigMap, aConfigMap('plain'), { fieldManager: 'somebody' });
+  await kube.apply(ConfigMap, aConfigMap('plain'), { fieldManager: 'a-manager' });
   await kube.create(ConfigMap, aConfigMap('held', { finalizers: ['example.com/hold'] }));
   await kube.delete(ConfigMap, { namespace: 'default', name: 'held' });
   const before = [await find('plain'), await find('held')];
   await restart();
   expect([await find('plain'), await find('held')]).toEqual(before);
-  expect(before[0]?.metadata).toMatchObject({ managedFields: [{ manager: 'somebody', operation: 'Apply' }] });
+  expect(before[0]?.metadata).toMatchObject({ managedFields: [{ manager: 'a-manager', operation: 'Apply' }] });
   expect(before[1]?.metadata.deletionTimestamp).toBeDefined();
 });
 
-test('a token from before names the same ServiceAccount, and one of another cluster nobody', async () => {
+test('a token from before names the same ServiceAccount, and a token of another cluster has no user', async () => {
   const account = { namespace: 'default', name: 'robot' };
   const token = server.tokenFor(account);
   await restart();

@@ -44,7 +44,7 @@ describe('Store', () => {
     expect(namesOf(store.list(shelf, 'y'))).toEqual(['a', 'b']);
   });
 
-  test('the state at an earlier resourceVersion is told until it is compacted', () => {
+  test('the state at an earlier resourceVersion is available until it is compacted', () => {
     const store = new Store(100);
     store.put(shelf, configMap('a', { v: 1 }));
     const { resourceVersion } = store;
@@ -74,7 +74,7 @@ describe('Store', () => {
     expect(heard[1]?.object.metadata.resourceVersion).toBe('4');
   });
 
-  test('the log keeps at least as many writes as it is told to, and says so when it is asked for older ones', () => {
+  test('the log keeps at least the configured number of writes, and refuses older ones', () => {
     const store = new Store(10);
     for (let count = 0; count < 100; count++) store.put(shelf, configMap('a', { count }));
     expect(store.since(shelf, store.resourceVersion - 10)).toHaveLength(10);

@@ -28,7 +28,7 @@ function position(keys: string[], key: string): number {
 
 /**
  * The cluster's memory: frozen objects by resource, namespace and name, one resourceVersion counter for all of them,
- * and the log that watches read. It plays etcd: it knows no kinds and no rules. With a file it is there again after the
+ * and the log that watches read. It plays etcd: it knows no kinds and no rules. With a file it is available again after the
  * process has ended; the log is not, so that watches and pages from before are answered 410.
  */
 export class Store {
@@ -126,7 +126,7 @@ export class Store {
     return () => this.#observers.delete(observer);
   }
 
-  /** Tells observers and listeners of every object that is there as of a new one, for those that live by changes. */
+  /** Reports every existing object to observers and listeners as added, for those that only follow changes. */
   replay() {
     for (const [resource, { objects }] of this.#shelves) {
       for (const object of objects.values()) {

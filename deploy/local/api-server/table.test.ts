@@ -51,6 +51,6 @@ test.each([
   expect(jsonPath(path)(object)).toEqual(values);
 });
 
-test('a path that is none is refused by name', () => {
+test('an invalid path is refused by name', () => {
   expect(() => jsonPath('.a[b')).toThrow('JSONPath ".a[b" is not understood from "[b" on');
 });

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from './objects.ts';
 import { StatusError } from './status-error.ts';
 import { issuer } from './token-request.ts';
 
-/** The status of a TokenReview: whose a token is. One that is nobody's is answered, and not refused; throws 400 where there is none. */
+/** The status of a TokenReview: the user of a token. An unknown token is answered, not refused; throws 400 without a token. */
 export function reviewToken(state: ClusterState, tokens: Tokens, spec: JsonObject): JsonObject {
   const { token } = spec;
   if (!token) throw new StatusError(400, 'BadRequest', 'token is required for TokenReview in authentication');

@@ -10,7 +10,7 @@ export interface StoreEvent {
   previous?: ApiObject;
 }
 
-/** The last `limit` writes in order; older ones are compacted away, and who asks for them has to list anew. */
+/** The last `limit` writes in order; older ones are compacted, and a client that needs them must list again. */
 export class WatchLog {
   readonly #limit: number;
   #events: StoreEvent[] = [];

@@ -20,7 +20,7 @@ export interface WatchQuery
 
 /**
  * WATCH: tells `send` what matches now (asked from "" or 0) or what happened since, then every later change, until the
- * returned function is called. Throws 410 before anything is told when the history does not reach back that far.
+ * returned function is called. Throws 410 before the first event if the history does not reach back that far.
  */
 export function watchObjects(
   { store }: ClusterState,
@@ -60,7 +60,7 @@ export function bookmark(kind: Kind, resourceVersion: number, annotations?: Reco
   };
 }
 
-/** The event as it looks through a selector: an object that stops matching is gone, one that starts is new. */
+/** The event as a selector shows it: an object that stops matching is deleted, one that starts to match is added. */
 function asSeen(event: StoreEvent, matches: (object: ApiObject) => boolean): WatchEvent | undefined {
   const before = event.previous !== undefined && matches(event.previous);
   if (event.type === 'DELETED') return before ? { type: 'DELETED', object: event.object } : undefined;
@@ -68,7 +68,7 @@ function asSeen(event: StoreEvent, matches: (object: ApiObject) => boolean): Wat
   return before ? { type: 'DELETED', object: departed(event) } : undefined;
 }
 
-/** What left a selector is told as it last matched, under the resourceVersion of its leaving. */
+/** An object that stops matching is reported in its last matching state, with the resourceVersion of the change. */
 const departed = ({ previous, object }: StoreEvent): ApiObject =>
   frozen({
     ...(previous ?? object),

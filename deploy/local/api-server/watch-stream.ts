@@ -15,7 +15,7 @@ export interface WatchOptions {
   asTable: { includeObject: string } | undefined;
 }
 
-// A client that reads nothing while this much waits for it is cut off, as the watch cache does; it lists anew.
+// A client that reads nothing while this much waits for it is disconnected, as the watch cache does; it lists again.
 const mostWaitingBytes = 64 * 1024 * 1024;
 const bookmarkEveryMs = 60_000;
 

@@ -40,7 +40,7 @@ export function podSpecCauses(spec: unknown, path: string): Cause[] {
   ]);
 }
 
-/** A Pod: not scheduled or finished, it goes at once; else whoever plays the kubelet ends it with a grace period of 0. */
+/** A Pod that is not scheduled or finished is deleted immediately; any other is ended by the simulated kubelet with a grace period of 0. */
 export const podRules: Partial<Kind> = {
   prepareForCreate: (pod) => {
     completePodSpec(pod.spec);

@@ -33,11 +33,7 @@ describe('CDI refuses with 422 and its own words', () => {
       { source: { s3: { url: 's3://images/lab' } }, storage },
       'spec.source Invalid source URL scheme: s3://images/lab',
     ],
-    [
-      'a URL that is none',
-      { source: { http: { url: 'lab.img' } }, storage },
-      'spec.source Invalid source URL: lab.img',
-    ],
+    ['an invalid URL', { source: { http: { url: 'lab.img' } }, storage }, 'spec.source Invalid source URL: lab.img'],
     ['an empty URL', { source: { http: { url: '' } }, storage }, 'spec.source source URL is empty'],
     ['no source', { storage }, 'Data volume should have either Source or SourceRef, or be externally populated'],
     [
@@ -103,7 +99,7 @@ describe('a claim of the same name', () => {
   const request = creating({ source: { s3 }, storage });
   const ask = (claim: ExistingClaim) => admit(request, () => claim);
 
-  test('that nobody controls is refused', async () => {
+  test('without a controller is refused', async () => {
     const message =
       'admission webhook "datavolume-validate.cdi.kubevirt.io" denied the request:  Destination PVC vmdi-farm/lab already exists';
     await expect(ask({ metadata: {} })).rejects.toThrow(message);

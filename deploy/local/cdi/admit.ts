@@ -46,7 +46,7 @@ type Candidate = z.infer<typeof Candidate>;
 /**
  * CDI's two webhooks for DataVolumes, the one that signs clones and the one that validates: throws an ApiError 422 in their own
  * words. `findClaim` looks up the claim that has the DataVolume's name. Who may clone from another namespace is decided here and
- * only here: on a real cluster without CDI's own API server nobody asks, since a simulator there is a client like any other.
+ * only here: on a real cluster without CDI's own API server no webhook runs, since a simulator there is a client like any other.
  */
 export async function admit(request: AdmissionRequest, findClaim: FindClaim, refuseClone: RefuseClone): Promise<void> {
   const { operation, resource, object, oldObject, user } = request;
@@ -80,14 +80,14 @@ const sourceNamespace = ({ spec }: Candidate) => {
   return (pvc ?? snapshot)?.namespace;
 };
 
-/** Asked at each write to a clone, also one to its labels; only one that is being deleted is let through. */
+/** Called at each write to a clone, also to its labels; only a clone that is being deleted passes unchecked. */
 async function cloneRefusal(dataVolume: Candidate, user: string, refuseClone: RefuseClone) {
   const namespace = sourceNamespace(dataVolume);
   const isHere = !namespace || namespace === dataVolume.metadata.namespace;
   return isHere || dataVolume.metadata.deletionTimestamp ? undefined : refuseClone(user, namespace);
 }
 
-/** A clone carries a token that says it was allowed; nobody here reads it. */
+/** A clone carries a token that proves its authorization; nothing here reads it. */
 function sign(object: Record<string, unknown>, dataVolume: Candidate) {
   if (sourceNamespace(dataVolume) === undefined) return;
   const annotations = { ...dataVolume.metadata.annotations, [annotation.cloneToken]: 'ot-simulated' };

@@ -31,7 +31,7 @@ export const populatedBy = (spec: ClaimSpec, kind: string, name: string): ClaimS
   dataSourceRef: { apiGroup: 'cdi.kubevirt.io', kind, name },
 });
 
-/** The claim that has a DataVolume's name, labels and annotations, and goes with it. */
+/** The claim with the name, labels and annotations of a DataVolume, which owns it. */
 export function ownClaim(dataVolume: DataVolume, spec: ClaimSpec, also: Record<string, string> = {}) {
   const { name, namespace, labels, annotations, uid } = dataVolume.metadata;
   const { contentType, preallocation, priorityClassName, serviceAccountName } = dataVolume.spec;
@@ -92,7 +92,7 @@ export function primeClaimFor(target: Claim, importSource: VolumeImportSource) {
 
 export const scratchName = (filled: Claim) => `${filled.metadata.name}-scratch`;
 
-/** Room for an image in a format that must be converted; it goes with the importer pod. */
+/** Scratch space for an image that must be converted; the importer pod owns it. */
 export function scratchClaimFor(filled: Claim, pod: Pod) {
   return claim({
     metadata: {

@@ -19,7 +19,7 @@ const SubjectAccessReview: Resource<KubernetesObject & z.infer<typeof Review>> =
   }),
 };
 
-/** What either grants cloning from a namespace; CDI itself spells claims `pvcs` there, so that only `*` has that one. */
+/** What either grants cloning from a namespace; CDI itself spells claims `pvcs` there, so only `*` contains that verb. */
 const explicit = { verb: 'create', group: 'cdi.kubevirt.io', resource: 'datavolumes', subresource: 'source' };
 const implicit = ['pods', 'pvcs'].map((resource) => ({ verb: 'create', resource }));
 

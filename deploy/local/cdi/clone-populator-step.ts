@@ -48,7 +48,7 @@ export function nextForCloneTarget(observed: ObservedCloneTarget): Write[] {
   const { target, error } = observed;
   if (target.metadata.deletionTimestamp || toldOn(target) === 'Succeeded') return finish(observed);
   if (error !== undefined) return say(target, 'Error', { [annotation.cloneError]: error }, error);
-  // It plans anew at every step, and looks for the source each time (pkg/controller/clone/planner.go).
+  // It plans again at every step, and looks for the source each time (pkg/controller/clone/planner.go).
   if (!observed.snapshot && isChosen(target)) return say(target, 'Error', {}, 'source claim does not exist');
   if (target.spec.volumeName && target.status?.phase === 'Bound')
     return say(target, 'Succeeded', { [annotation.populatorProgress]: '100.0%' });

@@ -76,7 +76,7 @@ const podOf = ({ pods }: CdiContext, target: Claim, temporary: Claim) =>
 function failureOf({ faults, clock, cloneErrors, importNameOf }: CdiContext, target: Claim) {
   const { uid, annotations } = target.metadata;
   const name = importNameOf(target);
-  // An error that nobody could see before the clone was under way would be none of the clone's.
+  // An error that was not visible before the clone started would not be an error of the clone.
   if (!name || annotations?.[annotation.cloneType] === undefined) return undefined;
   const rule = faults.strike(uid, name, 'cloneError');
   if (!rule) return undefined;

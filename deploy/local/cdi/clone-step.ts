@@ -50,7 +50,7 @@ export function nextForClone(observed: ObservedClone): Write[] {
 const isDone = ({ dataVolume, claim }: ObservedClone) =>
   dataVolume.status?.phase === 'Succeeded' && claim?.metadata.annotations?.[annotation.clonePhase] === 'Succeeded';
 
-/** What comes before the claim. The checks are made anew at each look, and their outcome never is a phase. */
+/** The steps before the claim. The checks run again at each reconcile, and their result is never a phase. */
 function firstSteps(observed: ObservedClone): Write[] {
   const { dataVolume, rendered, snapshot, nowMs } = observed;
   if ('refused' in rendered) return hindered(observed, '', 'ErrClaimNotValid', rendered.refused, rendered.told);

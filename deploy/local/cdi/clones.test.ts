@@ -88,7 +88,7 @@ test('a clone goes through CDI’s phases, its volume becomes the claim’s, and
   expect(claim.spec.volumeName).toBe(temporary?.object.spec.volumeName);
 });
 
-describe('a snapshot that cannot be cloned is said in Bound and Ready, never in the phase, and looked at again at each change', () => {
+describe('a snapshot that cannot be cloned is reported in Bound and Ready, never in the phase, and checked again at each change', () => {
   test('missing, without status, in error, too big, not ready yet, and good at last', async () => {
     await cluster.kube.create(DataVolume, aClone());
     await dataVolumes.until(says('CloneWithoutSource', "The source snapshot golden doesn't exist"));
@@ -153,7 +153,7 @@ test('on a class that waits for a consumer nothing is cloned before a node is ch
   expect(phases().slice(0, 3)).toEqual(['', 'PendingPopulation', 'CloneScheduled']);
 });
 
-test('an error of the populator is told by Running alone, and heals', async () => {
+test('an error of the populator is reported by Running alone, and heals', async () => {
   await cdi.stop();
   await cluster.close();
   await start({ match: 'disk', mode: 'cloneError', forMs: 60 });
@@ -174,7 +174,7 @@ test('a snapshot that goes while it is cloned ends the clone in an error that st
   expect(conditionOf(failing, 'Running')?.message).toBe('source claim does not exist');
 });
 
-test('the claim of a clone that someone deletes is cloned anew', async () => {
+test('the claim of a clone that someone deletes is cloned again', async () => {
   await takeSnapshot();
   await cluster.kube.create(DataVolume, aClone());
   await dataVolumes.until(isDone);

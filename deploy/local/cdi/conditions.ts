@@ -38,7 +38,7 @@ const phaseReady = (phase: string) => (phase === 'Succeeded' ? 'True' : phase ==
 
 /**
  * The three conditions of a DataVolume, from its claim and the annotations on it.
- * `missing` is said of a DataVolume without a claim.
+ * `missing` is the message of a DataVolume without a claim.
  */
 export function conditionsOf(
   before: readonly Condition[],

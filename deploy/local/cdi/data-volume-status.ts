@@ -130,7 +130,7 @@ const differs = (a: Condition | undefined, b: Condition | undefined) =>
 
 const scratchMessage = 'scratch space required and none found';
 
-/** The events that go with a change of status: one for a new phase, one for each change of Bound, a warning for each new failure. */
+/** The events for a change of status: one for a new phase, one for each change of Bound, a warning for each new failure. */
 export function eventsOf(
   before: DataVolumeStatus | undefined,
   after: DataVolumeStatus,

@@ -85,7 +85,7 @@ function statusWrites(observed: ObservedDataVolume, usePopulator: boolean): Writ
   return withEvents(dataVolume, status, eventsOf(dataVolume.status, status, phaseEvent, usePopulator));
 }
 
-/** A status, and the events that go with it. */
+/** A status and its events. */
 export const withEvents = (
   dataVolume: DataVolume,
   status: DataVolumeStatus,

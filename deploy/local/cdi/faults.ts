@@ -6,7 +6,7 @@ export type FaultMode =
   | { mode: 'missedTerminated' }
   /** As CDI before 1.59: the request for scratch space looks like an error and a restart. */
   | { mode: 'oldScratch' }
-  /** The transfer stops at this share of its bytes and nothing ever says so. */
+  /** The transfer stops at this share of its bytes without an error. */
   | { mode: 'stall'; at?: number }
   /** The kubelet evicts the pod at this share. */
   | { mode: 'evicted'; at?: number }

@@ -3,7 +3,7 @@ import { ownedBy } from '../controller/owner.ts';
 import type { Annotations } from './annotation.ts';
 import { annotation } from './annotation.ts';
 
-/** The sources that an importer pod fills a volume from, in CDI's order of looking; clones and uploads are none. */
+/** The sources that an importer pod fills a volume from, in CDI's order of precedence; clones and uploads are not among them. */
 const importSources = ['http', 's3', 'gcs', 'registry', 'blank'] as const;
 
 export const importSourceOf = (source: Source | undefined) =>

@@ -40,7 +40,7 @@ function podWrites({ filled, scratch, labels }: ObservedImport): Write[] {
     };
     return [patchOf(Claim, filled, { metadata: { annotations: wanted } })];
   }
-  // The scratch claim of the pod before goes with that pod; a new pod must not mount the old one.
+  // The scratch claim of the previous pod is deleted with that pod; a new pod must not mount it.
   if (scratch) return [];
   const object = importerPodFor(filled, labels, annotations[annotation.requiresScratch] === 'true');
   return [{ do: 'create', resource: Pod, object }];

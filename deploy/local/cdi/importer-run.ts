@@ -84,7 +84,7 @@ function progressMeter(onProgress: (percentage: string) => void) {
 }
 
 function meet({ strike, drain }: Run, struck: AbortController) {
-  // Who is drained goes on until the pod is gone.
+  // A drained importer continues until its pod is deleted.
   if (strike?.mode === 'drained') drain();
   else struck.abort();
 }
@@ -114,7 +114,7 @@ function terminationOf(result: ImportResult, oldScratch: boolean): Termination {
     case 'failed': {
       // The importer writes its message on one line.
       const message = result.message.replaceAll('\n', ' ');
-      // A wrong checksum is the one failure that the importer reports with exit code 0, so that nobody starts it again.
+      // A wrong checksum is the one failure that the importer reports with exit code 0, so it is not started again.
       return result.reason === 'ChecksumError' ? completed({ message }) : { exitCode: 1, reason: 'Error', message };
     }
   }

@@ -9,7 +9,7 @@ import { importNameOf } from './import-name.ts';
 import { isQuotaExceeded, quotaExceeded } from './quota.ts';
 import { classFor, renderClaimSpec, waitsForConsumer } from './storage-profile.ts';
 
-/** Looks at the class itself before it is said to be missing: it may have been made just before the DataVolume. */
+/** Reads the class itself before reporting it missing: it may have been created just before the DataVolume. */
 export async function refreshClass({ kube, storageClasses }: CdiContext, { spec }: DataVolume) {
   const name = (spec.pvc ?? spec.storage)?.storageClassName;
   if (name === undefined || storageClasses.find({ name })) return;
@@ -17,7 +17,7 @@ export async function refreshClass({ kube, storageClasses }: CdiContext, { spec 
   if (storageClass) storageClasses.learn(storageClass);
 }
 
-/** The claim of a DataVolume with its class, what it is to be, and whether it is held back until somebody uses it. */
+/** The claim of a DataVolume with its class, what it is to be, and whether it waits for its first consumer. */
 export function claimOf({ claims, storageClasses, profiles }: CdiContext, dataVolume: DataVolume) {
   const claim = claims.find(referenceOf(dataVolume));
   const classes = [...storageClasses.objects.values()];
@@ -32,7 +32,7 @@ export function claimOf({ claims, storageClasses, profiles }: CdiContext, dataVo
   };
 }
 
-/** Performs writes about a DataVolume; a claim that the quota has no room for is said in its conditions. */
+/** Performs writes about a DataVolume; a claim that exceeds the quota is reported in its conditions. */
 export async function performWithinQuota(
   context: CdiContext,
   observed: Pick<ObservedDataVolume, 'dataVolume' | 'nowMs'>,

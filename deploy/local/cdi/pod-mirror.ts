@@ -12,7 +12,7 @@ export interface TerminationMessage {
 export interface Mirrored {
   /** The annotations that tell of the pod, to be set on the claim it fills. */
   annotations: Annotations;
-  /** The pod has to be made anew in another shape, so that its end says nothing about the import. */
+  /** The pod must be created again in another form, so its end says nothing about the import. */
   replace: boolean;
   /** The message of a container that has just failed. */
   failure: string | undefined;

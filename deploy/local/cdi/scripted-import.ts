@@ -2,7 +2,7 @@ import type { ImportRequest, ImportResult } from '../importer/import-image.ts';
 
 type Scripted = Pick<ImportRequest, 'signal' | 'scratch' | 'onBytes' | 'onConversion'>;
 
-/** For tests: an importer that ends as it is told, after `bytes` have come. */
+/** For tests: an importer that ends as scripted, after `bytes` have come. */
 export const ends =
   (result: ImportResult, bytes = 100) =>
   (request: Scripted) => {

@@ -17,7 +17,7 @@ export interface CdiTimings {
    * first one terminating deletes it by that name, and must not meet the second (Kubernetes, pkg/controller/podgc).
    */
   nextPodMs: number;
-  /** How long a deleted importer goes on. */
+  /** How long a deleted importer keeps running. */
   podGraceMs: number;
   /** How long the conversion of a qcow2 image takes. */
   conversionMs: number;

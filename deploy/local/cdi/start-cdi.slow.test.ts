@@ -61,7 +61,7 @@ const isRunning = (status: string, reason: string, message?: string) => (dataVol
   );
 };
 
-/** Phase, progress and Bound, Ready, Running as status:reason of every status in turn, without repetitions. */
+/** Phase, progress and Bound, Ready, Running as status:reason of every status in order, without repetitions. */
 const told = () => {
   const lines = dataVolumes.events.map(({ object }) => {
     const { phase = '-', progress = '-', conditions = [] } = object.status ?? {};
@@ -98,7 +98,7 @@ describe('an import with populators', () => {
     ]);
   });
 
-  test('of a qcow2 image goes by a second pod with scratch space, without counting a restart', async () => {
+  test('of a qcow2 image uses a second pod with scratch space, without counting a restart', async () => {
     await importing({ importImage: qcow2 });
     const last = await dataVolumes.until(isDone);
     expect(told().slice(3, 8)).toEqual([
@@ -162,7 +162,7 @@ describe('an import with populators', () => {
     );
   });
 
-  test('waits for ever where the class waits for a consumer and nobody asked otherwise', async () => {
+  test('waits forever if the class waits for a consumer and no one asked otherwise', async () => {
     const waiting = aDataVolume('lab', s3);
     await importing(
       { importImage: ends(done) },
@@ -181,7 +181,7 @@ describe('an import with populators', () => {
     expect(first.status).toMatchObject({ phase: '', claimName: 'lab' });
   });
 
-  test('goes on after every watch has been broken', async () => {
+  test('continues after every watch has been broken', async () => {
     const { state, importImage } = endless();
     await importing({ importImage });
     await dataVolumes.until(isRunning('True', 'Pod is running'));
@@ -282,7 +282,7 @@ describe('a failing import', () => {
     expect(used).toEqual([{ accessKeyId: 'id', secretKey: 'key' }]);
   });
 
-  test('for want of its class has no phase, says so in Bound, and heals when the class appears', async () => {
+  test('without its class has no phase, reports it in Bound, and heals when the class appears', async () => {
     const storage = { storageClassName: 'fast', resources: { requests: { storage: '1Gi' } } };
     await importing({ importImage: ends(done) }, aDataVolume('lab', s3, { storage }));
     const first = await dataVolumes.until(
@@ -333,7 +333,7 @@ describe('by a rule', () => {
     expect(dataVolumes.events).toHaveLength(before + 1);
   });
 
-  test('evicted leaves a failed pod, and goes on when someone deletes it', async () => {
+  test('evicted leaves a failed pod, and continues when the pod is deleted', async () => {
     await withFault({ mode: 'evicted', times: 1 });
     const failedPod = await pods.until(({ status }) => status?.phase === 'Failed');
     expect(failedPod.status).toMatchObject({ reason: 'Evicted' });
@@ -376,7 +376,7 @@ describe('by a rule', () => {
     await dataVolumes.until(isDone);
   });
 
-  test('quota keeps it Pending and says so in Bound and Ready, until there is room', async () => {
+  test('quota keeps it Pending, reported in Bound and Ready, until there is room', async () => {
     await withFault({ mode: 'quota', times: 3 });
     const held = await dataVolumes.until(
       (dataVolume) => conditionOf(dataVolume, 'Bound')?.reason === 'ErrExceededQuota',
@@ -445,7 +445,7 @@ describe('deletion in mid-import', () => {
     expect(order).toEqual(['lab', 'prime']);
   });
 
-  test('of the claim alone makes CDI begin anew', async () => {
+  test('of the claim alone makes CDI start again', async () => {
     const { state, importImage } = endless();
     await importing({ importImage });
     await dataVolumes.until(isRunning('True', 'Pod is running'));

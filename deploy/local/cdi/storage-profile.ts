@@ -27,7 +27,7 @@ export const withoutOverhead = (bytes: number) =>
 
 const defaultClassAnnotation = 'storageclass.kubernetes.io/is-default-class';
 
-/** The class of a claim: the one it names, else the default one; undefined where there is none. */
+/** The class of a claim: the one it names, else the default one; undefined without either. */
 export function classFor(name: string | undefined, classes: Iterable<StorageClass>): StorageClass | undefined {
   const all = [...classes];
   if (name !== undefined) return all.find((one) => one.metadata.name === name);

@@ -14,7 +14,7 @@ import { grown, lost, provisioned } from './volume.ts';
 
 /**
  * Plays driver and volume controller for one claim of a class whose driver is in the table of profiles: makes its
- * volume, protects it while a pod mounts it, loses it where a fault says so. Claims of other drivers are left alone.
+ * volume, protects it while a pod mounts it, loses it if a fault is injected. Claims of other drivers are left alone.
  */
 export async function reconcileVolume(context: CdiContext, ref: ObjectReference): Promise<Again> {
   const claim = context.claims.find(ref);
@@ -132,7 +132,7 @@ async function grow(context: CdiContext, claim: Claim): Promise<Again> {
   return { holdMs: context.timings.tickMs };
 }
 
-/** Kubernetes protects a bound volume, and calls its claim Bound again for as long as that is there. */
+/** Kubernetes protects a bound volume, and reports its claim Bound again while the volume exists. */
 const gone = (volume: PersistentVolume): Write[] => [
   deletionOf(PersistentVolume, volume),
   ...(volume.metadata.finalizers?.length
@@ -151,7 +151,7 @@ async function loseByFault(context: CdiContext, claim: Claim): Promise<Again> {
   const isDone = dataVolume?.status?.conditions.some(({ type, status }) => type === 'Bound' && status === 'True');
   const name = context.importNameOf(claim);
   if (!name || !faults.strike(claim.metadata.uid, name, 'claimLost')) return undefined;
-  // That the DataVolume is done changes nothing on the claim, and so wakes nobody.
+  // A finished DataVolume changes nothing on the claim, and so triggers no reconcile.
   if (!isDone) return { requeueAfterMs: 50 };
   const volume = await kube.get(PersistentVolume, { name: claim.spec.volumeName ?? '' });
   await context.perform([...(volume ? gone(volume) : []), lost(claim)]);
