@@ -1,6 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import type { Look } from '../../terminal/paint.ts';
 import { type DemoView, type ImageView, render } from './frame.ts';
+import { type MachinesView, renderMachines } from './machines-frame.ts';
+import { renderWorkspace, type WorkspaceView } from './workspace-frame.ts';
 
 const image = (name: string, more: Partial<ImageView> = {}): ImageView => ({
   name,
@@ -11,7 +14,7 @@ const image = (name: string, more: Partial<ImageView> = {}): ImageView => ({
   ...more,
 });
 
-const view: DemoView = {
+const imagesView: DemoView = {
   elapsedMs: 6300,
   slots: [{ name: 'debian-12', attempt: 2, downloadedBytes: 1_500_000, neededBytes: 3_000_000 }, undefined],
   images: [
@@ -21,8 +24,8 @@ const view: DemoView = {
   ],
 };
 
-test('the display shows the counts, a bar for each slot, and a line for each image', () => {
-  expect(render(view, { columns: 80, colour: false })).toEqual([
+test('the display of the images shows the counts, a bar for each slot, and a line for each image', () => {
+  expect(render(imagesView, { columns: 80, colour: false })).toEqual([
     '6.3s  1 queued, 1 syncing, 1 succeeded',
     '',
     'slot 1  debian-12     ████████████████░░░░░░░░░░░░░░░  50% of 3.0 MB, attempt 2',
@@ -35,37 +38,117 @@ test('the display shows the counts, a bar for each slot, and a line for each ima
   ]);
 });
 
-describe('the display', () => {
-  const everyPhase: DemoView = {
-    elapsedMs: 59_900,
-    slots: [
-      { name: 'windows-2022', attempt: 1, downloadedBytes: 99_900_000, neededBytes: 99_900_000 },
-      { name: 'opnsense-24', attempt: 3, downloadedBytes: 0, neededBytes: 0 },
-    ],
-    images: (['', 'Queued', 'Syncing', 'Snapshotting', 'Retrying', 'Succeeded', 'Failed'] as const).map((phase) =>
-      image(`image-${phase}`, {
-        phase,
-        attempts: 3,
-        remark: 'Unable to process data: unexpected EOF. Next attempt in 2s.',
-      }),
-    ),
-  };
+const everyPhase: DemoView = {
+  elapsedMs: 59_900,
+  slots: [
+    { name: 'windows-2022', attempt: 1, downloadedBytes: 99_900_000, neededBytes: 99_900_000 },
+    { name: 'opnsense-24', attempt: 3, downloadedBytes: 0, neededBytes: 0 },
+  ],
+  images: (['', 'Queued', 'Syncing', 'Snapshotting', 'Retrying', 'Succeeded', 'Failed'] as const).map((phase) =>
+    image(`image-${phase}`, {
+      phase,
+      attempts: 3,
+      remark: 'Unable to process data: unexpected EOF. Next attempt in 2s.',
+    }),
+  ),
+};
+
+test('the display of the images reports all of its counts in 80 columns', () => {
+  expect(render(everyPhase, { columns: 80, colour: false })[0]).toMatch(/1 failed$/);
+});
+
+test('the display of the images has no bar for an object that is missing', () => {
+  const slot = { name: 'centos-6', attempt: 1, downloadedBytes: 0, neededBytes: 0 };
+  expect(render({ ...imagesView, slots: [slot] }, { columns: 80, colour: false })[2]).not.toContain('%');
+});
+
+const machinesView: MachinesView = {
+  elapsedMs: 16_300,
+  images: [
+    { name: 'nixos-25.05', phase: undefined, references: undefined, remark: '' },
+    { name: 'debian-12', phase: 'Terminating', references: 1, remark: 'found 1 machine: lab/db-2.' },
+  ],
+  machines: [
+    { name: 'web-1', phase: 'Provisioning', image: 'nixos-25.05', ipAddress: '', remark: 'Waiting for its image.' },
+    { name: 'odd-1', phase: 'Ready', image: 'debian-12', ipAddress: '10.0.0.1', remark: 'The machine runs.' },
+    { name: 'db-1', phase: 'Gone', image: 'debian-12', ipAddress: '', remark: '' },
+    { name: 'db-2', phase: '', image: 'debian-12', ipAddress: '', remark: 'applied' },
+  ],
+};
+
+test('the display of the machines shows the counts, the images with their references, and a line for each machine', () => {
+  expect(renderMachines(machinesView, { columns: 80, colour: false })).toEqual([
+    '16.3s  2 provisioning, 1 ready, 1 deleted',
+    '',
+    'IMAGE        PHASE        REFS',
+    'nixos-25.05  not there',
+    'debian-12    Terminating     1  found 1 machine: lab/db-2.',
+    '',
+    'MACHINE  PHASE         IMAGE        IP',
+    'web-1    Provisioning  nixos-25.05            Waiting for its image.',
+    'odd-1    Ready         debian-12    10.0.0.1  The machine runs.',
+    'db-1     Gone          debian-12',
+    'db-2     New           debian-12              applied',
+  ]);
+});
+
+const workspaceView: WorkspaceView = {
+  elapsedMs: 21_300,
+  name: 'lab',
+  phase: 'Provisioning',
+  ready: '1/2',
+  remark: 'VirtualMachine vm: Waiting for VMDiskImage base.',
+  parts: [
+    { kind: 'Network', name: 'control-net', phase: 'Ready', reason: 'Ready', message: 'It is there.' },
+    { kind: 'VirtualMachine', name: 'vm', phase: 'Waiting', reason: 'ImageNotReady', message: 'Waiting for base.' },
+  ],
+};
+
+test('the display of the workspace shows how much of the lab is ready, what it waits for, and a line for each part', () => {
+  expect(renderWorkspace(workspaceView, { columns: 80, colour: false })).toEqual([
+    '21.3s  lab  Provisioning  ██████████░░░░░░░░░░ 1/2',
+    'VirtualMachine vm: Waiting for VMDiskImage base.',
+    '',
+    'PART            NAME         PHASE',
+    'Network         control-net  Ready    It is there.',
+    'VirtualMachine  vm           Waiting  Waiting for base.',
+  ]);
+});
+
+test('before a function has looked at it, and when it is gone, there are no parts to count', () => {
+  const empty = { ...workspaceView, ready: '', remark: 'applied', parts: [] };
+  expect(renderWorkspace({ ...empty, phase: '' }, { columns: 80, colour: false })[0]).toBe('21.3s  lab  New');
+  expect(renderWorkspace({ ...empty, phase: 'Gone' }, { columns: 80, colour: false })[0]).toBe('21.3s  lab  Gone');
+});
+
+const remark = 'Waiting. '.repeat(20);
+const displays: readonly [string, (look: Look) => string[], (look: Look) => string[]][] = [
+  ['images', (look) => render(imagesView, look), (look) => render(everyPhase, look)],
+  [
+    'machines',
+    (look) => renderMachines(machinesView, look),
+    (look) =>
+      renderMachines(
+        { ...machinesView, machines: machinesView.machines.map((machine) => ({ ...machine, remark })) },
+        look,
+      ),
+  ],
+  [
+    'workspace',
+    (look) => renderWorkspace(workspaceView, look),
+    (look) => renderWorkspace({ ...workspaceView, remark }, look),
+  ],
+];
+
+describe.each(displays)('the display of the %s', (_, draw, drawLong) => {
   test.each([40, 60, 80, 200])('fits %s columns', (columns) => {
-    for (const line of render(everyPhase, { columns, colour: false }))
-      expect([...line].length).toBeLessThanOrEqual(columns);
-  });
-  test('says all of its counts in 80 columns', () => {
-    expect(render(everyPhase, { columns: 80, colour: false })[0]).toMatch(/1 failed$/);
+    for (const line of drawLong({ columns, colour: false })) expect([...line].length).toBeLessThanOrEqual(columns);
   });
   test('has the same words in colour', () => {
-    const coloured = render(view, { columns: 80, colour: true });
+    const coloured = draw({ columns: 80, colour: true });
     expect(coloured.join()).toContain('\u001b[');
     expect(coloured.map((line) => stripVTControlCharacters(line).trimEnd())).toEqual(
-      render(view, { columns: 80, colour: false }),
+      draw({ columns: 80, colour: false }),
     );
-  });
-  test('has no bar for an object that is not there', () => {
-    const slot = { name: 'centos-6', attempt: 1, downloadedBytes: 0, neededBytes: 0 };
-    expect(render({ ...view, slots: [slot] }, { columns: 80, colour: false })[2]).not.toContain('%');
   });
 });

@@ -5,9 +5,10 @@ import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { applyManifests } from '../../manifests.ts';
 import type { ShownPhase } from '../../terminal/phase-style.ts';
 import { heldMessage } from '../up/held-message.ts';
+import { type Act, type ActOptions, countDownloads, secondsBetween } from './act.ts';
 import { lateImage } from './images.ts';
 import { type DemoMachine, demoMachines, heldImage, machineManifest, machineNamespace } from './machines.ts';
-import type { MachinesView } from './machines-frame.ts';
+import { type MachinesView, renderMachines } from './machines-frame.ts';
 import type { DeletionResult, MachineResult, MachinesResult } from './result.ts';
 import { type DemoWorld, where } from './set-up.ts';
 import { type MachinesWatching, watchMachines } from './watch-machines.ts';
@@ -16,30 +17,13 @@ import { hasWaited, readyAtMs, type WatchedMachine } from './watched-machine.ts'
 /** How long an image that is being deleted is left held before the next of its machines goes. */
 const heldMs = 1500;
 
-export interface MachinesOptions {
-  /** When the demo began. */
-  startedMs: number;
-  /** Ends the watching. */
-  watchSignal: AbortSignal;
-  onReady(view: () => MachinesView): void;
-  /** A machine or an image took a step. */
-  onStep(step: { name: string; phase: ShownPhase; remark: string }): void;
-  /** What a user would type now. */
-  onCommand(command: string): void;
-}
-
 /** The second act: machines on images that are there, that are not there yet, and that are deleted under them. */
-export async function beginMachines(world: DemoWorld, options: MachinesOptions) {
+export async function beginMachines(world: DemoWorld, options: ActOptions): Promise<Act<MachinesResult>> {
   const { kube } = world.cluster;
   const late = lateImage();
   const machines = demoMachines(world.images, late);
   const storeUrl = world.store.url;
-  const latePath = `/${late.bucket}/${late.key}`;
-  const sent = { late: 0, others: 0 };
-  const countNoMore = world.store.onBytes((path, bytes) => {
-    sent[path === latePath ? 'late' : 'others'] += bytes;
-  });
-  options.watchSignal.addEventListener('abort', countNoMore, { once: true });
+  const sent = countDownloads(world, late, options.watchSignal);
   const asked = new Map<string, number>();
   const watching = await watchMachines({
     kube,
@@ -60,7 +44,7 @@ export async function beginMachines(world: DemoWorld, options: MachinesOptions) 
   const deleted = machines.filter(({ expected }) => expected.isDeleted).map(({ name }) => name);
 
   async function play() {
-    options.onReady(() => viewOf(watching, machines, options.startedMs));
+    options.onReady((look) => renderMachines(viewOf(watching, machines, options.startedMs), look));
     await applyManifests(kube, [namespaceManifest]);
     options.onCommand(`kubectl apply -f machines.yaml`);
     for (const machine of machines) {
@@ -80,11 +64,8 @@ export async function beginMachines(world: DemoWorld, options: MachinesOptions) 
     await watching.until(() => isGone(heldImage) && isAtRest(watching, machines));
   }
 
-  const over = play();
-  // Whoever gives it up does not wait for it any more.
-  over.catch(() => {});
   return {
-    over,
+    over: play(),
     result: (): MachinesResult => ({
       machines: machines.map((machine) => machineResult(machine, watching, asked, options.startedMs)),
       deletion: deletionResult(watching, asked, options.startedMs),
@@ -95,7 +76,7 @@ export async function beginMachines(world: DemoWorld, options: MachinesOptions) 
       })),
       late: {
         name: late.name,
-        bytesDownloaded: sent.late,
+        bytesDownloaded: sent.image,
         bytesNeeded: late.content?.length ?? 0,
       },
       otherBytesDownloaded: sent.others,
@@ -181,7 +162,7 @@ function machineResult(
     hasWaited: seen !== undefined && hasWaited(seen),
     isGone: watching.goneAtMs.has(name),
     readyAfterSeconds: readyMs === undefined || first === undefined ? null : (readyMs - first) / 1000,
-    deletedAtSeconds: expected.isDeleted ? secondsAt(asked.get(name), startedMs) : null,
+    deletedAtSeconds: expected.isDeleted ? secondsBetween(startedMs, asked.get(name)) : null,
     warnings: watching.warningsOf(name).map(({ reason, message }) => ({ reason, message })),
     steps: (seen?.steps ?? []).map(({ phase, message, atMs }) => ({
       phase,
@@ -197,10 +178,7 @@ const deletionResult = (
   startedMs: number,
 ): DeletionResult => ({
   image: heldImage,
-  askedAtSeconds: secondsAt(asked.get(heldImage), startedMs),
+  askedAtSeconds: secondsBetween(startedMs, asked.get(heldImage)),
   held: held.map(({ atMs, message }) => ({ atSeconds: (atMs - startedMs) / 1000, by: holdersIn(message), message })),
-  goneAtSeconds: secondsAt(goneAtMs.get(heldImage), startedMs),
+  goneAtSeconds: secondsBetween(startedMs, goneAtMs.get(heldImage)),
 });
-
-const secondsAt = (atMs: number | undefined, startedMs: number) =>
-  atMs === undefined ? null : (atMs - startedMs) / 1000;

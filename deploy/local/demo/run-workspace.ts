@@ -1,26 +1,14 @@
 import { Deployment } from '../../../shared/kinds/apps/deployment.ts';
 import { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
 import { applyManifests } from '../../manifests.ts';
-import type { ShownPhase } from '../../terminal/phase-style.ts';
+import { type Act, type ActOptions, countDownloads, secondsBetween } from './act.ts';
 import { labImage } from './images.ts';
 import type { PartResult, WorkspaceResult } from './result.ts';
 import { type DemoWorld, where } from './set-up.ts';
 import { type WorkspaceWatching, watchLab } from './watch-workspace.ts';
 import { isSame, partReadyAtMs, type WatchedWorkspace } from './watched-workspace.ts';
 import { type DemoWorkspace, readWorkspace, workspaceFile } from './workspace.ts';
-import type { WorkspaceView } from './workspace-frame.ts';
-
-export interface WorkspaceOptions {
-  /** When the demo began. */
-  startedMs: number;
-  /** Ends the watching. */
-  watchSignal: AbortSignal;
-  onReady(view: () => WorkspaceView): void;
-  /** The workspace or a part of it took a step. */
-  onStep(step: { name: string; phase: ShownPhase; remark: string }): void;
-  /** What a user would type now. */
-  onCommand(command: string): void;
-}
+import { renderWorkspace, type WorkspaceView } from './workspace-frame.ts';
 
 /** When what the act is about came about; absent what has not yet. */
 interface Moments {
@@ -33,10 +21,10 @@ interface Moments {
 }
 
 /** The third act: a whole lab gets Ready, mends itself, and is taken away without a trace. */
-export async function beginWorkspace(world: DemoWorld, options: WorkspaceOptions) {
+export async function beginWorkspace(world: DemoWorld, options: ActOptions): Promise<Act<WorkspaceResult>> {
   const { kube } = world.cluster;
   const lab = await readWorkspace();
-  const sent = countingOf(world, options.watchSignal);
+  const sent = countDownloads(world, labImage(), options.watchSignal);
   const moments: Moments = {};
   const watching = await watchLab({
     kube,
@@ -49,7 +37,7 @@ export async function beginWorkspace(world: DemoWorld, options: WorkspaceOptions
   const isReady = () => watching.workspace?.phase === 'Ready' && !watching.workspace.isTerminating;
 
   async function play() {
-    options.onReady(() => viewOf(lab, watching, options.startedMs));
+    options.onReady((look) => renderWorkspace(viewOf(lab, watching, options.startedMs), look));
     options.onCommand(`kubectl apply -f ${workspaceFile}`);
     moments.appliedMs = Date.now();
     await applyManifests(kube, [lab.manifest]);
@@ -75,21 +63,7 @@ export async function beginWorkspace(world: DemoWorld, options: WorkspaceOptions
     moments.goneMs = Date.now();
   }
 
-  const over = play();
-  // Whoever gives it up does not wait for it any more.
-  over.catch(() => {});
-  return { over, result: () => resultOf(lab, watching, moments, { sent, startedMs: options.startedMs }) };
-}
-
-/** What is downloaded from now on: the image of the lab, and all others. */
-function countingOf({ store }: DemoWorld, signal: AbortSignal) {
-  const { bucket, key } = labImage();
-  const sent = { image: 0, others: 0 };
-  const countNoMore = store.onBytes((path, bytes) => {
-    sent[path === `/${bucket}/${key}` ? 'image' : 'others'] += bytes;
-  });
-  signal.addEventListener('abort', countNoMore, { once: true });
-  return sent;
+  return { over: play(), result: () => resultOf(lab, watching, moments, { sent, startedMs: options.startedMs }) };
 }
 
 function shown({ phase, message, isTerminating }: WatchedWorkspace, isGone: boolean) {
@@ -150,6 +124,3 @@ function partResults(lab: DemoWorkspace, seen: WatchedWorkspace | undefined, app
     };
   });
 }
-
-const secondsBetween = (fromMs: number | undefined, toMs: number | undefined) =>
-  fromMs === undefined || toMs === undefined ? null : (toMs - fromMs) / 1000;

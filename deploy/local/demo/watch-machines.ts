@@ -14,6 +14,7 @@ import { realClock } from '../clock.ts';
 import { follow } from '../eventing/follow.ts';
 import { reflect } from '../eventing/reflect.ts';
 import { heldMessage } from '../up/held-message.ts';
+import { conditions, followKinds } from './act.ts';
 import { machineNamespace } from './machines.ts';
 import { readyAtMs, type WatchedMachine, watchMachine } from './watched-machine.ts';
 
@@ -62,11 +63,7 @@ export interface WatchMachinesOptions {
 export async function watchMachines(options: WatchMachinesOptions): Promise<MachinesWatching> {
   const { kube, signal } = options;
   const context = { clock: realClock, signal };
-  const waiters = new Set<() => void>();
-  const changed = () => {
-    for (const look of waiters) look();
-  };
-  const parts = new Map(madeKinds.map((kind) => [kind, new Map<string, KubernetesObject>()]));
+  const { changed, until } = conditions();
   const events = new Map<string, KubernetesObject>();
   const goneAtMs = new Map<string, number>();
   const gone = (name: string) => {
@@ -75,9 +72,8 @@ export async function watchMachines(options: WatchMachinesOptions): Promise<Mach
   };
   const machines = machinesSeen(options);
   const images = imagesSeen(options);
-  const others = madeKinds.map((kind) => follow(kube, kind, context, parts.get(kind) ?? new Map(), changed));
-  await Promise.all([
-    ...others,
+  const [parts] = await Promise.all([
+    followKinds(kube, madeKinds, signal, changed),
     follow(kube, Event, context, events, changed),
     reflect(kube, VMDiskImage, { namespace: options.imageNamespace }, context, {
       replaced: (found) => images.know(found),
@@ -113,16 +109,7 @@ export async function watchMachines(options: WatchMachinesOptions): Promise<Mach
           .map(({ metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`),
       ),
     ],
-    until: (isSo) =>
-      new Promise((resolve) => {
-        const look = () => {
-          if (!isSo()) return;
-          waiters.delete(look);
-          resolve();
-        };
-        waiters.add(look);
-        look();
-      }),
+    until,
   };
 }
 

@@ -21,8 +21,8 @@ import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { realClock } from '../clock.ts';
-import { follow } from '../eventing/follow.ts';
 import { reflect } from '../eventing/reflect.ts';
+import { conditions, followKinds } from './act.ts';
 import { type PartStep, type WatchedWorkspace, watchWorkspace } from './watched-workspace.ts';
 import type { DemoWorkspace } from './workspace.ts';
 
@@ -57,11 +57,7 @@ export interface WatchWorkspaceOptions {
 export async function watchLab(options: WatchWorkspaceOptions): Promise<WorkspaceWatching> {
   const { kube, lab, signal } = options;
   const context = { clock: realClock, signal };
-  const waiters = new Set<() => void>();
-  const changed = () => {
-    for (const look of waiters) look();
-  };
-  const there = new Map(madeKinds.map((kind) => [kind, new Map<string, KubernetesObject>()]));
+  const { changed, until } = conditions();
   const machines: VirtualMachine[] = [];
   const seen: { workspace?: WatchedWorkspace; goneAtMs?: number; image?: VMDiskImage } = {};
   const see = (object: Workspace) => {
@@ -72,8 +68,8 @@ export async function watchLab(options: WatchWorkspaceOptions): Promise<Workspac
     if (before?.uid !== now.uid || before.phase !== now.phase || before.isTerminating !== now.isTerminating)
       options.onWorkspace(now, false);
   };
-  await Promise.all([
-    ...madeKinds.map((kind) => follow(kube, kind, context, there.get(kind) ?? new Map(), changed)),
+  const [there] = await Promise.all([
+    followKinds(kube, madeKinds, signal, changed),
     reflect(kube, VirtualMachine, { namespace: lab.namespace }, context, {
       changed: ({ type, object }) => {
         if (type === 'ADDED') machines.push(object);
@@ -109,16 +105,7 @@ export async function watchLab(options: WatchWorkspaceOptions): Promise<Workspac
           .filter((object) => isOf(object, lab, seen.workspace?.uid, seen.image?.metadata.uid))
           .map(({ metadata }) => [kind, [metadata.namespace, metadata.name].filter(Boolean).join('/')].join(' ')),
       ),
-    until: (isSo) =>
-      new Promise((resolve) => {
-        const look = () => {
-          if (!isSo()) return;
-          waiters.delete(look);
-          resolve();
-        };
-        waiters.add(look);
-        look();
-      }),
+    until,
   };
 }
 
