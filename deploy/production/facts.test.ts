@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stand as standWorkspace, workspaceFacts } from '../../functions/compose-workspace/standing.ts';
+import { stand as standWorkspace, workspaceFacts } from '../../functions/compose-workspace/status.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
 import type { Action } from '../../shared/actions.ts';
 import { facts } from '../../shared/events.ts';

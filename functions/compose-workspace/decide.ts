@@ -8,12 +8,12 @@ import { traceOfWorkspace } from '../../shared/traces.ts';
 import { imageNamesOf } from '../../shared/workspaces/images.ts';
 import { namespaceOf, ownerAmong } from '../../shared/workspaces/workspace.ts';
 import { faultsOf } from './faults.ts';
-import { homeStage, untilSettled } from './home.ts';
-import { imageRefOf } from './images.ts';
-import { foundProvider, providerIn } from './networks.ts';
+import { imageRefOf } from './images/plan.ts';
+import { homeStage, untilSettled } from './namespace/plan.ts';
+import { foundProvider, providerIn } from './network/plan.ts';
 import type { Observed } from './observed.ts';
 import { type Plan, planOf } from './plan.ts';
-import { type Finding, findingOf, formatCount, stand, summary } from './standing.ts';
+import { type Finding, findingOf, formatCount, stand, summary } from './status.ts';
 import { teardown } from './teardown.ts';
 
 /**

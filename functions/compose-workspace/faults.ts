@@ -1,8 +1,8 @@
 import type { WorkspaceSpec } from '../../shared/kinds/pelotech/workspace.ts';
-import { clusterFaults } from './faults-clusters.ts';
-import { machineFaults } from './faults-machines.ts';
-import { nameFaults } from './faults-names.ts';
-import { networkFaults } from './faults-networks.ts';
+import { clusterFaults } from './containers/faults.ts';
+import { machineFaults } from './machines/faults.ts';
+import { nameFaults } from './names.ts';
+import { networkFaults } from './network/faults.ts';
 import { roleFaults } from './roles/faults.ts';
 
 /** Everything that is wrong with a spec, each in a sentence: all is said at once, and nothing of it is made. */

@@ -9,11 +9,11 @@ import { Vpc } from '../../shared/kinds/kube-ovn/vpc.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import { ownerAmong, subnetName } from '../../shared/workspaces/workspace.ts';
-import { withAddresses } from './bridge.ts';
-import { portsOf } from './containers.ts';
-import { isLeftOut } from './ignored.ts';
-import { definitionNames } from './networks.ts';
+import { portsOf } from './containers/plan.ts';
+import { withAddresses } from './network/bridge.ts';
+import { definitionNames } from './network/plan.ts';
 import type { Observed } from './observed.ts';
+import { isLeftOut } from './skipped.ts';
 import type { Stage } from './stage.ts';
 
 /** What is there and wanted no more: machines and containers go, then volumes, and networks once nobody is on them. */

@@ -22,8 +22,8 @@ import { subnetName } from '../../shared/workspaces/workspace.ts';
 import { aVMDiskImage, noClouds } from '../../test/support/builders/images.ts';
 import { aClusterOf, aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { serveAlone } from '../../test/support/harness/function-harness.ts';
-import { grantName } from './home.ts';
 import declaration from './index.ts';
+import { grantName } from './namespace/plan.ts';
 
 const alone = await serveAlone(declaration);
 const { kube } = alone;

@@ -36,11 +36,11 @@ import { orUnreadable } from '../../shared/runtime/unreadable.ts';
 import { imageNamesOf } from '../../shared/workspaces/images.ts';
 import { workspaceIn, workspaceOfSubnet } from '../../shared/workspaces/workspace.ts';
 import { decide } from './decide.ts';
-import { grantName } from './home.ts';
+import { observeOne } from './gather.ts';
+import { grantName } from './namespace/plan.ts';
 import type { Observed } from './observed.ts';
-import { observeOne } from './read.ts';
 import { credentialsName, siteCredentials } from './roles/credentials.ts';
-import { workspaceFacts } from './standing.ts';
+import { workspaceFacts } from './status.ts';
 
 /** The image that a domain event is about. */
 const ImageFact = z.object({ namespace: z.string(), name: z.string() });

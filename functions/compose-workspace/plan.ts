@@ -1,16 +1,16 @@
 import type { Action } from '../../shared/actions.ts';
 import { ownerAmong } from '../../shared/workspaces/workspace.ts';
-import { ansibleStage } from './ansible.ts';
-import { containerStage } from './containers.ts';
+import { containerStage } from './containers/plan.ts';
 import { garbage } from './garbage.ts';
-import { homeStage } from './home.ts';
-import { imageStage } from './images.ts';
-import { machineStage } from './machines.ts';
-import { networkStage } from './networks.ts';
+import { imageStage } from './images/plan.ts';
+import { machineStage } from './machines/plan.ts';
+import { homeStage } from './namespace/plan.ts';
+import { networkStage } from './network/plan.ts';
 import type { Observed } from './observed.ts';
+import { unreadable } from './policy-gates.ts';
+import { ansibleStage } from './roles/plan.ts';
 import { isDone, type Stage, type Standing, waiting } from './stage.ts';
-import { unreadable } from './unreadable.ts';
-import { volumeStage } from './volumes.ts';
+import { volumeStage } from './volumes/plan.ts';
 
 /** All stages of a workspace in their order, with what this pass writes for each. */
 export interface Plan {

@@ -14,10 +14,10 @@ import { type Component, Workspace, workspaceFinalizer } from '../../shared/kind
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import { ownerAmong } from '../../shared/workspaces/workspace.ts';
 import { describeLeaving } from './child.ts';
-import { homeStage, untilSettled } from './home.ts';
+import { homeStage, untilSettled } from './namespace/plan.ts';
 import type { Observed } from './observed.ts';
 import { component } from './stage.ts';
-import { stand } from './standing.ts';
+import { stand } from './status.ts';
 
 /** What is still there of a step of the way down. */
 interface Rest {

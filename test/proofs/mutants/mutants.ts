@@ -26,7 +26,7 @@ const followSync = 'functions/follow-sync/decide.test.ts';
 const failures = 'functions/follow-sync/failure.test.ts';
 const prune = 'functions/prune/decide.test.ts';
 
-const home = 'functions/compose-workspace/home.ts';
+const home = 'functions/compose-workspace/namespace/plan.ts';
 const digest = 'shared/images/content-digest.ts';
 const dataVolume = 'functions/start-sync/data-volume.ts';
 const failure = 'functions/follow-sync/failure.ts';
@@ -44,7 +44,7 @@ export const mutants: readonly Mutant[] = [
     'Pods of that label bypass the network policy',
   ),
   of(
-    'functions/compose-workspace/images.ts',
+    'functions/compose-workspace/images/plan.ts',
     "sourceType === 's3' && imageSecretRef ?",
     'imageSecretRef ?',
     composeWorkspace,

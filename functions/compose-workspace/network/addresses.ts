@@ -1,5 +1,5 @@
-import type { WorkspaceInterface, WorkspaceNetwork, WorkspaceSpec } from '../../shared/kinds/pelotech/workspace.ts';
-import { parseCidr, parseIp } from '../../shared/machines/ip-address.ts';
+import type { WorkspaceInterface, WorkspaceNetwork, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
+import { parseCidr, parseIp } from '../../../shared/machines/ip-address.ts';
 
 /** Who is on networks: a machine or a container cluster. */
 export interface Member {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { Deployment } from '../../shared/kinds/apps/deployment.ts';
-import { Pod } from '../../shared/kinds/core/pod.ts';
-import { parsePolicy } from '../../shared/policy.ts';
-import { workspaceChild } from '../../shared/workspaces/workspace.ts';
-import { at, start } from '../../test/support/builders/images.ts';
-import { aClusterOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
-import { containerStage } from './containers.ts';
-import type { Observed } from './observed.ts';
+import { Deployment } from '../../../shared/kinds/apps/deployment.ts';
+import { Pod } from '../../../shared/kinds/core/pod.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
+import { workspaceChild } from '../../../shared/workspaces/workspace.ts';
+import { at, start } from '../../../test/support/builders/images.ts';
+import { aClusterOf, aWorkspace } from '../../../test/support/builders/workspaces.ts';
+import type { Observed } from '../observed.ts';
+import { containerStage } from './plan.ts';
 
 const cluster = aClusterOf();
 const lab = (before?: 'True' | 'False', sinceSecond = -3600) =>

@@ -1,5 +1,5 @@
-import type { Pod } from '../../shared/kinds/core/pod.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import type { Pod } from '../../../shared/kinds/core/pod.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 
 /** What keeps a Pod from running, in a word and a sentence. */
 export interface PodTrouble {

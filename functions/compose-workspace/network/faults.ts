@@ -1,7 +1,7 @@
-import type { WorkspaceInterface, WorkspaceNetwork, WorkspaceSpec } from '../../shared/kinds/pelotech/workspace.ts';
-import { type Cidr, isInNetworkOf, parseCidr, parseIp, unusable } from '../../shared/machines/ip-address.ts';
+import type { WorkspaceInterface, WorkspaceNetwork, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
+import { type Cidr, isInNetworkOf, parseCidr, parseIp, unusable } from '../../../shared/machines/ip-address.ts';
+import { describeAmong, duplicatesOf } from '../names.ts';
 import { bareAddress, freeAddress, type Member, membersOf } from './addresses.ts';
-import { describeAmong, duplicatesOf } from './faults-names.ts';
 
 /** Networks and addresses that cannot be. IPv4 alone: of IPv6 it is said that it is not there yet. */
 export function networkFaults(spec: WorkspaceSpec, provider: 'kube-ovn' | 'bridge'): string[] {

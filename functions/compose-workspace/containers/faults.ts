@@ -1,5 +1,5 @@
-import type { ContainerCluster, WorkspaceContainer, WorkspaceSpec } from '../../shared/kinds/pelotech/workspace.ts';
-import { describeAmong, describeTwice, duplicatesOf, notALabel } from './faults-names.ts';
+import type { ContainerCluster, WorkspaceContainer, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
+import { describeAmong, describeTwice, duplicatesOf, notALabel } from '../names.ts';
 
 /** Container clusters and volumes that cannot be. */
 export function clusterFaults(

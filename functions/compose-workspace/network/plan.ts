@@ -1,14 +1,14 @@
-import type { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
-import type { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
-import type { WorkspaceNetwork } from '../../shared/kinds/pelotech/workspace.ts';
-import type { KubernetesObject } from '../../shared/kinds/resource.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { namespaceOf, ownerAmong } from '../../shared/workspaces/workspace.ts';
+import type { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
+import type { Subnet } from '../../../shared/kinds/kube-ovn/subnet.ts';
+import type { WorkspaceNetwork } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { namespaceOf, ownerAmong } from '../../../shared/workspaces/workspace.ts';
+import { type Child, type Made, make } from '../child.ts';
+import type { Observed } from '../observed.ts';
+import { component, failed, provisioning, ready, type Stage, type Standing, standingOf } from '../stage.ts';
 import { bridgeChildren } from './bridge.ts';
-import { type Child, type Made, make } from './child.ts';
 import { definitionChild, subnetChild, vpcChild } from './kube-ovn.ts';
-import type { Observed } from './observed.ts';
-import { component, failed, provisioning, ready, type Stage, type Standing, standingOf } from './stage.ts';
 
 type Provider = Observed['policy']['values']['networkProvider'];
 

@@ -1,12 +1,12 @@
-import type { Action } from '../../shared/actions.ts';
-import { Namespace } from '../../shared/kinds/core/namespace.ts';
-import { NetworkPolicy } from '../../shared/kinds/networking/network-policy.ts';
-import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
-import { inWorkspaceRole, operatorNamespace } from '../../shared/operator.ts';
-import { namespaceOf, workspacePrefix } from '../../shared/workspaces/workspace.ts';
-import { type Child, isGrantNew, type Made, make } from './child.ts';
-import type { Observed } from './observed.ts';
-import { component, ready, type Stage, standingOf } from './stage.ts';
+import type { Action } from '../../../shared/actions.ts';
+import { Namespace } from '../../../shared/kinds/core/namespace.ts';
+import { NetworkPolicy } from '../../../shared/kinds/networking/network-policy.ts';
+import { RoleBinding } from '../../../shared/kinds/rbac/role-binding.ts';
+import { inWorkspaceRole, operatorNamespace } from '../../../shared/operator.ts';
+import { namespaceOf, workspacePrefix } from '../../../shared/workspaces/workspace.ts';
+import { type Child, isGrantNew, type Made, make } from '../child.ts';
+import type { Observed } from '../observed.ts';
+import { component, ready, type Stage, standingOf } from '../stage.ts';
 
 const functionName = 'compose-workspace';
 

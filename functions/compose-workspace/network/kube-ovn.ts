@@ -1,10 +1,10 @@
-import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
-import { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
-import { Vpc } from '../../shared/kinds/kube-ovn/vpc.ts';
-import type { Workspace, WorkspaceNetwork } from '../../shared/kinds/pelotech/workspace.ts';
-import { namespaceOf, subnetName } from '../../shared/workspaces/workspace.ts';
+import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
+import { Subnet } from '../../../shared/kinds/kube-ovn/subnet.ts';
+import { Vpc } from '../../../shared/kinds/kube-ovn/vpc.ts';
+import type { Workspace, WorkspaceNetwork } from '../../../shared/kinds/pelotech/workspace.ts';
+import { namespaceOf, subnetName } from '../../../shared/workspaces/workspace.ts';
+import type { Child } from '../child.ts';
 import { freeAddress } from './addresses.ts';
-import type { Child } from './child.ts';
 
 /** What ties a Subnet to the NetworkAttachmentDefinition that leads to it, and begins the annotations of who is on it. */
 export const providerOf = (namespace: string, network: string) => `${network}.${namespace}.ovn`;

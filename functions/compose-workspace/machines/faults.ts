@@ -1,6 +1,6 @@
-import { differencesOf } from '../../shared/images/new-image.ts';
-import type { WorkspaceMachine, WorkspaceSpec } from '../../shared/kinds/pelotech/workspace.ts';
-import { duplicatesOf } from './faults-names.ts';
+import { differencesOf } from '../../../shared/images/new-image.ts';
+import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
+import { duplicatesOf } from '../names.ts';
 
 /** What machines say of one image that cannot both be, and logins that are there twice. */
 export function machineFaults({ vms = [] }: WorkspaceSpec): string[] {

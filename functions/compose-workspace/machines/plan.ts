@@ -1,15 +1,15 @@
-import { networkProviderAnnotation, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import type { WorkspaceMachine } from '../../shared/kinds/pelotech/workspace.ts';
-import { keyOf } from '../../shared/kinds/resource.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { namespaceOf, ownerAmong } from '../../shared/workspaces/workspace.ts';
-import { networksOf, routesOf } from './addresses.ts';
-import { type Child, make } from './child.ts';
-import { describeLeftOut, isLeftOut } from './ignored.ts';
-import { imageRefOf, isUsable } from './images.ts';
-import { providerIn } from './networks.ts';
-import type { Observed } from './observed.ts';
-import { buildRecord } from './roles/build-record.ts';
+import { networkProviderAnnotation, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import type { WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { namespaceOf, ownerAmong } from '../../../shared/workspaces/workspace.ts';
+import { type Child, make } from '../child.ts';
+import { imageRefOf, isUsable } from '../images/plan.ts';
+import { networksOf, routesOf } from '../network/addresses.ts';
+import { providerIn } from '../network/plan.ts';
+import type { Observed } from '../observed.ts';
+import { buildRecord } from '../roles/build-record.ts';
+import { describeLeftOut, isLeftOut } from '../skipped.ts';
 import {
   component,
   failed,
@@ -20,7 +20,7 @@ import {
   skipped,
   standingOf,
   waiting,
-} from './stage.ts';
+} from '../stage.ts';
 
 /** The machines, each from its image, on its networks. */
 export function machineStage(observed: Observed): Stage {

@@ -1,15 +1,12 @@
-import type { Deployment } from '../../shared/kinds/apps/deployment.ts';
-import type { Pod } from '../../shared/kinds/core/pod.ts';
-import { Service } from '../../shared/kinds/core/service.ts';
-import type { ContainerCluster } from '../../shared/kinds/pelotech/workspace.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { namespaceOf, ownerAmong } from '../../shared/workspaces/workspace.ts';
-import { beyondCapabilities } from './capabilities.ts';
-import { type Child, make } from './child.ts';
-import { deploymentChild, podsOf } from './deployment.ts';
-import { describeLeftOut, isHalted, isLeftOut } from './ignored.ts';
-import type { Observed } from './observed.ts';
-import { crashing, isCurrent, type PodTrouble, podTrouble } from './pods.ts';
+import type { Deployment } from '../../../shared/kinds/apps/deployment.ts';
+import type { Pod } from '../../../shared/kinds/core/pod.ts';
+import { Service } from '../../../shared/kinds/core/service.ts';
+import type { ContainerCluster } from '../../../shared/kinds/pelotech/workspace.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { namespaceOf, ownerAmong } from '../../../shared/workspaces/workspace.ts';
+import { type Child, make } from '../child.ts';
+import type { Observed } from '../observed.ts';
+import { describeLeftOut, isHalted, isLeftOut } from '../skipped.ts';
 import {
   component,
   failed,
@@ -20,7 +17,10 @@ import {
   skipped,
   standingOf,
   waiting,
-} from './stage.ts';
+} from '../stage.ts';
+import { beyondCapabilities } from './capabilities.ts';
+import { deploymentChild, podsOf } from './deployment.ts';
+import { crashing, isCurrent, type PodTrouble, podTrouble } from './pods.ts';
 
 /** The container clusters: a Deployment each, and a Service where it has ports. */
 export function containerStage(observed: Observed): Stage {

@@ -1,17 +1,17 @@
-import type { Action } from '../../shared/actions.ts';
-import { newImage, whyNotMade } from '../../shared/images/new-image.ts';
-import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { madeForWorkspaces, type WorkspaceMachine } from '../../shared/kinds/pelotech/workspace.ts';
-import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { formatRefusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
-import { isValid, type Policy } from '../../shared/policy.ts';
-import { heldNamespace, imageNamesOf } from '../../shared/workspaces/images.ts';
-import { ownerAmong } from '../../shared/workspaces/workspace.ts';
-import { contains } from './contains.ts';
-import { isLeftOut } from './ignored.ts';
-import type { Observed } from './observed.ts';
-import { component, failed, provisioning, ready, type Stage, type Standing, skipped, waiting } from './stage.ts';
+import type { Action } from '../../../shared/actions.ts';
+import { newImage, whyNotMade } from '../../../shared/images/new-image.ts';
+import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { madeForWorkspaces, type WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
+import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { formatRefusal, refusalKey } from '../../../shared/kubernetes/refusal.ts';
+import { isValid, type Policy } from '../../../shared/policy.ts';
+import { heldNamespace, imageNamesOf } from '../../../shared/workspaces/images.ts';
+import { ownerAmong } from '../../../shared/workspaces/workspace.ts';
+import { contains } from '../contains.ts';
+import type { Observed } from '../observed.ts';
+import { isLeftOut } from '../skipped.ts';
+import { component, failed, provisioning, ready, type Stage, type Standing, skipped, waiting } from '../stage.ts';
 
 type Spec = VMDiskImage['spec'];
 

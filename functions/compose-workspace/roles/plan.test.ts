@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { Context } from '../../shared/function.ts';
-import { Job } from '../../shared/kinds/batch/job.ts';
-import { Pod } from '../../shared/kinds/core/pod.ts';
-import { Secret } from '../../shared/kinds/core/secret.ts';
-import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import type { Resource } from '../../shared/kinds/resource.ts';
-import { workspaceChild } from '../../shared/workspaces/workspace.ts';
-import { aVirtualMachine } from '../../test/support/builders/machines.ts';
-import { allRoles, aPolicy, aVm, aWorkspace } from '../../test/support/builders/roles.ts';
-import { ansibleStage } from './ansible.ts';
-import type { Inside, Observed, Site } from './observed.ts';
-import { observeOne } from './read.ts';
+import type { Context } from '../../../shared/function.ts';
+import { Job } from '../../../shared/kinds/batch/job.ts';
+import { Pod } from '../../../shared/kinds/core/pod.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
+import type { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { Resource } from '../../../shared/kinds/resource.ts';
+import { workspaceChild } from '../../../shared/workspaces/workspace.ts';
+import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
+import { allRoles, aPolicy, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
+import { observeOne } from '../gather.ts';
+import type { Inside, Observed, Site } from '../observed.ts';
+import { ansibleStage } from './plan.ts';
 
 const workspace = aWorkspace();
 const namespace = 'ws-demo-workspace-1';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parsePolicy } from '../../shared/policy.ts';
-import { aClusterOf } from '../../test/support/builders/workspaces.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
+import { aClusterOf } from '../../../test/support/builders/workspaces.ts';
 import { beyondCapabilities } from './capabilities.ts';
 
 const judged = (add: string[], data: Record<string, string> = {}) => {

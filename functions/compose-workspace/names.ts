@@ -1,5 +1,5 @@
 import type { WorkspaceSpec } from '../../shared/kinds/pelotech/workspace.ts';
-import { withAddresses } from './bridge.ts';
+import { withAddresses } from './network/bridge.ts';
 
 /** Names that cannot be, or that are there twice. */
 export function nameFaults({ vms = [], containerClusters = [], volumes = [], networks = [] }: WorkspaceSpec): string[] {

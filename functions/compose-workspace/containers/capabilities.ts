@@ -1,6 +1,6 @@
-import type { ContainerCluster } from '../../shared/kinds/pelotech/workspace.ts';
-import { isValid, type Policy } from '../../shared/policy.ts';
-import { failed, type Standing, waiting } from './stage.ts';
+import type { ContainerCluster } from '../../../shared/kinds/pelotech/workspace.ts';
+import { isValid, type Policy } from '../../../shared/policy.ts';
+import { failed, type Standing, waiting } from '../stage.ts';
 
 /**
  * Why a container cluster is not made, or is stopped: it adds capabilities that the policy lets nobody add. Namespaces of

@@ -1,11 +1,11 @@
-import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
-import type { WorkspaceVolume } from '../../shared/kinds/pelotech/workspace.ts';
-import { bytesOf } from '../../shared/kubernetes/quantity.ts';
-import { namespaceOf } from '../../shared/workspaces/workspace.ts';
-import { type Child, make } from './child.ts';
-import { isHalted, isLeftOut } from './ignored.ts';
-import type { Observed } from './observed.ts';
-import { component, failed, provisioning, ready, type Stage, type Standing, standingOf } from './stage.ts';
+import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
+import type { WorkspaceVolume } from '../../../shared/kinds/pelotech/workspace.ts';
+import { bytesOf } from '../../../shared/kubernetes/quantity.ts';
+import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
+import { type Child, make } from '../child.ts';
+import type { Observed } from '../observed.ts';
+import { isHalted, isLeftOut } from '../skipped.ts';
+import { component, failed, provisioning, ready, type Stage, type Standing, standingOf } from '../stage.ts';
 
 /** The claims of the volumes. */
 export function volumeStage(observed: Observed): Stage {

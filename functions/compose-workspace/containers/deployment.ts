@@ -1,16 +1,20 @@
-import { Deployment } from '../../shared/kinds/apps/deployment.ts';
-import { managedBy } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { ContainerCluster, WorkspaceContainer, WorkspaceVolume } from '../../shared/kinds/pelotech/workspace.ts';
-import type { Policy } from '../../shared/policy.ts';
-import { namespaceOf } from '../../shared/workspaces/workspace.ts';
-import { bareAddress, isDefault, nameserversOf, networksOf, routesOf } from './addresses.ts';
-import { withAddresses } from './bridge.ts';
+import { Deployment } from '../../../shared/kinds/apps/deployment.ts';
+import { managedBy } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type {
+  ContainerCluster,
+  WorkspaceContainer,
+  WorkspaceVolume,
+} from '../../../shared/kinds/pelotech/workspace.ts';
+import type { Policy } from '../../../shared/policy.ts';
+import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
+import type { Child } from '../child.ts';
+import { bareAddress, isDefault, nameserversOf, networksOf, routesOf } from '../network/addresses.ts';
+import { withAddresses } from '../network/bridge.ts';
+import { providerOf } from '../network/kube-ovn.ts';
+import { providerIn } from '../network/plan.ts';
+import type { Observed } from '../observed.ts';
+import { isHalted } from '../skipped.ts';
 import { beyondCapabilities } from './capabilities.ts';
-import type { Child } from './child.ts';
-import { isHalted } from './ignored.ts';
-import { providerOf } from './kube-ovn.ts';
-import { providerIn } from './networks.ts';
-import type { Observed } from './observed.ts';
 
 export const containerClusterLabel = 'pelotech.ot/container-cluster';
 

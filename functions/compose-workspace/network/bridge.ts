@@ -1,7 +1,7 @@
-import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
-import type { WorkspaceNetwork } from '../../shared/kinds/pelotech/workspace.ts';
-import { digestOf } from '../../shared/kubernetes/names.ts';
-import type { Child } from './child.ts';
+import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
+import type { WorkspaceNetwork } from '../../../shared/kinds/pelotech/workspace.ts';
+import { digestOf } from '../../../shared/kubernetes/names.ts';
+import type { Child } from '../child.ts';
 
 /** The definition that gives Pods the address they ask for; the one without the suffix is for machines. */
 export const withAddresses = (network: string) => `${network}-ip`;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Job } from '../../../shared/kinds/batch/job.ts';
 import { Pod } from '../../../shared/kinds/core/pod.ts';
 import { parseOutcome } from './outcome.ts';
-import { standingOf } from './standing.ts';
+import { standingOf } from './status.ts';
 
 const job = (status: object = { active: 1 }) => Job.parse({ metadata: { name: 'j' }, status });
 const ended = (type: string, reason = '', message = '') =>

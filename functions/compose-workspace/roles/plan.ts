@@ -1,22 +1,22 @@
-import type { Action } from '../../shared/actions.ts';
-import { Job } from '../../shared/kinds/batch/job.ts';
-import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
-import { Secret } from '../../shared/kinds/core/secret.ts';
-import type { Component, WorkspaceMachine } from '../../shared/kinds/pelotech/workspace.ts';
-import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { namespaceOf, ownerAmong } from '../../shared/workspaces/workspace.ts';
-import { type Child, type Made, make } from './child.ts';
-import { isLeftOut } from './ignored.ts';
-import type { Observed } from './observed.ts';
-import { credentialsFor, siteCredentials } from './roles/credentials.ts';
-import { jobName } from './roles/job-name.ts';
-import { machineLabel } from './roles/metadata.ts';
-import { unreached } from './roles/reach.ts';
-import { describeSkipped, hasRolesToRun, type RoleObject, type Roles, rolesOf, type Skipped } from './roles/roles.ts';
-import { deployRolesOf } from './roles/roles-of-machine.ts';
-import { standingOf as standingOfRoles } from './roles/standing.ts';
-import { component, failed, type Stage, type Standing, skipped, standingOf, waiting } from './stage.ts';
+import type { Action } from '../../../shared/actions.ts';
+import { Job } from '../../../shared/kinds/batch/job.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
+import type { Component, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import { namespaceOf, ownerAmong } from '../../../shared/workspaces/workspace.ts';
+import { type Child, type Made, make } from '../child.ts';
+import type { Observed } from '../observed.ts';
+import { isLeftOut } from '../skipped.ts';
+import { component, failed, type Stage, type Standing, skipped, standingOf, waiting } from '../stage.ts';
+import { credentialsFor, siteCredentials } from './credentials.ts';
+import { jobName } from './job-name.ts';
+import { machineLabel } from './metadata.ts';
+import { unreached } from './reach.ts';
+import { describeSkipped, hasRolesToRun, type RoleObject, type Roles, rolesOf, type Skipped } from './roles.ts';
+import { deployRolesOf } from './roles-of-machine.ts';
+import { standingOf as standingOfRoles } from './status.ts';
 
 /** The deploy roles, once the machines are Ready: what ran stays, what is wanted no more goes. */
 export function ansibleStage(observed: Observed, areMachinesReady: boolean): Stage | undefined {
