@@ -11,7 +11,7 @@ export interface Sending {
   sink: Address;
   /** The source's own namespace. */
   namespace: string;
-  /** Told of what no retry could deliver: it is lost. */
+  /** Called with an event that no retry could deliver: it is lost. */
   lost(event: Event, reason: string): void;
 }
 

@@ -43,9 +43,9 @@ describe('an address', () => {
   });
 
   test('of a function that does not run refuses the connection', async () => {
-    const address = resolve({ ref: { kind: 'Service', name: 'nobody' } }, 'lab');
+    const address = resolve({ ref: { kind: 'Service', name: 'missing' } }, 'lab');
     await expect(address.send(new Request(address.url))).rejects.toThrow(
-      'connection refused: no function named nobody',
+      'connection refused: no function named missing',
     );
   });
 

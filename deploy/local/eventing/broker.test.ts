@@ -152,7 +152,7 @@ describe('the ingress answers', () => {
     expect(broker.counts).toEqual(['default/slow failed']);
   });
 
-  test('500 where a Trigger failed and nobody took its dead letter', async () => {
+  test('500 if a Trigger failed and its dead letter was not accepted', async () => {
     const { post, counts } = aBroker({ functions: { good: ok, bad: answering(400) } });
     expect((await post()).status).toBe(500);
     expect(counts.sort()).toEqual(['default/bad failed', 'default/good delivered']);
@@ -305,7 +305,7 @@ describe('a reply', () => {
     second: { filters: [{ exact: { type: 'answered.v1' } }] },
   };
 
-  test('goes back through the Broker to whoever wants it', async () => {
+  test('returns through the Broker to the Triggers that match it', async () => {
     const { post, callsOf, counts } = aBroker({ functions: { first: replying, second: ok }, triggers });
     expect((await post()).status).toBe(202);
     expect(callsOf('second').map(({ headers }) => headers.get('ce-id'))).toEqual(['two']);

@@ -19,7 +19,7 @@ export interface BrokerWorld {
   isOut(): boolean;
   perturb: Perturb;
   count(trigger: string, result: DeliveryResult): void;
-  /** Told of each delivery that goes on after the sender had its answer. */
+  /** Called with each delivery that continues after the answer to the sender. */
   running(work: Promise<unknown>): void;
 }
 

@@ -28,7 +28,7 @@ export interface DeliveryContext {
 export const timeToLive = 'knativebrokerttl';
 
 /**
- * Brings an event to a subscriber, its reply to the Broker, and what nobody took to the dead letter sink; true where
+ * Sends an event to a subscriber, its reply to the Broker, and what was not accepted to the dead letter sink; true if
  * one of them took it. The event carries its time to live, which the subscriber never sees.
  */
 export async function deliver(event: Event, to: Subscription, context: DeliveryContext): Promise<boolean> {
@@ -55,7 +55,7 @@ export async function deliver(event: Event, to: Subscription, context: DeliveryC
     return true;
   }
   async function giveUp(error: Readonly<Record<string, string>>) {
-    // Knative sends the event itself here, also when it was the reply that nobody took.
+    // Knative sends the event itself here, also if the reply was not accepted.
     const sink = isTooLong(error) ? undefined : to.deadLetterSink;
     const letter = sink && (await post(sink, withAttributes(event, error)));
     const taken = letter !== undefined && isSuccess(letter);

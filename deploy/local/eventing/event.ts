@@ -57,7 +57,7 @@ function requireAttributes(attributes: Readonly<Record<string, unknown>>) {
 }
 
 function fromStructured(text: string): Event {
-  // Knative takes attribute names in any case, and goes on with lower case.
+  // Knative accepts attribute names in any case, and uses lower case.
   const fields = Object.fromEntries(
     Object.entries(parseObject(text)).map(([name, value]) => [name.toLowerCase(), value]),
   );

@@ -18,7 +18,7 @@ export interface Faults {
   delayMs?: number | ((passage: Passage) => number);
   /** Each is held back by a random time below `withinMs`, so that they overtake each other; same seed, same order. */
   reorder?: { seed: number; withinMs: number };
-  /** The Broker answers 503 to everybody. */
+  /** The Broker answers 503 to every request. */
   outage?: boolean;
 }
 

@@ -26,7 +26,7 @@ describe('a Trigger', () => {
     { what: 'attributes that are all equal', spec: attributes({ kind: 'Widget', name: 'w1' }), wanted: true },
     { what: 'one attribute that differs', spec: attributes({ kind: 'Widget', name: 'w2' }), wanted: false },
     { what: 'a value in another case', spec: attributes({ kind: 'widget' }), wanted: false },
-    { what: '"" of an attribute that is there', spec: attributes({ name: '' }), wanted: true },
+    { what: '"" of an existing attribute', spec: attributes({ name: '' }), wanted: true },
     { what: '"" of an attribute that is empty', spec: attributes({ namespace: '' }), wanted: false },
     { what: '"" of an attribute that is missing', spec: attributes({ subject: '' }), wanted: false },
     {
@@ -44,12 +44,12 @@ describe('a Trigger', () => {
       wanted: false,
     },
     {
-      what: 'any with one that passes',
+      what: 'any with a filter that passes',
       spec: filters({ any: [{ exact: { name: 'w2' } }, { exact: { name: 'w1' } }] }),
       wanted: true,
     },
     {
-      what: 'all with one that refuses',
+      what: 'all with a filter that refuses',
       spec: filters({ all: [{ exact: { name: 'w2' } }, { exact: { kind: 'Widget' } }] }),
       wanted: false,
     },
@@ -57,7 +57,7 @@ describe('a Trigger', () => {
     { what: 'not of a missing attribute', spec: filters({ not: { exact: { subject: 'x' } } }), wanted: true },
     { what: 'exact "" which Knative leaves out', spec: filters({ exact: { type: '' } }), wanted: true },
     {
-      what: 'any with "" and one that refuses',
+      what: 'any with "" and a filter that refuses',
       spec: filters({ any: [{ exact: { type: '' } }, { exact: { name: 'w2' } }] }),
       wanted: false,
     },

@@ -8,8 +8,8 @@ export interface PingContext extends Sending {
 }
 
 /**
- * Sends the source's event whenever its schedule (5 or 6 cron fields) says so, until the signal aborts; throws for a
- * schedule that is none. Ticks that were missed are not caught up. Knative's random jitter below 0.5 s is left out.
+ * Sends the source's event on its schedule (5 or 6 cron fields), until the signal aborts; throws for a
+ * invalid schedule. Ticks that were missed are not caught up. Knative's random jitter below 0.5 s is left out.
  */
 export function runPingSource(source: PingSource, schedule: string, context: PingContext): void {
   if (schedule.startsWith('@every')) throw new Error(`expected 5 or 6 cron fields, found "${schedule}"`);

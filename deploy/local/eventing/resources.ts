@@ -22,7 +22,7 @@ const Delivery = z.object({
   timeout: z.string().optional(),
   deadLetterSink: Destination.optional(),
 });
-/** How often and how long delivery is tried, and where goes what nobody took. */
+/** How often and how long delivery is tried, and where undelivered events are sent. */
 export type Delivery = z.infer<typeof Delivery>;
 
 const attributes = z.record(z.string(), z.string());

@@ -41,7 +41,7 @@ export const adapterPolicy: RetryPolicy = {
   isRetried: (outcome) => 'error' in outcome || [404, 413, 425, 429, 502, 503, 504].includes(outcome.response.status),
 };
 
-/** Sends until it is taken, refused for good, or the retries are spent; the last outcome is the answer. */
+/** Sends until the event is accepted, finally refused, or the retries are used up; returns the last outcome. */
 export async function sendWithRetries(
   send: (signal: AbortSignal) => Promise<Response>,
   policy: RetryPolicy,
@@ -78,7 +78,7 @@ async function attempt(
   }
 }
 
-/** Milliseconds of an ISO 8601 duration of days and below, such as PT0.2S; throws for what is none. */
+/** Milliseconds of an ISO 8601 duration of days and below, such as PT0.2S; throws for an invalid one. */
 export function durationMs(text: string): number {
   const parts = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/.exec(text);
   if (!parts || text === 'P' || text.endsWith('T')) {

@@ -8,14 +8,14 @@ interface Runnable {
 
 /** Keeps one thing running for each object. */
 export interface Runner<T> {
-  /** Starts what is new, restarts what has another spec, stops what is gone; resolves when all had their first try. */
+  /** Starts new objects, restarts changed ones, stops deleted ones; resolves after the first try of all. */
   reconcile(objects: Iterable<T>): Promise<void>;
   stop(): void;
 }
 
 const restartAfterMs = 10_000;
 
-/** Runs `start` for each object until its signal aborts; one that throws is started again, as a crashing pod is. */
+/** Runs `start` for each object until its signal aborts; restarts it if it throws, as a crashing pod is restarted. */
 export function runner<T extends Runnable>(
   start: (object: T, signal: AbortSignal) => Promise<void>,
   { clock, onFailure }: { clock: Clock; onFailure(object: T, error: unknown): void },

@@ -123,7 +123,7 @@ describe('an ApiServerSource', () => {
     expect(fake.watches).toEqual([{ plural: 'widgets', options: { resourceVersion: '7' } }]);
   });
 
-  test('goes on from the last change when a watch merely ended, and starts over when it was refused', async () => {
+  test('continues from the last change after a watch ended, and starts over after it was refused', async () => {
     const fake = fakeKube();
     const { stop } = await running(aSource(), fake);
     fake.open[0]?.tell({ type: 'ADDED', object: widget('w1', '9') });

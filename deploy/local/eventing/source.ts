@@ -43,7 +43,7 @@ export async function runApiServerSource(source: ApiServerSource, context: Sourc
 
 const words = { ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' } as const;
 
-/** The event that tells of a change, in the source's mode. */
+/** The event for a change, in the source's mode. */
 export function eventOf(
   source: ApiServerSource,
   { type, object }: WatchEvent<KubernetesObject>,

@@ -71,7 +71,7 @@ const aConfigMap = (name: string, labels: Record<string, string> = {}) => ({
   metadata: { name, namespace, labels },
 });
 
-/** A subscriber that writes down what it is told, and lets tests wait for it. */
+/** A subscriber that records its events, and lets tests wait for them. */
 function observer() {
   const seen: string[] = [];
   const handler: Handler = async ({ headers }) => {
@@ -110,7 +110,7 @@ describe('eventing on the local API server', () => {
     await sees('add new', 'update new', 'delete new');
   });
 
-  test('takes up Triggers and sources that are applied later, and says so in their status', async () => {
+  test('runs Triggers and sources that are applied later, and reports it in their status', async () => {
     const cluster = await aCluster();
     const { kube, apply } = cluster;
     const { handler, sees } = observer();
@@ -132,7 +132,7 @@ describe('eventing on the local API server', () => {
     await sees('add new');
   });
 
-  test('tells of an object that begins to match a selector as added, and of one that ceases to as deleted', async () => {
+  test('reports an object that starts to match a selector as added, and one that stops to match as deleted', async () => {
     const cluster = await aCluster();
     const resources = [{ apiVersion: 'v1', kind: 'ConfigMap', selector: { matchLabels: { app: 'demo' } } }];
     await cluster.apply(aBroker, aTrigger('observer'), aSource('changes', { resources }));
@@ -178,7 +178,7 @@ describe('eventing on the local API server', () => {
 
   test('does not run a source whose kind is not served, nor one whose account may not watch', async () => {
     const cluster = await aCluster();
-    const resources = [{ apiVersion: 'nobody.example.com/v1', kind: 'Nothing' }];
+    const resources = [{ apiVersion: 'missing.example.com/v1', kind: 'Nothing' }];
     await cluster.apply(aBroker, aSource('unserved', { resources }), aSource('forbidden'));
     await eventing(cluster, {}, { kubeOf: cluster.kubeOf });
     for (const name of ['unserved', 'forbidden']) {
@@ -255,7 +255,7 @@ describe('eventing on the local API server', () => {
     await sees('add after');
   });
 
-  test('tells of events that were lost on the way to their sink', async () => {
+  test('reports events that were lost on the way to their sink', async () => {
     const cluster = await aCluster();
     const sink = { ref: { apiVersion: 'v1', kind: 'Service', name: 'refuses' } };
     await cluster.apply(aSource('changes', { sink }));

@@ -30,7 +30,7 @@ export interface EventingOptions {
   faults?: Faults;
   /** The API server's address as events name it in their source attribute. */
   host?: string;
-  /** Told of every event that was lost before it reached its sink. */
+  /** Called with every event that was lost before it reached its sink. */
   onLost?(line: string): void;
 }
 

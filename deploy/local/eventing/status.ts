@@ -15,7 +15,7 @@ type Reported = KubernetesObject & { status?: Record<string, unknown> | undefine
  * Nothing depends on it, therefore a refused write is let be.
  */
 export function reporter(kube: Pick<Kube, 'patch'>, now: () => number) {
-  /** What was said last of each object, for the watch that tells of it comes later. */
+  /** The last status written to each object, because the watch reports it later. */
   const said = new Map<string, string>();
   return async (resource: Resource, object: Reported, { fields, trouble }: Report): Promise<void> => {
     const ready = { type: 'Ready', status: trouble ? 'False' : 'True', ...trouble };

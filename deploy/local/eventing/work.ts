@@ -1,4 +1,4 @@
-/** What goes on in the background: nothing that fails there is thrown anywhere. */
+/** Background work: its failures are not thrown. */
 export interface WorkInProgress {
   add(work: Promise<unknown>): void;
   /** Resolves when there is nothing left, what was added meanwhile included. */

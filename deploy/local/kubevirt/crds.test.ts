@@ -24,7 +24,7 @@ test('a machine needs its devices, and keeps what only KubeVirt reads', async ()
   expect(made.spec.template.spec.domain.devices).toEqual(devices);
 });
 
-test('a machine’s status is written beside it, and reads Stopped where nothing is said', async () => {
+test('a machine’s status is a subresource, and is Stopped by default', async () => {
   const after = await cluster.kube.patch(VirtualMachine, at, { status: { created: false } }, { subresource: 'status' });
   expect(after).toMatchObject({ metadata: { generation: 1 }, status: { printableStatus: 'Stopped' } });
 });

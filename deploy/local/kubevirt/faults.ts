@@ -2,7 +2,7 @@ import { type FaultTable, type Struck, tableOf } from '../controller/fault-table
 
 /**
  * What can go wrong with a machine beyond what a missing Secret, network or disk brings by itself. What is given a time heals
- * when that is over; what is given `times` heals by itself after so many.
+ * when that is over; a fault with `times` heals by itself after that many occasions.
  */
 export type MachineFaultMode =
   /** No node takes the launcher Pod for this time: ErrorUnschedulable. */
@@ -16,7 +16,7 @@ export type MachineFaultMode =
    * it; where it should, CDI's fault `cloneError` is the whole of it.
    */
   | { mode: 'dataVolumeError'; forMs: number }
-  /** The launcher's image cannot be pulled (each pull is an occasion): ErrImagePull and ImagePullBackOff in turn. */
+  /** The launcher's image cannot be pulled (each pull is an occasion): ErrImagePull and ImagePullBackOff alternate. */
   | { mode: 'imagePull' }
   /** The guest cannot start in its Pod for this time: Synchronized is False, and printableStatus stays Starting. */
   | { mode: 'domainFails'; forMs: number }

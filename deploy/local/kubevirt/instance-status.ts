@@ -95,7 +95,7 @@ function nextConditions(observed: ObservedForInstanceStatus, phase: string, erro
     ['Synchronized', 'PodScheduled', 'Provisioning', 'AgentConnected'].includes(type) &&
     !said.some((one) => one.type === type);
   const kept = before.filter(({ type }) => !isOver(type));
-  // The same reason again does not renew what is said.
+  // The same reason again does not update the message.
   const isKnown = error && isSaid(before, 'Synchronized', 'False', error.reason);
   return withConditions(kept, isKnown ? said.filter(({ type }) => type !== 'Synchronized') : said, nowMs);
 }

@@ -19,7 +19,7 @@ export interface ObservedInstance extends Omit<ObservedForInstanceStatus, 'isEar
   volumes: ObservedVolume[];
   /** All launchers that are its own, temporary and going ones too. */
   pods: Pod[];
-  /** The launcher that is there only so that a node is chosen for a disk. */
+  /** The temporary launcher that makes the scheduler choose a node for a disk. */
   temporary: Pod | undefined;
   /** How long its guest still cannot start. */
   domainFailsMs: number;

@@ -2,7 +2,7 @@ import { Pod } from '../controller/kinds.ts';
 import { ownedBy } from '../controller/owner.ts';
 import { claimNameOf, secretNamesOf, type VirtualMachineInstance, word } from './kinds.ts';
 
-/** Pods that name this scheduler are this node's: a real scheduler leaves them alone, and so does the one of the importers. */
+/** Pods that name this scheduler are this node's: a real scheduler leaves them alone, and so does the scheduler of the importers. */
 export const launcherScheduler = 'ot-simulated-kubevirt';
 
 /** Keeps a deleted launcher until its guest is down: nothing else would, since it is on no real node. */
@@ -13,7 +13,7 @@ export const nodeName = 'ot-simulated-node';
 
 const networksAnnotation = 'k8s.v1.cni.cncf.io/networks';
 
-/** A launcher that is there only so that a node is chosen for the disk of a class that waits for its consumer. */
+/** A temporary launcher that makes the scheduler choose a node for a disk whose class waits for its consumer. */
 export const isTemporary = ({ metadata }: Pod) => metadata.annotations?.[word.ephemeralProvisioning] === 'true';
 
 /**

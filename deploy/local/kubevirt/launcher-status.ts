@@ -56,11 +56,11 @@ export const waiting = (pod: Pod, reason: string, message: string | undefined, n
 export const running = (pod: Pod, nowMs: number) =>
   withContainer(pod, 'Running', { running: { startedAt: timestamp(nowMs) } }, nowMs);
 
-/** A launcher of which nobody has heard since its node is lost. */
+/** A launcher without a status since its node was lost. */
 export const unheard = (pod: Pod, nowMs: number) =>
   withContainer(pod, 'Running', { running: { startedAt: timestamp(nowMs) } }, nowMs, 'NodeNotReady');
 
-/** A launcher whose guest is down for good: by itself, or by a failure. */
+/** A launcher whose guest has finally stopped: by itself, or by a failure. */
 export const ended = (pod: Pod, exitCode: number, nowMs: number) =>
   withContainer(
     pod,

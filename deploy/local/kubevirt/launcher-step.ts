@@ -17,7 +17,7 @@ import type { KubevirtTimings } from './settings.ts';
 
 export interface ObservedLauncher {
   pod: Pod;
-  /** The claims it mounts, as far as they are there, and whether all are. */
+  /** The existing claims that it mounts, and whether all of them exist. */
   claims: Claim[];
   hasAllClaims: boolean;
   /** Those of them whose class waits until a node is chosen. */
@@ -90,7 +90,7 @@ function schedule(observed: ObservedLauncher): LauncherStep {
       status?.phase !== 'Bound' && metadata.annotations?.[annotation.selectedNode] === undefined,
   );
   if (undecided.length > 0) return { writes: undecided.map((claim) => patchOf(Claim, claim, choice)) };
-  // The temporary one is there for the choice alone.
+  // The temporary launcher serves only the choice of a node.
   const isHeld = !isTemporary(pod) && claims.some(({ status }) => status?.phase !== 'Bound');
   if (isHeld) return done;
   const creating = say(pod, waiting(pod, 'ContainerCreating', undefined, nowMs));

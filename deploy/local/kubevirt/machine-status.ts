@@ -26,7 +26,7 @@ export function nextMachineStatus(observed: ObservedForStatus): MachineStatus {
     ...kept,
     created: instance !== undefined,
     ready: find(instance?.status?.conditions, 'Ready')?.status === 'True',
-    // Mirrored once there is an instance, so that one can tell that it was ever started.
+    // Mirrored once an instance exists, which shows that the machine was ever started.
     ...(instance || before.runStrategy ? { runStrategy: runStrategyOf(machine) } : {}),
     ...(wanted.length > 0 ? { stateChangeRequests: wanted } : {}),
     ...(startFailure ? { startFailure } : {}),
@@ -37,7 +37,7 @@ export function nextMachineStatus(observed: ObservedForStatus): MachineStatus {
   };
 }
 
-/** A run that ended before its guest was up is counted, once; one that came up clears the count. */
+/** A run that ended before its guest started is counted once; a started guest clears the count. */
 function nextStartFailure({ machine, instance, backOffScale, nowMs }: ObservedForStatus) {
   const before = machine.status?.startFailure ?? undefined;
   if ((instance && hasRun(instance)) || !isRestarted(machine)) return undefined;

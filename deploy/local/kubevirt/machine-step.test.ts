@@ -116,12 +116,12 @@ describe('a start that fails', () => {
     );
   });
 
-  test('is none where the guest was up', () => {
+  test('is no failure if the guest was running', () => {
     expect(statusOf(aMachine(), anInstance('Failed', true))).not.toHaveProperty('startFailure');
   });
 });
 
-test('what an instance said stays when it has gone, and goes with the next one that does not say it', () => {
+test('the status of an instance stays after its deletion, until the next instance replaces it', () => {
   const conditions = [{ type: 'AgentConnected', status: 'True' }];
   const kept = statusOf(aMachine(undefined, { conditions }))?.conditions;
   expect(kept).toContainEqual(conditions[0]);

@@ -53,7 +53,7 @@ export function nextForMachine(observed: ObservedMachine): MachineStep {
   };
 }
 
-/** What is said of a machine for which the API server has refused what it was to get. */
+/** The condition of a machine if the API server refused to create one of its objects. */
 export function refusedMachine(observed: ObservedMachine, writes: readonly Write[], cause: string): Write[] {
   const { machine } = observed;
   const disk = writes.find((write) => write.do === 'create' && write.resource === DataVolume);
@@ -108,7 +108,7 @@ function run(observed: ObservedMachine): Pass {
   };
 }
 
-/** A template's DataVolume is made where it is missing, and waited for; with one that waits for a consumer a machine may start. */
+/** Creates the missing DataVolume of a template, and waits for it; with a DataVolume that waits for a consumer a machine may start. */
 function disksOf({ machine, dataVolume, refusals }: ObservedMachine): Pass & { ready: boolean } {
   let ready = true;
   for (const template of machine.spec.dataVolumeTemplates ?? []) {

@@ -42,7 +42,7 @@ const dataVolumesOf = (observed: ObservedForPrinting) =>
     volume.dataVolume ? (observed.dataVolume(volume.dataVolume.name) ?? []) : [],
   );
 
-/** What KubeVirt calls an error of a DataVolume: phase Failed, or a Running that says so; the second heals by itself. */
+/** What KubeVirt calls an error of a DataVolume: phase Failed, or an error in Running; the second heals by itself. */
 const hasDataVolumeError: Test = (observed) =>
   observed.seesDataVolumeError ||
   dataVolumesOf(observed).some(({ status }) => {

@@ -3,7 +3,7 @@ import { hasRun, isFinal, phaseOf, type VirtualMachine, type VirtualMachineInsta
 /** What a machine's strategy asks for now; `restart` is a stop that a start is to follow. */
 export type Wish = 'start' | 'stop' | 'restart' | 'nothing';
 
-/** The strategy of a machine, also where it is said by the deprecated `running`. */
+/** The strategy of a machine, also from the deprecated field `running`. */
 export const runStrategyOf = ({ spec }: VirtualMachine) => spec.runStrategy ?? (spec.running ? 'Always' : 'Halted');
 
 const firstRequest = ({ status }: VirtualMachine) => status?.stateChangeRequests?.[0];

@@ -1,4 +1,4 @@
-/** The times of the simulated KubeVirt, in milliseconds of the clock: a machine runs some 100 ms after its disk is there. */
+/** The times of the simulated KubeVirt, in milliseconds of the clock: a machine runs some 100 ms after its disk is ready. */
 export interface KubevirtTimings {
   /** Between two writes of a controller about the same object. */
   tickMs: number;

@@ -192,7 +192,7 @@ describe('a machine whose strategy is Always', () => {
     });
   });
 
-  test('is told its addresses by the agent alone, as cloud-init gives them', async () => {
+  test('reports its addresses only through the agent, as cloud-init sets them', async () => {
     await start();
     const networkData = `ethernets: {lan: {match: {macaddress: '${mac}'}, set-name: lan0, addresses: [10.1.2.3/24]}}`;
     await makeSecret({ networkdata: networkData });
@@ -205,7 +205,7 @@ describe('a machine whose strategy is Always', () => {
     expect(before?.object.status?.interfaces?.[0]).not.toHaveProperty('ipAddress');
   });
 
-  test('has no address without an agent, and is ready all the same', async () => {
+  test('has no address without an agent, but is ready', async () => {
     await withFaults({ match: 'pc', mode: 'noAgent' });
     await make();
     await machines.until(isReady);
@@ -234,7 +234,7 @@ describe('a machine whose strategy is Always', () => {
     expect(instance?.spec.domain).toMatchObject({ cpu: { cores: 4 } });
   });
 
-  test('goes with its guest, its Pod and its disk', async () => {
+  test('is deleted with its guest, its Pod and its disk', async () => {
     await start();
     await make();
     await machines.until(isReady);
@@ -284,14 +284,14 @@ describe('other strategies', () => {
     expect(left.status?.printableStatus).toBe('Stopped');
   });
 
-  test('RerunOnFailure leaves a guest that powered itself off alone, and starts a failed one anew', async () => {
+  test('RerunOnFailure leaves a guest that powered itself off alone, and restarts a failed one', async () => {
     await withFaults(
       { match: 'pc', mode: 'crashLoop', times: 1 },
       { match: 'pc', mode: 'guestShutdown', times: 1, after: 1 },
     );
     await make(aMachine({ runStrategy: 'RerunOnFailure' }));
     await instances.until(isInPhase('Failed'));
-    // That it was Ready in between is seen by nobody where the guest ends as soon as it has begun.
+    // No watch sees that it was Ready in between if the guest ends as soon as it has started.
     await instances.until(isInPhase('Succeeded'));
     const last = await machines.until(
       ({ status }) =>
@@ -307,7 +307,7 @@ describe('other strategies', () => {
 /** And not the Pod with which CDI prepares a clone. */
 const isLauncher = ({ metadata }: Pod) => metadata.name.startsWith('virt-launcher-pc-');
 
-describe('what a machine waits for, and goes on when it comes', () => {
+describe('what a machine waits for, and how it continues', () => {
   test('a cloud-init Secret: Starting for as long as it is missing', async () => {
     await start();
     await make(aMachine({}, {}, [cloudInit]));
@@ -346,7 +346,7 @@ describe('what a machine waits for, and goes on when it comes', () => {
     expect(conditionOf(await machines.until(isReady), 'Synchronized')).toBeUndefined();
   });
 
-  test('a disk that no template makes: ErrorPvcNotFound until it is there', async () => {
+  test('a disk that no template makes: ErrorPvcNotFound until it exists', async () => {
     await start();
     await make(aMachine(withoutTemplates));
     await machines.until(shows('ErrorPvcNotFound'));
@@ -366,7 +366,7 @@ describe('what a machine waits for, and goes on when it comes', () => {
     expect(conditionOf(machine, 'PodScheduled')).toBeUndefined();
   });
 
-  test('the right to clone: not given to its ServiceAccount, it stays Stopped and says so', async () => {
+  test('the right to clone: not given to its ServiceAccount, it stays Stopped with a message', async () => {
     await start();
     await cluster.kube.create(Namespace, { metadata: { name: 'images' } });
     await takeSnapshot('images');
@@ -390,7 +390,7 @@ describe('what a machine waits for, and goes on when it comes', () => {
   });
 });
 
-test('a disk that CDI refuses is said in the condition Failure, and made once it may be', async () => {
+test('a disk that CDI refuses is reported in the condition Failure, and created once CDI accepts it', async () => {
   await start();
   const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
   await cluster.kube.create(Claim, { metadata: { namespace: 'default', name: 'pc-root' }, spec: claim });
@@ -485,7 +485,7 @@ describe('what goes wrong, and heals', () => {
   });
 });
 
-test('a restarted simulator goes on where the objects stand', async () => {
+test('a restarted simulator continues from the objects', async () => {
   await start();
   await make(aMachine({}, {}, [cloudInit]));
   await instances.until(isInPhase('Scheduling'));

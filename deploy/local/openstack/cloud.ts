@@ -43,7 +43,7 @@ export interface CloudOptions {
 /** A cloud in which nothing was made yet. */
 export function emptyCloud(options: CloudOptions): Cloud {
   const { clock, region = 'RegionOne' } = options;
-  // A cloud begun later has other ids: what somebody kept of a former one must not name something here.
+  // A later cloud has other ids: an id that a client kept from an earlier one must not name an object here.
   const ids = seededIds(String(clock.now()));
   const quotas = (service: keyof Quotas) =>
     ({ ...defaultQuotas[service], ...options.quotas?.[service] }) as Record<string, number>;

@@ -5,7 +5,7 @@ import type { ServiceName } from './service.ts';
 export interface Faults {
   /** Refuses the next calls of that operation (`createServer`, or `POST /servers`) with a status, doing nothing; 429 and 503 may say when to come again. */
   failNext(operation: string, status: number, times?: number, headers?: Readonly<Record<string, string>>): void;
-  /** The service takes calls and does nothing for so many milliseconds, then answers all of them: a process that is stopped. */
+  /** The service accepts calls and does nothing for this many milliseconds, then answers all of them: a stopped process. */
   hang(service: ServiceName, ms: number): void;
   /** The next calls of that operation are done, and the connection is cut before the answer. */
   loseAnswer(operation: string, times?: number): void;
@@ -14,16 +14,16 @@ export interface Faults {
    * with os_glance_failed_import.
    */
   failWork(work: Work, times?: number): void;
-  /** The service's connections are cut before anything is done, for so many milliseconds: nobody listens. */
+  /** The service refuses connections for this many milliseconds: nothing listens. */
   cutOff(service: ServiceName, ms: number): void;
 }
 
-/** Work that goes on after its call was answered, and may fail then. */
+/** Work that continues after its call was answered, and may fail then. */
 export type Work = 'boot' | 'createVolume' | 'download' | 'extendVolume' | 'deleteVolume' | 'importImage';
 
 /** What a call meets. */
 export interface FaultBook extends Faults {
-  /** Milliseconds until the service goes on; 0 where it does not hang. */
+  /** Milliseconds until the service continues; 0 if it does not hang. */
   waitMs(service: ServiceName): number;
   isCutOff(service: ServiceName): boolean;
   /** The refusal that this call is to get, counted. */

@@ -3,7 +3,7 @@ import type { Service } from './service.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The minor number that a request asks for: the lowest where it asks for none. Refuses with 406 one that the service does not speak. */
+/** The minor number that a request asks for: the lowest by default. Refuses with 406 a version that the service does not support. */
 export function minorOf({ versions }: Service, headers: Headers): number {
   if (!versions) return 0;
   const { major, minMinor, maxMinor, type } = versions;

@@ -39,7 +39,7 @@ export interface QuotaBook {
   of(project: string): Record<string, number>;
   set(project: string, limits: Record<string, number>): void;
   reset(project: string): void;
-  /** Whether so many more would be too many. */
+  /** Whether this many more would exceed the quota. */
   isOver(project: string, resource: string, used: number, more: number): boolean;
 }
 

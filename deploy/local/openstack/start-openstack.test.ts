@@ -114,7 +114,7 @@ describe('faults', () => {
     expect((await ask('GET', 'volume', '/volumes')).body.volumes).toHaveLength(1);
   });
 
-  test('a service that hangs answers when it goes on, the others at once', async () => {
+  test('a service that hangs answers when it continues, the others immediately', async () => {
     const { clock, openStack, ask } = await begin();
     openStack.hang('compute', 5_000);
     let isAnswered = false;
@@ -128,7 +128,7 @@ describe('faults', () => {
     expect(await waiting).toBe(200);
   });
 
-  test('nobody is reached where a service is cut off, for as long as it is', async () => {
+  test('a service that is cut off cannot be reached until the fault ends', async () => {
     const { clock, openStack, ask } = await begin();
     openStack.cutOff('network', 1_000);
     await expect(ask('GET', 'network', '/networks')).rejects.toThrow();
@@ -156,7 +156,7 @@ describe('faults', () => {
     expect([server?.status, server?.['OS-EXT-SRV-ATTR:host']]).toEqual(['ERROR', 'fakehost']);
   });
 
-  test('with its host down a server stays at its task, and says so to administrators', async () => {
+  test('with its host down a server keeps its task, which administrators see', async () => {
     const { clock, openStack, ask } = await begin();
     const { id } = await boot(ask, clock);
     clock.step(5_000);
@@ -171,7 +171,7 @@ describe('faults', () => {
 });
 
 describe('one run', () => {
-  test('tells of each call what was asked and answered', async () => {
+  test('reports each call with its request and answer', async () => {
     const { openStack, ask } = await begin();
     const calls: Call[] = [];
     const off = openStack.onCall((call) => calls.push(call));

@@ -70,7 +70,7 @@ function attachVolume(cloud: Cloud, server: Server, asked: Asked) {
   };
   change(cloud, server.id, { volumes: [...server.volumes, attachment] });
   note(cloud, server.id, 'attach_volume', asked);
-  // First the host is told, then it takes the volume.
+  // First Nova calls the host, then the host attaches the volume.
   cloud.clock.after(cloud.times.attach / 2, () =>
     whenHostIsUp(cloud, () => {
       if (!has(cloud, server.id, volumeId)) return;

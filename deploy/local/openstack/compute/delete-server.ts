@@ -6,7 +6,7 @@ import { mustBeUnlocked } from './refusals.ts';
 import type { Server } from './state.ts';
 import { change, note } from './work.ts';
 
-/** May be repeated until the server is gone. One that never got a host goes at once. */
+/** May be repeated until the server is deleted. A server without a host is deleted immediately. */
 export function deleteServer(cloud: Cloud, server: Server, asked: Asked): Answer {
   mustBeUnlocked(server, asked);
   if (server.taskState === 'deleting' || server.vmState === 'deleted') return done();
@@ -15,7 +15,7 @@ export function deleteServer(cloud: Cloud, server: Server, asked: Asked): Answer
   // A resize that waits for its confirmation gets it first, and no task is shown meanwhile.
   const confirmed = before && { vmState: before.vmState, before: undefined, taskState: null };
   change(cloud, id, { taskState: 'deleting', work: work + 1, ...confirmed });
-  // Nova deletes by itself what no host, or one that is down, could delete.
+  // Nova itself deletes a server that has no host, or whose host is down.
   if (host === null || !cloud.host.isUp) {
     letGo(cloud, id);
     cloud.compute.servers.delete(id);

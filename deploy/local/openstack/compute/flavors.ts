@@ -96,7 +96,7 @@ export function flavorRoutes(cloud: Cloud): Route[] {
   ];
 }
 
-/** A private flavor is there for those projects only that were let in, and for administrators. */
+/** A private flavor is visible only to the projects with access, and to administrators. */
 export const mayUse = ({ isPublic, access }: Flavor, caller: Asked['caller']) =>
   isPublic || caller.isAdmin || access.includes(caller.projectId);
 

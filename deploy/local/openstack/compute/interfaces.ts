@@ -47,7 +47,7 @@ export function interfaceRoutes(cloud: Cloud, found: (asked: Asked) => Server): 
       cloud.clock.after(cloud.times.detach, () =>
         whenHostIsUp(cloud, () => {
           const now = cloud.compute.servers.get(server.id)?.ports ?? [];
-          // Of a port that is not its own nobody is told: only the action fails.
+          // A port of another server is not reported: only the action fails.
           if (!known || !now.includes(known)) return;
           change(cloud, server.id, { ports: now.filter((each) => each !== known) });
           unbindPort(cloud, known);

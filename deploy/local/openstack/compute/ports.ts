@@ -11,7 +11,7 @@ export function bindPort(cloud: Cloud, portId: string, serverId: string): void {
     );
 }
 
-/** Takes a port from its server: one that Nova made goes, any other is free again. */
+/** Detaches a port from its server: a port that Nova created is deleted, any other becomes free. */
 export function unbindPort(cloud: Cloud, { portId, isNovas }: { portId: string; isNovas: boolean }): void {
   const port = cloud.network.ports.get(portId);
   if (!port) return;

@@ -7,7 +7,7 @@ export function mustBeAdmin({ caller }: Asked, rule: string): void {
   if (!caller.isAdmin) throw new Refusal(403, `Policy doesn't allow os_compute_api:${rule} to be performed.`);
 }
 
-/** What is said of a server that is not there, or is another project's. */
+/** The error for a server that does not exist, or belongs to another project. */
 export const noServer = (id: string) => new Refusal(404, `Instance ${id} could not be found.`);
 
 /** Only an administrator works on a server that is locked. */

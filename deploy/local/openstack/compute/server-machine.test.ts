@@ -29,7 +29,7 @@ describe('an action', () => {
   test.each([
     { name: 'starts a stopped server', of: { vmState: 'stopped' as const }, action: serverActions['os-start'] },
     {
-      name: 'does not start one that runs',
+      name: 'does not start a running server',
       of: {},
       action: serverActions['os-start'],
       refused: "Cannot 'start' instance s while it is in vm_state active",
@@ -41,7 +41,7 @@ describe('an action', () => {
       refused: "Cannot 'stop' instance s while it is in task_state powering-off",
     },
     {
-      name: 'is none of a server that never ran',
+      name: 'does not exist for a server that never ran',
       of: { launchedMs: undefined, vmState: 'error' as const },
       action: serverActions['os-start'],
       refused: 'Instance s is not ready',

@@ -46,7 +46,7 @@ export interface ServerVolume {
 /** A port that a server has. */
 export interface ServerPort {
   portId: string;
-  /** Whether Nova made it, so that it goes with the server. */
+  /** Whether Nova created it, so that it is deleted with the server. */
   isNovas: boolean;
 }
 
@@ -88,7 +88,7 @@ export interface Server {
   volumes: ServerVolume[];
   ports: ServerPort[];
   actions: InstanceAction[];
-  /** Which piece of work it is at: an older one that comes back later is over. */
+  /** The number of its current work: older work that finishes later is ignored. */
   work: number;
 }
 

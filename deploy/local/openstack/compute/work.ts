@@ -3,13 +3,13 @@ import type { Asked } from '../route.ts';
 import type { Stage } from './server-machine.ts';
 import type { Server } from './state.ts';
 
-/** Writes what a server becomes, if it still is there. */
+/** Writes the next state of a server, if it still exists. */
 export function change(cloud: Cloud, id: string, changes: Partial<Server>): void {
   const server = cloud.compute.servers.get(id);
   if (server) cloud.compute.servers.set(id, { ...server, ...changes, updatedMs: cloud.clock.now() });
 }
 
-/** Work on a server in stages; it is over for good when another begins. */
+/** Work on a server in stages; it ends when other work begins. */
 export interface Work {
   stages: readonly Stage[];
   /** After the stage with that task. */
@@ -47,7 +47,7 @@ export function whenHostIsUp({ host }: Cloud, task: () => void) {
   else host.waiting.push(task);
 }
 
-/** Notes that somebody asked for an action; all of them are told later in os-instance-actions. */
+/** Records a requested action; os-instance-actions lists all of them. */
 export function note(
   cloud: Cloud,
   id: string,

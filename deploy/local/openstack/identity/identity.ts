@@ -8,7 +8,7 @@ import { projectRoutes } from './projects.ts';
 import { mustBeAdmin, shownToken, tokenOf, tokenPrefix } from './tokens.ts';
 import { userRoutes } from './users.ts';
 
-/** Keystone: who is there, what they may do, and where the other services are. */
+/** Keystone: the users, their roles, and the addresses of the other services. */
 export const identityService = (cloud: Cloud): Service => ({
   name: 'identity',
   prefix: '/identity/v3',
@@ -16,7 +16,7 @@ export const identityService = (cloud: Cloud): Service => ({
   refusalBody: keystoneBody,
 });
 
-/** Also what stands in front of every service answers in this shape to a token that is none. */
+/** The middleware in front of every service also answers in this form to an invalid token. */
 export const keystoneBody = ({ status, message }: Refusal) => ({
   error: { code: status, message, title: titleOf(status) },
 });

@@ -29,7 +29,7 @@ const Login = z.object({
 });
 type Login = z.infer<typeof Login>;
 
-/** A token for who can name himself; refuses all others alike with 401, so that nobody learns what was wrong. */
+/** A token for a user with valid credentials; refuses all others with the same 401, so that it does not reveal what was wrong. */
 export function logIn(cloud: Cloud, body: unknown): Token {
   const { identity, scope } = bodyAs(Login, body).auth;
   if (identity.application_credential && scope !== undefined)
@@ -70,7 +70,7 @@ function ownerOf(cloud: Cloud, { id, name, secret, user }: CredentialRef): Who |
   const found = [...cloud.identity.credentials.values()].find((each) =>
     id === undefined ? each.name === name && each.userId === owner?.id : each.id === id,
   );
-  // Keystone 22: 404, not 401, for one that is not there.
+  // Keystone 22: 404, not 401, if it does not exist.
   if (!found && id !== undefined) throw new Refusal(404, `Could not find Application Credential: ${id}.`);
   const isGood = found?.secret === secret && (found.expiresMs ?? Number.POSITIVE_INFINITY) > cloud.clock.now();
   const holder = isGood ? cloud.identity.users.get(found.userId) : undefined;

@@ -70,7 +70,7 @@ export function projectRoutes(cloud: Cloud): Route[] {
       const changes = Object.fromEntries(Object.entries(project).filter(([, value]) => value !== undefined));
       return ok({ project: shown(change(found(asked), changes)) });
     }),
-    // Keystone asks no other service: what is in the project stays, and belongs to nobody.
+    // Keystone asks no other service: the objects of the project stay, without an owner.
     route('DELETE /projects/:project', 'deleteProject', (asked) => {
       mustBeAdmin(asked.caller, 'identity:delete_project');
       const { id } = found(asked);

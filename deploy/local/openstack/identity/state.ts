@@ -10,7 +10,7 @@ export interface Project {
   tags: string[];
 }
 
-/** Somebody who can log in. */
+/** A user who can log in. */
 export interface User {
   id: string;
   name: string;
@@ -19,7 +19,7 @@ export interface User {
   enabled: boolean;
 }
 
-/** What somebody may do: admin, member, reader. */
+/** A role of a user: admin, member, reader. */
 export interface Role {
   id: string;
   name: string;
@@ -124,6 +124,6 @@ export function rolesOf(identity: IdentityState, project: string, user: string):
   const all = [...identity.roles.values()];
   const highest = Math.min(...all.filter(has).map(({ name }) => (order.includes(name) ? order.indexOf(name) : 9)));
   const held = all.filter((role) => has(role) || (order.includes(role.name) && order.indexOf(role.name) >= highest));
-  // Nobody promises an order; the least first is what those meet who count on another.
+  // Keystone guarantees no order; this one exposes clients that rely on another.
   return held.reverse();
 }

@@ -49,7 +49,7 @@ export function callerOf(cloud: Cloud, id: string | undefined): Caller {
   };
 }
 
-/** What a token that is none is answered. */
+/** The answer to an invalid token. */
 export const unauthorized = (cloud: Cloud) =>
   new Refusal(401, 'The request you have made requires authentication.', 'Unauthorized', {
     'www-authenticate': `Keystone uri="${cloud.url}/identity/v3"`,

@@ -26,7 +26,7 @@ export async function contentOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uin
   return { size, head, checksum: md5.digest('hex'), sha512: sha512.digest('hex') };
 }
 
-/** What an image becomes when all its bytes are there. */
+/** The state of an image once all its bytes are uploaded. */
 export const withContent = (cloud: Cloud, image: Image, { size, checksum, sha512, head }: Content): Image => ({
   ...image,
   status: 'active',

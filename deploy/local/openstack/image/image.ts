@@ -45,7 +45,7 @@ function imageRoutes(cloud: Cloud): Route[] {
   };
   return [
     route('GET /', 'showVersions', () => ok({ versions: [{ id: 'v2.15', status: 'CURRENT', links: [] }] }, 300), true),
-    // Whatever is none of its paths Glance takes for a question what there is.
+    // Glance answers any unknown path with its list of versions.
     route(
       'GET /:any',
       'showVersions',

@@ -6,7 +6,7 @@ import type { Image } from './state.ts';
 
 const diskFormats = ['ami', 'ari', 'aki', 'vhd', 'vhdx', 'vmdk', 'raw', 'qcow2', 'vdi', 'iso', 'ploop'] as const;
 const containerFormats = ['ami', 'ari', 'aki', 'bare', 'ovf', 'ova', 'docker', 'compressed'] as const;
-/** What a new image is said to be; whatever else is said becomes one of its properties. */
+/** The attributes of a new image; any other field becomes one of its properties. */
 export const NewImage = z
   .object({
     id: z.uuid().optional(),

@@ -76,7 +76,7 @@ function checkGatewayAmong(pools: readonly Pool[], gateway: string | null) {
     );
 }
 
-/** The lowest address of the pools that nobody has; undefined where all are taken. */
+/** The lowest free address of the pools; undefined if all are in use. */
 export function freeAddress({ allocation_pools, ip_version }: Subnet, taken: ReadonlySet<string>): string | undefined {
   const bits = ip_version === 4 ? 32 : 128;
   for (const { start, end } of allocation_pools) {
@@ -89,7 +89,7 @@ export function freeAddress({ allocation_pools, ip_version }: Subnet, taken: Rea
   return undefined;
 }
 
-/** Whether an address that somebody asks for can be one of that subnet. */
+/** Whether a requested address can belong to that subnet. */
 export function isUsable({ cidr }: Subnet, address: string): boolean {
   const range = cidrIn(cidr);
   const value = numberOf(address);

@@ -77,7 +77,7 @@ function isAmong(item: Shown, name: string, values: readonly string[]): boolean 
   return values.some((value) => String(item[name]).toLowerCase() === value.toLowerCase());
 }
 
-/** Neutron orders by id where nobody asks for anything else. */
+/** Neutron orders by id by default. */
 function sorted(items: readonly Shown[], query: URLSearchParams) {
   const key = query.get('sort_key') ?? 'id';
   const sign = query.get('sort_dir') === 'desc' ? -1 : 1;

@@ -3,7 +3,7 @@ import type { Caller } from '../identity/state.ts';
 import { neutronRefusals } from './refusals.ts';
 import type { Owned } from './state.ts';
 
-/** Whether somebody is shown a thing at all: it is his project's, everybody's, or he administrates. */
+/** Whether a user sees an object: it belongs to the user's project, is shared, or the user is an administrator. */
 export const sees = (caller: Caller, { project_id }: Owned, isShared = false) =>
   caller.isAdmin || isShared || project_id === caller.projectId;
 

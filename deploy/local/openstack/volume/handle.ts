@@ -2,7 +2,7 @@ import type { Cloud } from '../cloud.ts';
 import type { Volume, VolumeStatus } from './state.ts';
 import { attached, isFree, released, reserved, withStatus } from './transitions.ts';
 
-/** Writes what a volume becomes, if it still is there. */
+/** Writes the next state of a volume, if it still exists. */
 export function change(cloud: Cloud, id: string, next: (volume: Volume) => Volume): void {
   const volume = cloud.volume.volumes.get(id);
   if (volume) cloud.volume.volumes.set(id, next(volume));

@@ -44,7 +44,7 @@ export interface Volume {
   userId: string;
   createdMs: number;
   updatedMs: number | undefined;
-  /** Whether a back end has taken it; one that failed before has no host. */
+  /** Whether a back end has accepted it; a volume that failed before has no host. */
   isPlaced: boolean;
 }
 

@@ -7,13 +7,13 @@ export const withStatus = (volume: Volume, status: VolumeStatus, nowMs: number):
   updatedMs: nowMs,
 });
 
-/** A server wants it and does not have it yet; it stays so as long as that server is there, even one that failed to boot. */
+/** Reserved for a server that has not attached it yet; it stays so as long as that server exists, even if it failed to boot. */
 export const reserved = (volume: Volume, attachment: Attachment, nowMs: number): Volume => ({
   ...withStatus(volume, 'reserved', nowMs),
   attachments: [...volume.attachments, attachment],
 });
 
-/** The server has it, as that device; one that let go of it meanwhile does not. */
+/** Attached to the server as that device, unless the server has detached it meanwhile. */
 export const attached = (volume: Volume, serverId: string, device: string, nowMs: number): Volume =>
   volume.attachments.some((each) => each.serverId === serverId)
     ? {
