@@ -1,4 +1,4 @@
-/** Where the local cluster takes its time from: the machine's clock, or one that a test steps. */
+/** The clock of the local cluster: the machine's clock, or a clock that a test steps. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;

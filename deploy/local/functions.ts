@@ -17,7 +17,7 @@ export interface LocalFunctions {
   drain(): Promise<void>;
 }
 
-/** Serves the functions in this process; several replicas share nothing and answer in turn. */
+/** Serves the functions in this process; several replicas share nothing and answer round robin. */
 export function serveFunctions(
   declarations: readonly FunctionDeclaration[],
   options: {

@@ -27,7 +27,7 @@ async function installedIn(kube: Kube): Promise<Record<string, string>> {
   try {
     return JSON.parse(found?.data?.digests ?? '{}') as Record<string, string>;
   } catch {
-    // Somebody has edited it: all are applied once more.
+    // A user has edited it: all are applied again.
     return {};
   }
 }

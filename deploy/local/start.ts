@@ -25,7 +25,7 @@ import { startWorkloads, type WorkloadOptions } from './workloads/start-workload
 
 export interface LocalOptions {
   clock?: Clock;
-  /** Where the cluster is kept, and goes on from; without it in memory alone. Whoever opened it closes it afterwards. */
+  /** The stored cluster, from which it continues; without it the cluster is in memory only. The caller that opened it closes it afterwards. */
   dataFolder?: DataFolder;
   /** Port of the API server; 0, the default, takes a free one. */
   port?: number;
@@ -48,7 +48,7 @@ export interface LocalOptions {
   simulators?: boolean;
   /** How many instances of a function run side by side, by name; 1 by default. */
   replicas?: Readonly<Record<string, number>>;
-  /** How long nothing is granted after the slot Lease was made anew. */
+  /** How long no slot is granted after the slot Lease was created again. */
   gracePeriodMs?: number;
   onLost?: (line: string) => void;
   /** Port of Prometheus' `/metrics`, 0 for a free one; without it the functions of this cluster report nothing. */
@@ -155,7 +155,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
   }
 }
 
-/** The API server takes whoever comes from this machine for its admin, and so does the page. */
+/** The API server treats every client on this machine as an admin, and so does the page. */
 async function consoleFor(kube: Kube, { consolePort }: LocalOptions) {
   if (consolePort === undefined) return undefined;
   const { startConsole } = await import('../console/start.ts');

@@ -10,7 +10,7 @@ export interface LocalTelemetryOptions {
   kube: Pick<Kube, 'get' | 'pages'>;
   /** The same of the function that counts machines on OpenStack, where there is one. */
   serverKube?: Pick<Kube, 'pages'> | undefined;
-  /** Bytes the object store has sent so far, where there is one that counts. */
+  /** Bytes that the object store has sent so far, if it counts them. */
   bytesSent?: (() => number) | undefined;
 }
 

@@ -11,7 +11,7 @@ export interface Informer<T extends KubernetesObject> {
   learn(object: T): void;
   /** Calls `listener` with every object that came, changed or went. */
   onChange(listener: (object: T) => void): void;
-  /** Resolves when the first list is in; until then nothing can be said to be missing. */
+  /** Resolves when the first list is complete; until then no object can be reported missing. */
   readonly synced: Promise<void>;
   /** Resolves once the signal has aborted and nothing is under way any more. */
   readonly done: Promise<void>;

@@ -167,7 +167,7 @@ const EnvironmentVariable = z.looseObject({
     .optional(),
 });
 
-/** A Pod, as far as whoever runs it and whoever waits for it read it. */
+/** The fields of a Pod that the kubelet and the controllers read. */
 export const Pod = defineResource(
   { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
   {

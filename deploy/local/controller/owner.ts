@@ -6,7 +6,7 @@ interface Owner {
   metadata: { name: string; uid: string };
 }
 
-/** The reference by which an object belongs to its controller and goes with it. */
+/** The owner reference to the controller, which also deletes the object with it. */
 export const ownedBy = ({ apiVersion, kind, metadata: { name, uid } }: Owner) => ({
   apiVersion,
   kind,

@@ -1,7 +1,7 @@
 const binary = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const decimal = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 
-/** Bytes of a Kubernetes quantity such as `24Gi` or `1.5G`, rounded up; throws on what is none. */
+/** Bytes of a Kubernetes quantity such as `24Gi` or `1.5G`, rounded up; throws for an invalid one. */
 export function bytesOf(quantity: string): number {
   const [, digits, suffix = ''] = /^(\d+(?:\.\d+)?)(m|[KMGTPE]i|[kMGTPE])?$/.exec(quantity) ?? [];
   if (digits === undefined) throw new Error(`expected a quantity such as 24Gi, found ${JSON.stringify(quantity)}`);

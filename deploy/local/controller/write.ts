@@ -69,7 +69,7 @@ export const withFinalizer = (resource: Resource, object: KubernetesObject, fina
 
 /** Performs writes for a controller. */
 export interface Writer {
-  /** Performs writes in their order; what exists already, or is gone already, is as good as written. Events go beside them. */
+  /** Performs writes in order; an object that already exists, or is already deleted, counts as written. Events are sent in parallel. */
   perform(writes: readonly Write[]): Promise<void>;
   /** Resolves when all events are out. */
   settled(): Promise<void>;
@@ -80,7 +80,7 @@ type Learn = (resource: Resource, object: KubernetesObject) => void;
 /** A writer that tells `learn` what the API server answered. */
 export function writer(kube: Kube, clock: Clock, fieldManager: string, learn: Learn): Writer {
   const events = new Set<Promise<unknown>>();
-  // As with Kubernetes' own recorder nobody waits for an event, and one that fails is lost.
+  // As with Kubernetes' own recorder, no caller waits for an event, and a failed one is lost.
   const emit = (event: EventWrite) => {
     const sent: Promise<unknown> = kube
       .create(Event, eventObject(event, clock.now()))

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ImportFailure } from './failure.ts';
 
-/** Holds a download against `algorithm:hex`; nothing without one. Throws an ImportFailure for a checksum that is none. */
+/** Holds a download against `algorithm:hex`; nothing without one. Throws an ImportFailure for an invalid checksum. */
 export function checkedSum(expected: string | undefined) {
   if (!expected) return undefined;
   const [, algorithm = '', hex = ''] = /^\s*(\w+)\s*:\s*([0-9a-f]+)\s*$/.exec(expected.toLowerCase()) ?? [];

@@ -10,7 +10,7 @@ export async function openHttp(wanted: DownloadRequest): Promise<Download> {
     following({ method, url: new URL(wanted.url), headers, signal: wanted.signal });
   try {
     const head = await ask('HEAD').catch((error) => {
-      // CDI goes on without a length; only the GET decides.
+      // CDI continues without a length; only the GET decides.
       if (error instanceof ConnectionFailed) return undefined;
       throw error;
     });

@@ -12,7 +12,7 @@ import { peek } from './peek.ts';
 import { type Compression, headerBytes, type ImageFormat, recognise } from './recognise.ts';
 import { openS3 } from './s3-source.ts';
 
-/** One run of CDI's importer: where an image comes from and what it is to fit into. */
+/** One run of CDI's importer: the source of an image and the volume for it. */
 export interface ImportRequest {
   sourceType: 's3' | 'http';
   url: string;

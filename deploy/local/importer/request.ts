@@ -11,7 +11,7 @@ export interface Ask {
 }
 
 /**
- * Sends one request on a connection of its own and answers when the head of the answer is there.
+ * Sends one request on a connection of its own and resolves when the head of the response has arrived.
  * Not fetch: that gives up on a body that is silent for five minutes and unpacks some on its own; CDI does neither.
  */
 export function request({ method, url, headers, signal }: Ask): Promise<IncomingMessage> {

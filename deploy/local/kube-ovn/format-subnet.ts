@@ -31,7 +31,7 @@ export function formatted(subnet: Subnet): SubnetSpec | undefined {
 /** What Go writes of a struct that leaves these out. */
 const goZeros = { default: false, gatewayNode: '', natOutgoing: false, private: false };
 
-/** The gateway is nobody else's address. */
+/** No other address may be the gateway's. */
 function excluded(given: readonly string[], gateways: readonly string[]): string[] {
   const missing = gateways.filter((gateway) => !given.some((range) => covers(range, gateway)));
   return missing.length === 0 ? [...given] : [...given, ...missing].sort();

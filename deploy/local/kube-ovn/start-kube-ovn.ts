@@ -17,7 +17,7 @@ export interface KubeOvnOptions {
   kube: Kube;
   clock: Clock;
   faults?: readonly NetworkFaultRule[];
-  /** As before v1.16: a Subnet whose range another has says so and is Ready all the same. */
+  /** As before v1.16: a Subnet whose range conflicts with another reports it, but is Ready. */
   forgivesConflicts?: boolean;
   /** Between two writes about the same object. */
   tickMs?: number;

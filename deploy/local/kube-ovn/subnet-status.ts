@@ -48,7 +48,7 @@ export function failed(status: SubnetStatus, reason: string, message: string, no
   return { ...status, conditions: withConditions(status.conditions ?? [], said, nowMs) };
 }
 
-/** The network is there. */
+/** The network exists. */
 export function ready(status: SubnetStatus, reason: string, nowMs: number): SubnetStatus {
   const before = status.conditions ?? [];
   const unseen = ['Ready', 'Validated', 'Error']

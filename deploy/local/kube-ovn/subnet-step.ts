@@ -15,7 +15,7 @@ export interface ObservedSubnet {
   /** What a fault has kube-ovn say of it. */
   refusal: string | undefined;
   ovnError: string | undefined;
-  /** As before v1.16: it says that ranges conflict, and has the network ready all the same. */
+  /** As before v1.16: reports conflicting ranges, but has the network ready. */
   forgivesConflicts: boolean;
   nowMs: number;
 }
@@ -64,7 +64,7 @@ function connect(observed: ObservedSubnet, status: SubnetStatus): SubnetStep {
   const { subnet, vpc, others, ovnError, forgivesConflicts, nowMs } = observed;
   const { spec } = subnet;
   if (!isOvn(subnet)) return { writes: said(subnet, status, ready(status, 'SetNonOvnSubnetSuccess', nowMs)) };
-  // Of a Vpc that is not there nothing is said in the object.
+  // A missing Vpc is not reported in the object.
   if (!vpc) return { writes: [], retry: `vpc.kubeovn.io "${spec.vpc}" not found` };
   if (!vpc.status?.standby) return { writes: [], retry: `the vpc '${vpc.metadata.name}' not standby yet` };
   const stranger = (spec.namespaces ?? []).find((name) => !vpc.spec.namespaces?.includes(name));

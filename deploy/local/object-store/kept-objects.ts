@@ -55,7 +55,7 @@ export async function keptObjects(folder: string): Promise<KeptObjects> {
   };
 }
 
-/** What an object is made of: a file in this folder, a file of somebody's own, or a seed. */
+/** What an object is made of: a file in this folder, a file of the user, or a seed. */
 interface Note {
   bucket: string;
   key: string;

@@ -35,10 +35,10 @@ export interface ObjectStoreOptions {
 export interface ObjectStore extends Pick<Traffic, 'bytesSent' | 'requests' | 'onBytes'> {
   /** Where it listens, without a slash at the end. */
   url: string;
-  /** Keeps an object, making its bucket when there is none. */
+  /** Stores an object, and creates its bucket if it does not exist. */
   put(bucket: string, key: string, content: Content): Promise<void>;
   remove(bucket: string, key: string): void;
-  /** How many bytes an object has; undefined where there is none. */
+  /** The size of an object in bytes; undefined if it does not exist. */
   sizeOf(path: string): number | undefined;
   /** What goes wrong; change it at any time. */
   faults: Fault[];

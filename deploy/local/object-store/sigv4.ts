@@ -74,7 +74,7 @@ export function signatureOf(
   return hmac(key, toSign).toString('hex');
 }
 
-/** Milliseconds since 1970 of a time such as `20130524T000000Z`; NaN when it is none. */
+/** Milliseconds since 1970 of a time such as `20130524T000000Z`; NaN if it is invalid. */
 export function parseAmzDate(text: string): number {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? [];
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);

@@ -105,7 +105,7 @@ function cut({ content, claim, nowMs, readyMs }: ObservedContent): ContentStep {
   };
 }
 
-/** A content goes once its VolumeSnapshot is going; one that is deleted by itself waits for that. */
+/** A content is deleted once its VolumeSnapshot is being deleted; a content that is deleted directly waits for that. */
 function removal(content: VolumeSnapshotContent): ContentStep {
   const isReleased = content.metadata.annotations?.[snapshotAnnotation.beingDeleted] !== undefined;
   if (!isReleased || isBeingCreated(content) || !content.metadata.finalizers?.includes(finalizer.content)) return done;

@@ -1,8 +1,8 @@
 /** What can go wrong with a snapshot beyond what a missing class or an unbound claim brings by itself. */
 export type SnapshotFault =
-  /** Nobody speaks for the driver: the content never gets a status. */
+  /** No sidecar runs for the driver: the content never gets a status. */
   | { mode: 'driverMismatch' }
-  /** The driver refuses to cut so many times; the error stays in the status until the snapshot is ready. */
+  /** The driver refuses to take a snapshot this many times; the error stays in the status until the snapshot is ready. */
   | { mode: 'csiError' | 'errorLingers'; times?: number }
   /** The class names a Secret that does not exist: the driver is never called. */
   | { mode: 'noCredentials' }

@@ -23,7 +23,7 @@ export function nextForSnapshot(observed: ObservedSnapshot): SnapshotStep {
     return { writes: [withFinalizer(VolumeSnapshot, snapshot, finalizer.bound)] };
   if (content) return statusStep(observed, content);
   if (snapshot.status?.readyToUse) return lost(observed);
-  // The real controller would try to make the content anew, from a claim that is usually gone.
+  // The real controller would try to create the content again, from a claim that is usually deleted.
   return snapshot.status?.error?.message === lostMessage ? done : creation(observed);
 }
 

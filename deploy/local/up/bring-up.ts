@@ -22,7 +22,7 @@ export interface Up {
   store: ObjectStore;
   /** There was no cluster in its folder before. */
   isNew: boolean;
-  /** How much of an object has been sent in all, and how large it is; undefined for one that is not the store's. */
+  /** How much of an object has been sent in all, and how large it is; undefined for an object that is not in the store. */
   traffic(url: string): { sentBytes: number; size: number } | undefined;
   close(): Promise<void>;
 }
@@ -85,7 +85,7 @@ async function startCluster(ports: Ports, store: ObjectStore, dataFolder: DataFo
   }
 }
 
-/** Nobody tells what happened while nobody listened; the timer that has it looked for strikes minutes later. */
+/** Events are lost while nothing listens, and the timer that makes up for them fires only minutes later. */
 async function strikeAudit({ kube, broker, clock }: LocalCluster): Promise<void> {
   const audit = await kube.get(PingSource, { namespace: operatorNamespace, name: 'audit' });
   if (!audit) return;

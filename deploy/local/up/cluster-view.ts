@@ -50,11 +50,11 @@ export interface Known {
   nowMs: number;
   holders: readonly Holder[];
   facts: readonly Fact[];
-  /** How much of the image's object the present attempt has downloaded, from 0 to 1; undefined where nobody counts. */
+  /** How much of the image's object the present attempt has downloaded, from 0 to 1; undefined if it is unknown. */
   shareOf(image: VMDiskImage): number | undefined;
 }
 
-/** Puts the view together: who works first, then who waits in their order, then who is at rest. */
+/** Builds the view: images that download first, then the queue in its order, then all others. */
 export function clusterView(
   images: readonly VMDiskImage[],
   machines: readonly VirtualMachine[],

@@ -12,7 +12,7 @@ export interface Room {
   facts: number;
 }
 
-/** Divides so many lines: facts get a third at most, and machines and images what the other does not need. */
+/** Divides this many lines: facts get a third at most, and machines and images what the other does not need. */
 export function roomIn(rows: number, { images, machines, facts }: ClusterView): Room {
   const forFacts = machines.length > 0 && rows < 12 ? 0 : Math.min(6, Math.floor(rows / 3));
   const titles = machines.length > 0 ? 4 : 2;

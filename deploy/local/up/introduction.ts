@@ -15,7 +15,7 @@ export interface Addresses {
   metricsUrl: string;
 }
 
-/** What to type, for somebody who has just brought the cluster up; at most 15 lines. */
+/** What to type, for a user who has just started the cluster; at most 15 lines. */
 export function introduction({ isNew, kubeconfig, consoleUrl, storeUrl, broker, metricsUrl }: Addresses): string[] {
   return [
     isNew

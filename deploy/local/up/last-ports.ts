@@ -5,7 +5,7 @@ import { defaultPorts, type Ports } from './ports.ts';
 
 const fileIn = (folder: string) => join(folder, 'ports.json');
 
-/** The ports that the cluster of this folder had the last time; undefined where there is none. */
+/** The ports that the cluster of this folder had the last time; undefined without one. */
 export async function lastPorts(folder: string): Promise<Ports | undefined> {
   try {
     const kept = JSON.parse(await readFile(fileIn(folder), 'utf8')) as Partial<Ports>;

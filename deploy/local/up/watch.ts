@@ -13,7 +13,7 @@ import { goneFact, heldFacts, machineFacts, machineGoneFact, newFacts } from './
 export interface WatchOptions {
   kube: Kube;
   signal: AbortSignal;
-  /** How much of an object has been sent in all, and how large it is; undefined for one that is not counted here. */
+  /** How much of an object has been sent in all, and how large it is; undefined for an object that is not counted here. */
   traffic(url: string): { sentBytes: number; size: number } | undefined;
   onFact(fact: Fact): void;
 }

@@ -1,7 +1,7 @@
 import { timestamp } from '../controller/write.ts';
 import type { Condition } from './kinds.ts';
 
-/** What is said by a condition, without its times. */
+/** The contents of a condition, without its times. */
 export type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 export const find = (conditions: readonly Condition[], type: string) =>

@@ -26,7 +26,7 @@ export interface ObservedContainer {
 /** What a container becomes now, or when there is more to do about it. */
 export interface ContainerStep {
   status?: ContainerStatus;
-  /** What the kubelet tells of it in an Event. */
+  /** The Event that the kubelet reports for it. */
   event?: { reason: string; message: string };
   waitMs?: number;
 }

@@ -20,7 +20,7 @@ function observe(context: WorkloadContext, deployment: Deployment): ObservedDepl
   const { uid } = deployment.metadata;
   const { updatedReplicas, readyReplicas, availableReplicas, replicas } = deployment.status ?? {};
   const { reason, lastUpdateTime } = conditionOf(deployment, 'Progressing') ?? {};
-  // Whatever is progress is in here, so that the time begins anew with it; the times of conditions have whole seconds only.
+  // Whatever is progress is in here, so that the time starts again with it; the times of conditions have whole seconds only.
   const state = [reason, lastUpdateTime, replicas, updatedReplicas, readyReplicas, availableReplicas].join();
   return {
     deployment,

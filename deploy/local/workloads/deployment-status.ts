@@ -3,7 +3,7 @@ import type { Condition, Deployment, DeploymentStatus, ReplicaSet } from './kind
 
 export interface Rollout {
   deployment: Deployment;
-  /** All of its ReplicaSets, and the one of the present template. */
+  /** All of its ReplicaSets, and the ReplicaSet of the current template. */
   replicaSets: readonly ReplicaSet[];
   newest: ReplicaSet | undefined;
   /** How long it has made no progress, and how long it may. */
@@ -71,7 +71,7 @@ function withProgress(rollout: Rollout, status: DeploymentStatus, conditions: Co
   }
   if (hasProgressed(deployment.status ?? {}, status)) {
     const said = progressing('True', 'ReplicaSetUpdated', `${name} is progressing.`);
-    // Told anew though it says the same: the deadline counts from the last progress.
+    // Updated even with the same message: the deadline counts from the last progress.
     return [...without(conditions, 'Progressing'), timed(said, current, nowMs)];
   }
   const isLate = current !== undefined && current.reason !== 'NewReplicaSetAvailable' && stalledMs >= deadlineMs;

@@ -5,7 +5,7 @@ import { type FaultTable, type Struck, tableOf } from '../controller/fault-table
  * by itself. A claim that never binds is a fault of its driver: CDI's `provisionError`.
  */
 export type WorkloadFaultMode =
-  /** The image cannot be pulled (each pull is an occasion): ErrImagePull and ImagePullBackOff in turn. */
+  /** The image cannot be pulled (each pull is an occasion): ErrImagePull and ImagePullBackOff alternate. */
   | { mode: 'imagePull'; message?: string }
   /**
    * The container ends so long after its start (each start is an occasion): CrashLoopBackOff where it is to run for ever, and a

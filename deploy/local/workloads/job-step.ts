@@ -118,7 +118,7 @@ function verdictOn({ job, pods, activeMs, deadlineMs }: ObservedJob, counted: Co
 
 const failed = (reason: string, message: string): Verdict => ({ type: 'Failed', reason, message });
 
-/** The verdict is said at once as an interim one, and for good when no Pod is left that runs or is not counted. */
+/** The result is set immediately as an interim condition, and finally when no Pod is left that runs or is not counted. */
 function finish(observed: ObservedJob, counted: Count, verdict: Verdict, active: readonly Pod[]): Step {
   const { job, pods, nowMs } = observed;
   const { type, reason, message } = verdict;

@@ -111,7 +111,7 @@ const replicaCounts = {
   conditions: z.array(Condition).optional(),
 };
 
-/** So many Pods of one template. */
+/** A number of Pods with the same template. */
 export const ReplicaSet = defineResource(
   { apiVersion: 'apps/v1', kind: 'ReplicaSet', plural: 'replicasets' },
   {
@@ -185,7 +185,7 @@ export const Job = defineResource(
 );
 export type Job = ObjectOf<typeof Job>;
 
-/** What a container reads from a ConfigMap; only that it is there, and which keys it has. */
+/** What a container reads from a ConfigMap; only whether it exists, and its keys. */
 export const ConfigMap = defineResource(
   { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
   { data: z.record(z.string(), z.string()).optional() },
@@ -204,7 +204,7 @@ export const isTrue = (object: { status?: { conditions?: Condition[] | undefined
 
 export const isReady = (pod: Pod) => isTrue(pod, 'Ready');
 
-/** Whether its containers have ended for good. */
+/** Whether its containers have finally ended. */
 export const isOver = ({ status }: Pod) => ['Succeeded', 'Failed'].includes(status?.phase ?? '');
 
 export const isGoing = ({ metadata }: KubernetesObject) => metadata.deletionTimestamp !== undefined;

@@ -26,7 +26,7 @@ export function networksOf({ metadata }: Pod): RequestedNetwork[] {
   });
 }
 
-/** What is no JSON names a network that nobody has. */
+/** Invalid JSON counts as a network that does not exist. */
 function inJson(text: string): RequestedNetwork[] {
   try {
     return JSON.parse(text) as RequestedNetwork[];
@@ -35,7 +35,7 @@ function inJson(text: string): RequestedNetwork[] {
   }
 }
 
-/** What Multus tells of the interfaces a Pod has got: the addresses asked for, of kube-ovn by an annotation for each network. */
+/** What Multus reports about the interfaces of a Pod: the addresses asked for, of kube-ovn by an annotation for each network. */
 export function networkStatus(pod: Pod, podIP: string): Record<string, string> {
   const networks = networksOf(pod);
   if (networks.length === 0) return {};

@@ -51,7 +51,7 @@ export const scheduled = ({ status }: Pod, nowMs: number): PodStatus => ({
   conditions: withPodConditions(status?.conditions ?? [], [{ type: 'PodScheduled', status: true }], nowMs),
 });
 
-/** A Pod as the kubelet tells of it, by what its containers are. `hasSandbox` says whether its networks are there. */
+/** The status of a Pod as the kubelet reports it, from its containers. `hasSandbox` says whether its networks are ready. */
 export function podStatus(pod: Pod, containers: ContainerStatus[], hasSandbox: boolean, nowMs: number): PodStatus {
   const { status: before = {} } = pod;
   const phase = phaseOf(pod, containers);

@@ -10,7 +10,7 @@ import { podIPFor, podStatus, scheduled, terminated, unschedulable, waiting } fr
 
 export interface ObservedPod {
   pod: Pod;
-  /** The claims it mounts, as far as they are there. */
+  /** The existing claims that it mounts. */
   claims: Claim[];
   /** Those of them whose class waits until a node is chosen. */
   lateClaims: Claim[];
@@ -138,7 +138,7 @@ function run(observed: ObservedPod): Step {
 
 const isCreating = ({ state }: ContainerStatus) => state?.waiting?.reason === 'ContainerCreating';
 
-/** What Multus tells of a Pod that has got its networks. */
+/** What Multus reports about a Pod with networks. */
 function connected(pod: Pod): Write[] {
   if (networksOf(pod).length === 0) return [];
   const annotations = networkStatus(pod, pod.status?.podIP ?? podIPFor(pod));

@@ -56,7 +56,7 @@ function counted({ replicaSet, readyMs, minReadyMs }: ObservedReplicaSet, active
 /** Go writes no zero where a field is optional. */
 const positive = (count: number) => (count > 0 ? count : undefined);
 
-/** What is said when the server refuses a Pod. */
+/** The condition if the server refuses a Pod. */
 export function refusedReplicaSet({ replicaSet, pods, nowMs }: ObservedReplicaSet, message: string): Write[] {
   const condition = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message };
   const before = replicaSet.status?.conditions?.find(({ type }) => type === condition.type);

@@ -1,4 +1,4 @@
-/** The times of the simulated controllers and kubelet, in milliseconds of the clock: a container runs some 50 ms after its Pod is there. */
+/** The times of the simulated controllers and kubelet, in milliseconds of the clock: a container runs some 50 ms after its Pod is created. */
 export interface WorkloadTimings {
   /** Between two writes of a controller about the same object. */
   tickMs: number;
