@@ -655,6 +655,20 @@ describe('what is refused', () => {
     const downloaded = known({ name: 'a', status: { ...failed.status, snapshottingAt: at(0) } });
     expect(pass([downloaded], audit).phases).toEqual([]);
   });
+  test('a finished download waits for its snapshot, even if a user removed its time from the status', () => {
+    const conditions = [
+      { type: 'Ready', status: 'False' as const, reason: 'Rejected', message: '', lastTransitionTime: at(0) },
+    ];
+    const failed = known({ name: 'a', status: { phase: 'Failed', attempt: 1, attempts: 1, conditions } });
+    const audit = { isAudit: true, data: { concurrency: '0' } };
+    const volume = aDataVolume(failed, { phase: 'Succeeded' });
+    expect(pass([failed], { ...audit, dataVolumes: [volume] }).phases).toEqual([]);
+    expect(pass([failed], { ...audit, dataVolumes: [aDataVolume(failed, { phase: 'Failed' })] }).phases).toEqual([
+      'a Queued',
+    ]);
+    const deleted = { ...volume, metadata: { ...volume.metadata, deletionTimestamp: at(0) } };
+    expect(pass([failed], { ...audit, dataVolumes: [deleted] }).phases).toEqual(['a Queued']);
+  });
   test('classes of two drivers', () => {
     const others = { ...classes, snapshot: new Map([['ebs-snapshot', 'ceph']]) };
     expect(reasonOf(pass([queued('a', 1)], { classes: others }))).toEqual([['Failed', 'DriverMismatch']]);

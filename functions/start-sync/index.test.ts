@@ -143,6 +143,21 @@ test('what was made for an image without status and finalizer is looked for, unl
   expect(new Set(written).size).toBe(25);
 });
 
+test('an image whose status a user removes while a pass reads is left to the next pass, which looks for what was made for it', async () => {
+  const wiped = aVMDiskImage({ name: 'wiped' });
+  const lease = { metadata: { annotations: { [slotsAnnotation]: '[]' } } };
+  const kube = {
+    get: async (resource: unknown) => (resource === Lease ? lease : resource === VMDiskImage ? wiped : undefined),
+    list: async () => [],
+  } as unknown as Kube;
+  const subject = { apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind, name: 'wiped', namespace: 'vmdi-farm' };
+  const batch = { subjects: [subject], messages: [], sweep: false, audit: false };
+  const context = { kube, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0, nowMs: start + 6_000 };
+  const decisions = await declaration.observe(context, batch);
+  const actions = decisions.flatMap((one) => (isUnreadable(one) ? [] : split(one).flatMap(decide)));
+  expect(actions.filter((action) => 'of' in action && action.of === wiped)).toEqual([]);
+});
+
 test('a pass reads a hundred of a thousand finished images that events name, and requeues the others', async () => {
   let gets = 0;
   const kube = {

@@ -124,7 +124,8 @@ async function observe(
     policyMap,
     lease,
     images: all,
-    unread: new Set([...failed.keys(), ...uidsOf(later)]),
+    // A user removed the status of a finished image after the unfinished ones were listed. The event of that starts the next pass.
+    unread: new Set([...failed.keys(), ...uidsOf(later), ...uidsOf(rest.filter(({ status }) => !status?.phase))]),
     classes: isFailed(classes) ? undefined : classes,
     dataVolumes: listed.flatMap(({ dataVolumes }) => dataVolumes),
     pods: listed.flatMap(({ pods }) => pods),

@@ -1,7 +1,7 @@
 import { backoffMs } from '../../shared/backoff.ts';
 import { adopteeOf } from '../../shared/images/adoption.ts';
 import { contentDigest, contentStatus } from '../../shared/images/content-digest.ts';
-import { isSnapshotAsked } from '../../shared/images/snapshot-asked.ts';
+import { hasFinishedVolume, isSnapshotAsked } from '../../shared/images/snapshot-asked.ts';
 import { refusedBy } from '../../shared/images/sources.ts';
 import type { Transition } from '../../shared/images/status.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
@@ -140,7 +140,7 @@ const isHealed: Check = (image, world) => {
   const reason = conditionOf(image.status?.conditions, 'Ready')?.reason;
   if (image.status?.phase !== 'Failed' || !healingReasons.some((healing) => healing === reason)) return undefined;
   // A finished download waits for its snapshot, which follow-sync takes.
-  if (image.status.snapshottingAt !== undefined) return undefined;
+  if (image.status.snapshottingAt !== undefined || hasFinishedVolume(image, world.dataVolumes)) return undefined;
   // No event reports that a quota, a permission or a name became available.
   if ((reason === 'Forbidden' || reason === 'Rejected') && !world.isAudit) return undefined;
   if (!world.classes || !isValid(world.policy, 'allowedSources') || refusalOf(image, world)) return undefined;

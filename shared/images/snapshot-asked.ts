@@ -8,10 +8,15 @@ import { contentDigest } from './content-digest.ts';
  * created again without a download.
  */
 export function isSnapshotAsked(image: VMDiskImage, dataVolumes: readonly DataVolume[]): boolean {
-  const { phase, snapshottingAt, contentDigest: served, syncRequested, revision = 1, attempt = 1 } = image.status ?? {};
+  const { phase, snapshottingAt, contentDigest: served, syncRequested } = image.status ?? {};
   if (phase !== 'Failed' || snapshottingAt === undefined) return false;
   if (served === contentDigest(image) || served !== contentDigest(image, syncRequested ?? null)) return false;
-  const name = dataVolumeName(image.metadata, revision, attempt);
-  const volume = dataVolumes.find(({ metadata }) => metadata.name === name && !metadata.deletionTimestamp);
+  return hasFinishedVolume(image, dataVolumes);
+}
+
+/** The volume of the image's newest attempt exists and holds the whole download, whatever a user made of the status. */
+export function hasFinishedVolume({ metadata, status }: VMDiskImage, dataVolumes: readonly DataVolume[]): boolean {
+  const name = dataVolumeName(metadata, status?.revision ?? 1, status?.attempt ?? 1);
+  const volume = dataVolumes.find((one) => one.metadata.name === name && !one.metadata.deletionTimestamp);
   return volume?.status?.phase === 'Succeeded';
 }

@@ -443,4 +443,34 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
       { troubleSeconds: 0 },
     ),
   },
+  {
+    invariant: 'L1',
+    what: 'a finished download whose snapshot was refused is not downloaded again, although its status does not say when it was finished',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 0, do: 'useRevision', image: 'a', revision: 1 },
+        { seconds: 130, do: 'garbleStatus', image: 'a' },
+      ],
+      [{ kind: 'snapshotRefused', at: 0, count: 3 }],
+      { troubleSeconds: 0 },
+    ),
+  },
+  {
+    invariant: 'L1',
+    what: 'a user removes the status of an image while start-sync reads, and its revision is not used again',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 40, do: 'policy', key: 'concurrency', value: '0' },
+        { seconds: 0, do: 'useRevision', image: 'a', revision: 1 },
+        { seconds: 0, do: 'garbleStatus', image: 'a' },
+        { seconds: 0, do: 'requestSync', image: 'a' },
+        { seconds: 0, do: 'requestSync', image: 'a' },
+        { seconds: 0, do: 'wipeStatus', image: 'a' },
+      ],
+      [{ kind: 'replicas', function: 'start-sync', count: 2 }],
+      { troubleSeconds: 0, seed: 284936795 },
+    ),
+  },
 ];
