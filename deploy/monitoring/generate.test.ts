@@ -8,7 +8,6 @@ import { metrics } from '../../shared/runtime/telemetry/metrics.ts';
 import { prometheusName } from '../../shared/runtime/telemetry/metrics-prometheus.ts';
 import { hasKubectl } from '../../test/stories/local-world.ts';
 import { documents } from '../manifests.ts';
-import { drift } from '../production/written-file.ts';
 import { alertCases } from './alert-cases.ts';
 import { alerts } from './alerts.ts';
 import { series } from './expressions.ts';
@@ -19,9 +18,8 @@ import { metricsPort, podMonitor } from './pod-monitor.ts';
 const namesOfAlerts = alerts.map(({ name }) => name);
 const panels = dashboards.flatMap(({ rows }) => rows.flatMap(({ panels: ofRow }) => ofRow));
 
-test('the generated files are what the data says, and there are no others', async () => {
+test('no other generated file exists', async () => {
   const files = dashboardFiles();
-  expect(await drift(files, dashboardsFolder)).toEqual([]);
   const found = (await readdir(dashboardsFolder)).filter((name) => /\.(json|yaml)$/.test(name));
   expect(found.sort()).toEqual([...files.keys()].sort());
 });

@@ -1,5 +1,5 @@
 import { operatorNamespace } from '../../shared/operator.ts';
-import { documentOf, drift, write } from '../production/written-file.ts';
+import { documentOf } from '../production/yaml-text.ts';
 import { alerts } from './alerts.ts';
 import type { Dashboard } from './dashboard.ts';
 import { grafanaJson } from './grafana.ts';
@@ -45,18 +45,3 @@ const kustomization = {
     },
   ],
 };
-
-if (import.meta.main) {
-  const isCheck = process.argv.includes('--check');
-  const changed = await (isCheck ? drift : write)(dashboardFiles(), dashboardsFolder);
-  if (isCheck && changed.length > 0) {
-    console.error(
-      `deploy/monitoring differs from what it is generated from: ${changed.join(', ')}. Run "npm run generate".`,
-    );
-    process.exitCode = 1;
-  } else if (!isCheck) {
-    console.log(
-      changed.length > 0 ? `wrote deploy/monitoring: ${changed.join(', ')}` : 'deploy/monitoring: nothing to change',
-    );
-  }
-}

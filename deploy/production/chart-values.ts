@@ -4,7 +4,7 @@ import { timerManifests } from '../../knative/timers.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { usualSurroundings } from './network-policies.ts';
 import { sizeOf } from './sizes.ts';
-import { documentOf } from './written-file.ts';
+import { documentOf } from './yaml-text.ts';
 
 /** How many instances of a function there are where nobody says otherwise; 0 at most is "as many as it takes". */
 export const scaleOf = ({ scale }: FunctionDeclaration) => ({

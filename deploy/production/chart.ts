@@ -15,7 +15,7 @@ import { networkPolicies, usualSurroundings } from './network-policies.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { ownKinds, roleManifests } from './roles.ts';
 import { consoleWithPlaces, literalOf, only, templateOf, withPlaces } from './template.ts';
-import { header, yamlOf } from './written-file.ts';
+import { header, yamlOf } from './yaml-text.ts';
 
 /** The text of every generated file of the Helm chart, by its path in the chart. */
 export function chartFiles(functions: readonly FunctionDeclaration[]): Map<string, string> {

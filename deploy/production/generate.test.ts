@@ -12,26 +12,14 @@ import { hasKubectl } from '../../test/stories/local-world.ts';
 import { kubeOvn, kubeVirt, partsFor } from '../install/left-out.ts';
 import { documents } from '../manifests.ts';
 import { chartFiles } from './chart.ts';
-import { productionFiles, productionFolder } from './generate.ts';
 import { networkPolicies, usualSurroundings } from './network-policies.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { ownKinds, roleManifests } from './roles.ts';
-import { drift } from './written-file.ts';
 
 const aFunction = (name: string, scale: FunctionDeclaration['scale']) =>
   defineFunction({ name, on: [], may: [], scale, observe: async () => [], decide: () => [] });
 
 const functions = [aFunction('once', 'single'), aFunction('warm', 'always'), aFunction('rare', 'zero')];
-
-test('the generated files are what functions, manifests and definitions say', async () => {
-  expect(await drift(productionFiles(await loadAllFunctions()), productionFolder)).toEqual([]);
-});
-
-test('a generated file that is not wanted any more is drift', async () => {
-  const wanted = productionFiles(await loadAllFunctions());
-  wanted.delete('roles/roles.yaml');
-  expect(await drift(wanted, productionFolder)).toContain('roles/roles.yaml');
-});
 
 test("the chart's policy outlives its release: who uninstalls it keeps what was set", () => {
   expect(chartFiles(functions).get('templates/policy.yaml')).toMatch(

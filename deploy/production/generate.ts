@@ -1,6 +1,5 @@
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { loadAllFunctions } from '../../knative/functions.ts';
 import type { Manifest } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
 import { facts } from '../../shared/events.ts';
@@ -11,10 +10,7 @@ import { networkPolicies, openStackNetworkPolicies, usualSurroundings } from './
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { ownKinds, roleManifests } from './roles.ts';
 import { sizePatches } from './sizes.ts';
-import { drift, write, yamlOf } from './written-file.ts';
-
-/** The folder that the generated files are in. */
-export const productionFolder = new URL('./', import.meta.url);
+import { yamlOf } from './yaml-text.ts';
 
 /** The text of every generated file of this folder, by its path. */
 export function productionFiles(all: readonly FunctionDeclaration[]): Map<string, string> {
@@ -70,20 +66,4 @@ function patchesWithout(platform: Platform, functions: readonly FunctionDeclarat
       patch: JSON.stringify({ $patch: 'delete', apiVersion, kind, metadata: { name } }),
     };
   });
-}
-
-if (import.meta.main) {
-  const isCheck = process.argv.includes('--check');
-  const wanted = productionFiles(await loadAllFunctions());
-  const changed = await (isCheck ? drift : write)(wanted, productionFolder);
-  if (isCheck && changed.length > 0) {
-    console.error(
-      `deploy/production differs from what it is generated from: ${changed.join(', ')}. Run "npm run generate".`,
-    );
-    process.exitCode = 1;
-  } else if (!isCheck) {
-    console.log(
-      changed.length > 0 ? `wrote deploy/production: ${changed.join(', ')}` : 'deploy/production: nothing to change',
-    );
-  }
 }

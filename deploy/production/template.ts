@@ -1,4 +1,4 @@
-import { documentOf } from './written-file.ts';
+import { documentOf } from './yaml-text.ts';
 
 /** Objects as a Helm template: what stands between `__` and `__` in them becomes what Helm fills in. */
 export function templateOf(objects: readonly object[]): string {

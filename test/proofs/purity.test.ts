@@ -117,7 +117,7 @@ describe('an import against the rule', () => {
     ['functions/prune/unused/decide.ts', '../../start-sync/queue.ts'],
     ['functions/prune/index.ts', '../../deploy/local/clock.ts'],
     ['functions/prune/index.ts', '../../test/builders.ts'],
-    ['knative/generate.ts', '../deploy/manifests.ts'],
+    ['knative/manifests.ts', '../deploy/manifests.ts'],
     ['crds/generate.ts', '../knative/manifest.ts'],
     ['deploy/local/demo.ts', '../../test/builders.ts'],
     ['deploy/local/start.ts', '../../test/builders.ts'],

@@ -50,6 +50,8 @@ const pureShared = /^shared\/(?!runtime\/|function\.ts$)/;
 /** What the files of a place may import: the first row whose place fits the file counts. Tests may import anything. */
 const layers: readonly { place: RegExp; may: readonly RegExp[]; rule: string }[] = [
   { place: /^test\/|\.test\.ts$/, may: [/./], rule: '' },
+  // The registry of everything that is generated.
+  { place: /^deploy\/generate\//, may: [/./], rule: '' },
   { place: /^deploy\/(main|bundle|local\/start)\.ts$/, may: [/^(deploy|shared|functions|knative)\//], rule: 'no test' },
   {
     place: /^deploy\/production\//,

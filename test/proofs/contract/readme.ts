@@ -1,26 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { groups } from './cases.ts';
 import { type Deviation, deviations, kubectlDeviations } from './deviations.ts';
 import { stories } from './kubectl-story.ts';
 
-const page = new URL('../../../deploy/local/README.md', import.meta.url);
-const between = /(<!-- deviations -->\n)[\s\S]*?(<!-- \/deviations -->)/;
-
-/** The text with what the contract compares, and all listed deviations, between its markers; throws where those are missing. */
-export function withDeviations(text: string): string {
-  if (!between.test(text)) {
-    throw new Error('deploy/local/README.md: expected the markers <!-- deviations --> and <!-- /deviations -->');
-  }
-  return text.replace(between, (_, start: string, end: string) => `${start}${summary()}\n\n${table()}\n${end}`);
-}
-
-/** True where the page shows the deviations as they are listed; with `write` it is made to. */
-export async function isCurrent(write: boolean, file: URL = page): Promise<boolean> {
-  const found = await readFile(file, 'utf8');
-  const wanted = withDeviations(found);
-  if (found !== wanted && write) await writeFile(file, wanted);
-  return found === wanted;
-}
+/** What the contract compares and all listed deviations, for deploy/local/README.md. */
+export const contractDeviations = () => `${summary()}\n\n${table()}`;
 
 function summary(): string {
   const cases = Object.values(groups).flat();
@@ -41,13 +24,3 @@ const row = ({ what, reason, where }: Deviation) =>
   `| ${cell(what)} | ${cell(reason)} | ${Object.keys(where).map(cell).join('; ')} |`;
 
 const cell = (text: string) => text.replaceAll('|', '\\|');
-
-if (import.meta.main) {
-  const isCheck = process.argv.includes('--check');
-  if (!(await isCurrent(!isCheck))) {
-    console.log(
-      isCheck ? 'deploy/local/README.md lists other deviations: run npm run generate' : 'wrote deploy/local/README.md',
-    );
-    if (isCheck) process.exitCode = 1;
-  }
-}

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { faultOf } from './new.ts';
+import { faultOf } from './new-function.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** A copy of the project, so that nothing is left behind in the original whatever happens. */
 async function copyProject(): Promise<string> {
@@ -29,7 +29,7 @@ const run = (...args: string[]) =>
     );
   });
 
-const make = (...args: string[]) => run('functions/new.ts', ...args);
+const make = (...args: string[]) => run('deploy/generate/new-function.ts', ...args);
 async function expectSuccess(result: ReturnType<typeof run>) {
   const { code, out, err } = await result;
   expect({ code, said: code === 0 ? '' : out + err }).toEqual({ code: 0, said: '' });
@@ -68,9 +68,9 @@ describe('a new function', async () => {
   }, 60_000);
 
   test('has a Trigger and a ServiceAccount once they are generated', async () => {
-    expect((await run('knative/generate.ts', '--check')).code).toBe(1);
-    expect(await run('knative/generate.ts')).toMatchObject({ code: 0 });
-    expect((await run('knative/generate.ts', '--check')).code).toBe(0);
+    expect((await run('deploy/generate/main.ts', '--check')).code).toBe(1);
+    expect(await run('deploy/generate/main.ts')).toMatchObject({ code: 0 });
+    expect((await run('deploy/generate/main.ts', '--check')).code).toBe(0);
     const triggers = await readFile(join(copy, 'knative/base/triggers.yaml'), 'utf8');
     expect(triggers).toContain('name: say-hello');
     expect(triggersBefore).not.toContain('say-hello');
@@ -107,7 +107,7 @@ describe('the README', async () => {
     await expectSuccess(
       run('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', 'functions/say-hello'),
     );
-    await expectSuccess(run('knative/generate.ts'));
+    await expectSuccess(run('deploy/generate/main.ts'));
     expect(await readFile(join(copy, 'knative/base/triggers.yaml'), 'utf8')).toContain('name: say-hello');
   }, 120_000);
 

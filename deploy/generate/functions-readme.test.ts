@@ -1,33 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { loadFunctions } from '../knative/functions.ts';
-import { Event } from '../shared/kinds/core/event.ts';
-import { KubeVirtMachine } from '../shared/kinds/kubevirt/virtual-machine.ts';
-import { machineConditions, VirtualMachine, VirtualMachineStatus } from '../shared/kinds/pelotech/virtual-machine.ts';
-import { transitions, VMDiskImage, VMDiskImageStatus } from '../shared/kinds/pelotech/vm-disk-image.ts';
-import { Workspace, WorkspaceStatus } from '../shared/kinds/pelotech/workspace.ts';
-import { isCurrent, withTransitions } from './readme.ts';
-
-test('the README shows the transitions; if not, run "node functions/readme.ts"', async () => {
-  expect(await isCurrent(false)).toBe(true);
-});
-
-test('every arrow is printed between the markers, and nothing else is touched', () => {
-  const printed = withTransitions('before\n<!-- transitions -->\nold\n<!-- /transitions -->\nafter\n');
-  const lines = printed.split('\n');
-  expect(lines.slice(0, 2)).toEqual(['before', '<!-- transitions -->']);
-  expect(lines.slice(-3)).toEqual(['<!-- /transitions -->', 'after', '']);
-  expect(lines.filter((line) => line.startsWith('| '))).toHaveLength(transitions.length + 2);
-  expect(printed).toContain('| (none) | Queued | `start-sync` | first sight |');
-  expect(withTransitions(printed)).toBe(printed);
-});
-
-test('a README without the markers is refused', () => {
-  expect(() => withTransitions('nothing here')).toThrow('expected the markers');
-});
+import { loadFunctions } from '../../knative/functions.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
+import {
+  machineConditions,
+  VirtualMachine,
+  VirtualMachineStatus,
+} from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage, VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace, WorkspaceStatus } from '../../shared/kinds/pelotech/workspace.ts';
 
 describe('"Who writes what"', async () => {
-  const text = await readFile(new URL('README.md', import.meta.url), 'utf8');
+  const text = await readFile(new URL('../../functions/README.md', import.meta.url), 'utf8');
   /** What is said, and of whom, in the table of that heading. */
   const rowsOf = (heading: string) => {
     const [, table = ''] = new RegExp(`^\\| ${heading} \\| writer \\|\n.*\n((\\|.*\n)+)`, 'm').exec(text) ?? [];

@@ -113,7 +113,8 @@ async function main(names: readonly string[]): Promise<number> {
     return 1;
   }
   try {
-    for (const file of await makeFunction(name, new URL('./', import.meta.url))) console.log(`wrote ${file}`);
+    for (const file of await makeFunction(name, new URL('../../functions/', import.meta.url)))
+      console.log(`wrote ${file}`);
     console.log(nextSteps(name));
     return 0;
   } catch (error) {

@@ -1,0 +1,31 @@
+import { files as definitions } from '../../crds/generate.ts';
+import { loadAllFunctions } from '../../knative/functions.ts';
+import { header as knativeHeader } from '../../knative/manifest.ts';
+import { filesOf } from '../../knative/manifests.ts';
+import { contractDeviations } from '../../test/proofs/contract/readme.ts';
+import { comparisons } from '../../test/proofs/recordings/readme.ts';
+import { eventingDeviations } from '../local/eventing/deviations-table.ts';
+import { dashboardFiles } from '../monitoring/generate.ts';
+import { metricsTable } from '../monitoring/metrics-table.ts';
+import { productionFiles } from '../production/generate.ts';
+import { eventPoliciesText } from '../production/oidc/generate.ts';
+import { header as productionHeader } from '../production/yaml-text.ts';
+import type { Generated } from './generated.ts';
+import { transitionsTable } from './transitions-table.ts';
+
+/** Everything in this project that is generated. */
+export async function registry(): Promise<Generated[]> {
+  const functions = await loadAllFunctions();
+  return [
+    { folder: 'crds/', files: definitions() },
+    { folder: 'knative/', files: filesOf(functions), header: knativeHeader },
+    { folder: 'deploy/production/', files: productionFiles(functions), header: productionHeader },
+    { folder: 'deploy/production/oidc/', files: new Map([['event-policies.yaml', eventPoliciesText(functions)]]) },
+    { folder: 'deploy/monitoring/', files: dashboardFiles() },
+    { page: 'deploy/monitoring/README.md', name: 'metrics', text: metricsTable() },
+    { page: 'functions/README.md', name: 'transitions', text: transitionsTable() },
+    { page: 'deploy/local/README.md', name: 'deviations', text: contractDeviations() },
+    { page: 'deploy/local/eventing/README.md', name: 'deviations', text: eventingDeviations() },
+    { page: 'test/proofs/recordings/README.md', name: 'comparisons', text: comparisons() },
+  ];
+}
