@@ -224,7 +224,7 @@ export const misconfigurations: readonly Misconfiguration[] = [
       await set({ imageStorageClass: 'doctors', imageSnapshotClass: 'doctors' })(kube);
     },
     finding: /^Classes of the policy/,
-    remedy: /^name one of that driver: ot-functions policy set/,
+    remedy: /^name one with that driver: ot-functions policy set/,
     mend: async (kube) => {
       await kube.delete(StorageClass, { name: 'doctors' });
       await kube.delete(VolumeSnapshotClass, { name: 'doctors' });
