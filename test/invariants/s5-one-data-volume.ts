@@ -7,8 +7,8 @@ import { isByHand } from './writers.ts';
 
 /**
  * S5, one DataVolume: of those that are neither Succeeded nor being deleted an image has one at most, and its name is a
- * function of uid, revision and attempt (reliability §2; DESIGN §10). A DataVolume that a user creates, for example with a restore, is
- * not judged; any that is created beside it is.
+ * function of uid, revision and attempt (reliability §2; DESIGN §10). A second one that a user creates, for example with a restore, is not
+ * judged; any that is created beside it is.
  */
 export const s5OneDataVolume: Invariant = {
   number: 'S5',
@@ -22,9 +22,9 @@ export const s5OneDataVolume: Invariant = {
         done.note(step);
         const { object, before, isGone, state, change } = step;
         if (before || isGone || object.metadata.labels?.[attemptLabel] === undefined) return undefined;
-        if (isByHand(change)) return undefined;
         const misnamed = misnamedBy(object);
         if (misnamed) return misnamed;
+        if (isByHand(change)) return undefined;
         const downloads = state.downloads.get(object.metadata.labels[imageUidLabel] ?? '');
         const open = [...(downloads?.values() ?? [])].filter(isOpen).map(({ metadata }) => metadata.name);
         return open.length > 1
