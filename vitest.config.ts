@@ -11,12 +11,20 @@ const included = (mode: string) => (mode === 'long' ? [long] : mode === 'slow' ?
 
 const isQuick = (mode: string) => mode !== 'slow' && mode !== 'long';
 
-/** The longest of all: begun last it would be waited for alone. What a checkout has run before is not known to a new one. */
-const longest = 'simulation/simulation';
+/**
+ * The longest files, the longest first: begun last they would be waited for alone, and six neighbours go to the six parts of a
+ * CI run (`--shard`). What a checkout has run before is not known to a new one.
+ */
+const longest = [
+  'simulation/simulation',
+  ...['workspace-faults', 'machines', 'workspaces', 'images', 'input', 'references'].map(
+    (name) => `stories/local/${name}`,
+  ),
+];
 
 /**
  * `npm test` runs what a change most likely breaks, in about a minute. What is slow for what it is (whole commands, each tick
- * of a simulator) and the stories that are not named as quick (test/stories/local) are what `npm run test:slow` runs; CI runs the first and
+ * of a simulator) and the stories that are not `quick` are what `npm run test:slow` runs; CI runs the first and
  * a sixth of the second, another sixth with each commit.
  * `npm run test:long` has what a CI run has no time for: hundreds of images and machines at once, all rules of permissions
  * proven needed one by one, restarts. Each test is in one of the three.
@@ -37,6 +45,6 @@ export default defineConfig(({ mode }) => ({
     // slow keeps its core, or time limits are met.
     maxWorkers: isQuick(mode) ? 4 : 2,
     maxConcurrency: 4,
-    sequence: { sequencer: beginWith([longest]) },
+    sequence: { sequencer: beginWith(longest) },
   },
 }));

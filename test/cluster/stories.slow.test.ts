@@ -1,3 +1,4 @@
-import { allStories, runOnReal } from './run-on-real.ts';
+import { allStories } from '../stories/all.ts';
+import { runOnReal } from './run-on-real.ts';
 
 runOnReal('serving', allStories);

@@ -1,3 +1,3 @@
-import { ofEachRun, runOnReal } from './run-on-real.ts';
+import { runOnReal, smokeStories } from './run-on-real.ts';
 
-runOnReal('serving', ofEachRun);
+runOnReal('serving', smokeStories);

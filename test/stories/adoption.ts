@@ -49,6 +49,7 @@ function expectNoDownload({ store, history }: World, name: string): void {
 const all: readonly Story[] = [
   {
     name: 'an image adopts the snapshot its annotation names: ready at once, nothing is downloaded, no slot is taken',
+    quick: true,
     policy: keepsVolumes,
     run: async (world) => {
       await cut(world, await aDisk(world), 'golden');
@@ -62,6 +63,7 @@ const all: readonly Story[] = [
   },
   {
     name: 'an image waits for its snapshot without downloading, and adopts it when it is there',
+    smoke: true,
     policy: keepsVolumes,
     run: async (world) => {
       const claim = await aDisk(world);

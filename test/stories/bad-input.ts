@@ -11,9 +11,8 @@ import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { putImage } from './images.ts';
-import type { KubectlStory } from './run-locally.ts';
 import { untilWarning, warningsOf } from './warnings.ts';
-import { createImage, type Story, setPolicy, until, untilPhase, type World } from './world.ts';
+import { createImage, type Story, setPolicy, until, untilPhase, type World, withKubectl } from './world.ts';
 
 const operator = 'sync-operator';
 
@@ -119,6 +118,7 @@ const heals = (
 export const stories: readonly Story[] = [
   {
     name: 'what the schema can refuse is answered 422 with what was expected, and is not there afterwards',
+    smoke: true,
     run: async (world) => {
       for (const [what, changes, words] of refused) {
         const { status, message } = await refusalOf(world.kube.create(VMDiskImage, manifest(world, specWith(changes))));
@@ -144,6 +144,8 @@ export const stories: readonly Story[] = [
     },
   },
   heals('a source the policy does not allow', 'SourceNotAllowed', {
+    quick: true,
+    smoke: true,
     policy: { allowedSources: 'https://images.example/*' },
     says: "expected a url that the policy's allowedSources allow",
     mend: (world) => setPolicy(world, { allowedSources: `https://images.example/*\n${world.store.url}/images/*` }),
@@ -220,6 +222,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a garbage status is refused by the schema; a wiped one is rebuilt, and its attempts count',
+    smoke: true,
     run: async (world) => {
       await putImage(world, 'lab');
       world.store.limitTo(0);
@@ -242,33 +245,32 @@ export const stories: readonly Story[] = [
       expect(status).toMatchObject({ revision: 1, attempts: world.history.starts().length });
     },
   },
-];
-
-/** The same refusals as a person sees them. */
-export const kubectlStories: readonly KubectlStory[] = [
-  {
-    name: 'kubectl apply shows what was expected of each thing the schema refuses',
-    run: async (world) => {
-      const folder = await mkdtemp(join(tmpdir(), 'ot-bad-'));
-      const file = join(folder, 'bad.yaml');
-      try {
-        for (const [what, changes, words] of refused) {
-          await writeFile(file, stringify(manifest(world, specWith(changes))));
-          const { code, err } = await world.kubectl('apply', '-f', file);
-          expect({ what, code, err }).toEqual({ what, code: 1, err: expect.stringContaining(words) });
+  ...withKubectl([
+    {
+      name: 'kubectl apply shows what was expected of each thing the schema refuses',
+      smoke: true,
+      run: async (world) => {
+        const folder = await mkdtemp(join(tmpdir(), 'ot-bad-'));
+        const file = join(folder, 'bad.yaml');
+        try {
+          for (const [what, changes, words] of refused) {
+            await writeFile(file, stringify(manifest(world, specWith(changes))));
+            const { code, err } = await world.kubectl('apply', '-f', file);
+            expect({ what, code, err }).toEqual({ what, code: 1, err: expect.stringContaining(words) });
+          }
+          await writeFile(file, stringify(manifest(world, specWith({ colour: 'blue' }))));
+          const strict = await world.kubectl('apply', '-f', file);
+          expect(strict).toMatchObject({ code: 1, err: expect.stringContaining('unknown field "spec.colour"') });
+          await writeFile(file, 'kind: VMDiskImage\napiVersion: pelotech.ot/v9\nmetadata: {name: x}\n');
+          expect(await world.kubectl('apply', '-f', file)).toMatchObject({
+            code: 1,
+            err: expect.stringContaining('no matches for kind "VMDiskImage" in version "pelotech.ot/v9"'),
+          });
+          expect((await world.kubectl('get', 'vmdi', '-A', '-o', 'name')).out).toBe('');
+        } finally {
+          await rm(folder, { recursive: true });
         }
-        await writeFile(file, stringify(manifest(world, specWith({ colour: 'blue' }))));
-        const strict = await world.kubectl('apply', '-f', file);
-        expect(strict).toMatchObject({ code: 1, err: expect.stringContaining('unknown field "spec.colour"') });
-        await writeFile(file, 'kind: VMDiskImage\napiVersion: pelotech.ot/v9\nmetadata: {name: x}\n');
-        expect(await world.kubectl('apply', '-f', file)).toMatchObject({
-          code: 1,
-          err: expect.stringContaining('no matches for kind "VMDiskImage" in version "pelotech.ot/v9"'),
-        });
-        expect((await world.kubectl('get', 'vmdi', '-A', '-o', 'name')).out).toBe('');
-      } finally {
-        await rm(folder, { recursive: true });
-      }
+      },
     },
-  },
+  ]),
 ];

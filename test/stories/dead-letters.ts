@@ -4,9 +4,8 @@ import { imagePublished } from '../../shared/events.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Trigger } from '../../shared/kinds/eventing/trigger.ts';
 import { operatorNamespace as namespace } from '../../shared/operator.ts';
-import type { KubectlStory } from './run-locally.ts';
 import type { Warning } from './warnings.ts';
-import { type Story, until, type World } from './world.ts';
+import { type Story, until, type World, withKubectl } from './world.ts';
 
 type Letter = Warning & { count: number };
 
@@ -95,6 +94,8 @@ async function withTrigger(world: World, name: string, deadLetterSink: object, r
 export const stories: readonly Story[] = [
   {
     name: 'a publication that preload refuses is shown at its Trigger, without a word of its data',
+    quick: true,
+    smoke: true,
     run: async (world) => {
       const letter = await untilLetter(world, about(await publish(world, malformed)));
       expect(letter).toMatchObject({
@@ -108,6 +109,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'data that nobody can read, or that is too large, is no fault of the letter that tells of it',
+    smoke: true,
     run: async (world) => {
       const unreadable = await untilLetter(world, about(await publish(world, '{"name":')));
       expect(unreadable.message).toContain('preload answered 400 to');
@@ -118,6 +120,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'many that are alike raise the count of one Event',
+    smoke: true,
     run: async (world) => {
       const first = await untilLetter(world, about(await publish(world, malformed)));
       await Promise.all(Array.from({ length: 50 }, () => publish(world, malformed)));
@@ -132,6 +135,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'who gives no answer at all is known by the path of its dead letter sink',
+    smoke: true,
     run: (world) => {
       const name = 'nobody-answers';
       const ref = { apiVersion: 'v1', kind: 'Service', name: 'dead-letters' };
@@ -144,6 +148,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: "a Trigger without a dead letter sink of its own has the Broker's, and its letters are shown there",
+    smoke: true,
     run: (world) =>
       withTrigger(world, 'nobody-named', {}, async (type) => {
         const letter = await letterOf(world, type);
@@ -151,21 +156,22 @@ export const stories: readonly Story[] = [
         expect(letter.message).toContain(`gave no answer (timeout or no connection) to ${type}`);
       }),
   },
-];
-
-/** The same as a person sees it. */
-export const kubectlStories: readonly KubectlStory[] = [
-  {
-    name: 'kubectl get events and kubectl describe trigger show what no function took',
-    run: async (world) => {
-      const id = await publish(world, malformed);
-      await untilLetter(world, about(id));
-      const { out } = await world.kubectl('get', 'events', '-n', namespace, '--field-selector', 'reason=DeadLetter');
-      expect(out).toMatch(
-        new RegExp(`Warning +DeadLetter +trigger/preload +(\\d+ times, last: )?preload answered 400 to .*event ${id}`),
-      );
-      const described = await world.kubectl('describe', 'trigger', 'preload', '-n', namespace);
-      expect(described.out).toMatch(new RegExp(`Warning +DeadLetter .* dead-letters +.*event ${id}`));
+  ...withKubectl([
+    {
+      name: 'kubectl get events and kubectl describe trigger show what no function took',
+      smoke: true,
+      run: async (world) => {
+        const id = await publish(world, malformed);
+        await untilLetter(world, about(id));
+        const { out } = await world.kubectl('get', 'events', '-n', namespace, '--field-selector', 'reason=DeadLetter');
+        expect(out).toMatch(
+          new RegExp(
+            `Warning +DeadLetter +trigger/preload +(\\d+ times, last: )?preload answered 400 to .*event ${id}`,
+          ),
+        );
+        const described = await world.kubectl('describe', 'trigger', 'preload', '-n', namespace);
+        expect(described.out).toMatch(new RegExp(`Warning +DeadLetter .* dead-letters +.*event ${id}`));
+      },
     },
-  },
+  ]),
 ];

@@ -44,12 +44,16 @@ const started = async (world: World) => {
 
 export const stories: readonly Story[] = [
   inPhase('Queued', started, { policy: { concurrency: '0' } }),
-  inPhase('Syncing', async (world) => {
-    world.store.limitTo(0);
-    await started(world);
-  }),
+  inPhase(
+    'Syncing',
+    async (world) => {
+      world.store.limitTo(0);
+      await started(world);
+    },
+    { quick: true, smoke: true },
+  ),
   inPhase('Snapshotting', started, { simulators: { snapshotter: { readyMs: 60_000 } } }),
-  inPhase('Succeeded', started),
+  inPhase('Succeeded', started, { smoke: true }),
   inPhase(
     'Retrying',
     async (world) => {

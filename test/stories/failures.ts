@@ -28,6 +28,8 @@ const reasonOf = (image: Awaited<ReturnType<typeof untilPhase>>) =>
 export const stories: readonly Story[] = [
   {
     name: 'a download that is cut off twice is tried again and succeeds at its third attempt',
+    quick: true,
+    smoke: true,
     run: async (world) => {
       const size = await putSlowly(world, 'flaky');
       world.store.faults.push({ match: 'flaky', mode: 'cutAt', fraction: 0.5, times: 2 });
@@ -62,6 +64,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a download that always breaks costs retryLimit + 1 attempts and no more',
+    quick: true,
     run: async (world) => {
       const size = await putSlowly(world, 'broken');
       world.store.faults.push({ match: 'broken', mode: 'cutAt', fraction: 0.9 });
@@ -83,6 +86,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'keys the store refuses fail the image without a second try',
+    smoke: true,
     run: async (world) => {
       await putImage(world, 'private');
       world.store.faults.push({ match: 'private', mode: 'status', status: 403 });
@@ -102,6 +106,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a DataVolume that somebody deletes in mid-download ends its attempt, and the next one succeeds',
+    smoke: true,
     run: async (world) => {
       const size = await putSlowly(world, 'shot');
       await createImage(world, 'shot');

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { putImage } from './images.ts';
-import type { KubectlStory } from './run-locally.ts';
-import { createImage, untilPhase, type World } from './world.ts';
+import { createImage, untilPhase, type World, withKubectl } from './world.ts';
 
 /** The manifests of the users' own design document (VMDiskImage controller), but for the status block that is no YAML. */
 const policy = `apiVersion: v1
@@ -59,9 +58,10 @@ const ok = async (result: ReturnType<Kubectl>) => {
 };
 
 /** These need the real kubectl. */
-export const stories: readonly KubectlStory[] = [
+export const stories = withKubectl([
   {
     name: "the users' own manifests apply as they stand",
+    smoke: true,
     run: async ({ kubectl }) => {
       await withFile(policy, (file) => ok(kubectl('apply', '-f', file)));
       const out = await withFile(image, (file) => ok(kubectl('apply', '-n', 'lab', '-f', file)));
@@ -80,6 +80,8 @@ export const stories: readonly KubectlStory[] = [
   },
   {
     name: "a person's day: get, wide, wait, describe, annotate, events, delete",
+    quick: true,
+    smoke: true,
     run: async (world) => {
       const { kubectl } = world;
       await putImage(world, 'day');
@@ -108,6 +110,7 @@ export const stories: readonly KubectlStory[] = [
   },
   {
     name: 'an edit of the policy with kubectl counts at once',
+    smoke: true,
     policy: { concurrency: '0' },
     run: async (world) => {
       await putImage(world, 'a');
@@ -120,4 +123,4 @@ export const stories: readonly KubectlStory[] = [
       await untilPhase(world, 'a', 'Succeeded');
     },
   },
-];
+]);

@@ -14,9 +14,8 @@ import { eventsAbout, untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
 import { createMachine, deleteWithImage, templateOf, untilMachine, untilResolved } from './machines.ts';
 import { untilCount } from './references.ts';
-import type { KubectlStory } from './run-locally.ts';
 import { calm } from './subscriptions.ts';
-import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
+import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World, withKubectl } from './world.ts';
 
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 
@@ -242,6 +241,8 @@ const unfit = ({ namespace }: World) => [
 export const stories: readonly Story[] = [
   {
     name: 'what the schema of a machine can refuse is answered 422 with what was expected, and is not there afterwards',
+    quick: true,
+    smoke: true,
     run: async (world) => {
       for (const [what, changes, words] of refused) {
         const { status, message } = await refusalOf(world.kube.create(VirtualMachine, manifest(world, changes)));
@@ -459,52 +460,51 @@ export const stories: readonly Story[] = [
       await until(world, VirtualMachine, ref, isThere);
     },
   },
-];
-
-/** The same as a person sees it. */
-export const kubectlStories: readonly KubectlStory[] = [
-  {
-    name: "the users' own manifest of a machine applies as it stands",
-    policy: { concurrency: '0' },
-    run: async ({ kube, kubectl }) => {
-      const text = await readFile(new URL('../../crds/examples/virtual-machine.yaml', import.meta.url), 'utf8');
-      const ref = { namespace: 'lab', name: 'demo-workspace-1' };
-      const image = { namespace: 'vmdi-farm', name: 'demo-vmdi' };
-      await withFile(text.replace('namespace: default', 'namespace: lab'), async (file) => {
-        expect(await kubectl('apply', '-f', file)).toMatchObject({
-          code: 0,
-          out: expect.stringContaining('virtualmachine.pelotech.ot/demo-workspace-1 created'),
+  ...withKubectl([
+    {
+      name: "the users' own manifest of a machine applies as it stands",
+      smoke: true,
+      policy: { concurrency: '0' },
+      run: async ({ kube, kubectl }) => {
+        const text = await readFile(new URL('../../crds/examples/virtual-machine.yaml', import.meta.url), 'utf8');
+        const ref = { namespace: 'lab', name: 'demo-workspace-1' };
+        const image = { namespace: 'vmdi-farm', name: 'demo-vmdi' };
+        await withFile(text.replace('namespace: default', 'namespace: lab'), async (file) => {
+          expect(await kubectl('apply', '-f', file)).toMatchObject({
+            code: 0,
+            out: expect.stringContaining('virtualmachine.pelotech.ot/demo-workspace-1 created'),
+          });
         });
-      });
-      await untilResolved({ kube, namespace: 'lab' }, 'demo-workspace-1', 'ImageFound');
-      expect(await kube.get(VMDiskImage, image)).toMatchObject({ spec: { name: 'harrison-vm', diskSize: '24Gi' } });
-      const wide = await kubectl('get', 'otvm', '-n', 'lab', '-o', 'wide');
-      expect(wide.out).toMatch(/^NAME\s+PHASE\s+IMAGE\s+IP\s+NODE\s+AGE\s+MESSAGE\ndemo-workspace-1\s.*demo-vmdi/);
-      expect((await kubectl('get', 'ot', '-n', 'lab', '-o', 'name')).out).toContain('demo-workspace-1');
-      const selector = 'spec.vmDiskImageRef.name=demo-vmdi,spec.vmDiskImageRef.namespace=vmdi-farm';
-      const selected = await kubectl('get', 'otvm', '-A', '--field-selector', selector, '-o', 'name');
-      expect(selected.out.trim()).toBe('virtualmachine.pelotech.ot/demo-workspace-1');
-      await kube.delete(VirtualMachine, ref);
-      await kube.delete(VMDiskImage, image);
-      await untilGone({ kube }, VMDiskImage, image);
+        await untilResolved({ kube, namespace: 'lab' }, 'demo-workspace-1', 'ImageFound');
+        expect(await kube.get(VMDiskImage, image)).toMatchObject({ spec: { name: 'harrison-vm', diskSize: '24Gi' } });
+        const wide = await kubectl('get', 'otvm', '-n', 'lab', '-o', 'wide');
+        expect(wide.out).toMatch(/^NAME\s+PHASE\s+IMAGE\s+IP\s+NODE\s+AGE\s+MESSAGE\ndemo-workspace-1\s.*demo-vmdi/);
+        expect((await kubectl('get', 'ot', '-n', 'lab', '-o', 'name')).out).toContain('demo-workspace-1');
+        const selector = 'spec.vmDiskImageRef.name=demo-vmdi,spec.vmDiskImageRef.namespace=vmdi-farm';
+        const selected = await kubectl('get', 'otvm', '-A', '--field-selector', selector, '-o', 'name');
+        expect(selected.out.trim()).toBe('virtualmachine.pelotech.ot/demo-workspace-1');
+        await kube.delete(VirtualMachine, ref);
+        await kube.delete(VMDiskImage, image);
+        await untilGone({ kube }, VMDiskImage, image);
+      },
     },
-  },
-  {
-    name: 'kubectl apply shows what was expected of each thing the schema of a machine refuses',
-    run: async (world) => {
-      for (const [what, changes, words] of refused) {
-        await withFile(stringify(manifest(world, changes)), async (file) => {
-          const { code, err } = await world.kubectl('apply', '-f', file);
-          expect({ what, code, err }).toEqual({ what, code: 1, err: expect.stringContaining(words) });
+    {
+      name: 'kubectl apply shows what was expected of each thing the schema of a machine refuses',
+      run: async (world) => {
+        for (const [what, changes, words] of refused) {
+          await withFile(stringify(manifest(world, changes)), async (file) => {
+            const { code, err } = await world.kubectl('apply', '-f', file);
+            expect({ what, code, err }).toEqual({ what, code: 1, err: expect.stringContaining(words) });
+          });
+        }
+        await withFile(stringify(manifest(world, { colour: 'blue' })), async (file) => {
+          const strict = await world.kubectl('apply', '-f', file);
+          expect(strict).toMatchObject({ code: 1, err: expect.stringContaining('unknown field "spec.colour"') });
         });
-      }
-      await withFile(stringify(manifest(world, { colour: 'blue' })), async (file) => {
-        const strict = await world.kubectl('apply', '-f', file);
-        expect(strict).toMatchObject({ code: 1, err: expect.stringContaining('unknown field "spec.colour"') });
-      });
-      expect((await world.kubectl('get', 'otvm', '-A', '-o', 'name')).out).toBe('');
+        expect((await world.kubectl('get', 'otvm', '-A', '-o', 'name')).out).toBe('');
+      },
     },
-  },
+  ]),
 ];
 
 async function withFile<T>(text: string, use: (file: string) => Promise<T>): Promise<T> {

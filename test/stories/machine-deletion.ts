@@ -11,9 +11,8 @@ import { untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';
 import { deleteMachine, Namespace, namesOf, noAudit, untilCount } from './references.ts';
-import type { KubectlStory } from './run-locally.ts';
 import { dropsAllButTimers } from './subscriptions.ts';
-import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
+import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World, withKubectl } from './world.ts';
 
 const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
 
@@ -72,6 +71,8 @@ async function imageFirst(world: World): Promise<void> {
 export const stories: readonly Story[] = [
   {
     name: 'the image first: it stays with its snapshot, says who holds it, and goes with the last of them',
+    quick: true,
+    smoke: true,
     local: noAudit,
     run: async (world) => {
       await imageFirst(world);
@@ -208,6 +209,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'an image whose finalizer is dropped gets it again, and stays for its machines when it is deleted',
+    smoke: true,
     local: noAudit,
     run: async (world) => {
       const { kube, namespace } = world;
@@ -224,28 +226,28 @@ export const stories: readonly Story[] = [
       await leavesNothing(world);
     },
   },
-];
-
-export const kubectlStories: readonly KubectlStory[] = [
-  {
-    name: 'the image in the foreground, as Argo CD deletes: its snapshot stays for the machines that hold it',
-    local: noAudit,
-    run: async (world) => {
-      const { status } = await inUse(world, ['a']);
-      const { namespace } = world;
-      const snapshot = refOf(world, status?.snapshot?.name ?? '');
-      await world.kubectl('delete', 'vmdi', 'image', '-n', namespace, '--cascade=foreground', '--wait=false');
-      await untilHeld(world, 'image', `used by 1 machine: ${namespace}/a.`);
-      // Once the garbage collector has removed its own finalizer, it does nothing more for this deletion.
-      const isCollected = (image: VMDiskImage | undefined) =>
-        image !== undefined && !image.metadata.finalizers?.includes('foregroundDeletion');
-      await until(world, VMDiskImage, refOf(world, 'image'), isCollected);
-      const kept = await world.kube.get(VolumeSnapshot, snapshot);
-      expect(kept).toBeDefined();
-      expect(kept?.metadata.deletionTimestamp).toBeUndefined();
-      await deleteMachine(world, 'a');
-      await untilGone(world, VMDiskImage, refOf(world, 'image'));
-      await leavesNothing(world);
+  ...withKubectl([
+    {
+      name: 'the image in the foreground, as Argo CD deletes: its snapshot stays for the machines that hold it',
+      smoke: true,
+      local: noAudit,
+      run: async (world) => {
+        const { status } = await inUse(world, ['a']);
+        const { namespace } = world;
+        const snapshot = refOf(world, status?.snapshot?.name ?? '');
+        await world.kubectl('delete', 'vmdi', 'image', '-n', namespace, '--cascade=foreground', '--wait=false');
+        await untilHeld(world, 'image', `used by 1 machine: ${namespace}/a.`);
+        // Once the garbage collector has removed its own finalizer, it does nothing more for this deletion.
+        const isCollected = (image: VMDiskImage | undefined) =>
+          image !== undefined && !image.metadata.finalizers?.includes('foregroundDeletion');
+        await until(world, VMDiskImage, refOf(world, 'image'), isCollected);
+        const kept = await world.kube.get(VolumeSnapshot, snapshot);
+        expect(kept).toBeDefined();
+        expect(kept?.metadata.deletionTimestamp).toBeUndefined();
+        await deleteMachine(world, 'a');
+        await untilGone(world, VMDiskImage, refOf(world, 'image'));
+        await leavesNothing(world);
+      },
     },
-  },
+  ]),
 ];

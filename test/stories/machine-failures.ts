@@ -86,6 +86,7 @@ export const stories: readonly Story[] = [
   }),
   {
     name: 'a machine that ends as soon as it starts is Failed from the third time on, and Ready when it holds',
+    quick: true,
     simulators: simulated({ match: 'vm', mode: 'crashLoop', times: 4 }),
     run: async (world) => {
       await aMachine(world);
@@ -173,6 +174,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a name that is taken fails the machine without touching what has it, and heals when that is gone',
+    smoke: true,
     run: async (world) => {
       const { kube, namespace } = world;
       const metadata = { name: 'vm-cloud-init', namespace };

@@ -31,6 +31,8 @@ async function removeFinalizer(world: World, name: string): Promise<void> {
 export const stories: readonly Story[] = [
   {
     name: 'a machine that comes before its image: the image is made from its template and downloaded, once',
+    quick: true,
+    smoke: true,
     run: async (world) => {
       await putImage(world, 'early');
       await createMachine(world, 'vm', 'early', { vmDiskImageTemplate: templateOf(world, 'early') });
@@ -138,6 +140,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'without mode and template a machine waits for its image, and goes on when it comes',
+    quick: true,
     policy: { concurrency: '0' },
     run: async (world) => {
       await createMachine(world, 'vm', 'later');

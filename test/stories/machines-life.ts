@@ -63,6 +63,8 @@ const textIn = (secret: Secret | undefined, key: string) => Buffer.from(secret?.
 export const stories: readonly Story[] = [
   {
     name: 'from apply to Ready: a machine gets its image, its disk, its logins and its address, and runs',
+    quick: true,
+    smoke: true,
     run: async (world) => {
       const { namespace } = world;
       const machine = await aRunningMachine(world, { name: 'Demo VM', users: [{ name: 'demo user' }] });
@@ -89,6 +91,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'launched before its image is synced, a machine waits with nothing made, and ends Ready without anyone’s hand',
+    quick: true,
     run: async (world) => {
       await putImage(world, 'late');
       world.store.limitTo(0);
@@ -136,6 +139,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a disk is cloned from the namespace of images into that of the machine',
+    smoke: true,
     run: async (world) => {
       const { store } = world;
       const ref = { namespace: 'vmdi-farm', name: 'golden-of-a-story' };
@@ -151,6 +155,8 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a password is in the cloud-init Secret and in no other object, status or Event',
+    quick: true,
+    smoke: true,
     run: async (world) => {
       const { kube, namespace } = world;
       const [plain, ofSecret, hashed] = passwords;
@@ -373,6 +379,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'what was made for a machine goes with it, and what is somebody else’s stays',
+    smoke: true,
     run: async (world) => {
       const { kube, namespace } = world;
       await aRunningMachine(world);

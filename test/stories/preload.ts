@@ -96,6 +96,8 @@ async function publishAnother(world: World, post: Post) {
 export const storiesWith = (how: string, post: Post): readonly Story[] => [
   {
     name: `one POST with ${how} makes an image that becomes ready`,
+    quick: true,
+    smoke: true,
     run: async (world) => {
       await setUp(world);
       await putVersion(world, 'ubuntu', '24.04');
@@ -154,6 +156,7 @@ export const storiesWith = (how: string, post: Post): readonly Story[] => [
   },
   {
     name: `data that does not fit is taken by the Broker and writes nothing; no event at all is refused (${how})`,
+    smoke: true,
     run: async (world) => {
       await setUp(world);
       const unfit = [

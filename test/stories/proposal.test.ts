@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allStories } from '../cluster/run-on-real.ts';
+import { allStories } from './all.ts';
 import { stories as machines, shown as ofMachines } from './proposal.ts';
 import { shown as ofWorkspaces, stories as workspaces } from './workspace-proposal.ts';
 

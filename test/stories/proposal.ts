@@ -129,6 +129,7 @@ async function isOn(world: World, machine: VirtualMachine, { metadata, spec }: V
 export const stories: readonly Story[] = [
   {
     name: vmdisExist,
+    quick: true,
     run: async (world) => {
       const image = await isThere(world, 'demo-vmdi');
       await createMachine(world, 'vm', 'demo-vmdi', { vmDiskImageTemplate: templateOf(world, 'demo-vmdi') });

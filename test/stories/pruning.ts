@@ -24,6 +24,8 @@ const deletedAs = ({ history }: World, name: string) =>
 export const stories: readonly Story[] = [
   {
     name: 'an image that nobody uses goes after pruneAfter, with its snapshot, and an Event says why',
+    quick: true,
+    smoke: true,
     policy: { prune: 'WhenUnreferenced', pruneAfter: '3s' },
     run: async (world) => {
       await putImage(world, 'unused');

@@ -11,6 +11,8 @@ const lease = { namespace: 'sync-operator', name: leaseName };
 export const stories: readonly Story[] = [
   {
     name: 'images sync in the order of their creation, never more than two at once, and become ready',
+    quick: true,
+    smoke: true,
     run: async (world) => {
       const names = numbered(8);
       await putImage(world, 'one', { key: 'one.qcow2' });
@@ -27,6 +29,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'concurrency 0 pauses the queue; a raised limit lets the next in at once',
+    quick: true,
     policy: { concurrency: '0' },
     run: async (world) => {
       await putImage(world, 'a');

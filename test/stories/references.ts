@@ -73,6 +73,8 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'an image says who uses it right after every machine that comes or goes, and since when nobody does',
+    quick: true,
+    smoke: true,
     policy: paused,
     local: noAudit,
     run: comeAndGo,

@@ -60,6 +60,7 @@ const untilReady = (world: World, name: string) =>
 
 const restored = (what: string, withStatus: boolean): Story => ({
   name: `images that a backup brings back ${what} become ready: a download of those before them keeps no slot`,
+  smoke: !withStatus,
   policy: { concurrency: '1' },
   // The restored download has neither a slot nor an image. A restored status may have any phase, and names the
   // snapshot of the image before.

@@ -21,6 +21,8 @@ const untilRevision = async (world: World, name: string, revision: number) =>
 export const stories: readonly Story[] = [
   {
     name: 'a requested sync downloads anew; the last snapshot stays usable until the new one is ready, then goes',
+    quick: true,
+    smoke: true,
     policy: { keepRevisions: '1' },
     run: async (world) => {
       await putImage(world, 'fresh');

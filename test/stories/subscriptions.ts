@@ -25,6 +25,7 @@ export const dropsAllButTimers: NonNullable<Story['local']> = {
 export const stories: readonly Story[] = [
   {
     name: 'a raised limit lets the next in also when nothing else goes on',
+    smoke: true,
     policy: { concurrency: '0' },
     run: async (world) => {
       await putImage(world, 'waits');
@@ -38,6 +39,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a slot Lease that is deleted while nothing goes on is made anew',
+    smoke: true,
     policy: { concurrency: '0' },
     run: async (world) => {
       await createImage(world, 'waits');
@@ -49,6 +51,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'with every event dropped the audit alone takes a deleted image down',
+    quick: true,
     localOnly: 'a real Broker drops nothing on demand',
     local: dropsAllButTimers,
     policy: { concurrency: '0' },

@@ -25,6 +25,8 @@ async function failureOf(world: World): Promise<string> {
 export const stories: readonly Story[] = [
   {
     name: "somebody else's DataVolume of the name that an attempt wants is left alone, and the image says so",
+    quick: true,
+    smoke: true,
     policy: { concurrency: '0' },
     run: async (world) => {
       const { metadata } = await waiting(world);
@@ -39,6 +41,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: "somebody else's VolumeSnapshot of the name that a revision wants is left alone, and the image says so",
+    smoke: true,
     policy: { concurrency: '0' },
     run: async (world) => {
       const { metadata } = await waiting(world);

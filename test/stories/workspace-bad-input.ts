@@ -6,9 +6,8 @@ import { stringify } from 'yaml';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
-import type { KubectlStory } from './run-locally.ts';
 import { aCluster, componentOf, deleteWorkspace, playedImage, policyOf, untilWorkspace } from './workspaces.ts';
-import type { Story, World } from './world.ts';
+import { type Story, type World, withKubectl } from './world.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -77,9 +76,30 @@ async function statusOf(write: Promise<unknown>): Promise<number> {
   return 201;
 }
 
+type Kubectl = NonNullable<World['kubectl']>;
+
+const ok = async (result: ReturnType<Kubectl>) => {
+  const { code, out, err } = await result;
+  expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
+  return out;
+};
+
+async function apply(kubectl: Kubectl, object: object): ReturnType<Kubectl> {
+  const folder = await mkdtemp(join(tmpdir(), 'ot-workspace-'));
+  try {
+    const file = join(folder, 'workspace.yaml');
+    await writeFile(file, stringify(object));
+    return await kubectl('apply', '-f', file);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
 export const stories: readonly Story[] = [
   {
     name: 'what the schema of a lab can refuse is answered 422, and is not there afterwards',
+    quick: true,
+    smoke: true,
     run: async ({ kube }) => {
       for (const [what, spec] of refused) {
         const status = await statusOf(kube.create(Workspace, manifest(spec) as never));
@@ -112,84 +132,64 @@ export const stories: readonly Story[] = [
       expect(await kube.get(Namespace, { name: 'ws-lab1' })).toBeUndefined();
     },
   },
-];
-
-type Kubectl = NonNullable<World['kubectl']>;
-
-const ok = async (result: ReturnType<Kubectl>) => {
-  const { code, out, err } = await result;
-  expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
-  return out;
-};
-
-async function apply(kubectl: Kubectl, object: object): ReturnType<Kubectl> {
-  const folder = await mkdtemp(join(tmpdir(), 'ot-workspace-'));
-  try {
-    const file = join(folder, 'workspace.yaml');
-    await writeFile(file, stringify(object));
-    return await kubectl('apply', '-f', file);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
-/** These need the real kubectl. */
-export const kubectlStories: readonly KubectlStory[] = [
-  {
-    name: "a lab of one's own with kubectl: apply, get, wide, wait, describe, events, apply of a change, delete",
-    policy: policyOf,
-    run: async (world) => {
-      const { kubectl } = world;
-      const spec = { containerClusters: [aCluster('app')] };
-      expect(await ok(apply(kubectl, manifest(spec)))).toContain('workspace.pelotech.ot/lab1 created');
-      await ok(kubectl('wait', '--for=condition=Ready', 'workspace/lab1', '--timeout=60s'));
-      expect(await ok(kubectl('get', 'workspaces'))).toMatch(
-        /^NAME\s+PHASE\s+READY\s+AGE\s*\nlab1\s+Ready\s+2\/2\s+\d+/,
-      );
-      expect(await ok(kubectl('get', 'otws', '-o', 'wide'))).toMatch(
-        /^NAME\s+PHASE\s+READY\s+AGE\s+REASON\s+MESSAGE\s*\nlab1\s+Ready\s+2\/2\s+\S+\s+Ready\s+All components are ready/,
-      );
-      expect(await ok(kubectl('get', 'otws', '--field-selector', 'status.phase=Ready', '-o', 'name'))).toContain(
-        'lab1',
-      );
-      expect(await ok(kubectl('describe', 'otws', 'lab1'))).toMatch(/Normal\s+Ready.*compose-workspace/);
-      const one = { network: 'nowhere', ipAddress: '10.10.0.7/24' };
-      const broken = { containerClusters: [aCluster('app', { interfaces: [one] })] };
-      await ok(apply(kubectl, manifest(broken)));
-      await ok(kubectl('wait', '--for=jsonpath={.status.phase}=Failed', 'workspace/lab1', '--timeout=60s'));
-      expect(await ok(kubectl('get', 'otws', '-o', 'wide'))).toMatch(
-        /lab1\s+Failed\s+2\/2\s+\S+\s+SpecInvalid\s+.*nowhere/,
-      );
-      expect(await ok(kubectl('events', '--for', 'otws/lab1'))).toMatch(/Warning\s+SpecInvalid/);
-      await ok(apply(kubectl, manifest(spec)));
-      await ok(kubectl('wait', '--for=condition=Ready', 'workspace/lab1', '--timeout=60s'));
-      await ok(kubectl('delete', 'otws', 'lab1', '--timeout=60s'));
-      expect(await ok(kubectl('get', 'namespaces', '-o', 'name'))).not.toContain('ws-lab1');
+  ...withKubectl([
+    {
+      name: "a lab of one's own with kubectl: apply, get, wide, wait, describe, events, apply of a change, delete",
+      policy: policyOf,
+      run: async (world) => {
+        const { kubectl } = world;
+        const spec = { containerClusters: [aCluster('app')] };
+        expect(await ok(apply(kubectl, manifest(spec)))).toContain('workspace.pelotech.ot/lab1 created');
+        await ok(kubectl('wait', '--for=condition=Ready', 'workspace/lab1', '--timeout=60s'));
+        expect(await ok(kubectl('get', 'workspaces'))).toMatch(
+          /^NAME\s+PHASE\s+READY\s+AGE\s*\nlab1\s+Ready\s+2\/2\s+\d+/,
+        );
+        expect(await ok(kubectl('get', 'otws', '-o', 'wide'))).toMatch(
+          /^NAME\s+PHASE\s+READY\s+AGE\s+REASON\s+MESSAGE\s*\nlab1\s+Ready\s+2\/2\s+\S+\s+Ready\s+All components are ready/,
+        );
+        expect(await ok(kubectl('get', 'otws', '--field-selector', 'status.phase=Ready', '-o', 'name'))).toContain(
+          'lab1',
+        );
+        expect(await ok(kubectl('describe', 'otws', 'lab1'))).toMatch(/Normal\s+Ready.*compose-workspace/);
+        const one = { network: 'nowhere', ipAddress: '10.10.0.7/24' };
+        const broken = { containerClusters: [aCluster('app', { interfaces: [one] })] };
+        await ok(apply(kubectl, manifest(broken)));
+        await ok(kubectl('wait', '--for=jsonpath={.status.phase}=Failed', 'workspace/lab1', '--timeout=60s'));
+        expect(await ok(kubectl('get', 'otws', '-o', 'wide'))).toMatch(
+          /lab1\s+Failed\s+2\/2\s+\S+\s+SpecInvalid\s+.*nowhere/,
+        );
+        expect(await ok(kubectl('events', '--for', 'otws/lab1'))).toMatch(/Warning\s+SpecInvalid/);
+        await ok(apply(kubectl, manifest(spec)));
+        await ok(kubectl('wait', '--for=condition=Ready', 'workspace/lab1', '--timeout=60s'));
+        await ok(kubectl('delete', 'otws', 'lab1', '--timeout=60s'));
+        expect(await ok(kubectl('get', 'namespaces', '-o', 'name'))).not.toContain('ws-lab1');
+      },
     },
-  },
-  {
-    name: "the users' own manifest of a lab applies as it stands, and says what it waits for",
-    run: async (world) => {
-      const { kubectl } = world;
-      expect(await ok(kubectl('apply', '-f', 'crds/examples/workspace.yaml'))).toContain('demo-workspace-1 created');
-      const missing = 'jsonpath={.status.conditions[?(@.type=="Ready")].reason}=ImageMissing';
-      await ok(kubectl('wait', `--for=${missing}`, 'workspace/demo-workspace-1', '--timeout=60s'));
-      const wide = await ok(kubectl('get', 'otws', '-o', 'wide'));
-      expect(wide).toMatch(/Provisioning\s+\d+\/13\s+\S+\s+ImageMissing.*demo-vmdi/);
-      await ok(kubectl('delete', 'otws', 'demo-workspace-1', '--timeout=60s'));
+    {
+      name: "the users' own manifest of a lab applies as it stands, and says what it waits for",
+      smoke: true,
+      run: async (world) => {
+        const { kubectl } = world;
+        expect(await ok(kubectl('apply', '-f', 'crds/examples/workspace.yaml'))).toContain('demo-workspace-1 created');
+        const missing = 'jsonpath={.status.conditions[?(@.type=="Ready")].reason}=ImageMissing';
+        await ok(kubectl('wait', `--for=${missing}`, 'workspace/demo-workspace-1', '--timeout=60s'));
+        const wide = await ok(kubectl('get', 'otws', '-o', 'wide'));
+        expect(wide).toMatch(/Provisioning\s+\d+\/13\s+\S+\s+ImageMissing.*demo-vmdi/);
+        await ok(kubectl('delete', 'otws', 'demo-workspace-1', '--timeout=60s'));
+      },
     },
-  },
-  {
-    name: 'a lab that the schema refuses: kubectl says what was expected',
-    run: async ({ kubectl }) => {
-      for (const [what, spec, words] of refused) {
-        const { code, err } = await apply(kubectl, manifest(spec));
-        expect({ what, code: code === 0, err }).toEqual({ what, code: false, err: expect.stringContaining(words) });
-      }
-      for (const [name, words] of unfitNames) {
-        const { code, err } = await apply(kubectl, manifest({}, name));
-        expect({ name, code: code === 0, err }).toEqual({ name, code: false, err: expect.stringContaining(words) });
-      }
+    {
+      name: 'a lab that the schema refuses: kubectl says what was expected',
+      run: async ({ kubectl }) => {
+        for (const [what, spec, words] of refused) {
+          const { code, err } = await apply(kubectl, manifest(spec));
+          expect({ what, code: code === 0, err }).toEqual({ what, code: false, err: expect.stringContaining(words) });
+        }
+        for (const [name, words] of unfitNames) {
+          const { code, err } = await apply(kubectl, manifest({}, name));
+          expect({ name, code: code === 0, err }).toEqual({ name, code: false, err: expect.stringContaining(words) });
+        }
+      },
     },
-  },
+  ]),
 ];

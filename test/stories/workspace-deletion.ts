@@ -84,6 +84,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a Ready lab deleted leaves nothing, and takes the image that was made for it along',
+    smoke: true,
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
@@ -144,6 +145,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a child that does not go is said, with who holds it, and the lab goes when it is let go',
+    quick: true,
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;

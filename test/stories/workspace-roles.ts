@@ -68,6 +68,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a runner that the policy names: deploy roles run once the machine is Ready, and once more for each change of them',
+    smoke: true,
     policy: runner,
     run: async (world) => {
       const { kube } = world;

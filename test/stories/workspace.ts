@@ -44,6 +44,7 @@ async function example(): Promise<Workspace> {
 export const stories: readonly Story[] = [
   {
     name: "the users' own lab: each of its parts gets Ready, and the lab with the last of them",
+    smoke: true,
     policy: policyOf,
     run: async (world) => {
       const { kube, store } = world;
@@ -76,6 +77,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'from apply to Ready: machine, container and network of a lab, with one status',
+    quick: true,
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;

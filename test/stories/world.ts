@@ -25,6 +25,16 @@ export interface World {
 /** One end-to-end story, written once for every kind of cluster. */
 export interface Story {
   name: string;
+  /** `npm test` runs it; `npm run test:slow` runs all others. */
+  quick?: boolean;
+  /**
+   * Each CI run runs it on a real cluster, because it shows that a function exists, receives its events and may do what it does,
+   * or because it needs what is Kubernetes' own (admission, garbage collection, Pods, Jobs). What the functions decide is the
+   * same on every cluster, and `npm run test:cluster:slow` runs all stories.
+   */
+  smoke?: boolean;
+  /** It is skipped, and reported as skipped, where kubectl is not on the PATH. */
+  needsKubectl?: boolean;
   /** Why it runs on the local cluster only. */
   localOnly?: string;
   /**
@@ -43,6 +53,21 @@ export interface Story {
   allows?: readonly string[];
   run(world: World): Promise<void>;
 }
+
+/** Stories that need the real kubectl. */
+export const withKubectl = (
+  stories: readonly (Omit<Story, 'run'> & {
+    run(world: World & { kubectl: NonNullable<World['kubectl']> }): Promise<void>;
+  })[],
+): readonly Story[] =>
+  stories.map((story) => ({
+    ...story,
+    needsKubectl: true,
+    run: async ({ kubectl, ...world }) => {
+      if (!kubectl) throw new Error(`expected kubectl on the PATH for "${story.name}", found none`);
+      await story.run({ ...world, kubectl });
+    },
+  }));
 
 export type Spec = VMDiskImage['spec'];
 

@@ -1,4 +1,5 @@
-import { runLocally } from '../run-locally.ts';
+import { test } from 'vitest';
+import { onLocalCluster } from '../local-world.ts';
 import { stories } from '../scale.ts';
 
-runLocally('scale', stories);
+for (const story of stories) test(story.name, () => onLocalCluster(story), 300_000);

@@ -1,0 +1,4 @@
+import { subjects } from '../all.ts';
+import { runLocally } from '../run-locally.ts';
+
+await runLocally(subjects['workspace-faults']);

@@ -1,4 +1,0 @@
-import { runLocally } from '../run-locally.ts';
-import { stories } from '../workspace-stuck.ts';
-
-runLocally('labs that cannot go yet', stories);
