@@ -24,7 +24,7 @@ export type Action = { trace?: TraceOf } & (
       independent?: true;
     }
   /**
-   * PUT of an object as read before and changed: refused when somebody wrote in between. Of an object with an `owner` it is
+   * PUT of an object as read before and changed: refused if another writer changed it in between. Of an object with an `owner` it is
    * taken down that the API server refuses it for what it is; of any other that is an error.
    */
   | {
@@ -34,11 +34,11 @@ export type Action = { trace?: TraceOf } & (
       owner?: string;
       independent?: true;
     }
-  /** Merge patch of metadata, refused when somebody wrote in between. */
+  /** Merge patch of metadata, refused if another writer changed the object in between. */
   | { do: 'patchMetadata'; resource: Resource; of: Observed; metadata: Readonly<Record<string, unknown>> }
-  /** Merge patch of the status, refused when somebody wrote in between; null removes a field. */
+  /** Merge patch of the status, refused if another writer changed the object in between; null removes a field. */
   | { do: 'patchStatus'; resource: Resource; of: Observed; status: Readonly<Record<string, unknown>> }
-  /** Server-side apply under the function's name; by `force` only what is this function's alone, whoever edited it. */
+  /** Server-side apply under the function's name; with `force` only for fields that this function alone owns. */
   | {
       do: 'apply';
       resource: Resource;
@@ -57,7 +57,7 @@ export type Action = { trace?: TraceOf } & (
       message: string;
       once: string;
     }
-  /** A domain event for whoever listens; consumers drop a repeated id. Of an object in `about` it is repeated only while that exists. */
+  /** A domain event; consumers drop a repeated id. With an object in `about` it is repeated only while that exists. */
   | {
       do: 'publish';
       type: string;
@@ -75,7 +75,7 @@ export type Action = { trace?: TraceOf } & (
   | { do: 'requeue'; about: { apiVersion: string; kind: string; metadata: ObjectReference } }
   /**
    * A request to the OpenStack of the namespace of `of`; what it makes is found by the next look in this same pass. What
-   * OpenStack refuses is taken down among the refusals, by `callKey`, and holds up none but what follows for the same object.
+   * OpenStack refuses is recorded among the refusals, by `callKey`, and blocks only what follows for the same object.
    */
   | {
       do: 'call';

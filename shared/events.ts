@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { diskQuantity } from './kinds/pelotech/vm-disk-image.ts';
 
-/** A pipeline published an image: it is to be downloaded, or downloaded anew. */
+/** A pipeline published an image: download it, or download it again. */
 export const imagePublished = 'ot.pelotech.image.published.v1';
 
 /**

@@ -12,7 +12,7 @@ import type { Clouds } from './runtime/openstack/clouds.ts';
  */
 export type SourceName = 'pelotech' | 'kupenstack' | 'cdi' | 'snapshotter' | 'kubevirt' | 'kube-ovn' | 'own';
 
-/** What a function subscribes to: a change of an object, an event somebody posts, what no other function took, or time. */
+/** What a function subscribes to: a change of an object, a posted event, what no other function accepted, or time. */
 export type Subscription =
   | {
       on: 'changed';
@@ -92,7 +92,7 @@ export interface Permission {
   admissionPolicy?: 'workspace';
 }
 
-/** What an event said to look at; the state itself is read from the API server. */
+/** The object that an event names. Its state is read from the API server. */
 export interface Subject {
   apiVersion: string;
   kind: string;
@@ -105,7 +105,7 @@ export interface Message {
   id: string;
   type: string;
   source: string;
-  /** When it happened, as its sender or else the Broker said; absent where nobody did. */
+  /** When it happened, according to its sender or else the Broker; absent if neither says. */
   time: string | undefined;
   /** What its schema made of its data; of a dead letter the DeadLetter. */
   data: unknown;
@@ -117,9 +117,9 @@ export interface DeadLetter {
   type: string;
   source: string;
   subject: string | undefined;
-  /** The object it tells of, where it tells of one. */
+  /** The object that it is about, if any. */
   about: Subject | undefined;
-  /** The function that did not take it, as the path of the request says, else the Broker. Nobody has checked it. */
+  /** The function that did not accept it, according to the path of the request, else to the Broker. It is not verified. */
   failed: string | undefined;
   /** The status that function answered with; absent where it gave no answer at all. */
   code: string | undefined;

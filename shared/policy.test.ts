@@ -47,7 +47,7 @@ test.each([
   ['ansibleUser', 'a b', 'ansibleUser: expected a login such as ops, found "a b"'],
   ['ansibleCredentials', 'site-key', 'ansibleCredentials: expected true or false, found "site-key"'],
   ['ansibleTimeout', 'soon', /^ansibleTimeout: expected a duration such as .*, found "soon"$/],
-] as const)('%s: %j is none', (key, text, expected) => {
+] as const)('%s: %j is refused', (key, text, expected) => {
   const { faults } = policyOf({ [key]: text });
   expect(faults.map(describeFault)).toEqual([
     typeof expected === 'string' ? expected : expect.stringMatching(expected),

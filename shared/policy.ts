@@ -112,7 +112,7 @@ export interface PolicyFault {
   found: string;
 }
 
-/** The policy as it stands. A key that does not parse is among the faults: nothing that depends on it starts anew. */
+/** The policy. An invalid key is among the faults: nothing that depends on it starts. */
 export interface Policy {
   values: { [K in PolicyKey]: Value<K> };
   faults: readonly PolicyFault[];

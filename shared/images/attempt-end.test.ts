@@ -24,7 +24,7 @@ test('an attempt that never started downloaded nothing', () => {
   expect(Object.keys(points(ended))).toEqual(['ot.image.sync.attempts', 'ot.image.sync.duration']);
 });
 
-test('an attempt whose beginning is not known has no duration, and one that began in the future none below 0', () => {
+test('an attempt with an unknown start has no duration, and a start in the future gives none below 0', () => {
   const unknown = aVMDiskImage({ status: { phase: 'Syncing' } });
   const end = { result: 'failure', reason: 'ImportFailed', nowMs } as const;
   expect(points(attemptEnd(unknown, end))['ot.image.sync.duration']).toBeUndefined();

@@ -14,7 +14,7 @@ export interface AttemptEnd {
 }
 
 /**
- * Counts an attempt that ends, how long it took, and what it downloaded at most: CDI tells nobody the bytes, so the disk
+ * Counts an attempt that ends, how long it took, and what it downloaded at most: CDI does not report the bytes, so the disk
  * size stands for them. Goes behind the status write that ends the attempt, so that it is counted once.
  */
 export function attemptEnd(image: VMDiskImage, { result, reason, nowMs, isUnstarted }: AttemptEnd): Action[] {

@@ -12,6 +12,6 @@ test.each([
   expect(downloadShareOf(aVMDiskImage({ status: { phase, progress } }))).toBe(share);
 });
 
-test('one that is not there tells nothing', () => {
+test('a missing progress gives nothing', () => {
   expect(downloadShareOf(undefined)).toBeUndefined();
 });

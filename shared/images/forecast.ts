@@ -9,7 +9,7 @@ export interface Basis {
   mostMs: number;
 }
 
-/** The downloads of the images that are there; undefined where none has been done. An adopted disk was never downloaded. */
+/** The downloads of the existing images; undefined if none has finished. An adopted disk was never downloaded. */
 export function basisOf(images: readonly VMDiskImage[]): Basis | undefined {
   const tookMs = images
     .map(durationOf)
@@ -37,7 +37,7 @@ export interface Held {
 }
 
 /**
- * When each of so many waiting images may start, in their order; undefined where nothing can be computed: no download to go by, or
+ * When each of the waiting images may start, in queue order; undefined if nothing can be computed: no download to derive it from, or
  * nothing starts at all.
  */
 export function startsOf(
@@ -54,7 +54,7 @@ export function startsOf(
   const now = Array.from({ length: Math.min(waiting, free) }, () => nowMs as number | undefined);
   const later = waiting - now.length;
   if (concurrency === 0 || !basis) return [...now, ...Array.from({ length: later }, () => undefined)];
-  // A limit that was lowered turns nobody out: so many more have to end before the next may start.
+  // A lowered limit ends no download: this many more have to end before the next may start.
   const tooMany = Math.max(0, held.length - concurrency);
   const ends = [...held.map((one) => endOf(one, basis, nowMs)), ...now.map(() => nowMs + basis.medianMs)]
     .sort((a, b) => a - b)
@@ -68,7 +68,7 @@ export function startsOf(
   return now;
 }
 
-/** By its own pace once it has one, else as long as the others took; one that is late already may end at any moment. */
+/** By its own pace if known, else the duration of the others. A late download may end at any moment. */
 function endOf({ holder, share }: Held, { medianMs }: Basis, nowMs: number): number {
   const elapsedMs = Math.max(0, nowMs - Date.parse(holder.since)) || 0;
   const leftMs =

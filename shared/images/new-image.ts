@@ -14,7 +14,7 @@ export interface Why {
   message: string;
 }
 
-/** The image as it is made for somebody: held from its first moment, and labelled with who asked and who made it. */
+/** The image to create for a machine or workspace: with the finalizer, and labelled with who asked and who created it. */
 export const newImage = (
   { namespace, name }: ObjectReference,
   spec: Template,
@@ -34,7 +34,7 @@ export const newImage = (
   spec,
 });
 
-/** Why somebody in this namespace may not name that image, be it there or not; undefined where they may. */
+/** Why an object of this namespace may not name that image, whether it exists or not; undefined if it may. */
 export function whyNotNamed(policy: Policy, askerNamespace: string | undefined, image: ObjectReference) {
   const { imageNamespaces } = policy.values;
   const { namespace = '', name } = image;
@@ -58,13 +58,13 @@ export function whyNotMade(policy: Policy, template: Template): Why | undefined 
     : { reason: 'SourceNotAllowed', message: `Not made from vmDiskImageTemplate: ${refusal}; change one of the two.` };
 }
 
-/** A key that does not parse allows nothing and forbids nothing that is there. */
+/** An invalid key allows nothing new and forbids nothing that exists. */
 function faultIn(policy: Policy, key: PolicyKey): Why | undefined {
   if (isValid(policy, key)) return undefined;
   const said = policy.faults.filter((fault) => fault.key === key).map(describeFault);
   return {
     reason: 'InvalidPolicy',
-    message: `The policy's ${said.join('; ')}. Nothing that depends on it starts until it is mended.`,
+    message: `The policy's ${said.join('; ')}. Nothing that depends on it starts until it is fixed.`,
   };
 }
 

@@ -4,14 +4,14 @@ import { digestOf, isLabelValue } from '../kubernetes/names.ts';
 import { operatorNamespace } from '../operator.ts';
 import { isValid, type Policy } from '../policy.ts';
 
-/** When the newest publication that was taken happened; an older one that comes late changes nothing. */
+/** The time of the newest accepted publication; a late event about an older one changes nothing. */
 export const publishedAt = 'pelotech.ot/published-at';
 
 /** Where a published image belongs: the namespace it names, or the policy's first. */
 export const namespaceFor = ({ namespace }: ImagePublished, policy: Policy) =>
   namespace ?? policy.values.imageNamespaces[0] ?? operatorNamespace;
 
-/** The image that a publication asks for, to be applied under the name `preload`, whoever brings it. */
+/** The image that a publication asks for, to be applied under the field manager `preload`. */
 export function publishedImage(
   published: ImagePublished,
   policy: Policy,
@@ -40,7 +40,7 @@ export function publishedImage(
       storageClass: values.imageStorageClass,
       snapshotClass: values.imageSnapshotClass,
       diskSize: diskSize ?? values.imageDiskSize,
-      // Only S3 gets the policy's Secret: elsewhere it would be sent to whoever owns the url.
+      // Only S3 gets the policy's Secret: otherwise it would be sent to the owner of the url.
       ...(values.imageSecretRef && (sourceType ?? 's3') === 's3' ? { secretRef: values.imageSecretRef } : {}),
       ...(checksum ? { checksum } : {}),
     },

@@ -1,7 +1,7 @@
 import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import type { PolicyKey } from '../policy.ts';
 
-/** Of two images in the queue the one that waited longest comes first; the uid settles a draw the same way everywhere. */
+/** The order of the queue: the longest wait first; of equal waits the smaller uid. */
 export const byPlace = (a: { queuedAt: string; uid: string }, b: { queuedAt: string; uid: string }) =>
   a.queuedAt.localeCompare(b.queuedAt) || a.uid.localeCompare(b.uid);
 

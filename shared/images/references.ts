@@ -9,9 +9,8 @@ export const machinesOf = ({ namespace, name }: ObjectReference) =>
   `spec.vmDiskImageRef.name=${name},spec.vmDiskImageRef.namespace=${namespace}`;
 
 /**
- * The machines among these that use the image they name: one that is being deleted uses it no more, for its disk is a
- * clone; one in a namespace from which the policy lets nobody name that image has no say in what becomes of it, unless its
- * disk was cloned before. While the policy cannot be read all of them count. Sorted by namespace and name.
+ * The machines among these that use the image they name. A machine that is being deleted does not: its disk is a clone. A machine in a
+ * namespace that the policy does not allow to name the image does not retain it, unless its disk was cloned before. While the policy cannot be read all of them count. Sorted by namespace and name.
  */
 export const referencesAmong = (machines: readonly VirtualMachine[], policy: Policy): VirtualMachine[] =>
   machines
@@ -35,7 +34,7 @@ export const isHeldBy = (image: VMDiskImage, { metadata, status }: VirtualMachin
   );
 };
 
-/** What is in the way of a disk that was replaced under its machine is none of the disk that the machine runs on. */
+/** A fault of a disk that replaced another does not concern the disk that the machine runs on. */
 const isCloned = ({ conditions }: VirtualMachineStatus) => {
   const ready = conditionOf(conditions, 'DiskReady');
   return ready?.status === 'True' || ready?.reason === 'DiskReplaced';

@@ -48,5 +48,5 @@ export function formatHolders(holders: readonly Holder[]): string {
   );
 }
 
-/** How many may still be let in; fewer than none is none: nobody is turned out when the limit is lowered. */
+/** How many slots are free, at least 0: a lowered limit ends no download. */
 export const freeIn = (holders: readonly Holder[], concurrency: number) => Math.max(0, concurrency - holders.length);

@@ -8,7 +8,7 @@ function globToRegExp(glob: string): RegExp {
 }
 
 /**
- * Why the policy's allowedSources refuse this image, or undefined. A Secret goes to whoever owns the url where the
+ * Why the policy's allowedSources refuse this image, or undefined. The owner of the url gets the Secret if the
  * source is http or a registry, so these need a match other than "*".
  */
 export function refusedBy(allowedSources: readonly string[], spec: VMDiskImage['spec']): string | undefined {

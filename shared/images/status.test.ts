@@ -12,7 +12,7 @@ test('a message of any length fits the schema, in status, condition and history'
   expect(status.conditions[0]?.message.length).toBeLessThanOrEqual(4096);
 });
 
-test('a signed URL in CDI’s words is told without its signature', () => {
+test('a signed URL in a message of CDI is reported without its signature', () => {
   const words = 'Get "https://h/b/k?X-Amz-Signature=abc&x=1": dial tcp: refused';
   expect(tellable(words)).toBe('Get "https://h/b/k": dial tcp: refused');
 });

@@ -156,7 +156,7 @@ export const recordEvent = (
   once,
 });
 
-/** A domain event about an image; its id is the same however often it is told. */
+/** A domain event about an image; its id is the same each time it is published. */
 export function publish(
   image: VMDiskImage,
   fact: string,

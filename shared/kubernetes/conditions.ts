@@ -1,6 +1,6 @@
 import type { Condition } from '../kinds/pelotech/vm-disk-image.ts';
 
-/** Why an image that is taken down is not Ready: its snapshot goes because nobody holds it, and is not lost. */
+/** The reason of an unready image whose deletion has begun: its snapshot is deleted because it is unused, and is not lost. */
 export const takenDown = 'TakenDown';
 
 /** The condition of that type, of whatever kind of object. */

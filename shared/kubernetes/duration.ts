@@ -1,6 +1,6 @@
 const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
-/** Reads a duration as Go and Kubernetes write it ("1h30m", "500ms") into milliseconds; undefined where it is none. */
+/** Reads a duration as Go and Kubernetes write it ("1h30m", "500ms") into milliseconds; undefined for any other text. */
 export function parseDurationMs(text: string): number | undefined {
   if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;
   let sum = 0;

@@ -2,7 +2,7 @@ import type { Action } from '../actions.ts';
 import { kupenstackFinalizer } from '../kinds/kupenstack/condition.ts';
 import type { KubernetesObject, Resource } from '../kinds/resource.ts';
 
-/** The finalizer, before anything is made in OpenStack; nothing where it is there. */
+/** Adds the finalizer before anything is created in OpenStack, unless it exists. */
 export function hold(resource: Resource, object: KubernetesObject): Action[] | undefined {
   const finalizers = object.metadata.finalizers ?? [];
   if (finalizers.includes(kupenstackFinalizer)) return undefined;

@@ -14,7 +14,7 @@ export const snapshotName = (image: { name: string; uid: string }, revision: num
 /** The image that a DataVolume, claim or snapshot of ours was made for, by its name; undefined for anybody else's. */
 export const imageNameOf = (child: string) => /^(.+)-[0-9a-f]{8}-r\d+(-a\d+)?$/.exec(child)?.[1];
 
-/** A name that is the same for the same parts, for objects nobody looks up by name (Events). */
+/** A name that is the same for the same parts, for objects that are never looked up by name (Events). */
 export const hashedName = (prefix: string, ...parts: string[]) =>
   `${prefix.slice(0, 200)}.${createHash('sha256').update(parts.join('\u0000')).digest('hex').slice(0, 16)}`;
 

@@ -1,7 +1,7 @@
 import { imageUidLabel, managedBy, revisionLabel, type VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, Resource } from '../kinds/resource.ts';
 
-/** The owner reference of what belongs to this object and goes with it; its deletion waits for nothing. */
+/** The owner reference of an object that is deleted with this one; it does not block the owner's deletion. */
 export const controlledBy = (
   { apiVersion, kind }: Pick<Resource, 'apiVersion' | 'kind'>,
   { metadata: { name, uid } }: KubernetesObject,

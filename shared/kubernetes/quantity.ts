@@ -26,7 +26,7 @@ export function bytesOf(quantity: string): number | undefined {
   return bytes === undefined ? undefined : Math.ceil(bytes);
 }
 
-/** The amount of a quantity of anything, "128m" of a core included; undefined where the text is none. */
+/** The amount of a quantity of anything, "128m" of a core included; undefined for any other text. */
 export function amountOf(quantity: string): number | undefined {
   const found = /^\+?(\d+\.?\d*|\.\d+)(?:([eE][+-]?\d+)|(n|u|m|k|M|G|T|P|E|[KMGTPE]i))?$/.exec(quantity);
   if (!found) return undefined;

@@ -1,6 +1,6 @@
 import type { ObjectReference, Resource } from '../kinds/resource.ts';
 
-/** Why an object or a request was refused: one word, and the sentence of whoever refused it. */
+/** Why an object or a request was refused: a reason, and the message of the server that refused it. */
 export interface Refusal {
   reason: string;
   message: string;

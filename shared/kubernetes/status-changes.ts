@@ -1,4 +1,4 @@
-/** The fields that differ, as a merge patch takes them: null for one that is no more. */
+/** The fields that differ, as a merge patch: null removes a field. */
 export function changesOf(before: object, wanted: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const found = before as Readonly<Record<string, unknown>>;
   return Object.fromEntries(

@@ -5,7 +5,7 @@ export interface Cidr {
   length: number;
 }
 
-/** Reads "10.10.0.161/24" or "fd00::5/64"; undefined where it is none. */
+/** Reads "10.10.0.161/24" or "fd00::5/64"; undefined for any other text. */
 export function parseCidr(text: string): Cidr | undefined {
   const [ip = '', bits = '', ...rest] = text.split('/');
   const found = parseIp(ip);
@@ -14,7 +14,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return { ...found, length };
 }
 
-/** Reads an address alone; undefined where it is none. */
+/** Reads an address alone; undefined for any other text. */
 export function parseIp(text: string): Pick<Cidr, 'version' | 'address'> | undefined {
   const address = text.includes(':') ? parseIpv6(text) : parseIpv4(text);
   return address === undefined ? undefined : { version: text.includes(':') ? 6 : 4, address };

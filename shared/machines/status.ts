@@ -41,8 +41,8 @@ export interface MachineStanding {
 }
 
 /**
- * Writes how a machine stands where that is not what its status says, and tells of it where the phase is another: a
- * Kubernetes Event, a domain event, and the time it took where it is Ready for the first time.
+ * Writes the state of a machine if its status differs. A new phase is also reported: with a Kubernetes Event, a domain event, and the
+ * time it took if it is Ready for the first time.
  */
 export function stand(
   machine: VirtualMachine,

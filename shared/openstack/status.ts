@@ -72,7 +72,7 @@ export const isReady = ({
 }: Standing & { status?: { observedGeneration?: number | undefined } | undefined }) =>
   status?.observedGeneration === metadata.generation && conditionOf(status.conditions, 'Ready')?.status === 'True';
 
-/** Writes how an object stands where its status says otherwise, with an Event where it is Ready or Failed anew. */
+/** Writes the state of an object if its status differs, with an Event if it has become Ready or Failed. */
 export function standOnCloud(
   resource: Resource,
   object: Standing,
@@ -100,7 +100,7 @@ export function standOnCloud(
   ];
 }
 
-/** How an object stands whose OpenStack cannot be reached; what runs there goes on. */
+/** The state of an object whose OpenStack is unreachable; what runs there continues. */
 export const standWithout = (fault: CloudFault, isKnown: boolean, fields: CloudStanding['fields']): CloudStanding => ({
   phase: isKnown ? 'Unknown' : 'Pending',
   isReady: false,
@@ -109,7 +109,7 @@ export const standWithout = (fault: CloudFault, isKnown: boolean, fields: CloudS
   fields,
 });
 
-/** A fault that goes by itself in a moment, and of which no event tells. */
+/** A fault that heals within moments, without an event. */
 export const requeueAfterFault = (fault: CloudFault, about: KubernetesObject): Action[] =>
   fault.reason === 'CredentialsUnguarded' ? [{ do: 'requeueAfter', about, afterMs: 500 }] : [];
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Condition } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
 
-/** Where objects live: whether it is there and stays, and what it waits for when it goes. */
+/** A Namespace: whether it exists and stays, and what its deletion waits for. */
 export const Namespace = defineResource(
   { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false },
   {

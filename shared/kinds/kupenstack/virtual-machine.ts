@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineResource, type ObjectOf } from '../resource.ts';
 import { conditions, group, int, quantity, remoteName, time } from './condition.ts';
 
-/** What is wanted: the fields, defaults and words of KupenStack's own design of this kind. */
+/** The spec, with the fields, defaults and terms of KupenStack's design of this kind. */
 export const KupenStackMachineSpec = z
   .object({
     running: z.boolean().default(true).describe('Running, or shut down.'),

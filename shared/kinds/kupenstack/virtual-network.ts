@@ -14,7 +14,7 @@ const address = (field: string, description: string) =>
       ],
     });
 
-/** What is wanted; the names of KupenStack's own kind. */
+/** The spec, with the names of KupenStack's kind. */
 export const VirtualNetworkSpec = z
   .object({
     cidr: z

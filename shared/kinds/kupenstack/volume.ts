@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineResource, type ObjectOf } from '../resource.ts';
 import { conditions, group, int, quantity, time } from './condition.ts';
 
-/** What is wanted; the names of KupenStack's own design. */
+/** The spec, with the names of KupenStack's design. */
 export const VolumeSpec = z
   .object({
     size: quantity('size', 'Its size, rounded up to GiB; it can grow.', '1Mi'),
@@ -13,7 +13,7 @@ export const VolumeSpec = z
           .min(1)
           .max(2048)
           .describe(
-            'What it is filled from: an image that OpenStack downloads (https://…), or one that is there, by name or id.',
+            'What it is filled from: an image that OpenStack downloads (https://…), or an existing image, by name or id.',
           ),
       })
       .optional(),
@@ -55,7 +55,7 @@ export const VolumeStatus = z.object({
     .string()
     .max(64)
     .optional()
-    .describe('The volume in OpenStack that was available once: it is never made anew.'),
+    .describe('The volume in OpenStack that was available once: it is never created again.'),
   phase: z.enum(volumePhases).optional().describe('Where the volume stands.'),
   ready: z.boolean().optional().describe('A machine can have it, or has it.'),
   size: z.string().max(32).optional().describe('Its size as it is.'),

@@ -9,7 +9,7 @@ export const GlanceImage = z.looseObject({
   /** Bytes that the disk needs at least. */
   virtual_size: z.number().nullable().default(null),
   size: z.number().nullable().default(null),
-  /** Set by a download that failed: the image goes back to queued, and no status says so (glance 25). */
+  /** Set by a failed download: the image returns to queued, and no status reports it (glance 25). */
   os_glance_failed_import: z.string().default(''),
   os_glance_importing_to_stores: z.string().nullable().default(''),
   kupenstack_uid: z.string().optional(),
@@ -21,7 +21,7 @@ const image = { service: 'image' } as const;
 /** What images are asked for by. */
 type By = { name: string } | { id: string } | { uid: string } | { owner: string };
 
-/** Those of that name, id or owning project, or the one that was made for this uid; an administrator is told of all projects. */
+/** The images of that name, id or owning project, or the image created for this uid; an administrator sees all projects. */
 export const listImages = (by: By): OpenStackRequest => ({
   ...image,
   operation: 'listImages',

@@ -39,7 +39,7 @@ export type Port = z.infer<typeof Port>;
 
 const network = { service: 'network' } as const;
 
-/** The project is always said: an administrator's token lists everybody's. */
+/** The project is always part of the query: an administrator's token lists all projects. */
 export const listNetworks = (project: string): OpenStackRequest => ({
   ...network,
   operation: 'listNetworks',
@@ -61,7 +61,7 @@ export const listPorts = (project: string): OpenStackRequest => ({
   path: `/v2.0/ports${queryOf({ project_id: project })}`,
 });
 
-/** The uid goes into the description, which is there from the first moment on; tags come with a second request only. */
+/** The uid is in the description, which is set at creation; tags need a second request. */
 export const createNetwork = (uid: string, name: string, mtu: number | undefined): OpenStackRequest => ({
   ...network,
   operation: 'createNetwork',

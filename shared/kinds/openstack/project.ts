@@ -10,7 +10,7 @@ export const Project = z.looseObject({
 });
 export type Project = z.infer<typeof Project>;
 
-/** On every project that one installation made: several clusters may share an OpenStack, and none is to touch another's. */
+/** On every project of one installation: several clusters may share an OpenStack, and must not touch each other's projects. */
 export const installationTag = (uid: string) => `kupenstack:installation=${uid}`;
 
 const identity = { service: 'identity' } as const;
@@ -23,7 +23,7 @@ export const listProjects = (tag: string): OpenStackRequest => ({
   path: `/projects${queryOf({ tags: tag })}`,
 });
 
-/** Names are unique in a domain: the uid in it keeps a namespace made anew apart from the one before. */
+/** Names are unique in a domain: the uid in it distinguishes a recreated namespace from the earlier one. */
 export const createProject = (
   namespace: { name: string; uid: string },
   { domain, installation }: { domain: string; installation: string },
@@ -57,7 +57,7 @@ export const assignRole = (project: string, user: string, role: string): OpenSta
   path: `/projects/${step(project)}/users/${step(user)}/roles/${step(role)}`,
 });
 
-/** Keystone asks nobody: servers, volumes and networks in it stay behind as orphans (keystone 22). */
+/** Keystone does not check: servers, volumes and networks in it stay behind as orphans (keystone 22). */
 export const deleteProject = (id: string): OpenStackRequest => ({
   ...identity,
   operation: 'deleteProject',

@@ -1,7 +1,7 @@
 /** The OpenStack projects that are asked, by the word that the metric and the trace have for them. */
 export type OpenStackService = 'identity' | 'compute' | 'network' | 'volume' | 'image';
 
-/** One request to OpenStack as plain data: a decision can ask for it, and whoever sends it knows what to call it. */
+/** One request to OpenStack as plain data, with the name of its operation. */
 export interface OpenStackRequest {
   service: OpenStackService;
   /** The operation's name, a closed set of words for metrics and traces. */
@@ -11,8 +11,8 @@ export interface OpenStackRequest {
   path: string;
   body?: unknown;
   /**
-   * Its effect shows only after a while, and until then nothing says that it was asked for: so many milliseconds later one looks
-   * again, and not at once.
+   * The effect shows only after a while, and until then nothing reports the request: reconcile after this many milliseconds, not at
+   * once.
    */
   showsAfterMs?: number;
   /** What the request makes or changes, where several of one operation are asked for at once: tells their refusals apart. */

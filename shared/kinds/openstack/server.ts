@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type OpenStackRequest, queryOf, step, uidKey, uidTag } from './request.ts';
 
-/** A server as Nova tells of it at microversion 2.79; an administrator sees its host, too. */
+/** A server as Nova reports it at microversion 2.79; an administrator also sees its host. */
 export const Server = z.looseObject({
   id: z.string(),
   name: z.string(),
@@ -30,7 +30,7 @@ export type Server = z.infer<typeof Server>;
 /** One action that was asked of a server: create, start, stop, reboot, resize, … */
 export const InstanceAction = z.looseObject({
   action: z.string(),
-  /** "Error" of one that Nova took and gave up; nothing while it goes on, or where it was done. */
+  /** "Error" if Nova accepted the action and gave up; absent while it runs and after success. */
   message: z.string().nullable().optional(),
   /** UTC, which Nova does not say. */
   start_time: z.string().optional(),
@@ -70,7 +70,7 @@ export const listServersOf = (project: string): OpenStackRequest => ({
   path: `/servers${queryOf({ all_tenants: '1', project_id: project })}`,
 });
 
-/** Whether any server of any project has this flavor, be it of another cluster's or of nobody's; for administrators. */
+/** Whether any server of any project has this flavor; for administrators. */
 export const listServersWith = (flavor: string): OpenStackRequest => ({
   ...compute,
   operation: 'listServers',

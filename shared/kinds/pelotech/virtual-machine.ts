@@ -17,7 +17,7 @@ export const requestedByNamespaceLabel = 'pelotech.ot/requested-by-namespace';
 
 const int = (description: string) => z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
 const time = (description: string) => z.string().meta({ format: 'date-time', description });
-// The pattern for the API server only: an object that was stored before it was there is to be read all the same.
+// The pattern is for the API server only: an object that was stored before it existed must still be readable.
 const objectName = (description: string) =>
   z
     .string()
@@ -26,7 +26,7 @@ const objectName = (description: string) =>
     .describe(description)
     .meta({ pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$' });
 
-/** Whoever writes "2" means gigabytes and gets bytes. */
+/** A user who writes "2" means gigabytes and gets bytes. */
 const atLeast1Mi = (field: string, example: string) => ({
   'x-kubernetes-validations': [
     {
@@ -43,13 +43,15 @@ export const User = z
       .string()
       .min(1)
       .max(64)
-      .describe('The login. One that Linux refuses ("demo user") becomes a legal one (demo-user).'),
+      .describe('The login. A name that Linux refuses ("demo user") is made valid (demo-user).'),
     gecos: z.string().max(256).optional().describe('The full name; by default what `name` says.'),
     plain_text_passwd: z
       .string()
       .max(256)
       .optional()
-      .describe('The password. Whoever may read the machine reads it: prefer passwordSecretRef or hashed_passwd.'),
+      .describe(
+        'The password. Everyone who may read the machine can read it: prefer passwordSecretRef or hashed_passwd.',
+      ),
     hashed_passwd: z.string().max(256).optional().describe('The password as crypt(5) writes it: $6$…, $y$….'),
     passwordSecretRef: z
       .object({
@@ -232,7 +234,7 @@ export const VirtualMachineSpec = z
         ],
       }),
     vmDiskImageTemplate: VMDiskImageSpec.optional().describe(
-      'The image to make where there is none of that name; one that is there trumps it.',
+      'The image to create if none of that name exists. An existing image takes precedence.',
     ),
     mode: z
       .enum(['CreateIfNotExist', 'FailIfNotExist'])
@@ -336,12 +338,12 @@ export const VirtualMachineStatus = z.object({
 });
 export type VirtualMachineStatus = z.infer<typeof VirtualMachineStatus>;
 
-/** A machine of a lab; KubeVirt runs it once the snapshot of its image is there. */
+/** A machine of a lab; KubeVirt runs it once the snapshot of its image exists. */
 export const VirtualMachine = defineResource(
   { apiVersion: 'pelotech.ot/v1alpha1', kind: 'VirtualMachine', plural: 'virtualmachines', holdsPasswords: true },
   {
     spec: VirtualMachineSpec,
-    // Garbage in a status is taken for none: it is written anew.
+    // An invalid status counts as empty: it is written again.
     status: VirtualMachineStatus.optional().catch(undefined),
   },
 );

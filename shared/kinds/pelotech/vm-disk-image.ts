@@ -10,7 +10,7 @@ export const syncRequested = 'pelotech.ot/sync-requested';
 /** What a pipeline published last; another value asks for a new download. preload's own, so that it never meets a person's. */
 export const publishedContent = 'pelotech.ot/published-content';
 
-/** Names a VolumeSnapshot in the image's namespace that is taken over in place of a download. */
+/** Names a VolumeSnapshot in the image's namespace to adopt instead of a download. */
 export const adoptSnapshot = 'pelotech.ot/adopt-snapshot';
 
 /** Names a kept revision. While the annotation is set, machines are cloned from that revision. */
@@ -200,7 +200,7 @@ export const VMDiskImageStatus = z.object({
     .object({ count: int('How many.'), by: z.array(z.string().max(512)).max(20).optional() })
     .optional()
     .describe('Who uses the image.'),
-  unreferencedSince: time('Since when nobody does.').optional(),
+  unreferencedSince: time('Since when the image is unused.').optional(),
   history: z
     .array(
       z.object({
@@ -225,7 +225,7 @@ const readStatus = z.object({
   phase: z.coerce.string().optional(),
 }) as unknown as z.ZodType<VMDiskImageStatus>;
 
-/** An image of a machine's disk: downloaded once, in turn, then a snapshot that machines are cloned from. */
+/** An image of a machine's disk: downloaded once, through the queue, then a snapshot that machines are cloned from. */
 export const VMDiskImage = defineResource(
   { apiVersion: 'pelotech.ot/v1alpha1', kind: 'VMDiskImage', plural: 'vmdiskimages' },
   {
@@ -236,7 +236,7 @@ export const VMDiskImage = defineResource(
 );
 export type VMDiskImage = ObjectOf<typeof VMDiskImage>;
 
-/** Every transition of a phase, and the one function that writes it. '' is an image nobody has looked at yet. */
+/** Every transition of a phase, and the one function that writes it. '' is an image without a status. */
 export const transitions: readonly { from: Phase | ''; to: Phase; by: string; when: string }[] = [
   { from: '', to: 'Queued', by: 'start-sync', when: 'first sight' },
   { from: 'Queued', to: 'Syncing', by: 'start-sync', when: 'a slot is its' },
@@ -257,7 +257,7 @@ export const transitions: readonly { from: Phase | ''; to: Phase; by: string; wh
   { from: 'Failed', to: 'Snapshotting', by: 'start-sync', when: 'a snapshot to adopt' },
   { from: 'Syncing', to: 'Snapshotting', by: 'follow-sync', when: 'downloaded and bound' },
   { from: 'Syncing', to: 'Retrying', by: 'follow-sync', when: 'the attempt failed, attempts are left' },
-  { from: 'Syncing', to: 'Failed', by: 'follow-sync', when: 'attempts spent, or for good' },
+  { from: 'Syncing', to: 'Failed', by: 'follow-sync', when: 'attempts spent, or a final failure' },
   { from: 'Snapshotting', to: 'Succeeded', by: 'follow-sync', when: 'the snapshot is ready' },
   { from: 'Snapshotting', to: 'Failed', by: 'follow-sync', when: 'snapshotTimeout, or the volume is lost' },
   {
@@ -282,5 +282,5 @@ export const unfinished = 'status.phase!=Succeeded,status.phase!=Failed';
 /** Selects the images that are Syncing or Snapshotting: at most the slots, and those that snapshot. */
 export const underWay = `${unfinished},status.phase!=Queued,status.phase!=Retrying,status.phase!=`;
 
-/** Selects the images that nobody uses. */
+/** Selects the unused images. */
 export const unreferenced = 'status.references.count=0';

@@ -10,7 +10,7 @@ export const workspaceFinalizer = 'pelotech.ot/workspace';
 export const workspaceUidLabel = 'pelotech.ot/workspace-uid';
 export const workspaceLabel = 'pelotech.ot/workspace';
 
-/** On an image that was made for a workspace: it goes with its last reference, whatever the policy says of others. */
+/** On an image that was made for a workspace: it is deleted with its last reference, regardless of the policy for others. */
 export const madeForWorkspaces = { 'pelotech.ot/made-for': 'workspaces' } as const;
 
 const int = (description: string) => z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
@@ -89,7 +89,7 @@ export const WorkspaceMachine = z.object({
     .describe("The VMDiskImage its disk is cloned from, in one of the policy's imageNamespaces.")
     .meta({ minLength: 1, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$' }),
   vmDiskImageTemplate: VMDiskImageSpec.optional().describe(
-    "The image to make where there is none of that name; by default what the policy's image keys say. One that is there trumps it.",
+    "The image to create if none of that name exists; by default from the policy's image keys. An existing image takes precedence.",
   ),
   resources: z
     .object({ cpu: cores('Cores, "2" or "500m".'), memory: size('memory', 'Memory of the guest, 2Gi.', '2Gi') })
@@ -279,7 +279,7 @@ export const WorkspaceStatus = z.object({
     .string()
     .max(32)
     .optional()
-    .describe('Who made its networks: they stay with that one, whatever the policy says later.'),
+    .describe('The provider of its networks, which a later policy does not change.'),
   images: z
     .array(z.object({ name: z.string().max(253), namespace: z.string().max(63) }))
     .max(32)
@@ -301,7 +301,7 @@ export const Workspace = defineResource(
   },
   {
     spec: WorkspaceSpec,
-    // Garbage in a status is taken for none: it is written anew.
+    // An invalid status counts as empty: it is written again.
     status: WorkspaceStatus.optional().catch(undefined),
   },
 );
