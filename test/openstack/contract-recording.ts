@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
+import { recordedJson } from '../support/tools/recorded-json.ts';
 import type { Told } from './contract-run.ts';
 
 /** The masked answers of the real services, by case: one for each step. */
@@ -21,8 +20,7 @@ export async function readRecording(): Promise<Recording> {
   }
 }
 
-/** Keeps what the real services said, laid out as the project lays out JSON. */
+/** Keeps what the real services said. */
 export async function writeRecording(recording: Recording): Promise<void> {
-  await writeFile(file, JSON.stringify(recording));
-  await promisify(execFile)('npx', ['biome', 'format', '--write', file.pathname]);
+  await writeFile(file, recordedJson(recording));
 }

@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
+import { recordedJson } from '../../support/tools/recorded-json.ts';
 
 /** The masked answers of a real server, by case: one for each step. */
 export type Recording = Record<string, unknown[]>;
@@ -21,9 +20,8 @@ export async function readRecording(group: string): Promise<Recording> {
   }
 }
 
-/** Keeps what a real server said, laid out as the project lays out JSON. */
+/** Keeps what a real server said. */
 export async function writeRecording(group: string, recording: Recording) {
   await mkdir(folder, { recursive: true });
-  await writeFile(fileOf(group), JSON.stringify(recording));
-  await promisify(execFile)('npx', ['biome', 'format', '--write', fileOf(group).pathname]);
+  await writeFile(fileOf(group), recordedJson(recording));
 }
