@@ -134,16 +134,16 @@ function taken({ workspace }: Observed, found: KubernetesObject, called: string)
 }
 
 /** How long a new grant may be unknown to a part of the API server. */
-const grantSettlesMs = 30_000;
+const roleBindingSettlesMs = 30_000;
 
 /** The right to write in the namespace was made or mended just now. */
-export function isGrantNew({ grant, nowMs }: Observed): boolean {
-  if (grant === undefined) return false;
-  const { creationTimestamp, managedFields = [] } = grant.metadata as typeof grant.metadata & {
+export function isRoleBindingNew({ roleBinding, nowMs }: Observed): boolean {
+  if (roleBinding === undefined) return false;
+  const { creationTimestamp, managedFields = [] } = roleBinding.metadata as typeof roleBinding.metadata & {
     managedFields?: readonly { time?: string }[];
   };
   const times = [creationTimestamp, ...managedFields.map(({ time }) => time)].filter((time) => time !== undefined);
-  return times.some((time) => nowMs - Date.parse(time) < grantSettlesMs);
+  return times.some((time) => nowMs - Date.parse(time) < roleBindingSettlesMs);
 }
 
 /** An object that the API server refused in this pass. */
@@ -154,6 +154,6 @@ function refusal(observed: Observed, resource: Resource, ref: ObjectReference): 
   const said = resource.holdsPasswords && reason !== 'NameTaken' ? reason : formatRefusal(found);
   const message = `${nameOf(resource, ref)} was refused: ${sentence(said)}`;
   return reason === 'Forbidden'
-    ? { reason, message, isFinal: !isGrantNew(observed) }
+    ? { reason, message, isFinal: !isRoleBindingNew(observed) }
     : { reason: reason === 'NameTaken' ? reason : 'Rejected', message, isFinal: true };
 }

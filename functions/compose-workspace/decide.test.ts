@@ -64,7 +64,7 @@ const empty: Observed = {
   refusals: new Map(),
   workspace: lab(),
   namespace: undefined,
-  grant: undefined,
+  roleBinding: undefined,
   inside: undefined,
   outside: { isServed: true, vpc: undefined, subnets: [] },
   images: new Map(),
@@ -87,7 +87,7 @@ const look = ({ inside, data = {}, image = ubuntu, ...more }: Given): Observed =
   refusals: new Map(),
   workspace: lab(),
   namespace: asMade(Namespace),
-  grant: asMade(RoleBinding),
+  roleBinding: asMade(RoleBinding),
   inside: { ...nothing, ...inside },
   outside: { isServed: true, vpc: undefined, subnets: [] },
   images: new Map(image ? [['vmdi-farm/ubuntu', image]] : []),
@@ -630,8 +630,8 @@ describe('what the API server refuses', () => {
     expect(statusIn(actions)).toMatchObject({ phase: 'Failed' });
   });
   test('for a right that is new is asked for again', () => {
-    const grant = ours(RoleBinding, 'grant', {}, { creationTimestamp: at(-5) });
-    const actions = pass({ workspace, grant, refusals: refusals('Forbidden') });
+    const roleBinding = ours(RoleBinding, 'grant', {}, { creationTimestamp: at(-5) });
+    const actions = pass({ workspace, roleBinding, refusals: refusals('Forbidden') });
     expect(componentIn(actions, 'app')).toMatchObject({ phase: 'Provisioning', reason: 'Forbidden' });
     expect(actions.at(-1)).toMatchObject({ do: 'redeliver' });
     expect(componentIn(pass({ workspace, refusals: refusals('Forbidden') }), 'app')).toMatchObject({
@@ -651,18 +651,20 @@ describe('where the API server lets nobody look into the namespace', () => {
   test.each<[string, ReturnType<typeof grantOf>]>([
     ['subjects', grantOf({ subjects: [] })],
     ['labels', grantOf({}, { labels: {} })],
-  ])('a right with other %s is mended, and tried again soon', (_, grant) => {
-    const actions = shutOut({ grant });
-    expect(writes(actions)).toEqual([`replace RoleBinding ${grant.metadata.name}`]);
+  ])('a right with other %s is mended, and tried again soon', (_, roleBinding) => {
+    const actions = shutOut({ roleBinding });
+    expect(writes(actions)).toEqual([`replace RoleBinding ${roleBinding.metadata.name}`]);
     expect(componentIn(actions, 'ws-lab')).toMatchObject({ phase: 'Provisioning', reason: 'Forbidden' });
     expect(actions.at(-1)).toMatchObject({ do: 'redeliver' });
   });
   test('a right to something else, which never changes, is said once the API server has refused to mend it', () => {
-    const grant = grantOf({ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' } });
+    const roleBinding = grantOf({
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+    });
     const refusals = new Map([
-      [refusalKey(RoleBinding, grant.metadata), { reason: 'Invalid', message: 'cannot change roleRef' }],
+      [refusalKey(RoleBinding, roleBinding.metadata), { reason: 'Invalid', message: 'cannot change roleRef' }],
     ]);
-    const actions = shutOut({ grant, refusals });
+    const actions = shutOut({ roleBinding, refusals });
     expect(writes(actions)).toEqual([]);
     expect(statusIn(actions)).toMatchObject({
       phase: 'Failed',
@@ -672,8 +674,8 @@ describe('where the API server lets nobody look into the namespace', () => {
   test.each<[string, ReturnType<typeof grantOf>]>([
     ['made', grantOf({}, { creationTimestamp: at(-5) })],
     ['mended', grantOf({}, { managedFields: [{ time: at(-3600) }, { time: at(-5) }] })],
-  ])('a right that was %s just now is tried again soon', (_, grant) => {
-    const actions = shutOut({ grant });
+  ])('a right that was %s just now is tried again soon', (_, roleBinding) => {
+    const actions = shutOut({ roleBinding });
     expect(writes(actions)).toEqual([]);
     expect(statusIn(actions)).toMatchObject({ phase: 'Provisioning' });
     expect(actions.at(-1)).toMatchObject({ do: 'redeliver' });
@@ -692,7 +694,7 @@ describe('where the API server lets nobody look into the namespace', () => {
     expect(writes(shutOut({ workspace, image: null }))).toEqual([]);
   });
   test('a deleted workspace has its right mended, and says so meanwhile', () => {
-    const actions = shutOut({ workspace: aWorkspace({ deleted: true }), grant: grantOf({ subjects: [] }) });
+    const actions = shutOut({ workspace: aWorkspace({ deleted: true }), roleBinding: grantOf({ subjects: [] }) });
     expect(writes(actions)).toHaveLength(1);
     expect(statusIn(actions).message).toMatch(/^The workspace is being deleted: Expected RoleBinding/);
     expect(actions.at(-1)).toMatchObject({ do: 'redeliver' });
@@ -733,7 +735,7 @@ describe('a deleted workspace', () => {
     expect(writes(pass({ workspace, ...given }))).toEqual(expected);
   });
   test('is let go when nothing is left', () => {
-    const last = decide({ ...look({ workspace, namespace: undefined, grant: undefined }), inside: undefined });
+    const last = decide({ ...look({ workspace, namespace: undefined, roleBinding: undefined }), inside: undefined });
     expect(last).toMatchObject([{ do: 'patchMetadata', metadata: { finalizers: [] } }]);
   });
   test('says what it waits for, and who holds that', () => {
@@ -744,21 +746,21 @@ describe('a deleted workspace', () => {
     expect(conditionIn(actions, 'Ready')).toMatchObject({ status: 'False', reason: 'Terminating' });
   });
   test('says what keeps it from the right to take everything down', () => {
-    const grant = RoleBinding.parse({ metadata: { ...asMade(RoleBinding).metadata, ownerReferences: [] } });
-    const { name } = grant.metadata;
-    const theirs = decide({ ...look({ workspace, grant }), inside: undefined });
+    const roleBinding = RoleBinding.parse({ metadata: { ...asMade(RoleBinding).metadata, ownerReferences: [] } });
+    const { name } = roleBinding.metadata;
+    const theirs = decide({ ...look({ workspace, roleBinding }), inside: undefined });
     expect(writes(theirs)).toEqual([]);
     expect(statusIn(theirs).message).toContain(`Expected RoleBinding ws-lab/${name} to be the workspace's own`);
     expect(componentIn(theirs, 'ws-lab')).toMatchObject({ phase: 'Failed', reason: 'NameTaken' });
     const refusals = new Map([
       [refusalKey(RoleBinding, { namespace: 'ws-lab', name }), { reason: 'Invalid', message: 'no such role' }],
     ]);
-    const refused = decide({ ...look({ workspace, grant: undefined, refusals }), inside: undefined });
+    const refused = decide({ ...look({ workspace, roleBinding: undefined, refusals }), inside: undefined });
     expect(statusIn(refused).message).toContain('was refused: Invalid: no such role');
   });
   test("leaves somebody else's alone", () => {
     const theirs = Namespace.parse({ metadata: { name: 'ws-lab', uid: 'theirs' } });
-    const actions = decide({ ...look({ workspace, namespace: theirs, grant: undefined }), inside: undefined });
+    const actions = decide({ ...look({ workspace, namespace: theirs, roleBinding: undefined }), inside: undefined });
     expect(writes(actions)).toEqual([]);
     expect(actions).toMatchObject([{ do: 'patchMetadata' }]);
   });

@@ -9,7 +9,7 @@ import { imageNamesOf } from '../../shared/workspaces/images.ts';
 import { namespaceOf, ownerAmong } from '../../shared/workspaces/workspace.ts';
 import { faultsOf } from './faults.ts';
 import { imageRefOf } from './images/plan.ts';
-import { homeStage, untilSettled } from './namespace/plan.ts';
+import { namespaceStage, untilSettled } from './namespace/plan.ts';
 import { foundProvider, providerIn } from './network/plan.ts';
 import type { Observed } from './observed.ts';
 import { type Plan, planOf } from './plan.ts';
@@ -35,7 +35,7 @@ function actionsFor(observed: Observed): Action[] {
   if (faults.length > 0) return [...claim(observed), ...invalid(observed, faults)];
   const plan = planOf(observed);
   // What is not seen may be there: an image that is missing may be needed no more.
-  const writes = isForbidden ? homeStage(observed).writes : plan.writes;
+  const writes = isForbidden ? namespaceStage(observed).writes : plan.writes;
   return [...claim(observed), ...writes, ...standing(observed, plan), ...further(observed, plan)];
 }
 

@@ -13,7 +13,7 @@ import { portsOf } from './containers/plan.ts';
 import { withAddresses } from './network/bridge.ts';
 import { definitionNames } from './network/plan.ts';
 import type { Observed } from './observed.ts';
-import { isLeftOut } from './skipped.ts';
+import { isSkipped } from './skipped.ts';
 import type { Stage } from './stage.ts';
 
 /** What is there and wanted no more: machines and containers go, then volumes, and networks once nobody is on them. */
@@ -34,15 +34,15 @@ export function garbage(observed: Observed): Leftovers {
       observed,
       Deployment,
       inside.deployments,
-      names(containerClusters.filter((one) => !isLeftOut(one, policy))),
+      names(containerClusters.filter((one) => !isSkipped(one, policy))),
     ),
     ...unwanted(
       observed,
       Service,
       inside.services,
-      names(containerClusters.filter((one) => !isLeftOut(one, policy) && portsOf(one).length > 0)),
+      names(containerClusters.filter((one) => !isSkipped(one, policy) && portsOf(one).length > 0)),
     ),
-    ...unwanted(observed, VirtualMachine, inside.machines, names(vms.filter((one) => !isLeftOut(one, policy)))),
+    ...unwanted(observed, VirtualMachine, inside.machines, names(vms.filter((one) => !isSkipped(one, policy)))),
     ...unwanted(observed, PersistentVolumeClaim, inside.claims, names(volumes)),
   ];
   const gone = goneNetworks(observed);

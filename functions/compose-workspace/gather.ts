@@ -24,7 +24,7 @@ import { listServed } from '../../shared/runtime/list-served.ts';
 import { heldNamespace, imageNamesOf } from '../../shared/workspaces/images.ts';
 import { namespaceOf, ownerAmong, subnetName } from '../../shared/workspaces/workspace.ts';
 import { usedNamespace } from './images/plan.ts';
-import { grantName } from './namespace/plan.ts';
+import { roleBindingName } from './namespace/plan.ts';
 import type { Inside, Observed, Outside, Site } from './observed.ts';
 import { credentialsName, siteCredentials } from './roles/credentials.ts';
 import { skipReason } from './roles/roles.ts';
@@ -38,11 +38,11 @@ export async function observeOne(
   policy: Policy,
 ): Promise<Observed> {
   const name = namespaceOf(workspace.metadata.name);
-  const [namespace, grant] = await Promise.all([
+  const [namespace, roleBinding] = await Promise.all([
     kube.get(Namespace, { name }),
-    kube.get(RoleBinding, { namespace: name, name: grantName }),
+    kube.get(RoleBinding, { namespace: name, name: roleBindingName }),
   ]);
-  const mayLook = [namespace, grant].every((object) => object && ownerAmong(workspace, object) === 'ours');
+  const mayLook = [namespace, roleBinding].every((object) => object && ownerAmong(workspace, object) === 'ours');
   const [within, outside, site] = await Promise.all([
     mayLook ? unlessForbidden(withinOf(kube, workspace, policy)) : undefined,
     outsideOf(kube, workspace),
@@ -50,7 +50,7 @@ export async function observeOne(
   ]);
   const isForbidden = mayLook && within === undefined;
   const [inside, copy] = within ?? [];
-  const common = { nowMs, policy, refusals, workspace, namespace, grant };
+  const common = { nowMs, policy, refusals, workspace, namespace, roleBinding };
   const found = { ...common, inside, isForbidden, outside, site: withCopy(site, copy) };
   if (workspace.metadata.deletionTimestamp) return { ...found, images: new Map(), imageNamespaces: new Map() };
   return { ...found, ...(await imagesOf(kube, found)) };

@@ -23,7 +23,7 @@ import { aVMDiskImage, noClouds } from '../../test/support/builders/images.ts';
 import { aClusterOf, aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { serveAlone } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
-import { grantName } from './namespace/plan.ts';
+import { roleBindingName } from './namespace/plan.ts';
 
 const alone = await serveAlone(declaration);
 const { kube } = alone;
@@ -190,7 +190,7 @@ test('a part that was deleted or edited comes back', async () => {
 });
 
 test('a right that somebody edited is mended, and the rest is done when it is known again', async () => {
-  const right = { namespace: 'ws-whole', name: grantName };
+  const right = { namespace: 'ws-whole', name: roleBindingName };
   await kube.patch(RoleBinding, right, { subjects: [] });
   await kube.delete(Service, { namespace: 'ws-whole', name: 'app' });
   expect(await alone.changed(Workspace, { name: 'whole' })).toBe(503);

@@ -37,7 +37,7 @@ import { imageNamesOf } from '../../shared/workspaces/images.ts';
 import { workspaceIn, workspaceOfSubnet } from '../../shared/workspaces/workspace.ts';
 import { decide } from './decide.ts';
 import { observeOne } from './gather.ts';
-import { grantName } from './namespace/plan.ts';
+import { roleBindingName } from './namespace/plan.ts';
 import type { Observed } from './observed.ts';
 import { credentialsName, siteCredentials } from './roles/credentials.ts';
 import { workspaceFacts } from './status.ts';
@@ -82,7 +82,7 @@ export default defineFunction<Observed>({
     { resource: VMDiskImage, verbs: ['get', 'create'] },
     { resource: Namespace, verbs: ['get', 'create', 'update', 'delete'], admissionPolicy: 'workspace' },
     { resource: RoleBinding, verbs: ['get', 'create', 'update'], admissionPolicy: 'workspace' },
-    { resource: ClusterRole, verbs: ['bind'], names: [grantName] },
+    { resource: ClusterRole, verbs: ['bind'], names: [roleBindingName] },
     { resource: Vpc, verbs: ['get', 'create', 'update', 'delete'], admissionPolicy: 'workspace' },
     { resource: Subnet, verbs: ['get', 'list', 'create', 'update', 'delete'], admissionPolicy: 'workspace' },
     { resource: NetworkPolicy, verbs: ['list', 'create', 'update'], namespace: 'workspace' },

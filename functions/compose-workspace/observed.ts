@@ -25,7 +25,7 @@ export interface Observed {
   workspace: Workspace;
   namespace: Namespace | undefined;
   /** What lets the function write in that namespace. */
-  grant: RoleBinding | undefined;
+  roleBinding: RoleBinding | undefined;
   /** What is in the namespace; undefined as long as nobody may look there. */
   inside: Inside | undefined;
   /** The API server let nobody look there, though the right to do so stands there: it is new, or not as it was. */

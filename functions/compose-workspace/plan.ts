@@ -4,11 +4,11 @@ import { containerStage } from './containers/plan.ts';
 import { garbage } from './garbage.ts';
 import { imageStage } from './images/plan.ts';
 import { machineStage } from './machines/plan.ts';
-import { homeStage } from './namespace/plan.ts';
+import { namespaceStage } from './namespace/plan.ts';
 import { networkStage } from './network/plan.ts';
 import type { Observed } from './observed.ts';
 import { unreadable } from './policy-gates.ts';
-import { ansibleStage } from './roles/plan.ts';
+import { rolesStage } from './roles/plan.ts';
 import { isDone, type Stage, type Standing, waiting } from './stage.ts';
 import { volumeStage } from './volumes/plan.ts';
 
@@ -23,11 +23,11 @@ export interface Plan {
  * its own machines alone: what was begun is kept as it should be.
  */
 export function planOf(observed: Observed): Plan {
-  const home = homeStage(observed);
+  const home = namespaceStage(observed);
   const images = imageStage(observed);
-  const isHome = isDone(home) && observed.inside !== undefined;
-  const mayGoOn = isHome && (isDone(images) || hasBegun(observed));
-  const because = isHome
+  const hasNamespace = isDone(home) && observed.inside !== undefined;
+  const mayGoOn = hasNamespace && (isDone(images) || hasBegun(observed));
+  const because = hasNamespace
     ? waiting('ImagesNotReady', 'Waiting until every image is there.')
     : waiting('NamespaceNotReady', 'Waiting for the namespace.');
   const held = (stage: Stage) => (mayGoOn ? stage : waitingStage(stage, because));
@@ -42,7 +42,7 @@ export function planOf(observed: Observed): Plan {
   const afterNetworks = (stage: Stage) => (areNetworksThere ? held(stage) : waitingForNew(held(stage), notYet));
   const machines = frozen(unread.machines, afterNetworks(machineStage(observed)));
   const containers = frozen(unread.containers, afterNetworks(containerStage(observed)));
-  const ansible = mayGoOn ? ansibleStage(observed, isDone(machines)) : undefined;
+  const ansible = mayGoOn ? rolesStage(observed, isDone(machines)) : undefined;
   const stages = [home, images, networks, volumes, machines, containers, ...(ansible ? [ansible] : [])];
   return { writes: [...stages.flatMap(({ writes }) => writes), ...gone.writes], stages };
 }

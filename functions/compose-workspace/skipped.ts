@@ -6,12 +6,12 @@ interface Ignorable {
 }
 
 /** It is not made at all. */
-export const isLeftOut = ({ ignoreOnDeploy }: Ignorable, { values }: Policy) =>
+export const isSkipped = ({ ignoreOnDeploy }: Ignorable, { values }: Policy) =>
   ignoreOnDeploy === true && values.ignoreOnDeploy === 'Skip';
 
 /** It is made and not started. */
 export const isHalted = ({ ignoreOnDeploy }: Ignorable, { values }: Policy) =>
   ignoreOnDeploy === true && values.ignoreOnDeploy === 'Halt';
 
-export const describeLeftOut =
+export const skippedByPolicy =
   "Not made, because its ignoreOnDeploy is true and the policy's ignoreOnDeploy says Skip.";

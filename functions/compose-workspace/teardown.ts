@@ -14,7 +14,7 @@ import { type Component, Workspace, workspaceFinalizer } from '../../shared/kind
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import { ownerAmong } from '../../shared/workspaces/workspace.ts';
 import { describeLeaving } from './child.ts';
-import { homeStage, untilSettled } from './namespace/plan.ts';
+import { namespaceStage, untilSettled } from './namespace/plan.ts';
 import type { Observed } from './observed.ts';
 import { component } from './stage.ts';
 import { stand } from './status.ts';
@@ -34,9 +34,9 @@ export function teardown(observed: Observed): Action[] {
   const { workspace, namespace, inside } = observed;
   const { finalizers = [] } = workspace.metadata;
   if (!finalizers.includes(workspaceFinalizer)) return [];
-  const isHome = namespace !== undefined && ownerAmong(workspace, namespace) === 'ours';
+  const hasNamespace = namespace !== undefined && ownerAmong(workspace, namespace) === 'ours';
   // What is in the namespace can be taken down in its order only by who may write there.
-  if (isHome && !inside && !namespace.metadata.deletionTimestamp) return regain(observed);
+  if (hasNamespace && !inside && !namespace.metadata.deletionTimestamp) return regain(observed);
   const rest = stepsOf(observed).find((step) => step.length > 0);
   if (rest) return [...rest.flatMap(remove), ...say(observed, rest)];
   const others = finalizers.filter((finalizer) => finalizer !== workspaceFinalizer);
@@ -44,14 +44,14 @@ export function teardown(observed: Observed): Action[] {
 }
 
 function regain(observed: Observed): Action[] {
-  const home = homeStage(observed);
+  const stage = namespaceStage(observed);
   const about = observed.workspace;
-  if (home.writes.length > 0 && !observed.isForbidden) return [...home.writes, { do: 'requeue', about }];
-  const [obstacle] = home.components;
+  if (stage.writes.length > 0 && !observed.isForbidden) return [...stage.writes, { do: 'requeue', about }];
+  const [obstacle] = stage.components;
   return [
-    ...home.writes,
-    ...stillThere(observed, home.components, obstacle?.message),
-    ...untilSettled(observed, [home]),
+    ...stage.writes,
+    ...stillThere(observed, stage.components, obstacle?.message),
+    ...untilSettled(observed, [stage]),
   ];
 }
 

@@ -6,7 +6,7 @@ import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { namespaceOf, ownerAmong } from '../../../shared/workspaces/workspace.ts';
 import { type Child, make } from '../child.ts';
 import type { Observed } from '../observed.ts';
-import { describeLeftOut, isHalted, isLeftOut } from '../skipped.ts';
+import { isHalted, isSkipped, skippedByPolicy } from '../skipped.ts';
 import {
   component,
   failed,
@@ -53,7 +53,7 @@ function lookAt(observed: Observed, cluster: ContainerCluster): Pick<Stage, 'wri
   const { name } = cluster;
   const found = inside?.deployments.find(({ metadata }) => metadata.name === name);
   const isOurs = found !== undefined && ownerAmong(workspace, found) === 'ours';
-  if (!isOurs && isLeftOut(cluster, policy)) return { writes: [], standing: skipped(describeLeftOut) };
+  if (!isOurs && isSkipped(cluster, policy)) return { writes: [], standing: skipped(skippedByPolicy) };
   const why = beyondCapabilities(cluster, policy) ?? takenVolume(observed, cluster);
   if (why && !isOurs) return { writes: [], standing: why };
   const deployment = make(observed, deploymentChild(observed, cluster), found);

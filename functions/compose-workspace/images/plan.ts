@@ -10,7 +10,7 @@ import { heldNamespace, imageNamesOf } from '../../../shared/workspaces/images.t
 import { ownerAmong } from '../../../shared/workspaces/workspace.ts';
 import { contains } from '../contains.ts';
 import type { Observed } from '../observed.ts';
-import { isLeftOut } from '../skipped.ts';
+import { isSkipped } from '../skipped.ts';
 import { component, failed, provisioning, ready, type Stage, type Standing, skipped, waiting } from '../stage.ts';
 
 type Spec = VMDiskImage['spec'];
@@ -69,7 +69,7 @@ function lookAt(observed: Observed, name: string): Look {
     return look(ready('DiskCloned', message));
   }
   if (image) return look(standingOfImage(image, machines));
-  if (machines.every((machine) => isLeftOut(machine, policy))) {
+  if (machines.every((machine) => isSkipped(machine, policy))) {
     return look(skipped('Its machines are left out, as the policy says of ignoreOnDeploy.'));
   }
   const found = first && templateOf(first, policy);

@@ -9,7 +9,7 @@ import { networksOf, routesOf } from '../network/addresses.ts';
 import { providerIn } from '../network/plan.ts';
 import type { Observed } from '../observed.ts';
 import { buildRecord } from '../roles/build-record.ts';
-import { describeLeftOut, isLeftOut } from '../skipped.ts';
+import { isSkipped, skippedByPolicy } from '../skipped.ts';
 import {
   component,
   failed,
@@ -39,7 +39,7 @@ function lookAt(observed: Observed, machine: WorkspaceMachine): Pick<Stage, 'wri
   const { workspace, policy, inside, images } = observed;
   const found = inside?.machines.find(({ metadata }) => metadata.name === machine.name);
   const isOurs = found !== undefined && ownerAmong(workspace, found) === 'ours';
-  if (!isOurs && isLeftOut(machine, policy)) return { writes: [], standing: skipped(describeLeftOut) };
+  if (!isOurs && isSkipped(machine, policy)) return { writes: [], standing: skipped(skippedByPolicy) };
   const child = machineChild(observed, machine);
   const hasImage = isUsable(images.get(keyOf(imageRefOf(observed, machine.backingVMDiskImage))));
   if (isOurs && found.spec.vmDiskImageRef.name !== machine.backingVMDiskImage) {

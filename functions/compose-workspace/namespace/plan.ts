@@ -4,32 +4,32 @@ import { NetworkPolicy } from '../../../shared/kinds/networking/network-policy.t
 import { RoleBinding } from '../../../shared/kinds/rbac/role-binding.ts';
 import { inWorkspaceRole, operatorNamespace } from '../../../shared/operator.ts';
 import { namespaceOf, workspacePrefix } from '../../../shared/workspaces/workspace.ts';
-import { type Child, isGrantNew, type Made, make } from '../child.ts';
+import { type Child, isRoleBindingNew, type Made, make } from '../child.ts';
 import type { Observed } from '../observed.ts';
 import { component, ready, type Stage, standingOf } from '../stage.ts';
 
 const functionName = 'compose-workspace';
 
 /** What the function may do in the namespace of a workspace, and nowhere else. */
-export const grantName = inWorkspaceRole(functionName);
+export const roleBindingName = inWorkspaceRole(functionName);
 
-/** The Namespace, the right to write in it, and the wall around it, before anything runs there. */
-export function homeStage(observed: Observed): Stage {
-  const { workspace, namespace, grant, inside } = observed;
+/** The Namespace, the RoleBinding to write in it, and the NetworkPolicy that isolates it, before anything runs there. */
+export function namespaceStage(observed: Observed): Stage {
+  const { workspace, namespace, roleBinding, inside } = observed;
   const name = namespaceOf(workspace.metadata.name);
-  const home = make(observed, namespaceChild(name), namespace);
-  const right = unlessNotEffective(observed, make(observed, grantChild(name), grant));
-  const wall = make(
+  const ofNamespace = make(observed, namespaceChild(name), namespace);
+  const right = unlessNotEffective(observed, make(observed, roleBindingChild(name), roleBinding));
+  const denyAll = make(
     observed,
-    wallChild(name),
-    inside?.networkPolicies.find((one) => one.metadata.name === wallName),
+    denyAllChild(name),
+    inside?.networkPolicies.find((one) => one.metadata.name === denyAllName),
   );
-  const made = home.obstacle ? [home] : [home, right, ...(inside ? [wall] : [])];
-  // The wall is written before all that follows in this pass: it need not be there yet.
-  const standing = standingOf(made.filter((one) => one !== wall || one.obstacle));
+  const made = ofNamespace.obstacle ? [ofNamespace] : [ofNamespace, right, ...(inside ? [denyAll] : [])];
+  // The NetworkPolicy is written before everything that follows in this pass, so it need not exist yet.
+  const standing = standingOf(made.filter((one) => one !== denyAll || one.obstacle));
   return {
     condition: 'NamespaceReady',
-    writes: made.flatMap(({ writes }) => writes).map(heldUp),
+    writes: made.flatMap(({ writes }) => writes).map(blocking),
     components: [component('Namespace', name, standing ?? ready('Created', `Namespace ${name} is there.`))],
   };
 }
@@ -38,10 +38,10 @@ export function homeStage(observed: Observed): Stage {
 function unlessNotEffective(observed: Observed, right: Made): Made {
   if (!observed.isForbidden || right.obstacle) return right;
   const namespace = namespaceOf(observed.workspace.metadata.name);
-  const isOnItsWay = right.writes.length > 0 || isGrantNew(observed);
+  const isOnItsWay = right.writes.length > 0 || isRoleBindingNew(observed);
   const obstacle = {
     reason: 'Forbidden',
-    message: `Expected RoleBinding ${namespace}/${grantName} to let ${functionName} look into the namespace, found it refused; see that ClusterRole ${grantName} is there as it was installed.`,
+    message: `Expected RoleBinding ${namespace}/${roleBindingName} to let ${functionName} look into the namespace, found it refused; see that ClusterRole ${roleBindingName} is there as it was installed.`,
     isFinal: !isOnItsWay,
   };
   return { ...right, obstacle };
@@ -57,11 +57,11 @@ export function untilSettled({ workspace, refusals, isForbidden }: Observed, sta
   return isRefused && isSettling ? [{ do: 'redeliver', because }] : [];
 }
 
-/** What follows is not done without it. */
-const heldUp = (action: Action): Action => {
+/** If it fails, nothing that follows is written. */
+const blocking = (action: Action): Action => {
   if (action.do !== 'create' && action.do !== 'replace') return action;
-  const { independent: _apart, ...alone } = action;
-  return alone;
+  const { independent: _independent, ...write } = action;
+  return write;
 };
 
 /** Pods may be root in it, as KubeVirt's launchers and the labs' own containers are. */
@@ -72,24 +72,24 @@ const namespaceChild = (name: string): Child => ({
   fields: {},
 });
 
-const grantChild = (namespace: string): Child => ({
+const roleBindingChild = (namespace: string): Child => ({
   resource: RoleBinding,
-  ref: { namespace, name: grantName },
+  ref: { namespace, name: roleBindingName },
   fields: {
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: grantName },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: roleBindingName },
     subjects: [{ kind: 'ServiceAccount', name: functionName, namespace: operatorNamespace }],
   },
 });
 
-const wallName = `${workspacePrefix}deny-all`;
+const denyAllName = `${workspacePrefix}deny-all`;
 
 /**
  * Nobody gets in or out over the network of the cluster; the labs' own networks are not under it. CDI's Pods are let be: a
  * disk that cannot be cloned by the storage is copied from Pod to Pod.
  */
-const wallChild = (namespace: string): Child => ({
+const denyAllChild = (namespace: string): Child => ({
   resource: NetworkPolicy,
-  ref: { namespace, name: wallName },
+  ref: { namespace, name: denyAllName },
   annotations: { 'ovn.kubernetes.io/network_policy_for': 'ovn' },
   fields: {
     spec: {
@@ -97,7 +97,7 @@ const wallChild = (namespace: string): Child => ({
         matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['containerized-data-importer'] }],
       },
       policyTypes: ['Ingress', 'Egress'],
-      // Said, so that somebody's way through the wall is seen as a difference.
+      // Explicit, so that a rule that a user adds shows as a difference.
       ingress: [],
       egress: [],
     },

@@ -10,7 +10,7 @@ import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
 import { allRoles, aPolicy, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
 import { observeOne } from '../gather.ts';
 import type { Inside, Observed, Site } from '../observed.ts';
-import { ansibleStage } from './plan.ts';
+import { rolesStage } from './plan.ts';
 
 const workspace = aWorkspace();
 const namespace = 'ws-demo-workspace-1';
@@ -36,7 +36,7 @@ function stage(
     site,
     inside: { machines: [machine()], jobs: [], configMaps: [], pods: [], ...inside },
   } as unknown as Observed;
-  return ansibleStage(observed, areMachinesReady);
+  return rolesStage(observed, areMachinesReady);
 }
 
 const written = (found: ReturnType<typeof stage>) =>

@@ -8,7 +8,7 @@ import { operatorNamespace } from '../../../shared/operator.ts';
 import { namespaceOf, ownerAmong } from '../../../shared/workspaces/workspace.ts';
 import { type Child, type Made, make } from '../child.ts';
 import type { Observed } from '../observed.ts';
-import { isLeftOut } from '../skipped.ts';
+import { isSkipped } from '../skipped.ts';
 import { component, failed, type Stage, type Standing, skipped, standingOf, waiting } from '../stage.ts';
 import { credentialsFor, siteCredentials } from './credentials.ts';
 import { jobName } from './job-name.ts';
@@ -19,9 +19,9 @@ import { deployRolesOf } from './roles-of-machine.ts';
 import { standingOf as standingOfRoles } from './status.ts';
 
 /** The deploy roles, once the machines are Ready: what ran stays, what is wanted no more goes. */
-export function ansibleStage(observed: Observed, areMachinesReady: boolean): Stage | undefined {
+export function rolesStage(observed: Observed, areMachinesReady: boolean): Stage | undefined {
   const { workspace, policy, inside, site } = observed;
-  const vms = (workspace.spec.vms ?? []).filter((vm) => deployRolesOf(vm).length > 0 && !isLeftOut(vm, policy));
+  const vms = (workspace.spec.vms ?? []).filter((vm) => deployRolesOf(vm).length > 0 && !isSkipped(vm, policy));
   if (vms.length === 0) return gone(observed);
   const own = (inside?.machines ?? []).filter((machine) => ownerAmong(workspace, machine) === 'ours');
   const roles = rolesOf(workspace, policy, own, site?.roles);

@@ -4,7 +4,7 @@ import { bytesOf } from '../../../shared/kubernetes/quantity.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 import { type Child, make } from '../child.ts';
 import type { Observed } from '../observed.ts';
-import { isHalted, isLeftOut } from '../skipped.ts';
+import { isHalted, isSkipped } from '../skipped.ts';
 import { component, failed, provisioning, ready, type Stage, type Standing, standingOf } from '../stage.ts';
 
 /** The claims of the volumes. */
@@ -97,6 +97,6 @@ const pending = (claim: PersistentVolumeClaim | undefined): Standing =>
 
 const isMounted = ({ workspace, policy }: Observed, { name }: WorkspaceVolume) =>
   (workspace.spec.containerClusters ?? [])
-    .filter((cluster) => !isLeftOut(cluster, policy) && !isHalted(cluster, policy))
+    .filter((cluster) => !isSkipped(cluster, policy) && !isHalted(cluster, policy))
     .flatMap(({ containers }) => containers)
     .some(({ volumeMounts = [] }) => volumeMounts.some((mount) => mount.name === name));
