@@ -8,12 +8,12 @@ import { toTime } from '../../shared/kubernetes/time.ts';
 import { lasted } from '../../shared/lasted.ts';
 import { traceOfImage } from '../../shared/traces.ts';
 import { dataVolumeFor } from './data-volume.ts';
-import { keptBy, type Seen } from './slot-holder.ts';
+import { isActiveAttempt, type Seen } from './slot-holder.ts';
 
 /** What a holder of a slot still needs: the status Syncing, and the DataVolume that downloads. */
 export function begin(holder: Holder, { images, dataVolumes }: Seen, nowMs: number): Action[] {
   const image = images.get(holder.uid);
-  if (!image || keptBy(holder, { nowMs, images, dataVolumes: [], pods: [] }) !== 'status') return [];
+  if (!image || !isActiveAttempt(holder, image)) return [];
   const { phase, attempts = 0, dataVolume, queuedAt = '' } = image.status ?? {};
   const name = dataVolumeName(image.metadata, holder.revision, holder.attempt);
   const isMade =

@@ -81,7 +81,7 @@ export function rebuild({ nowMs, images, dataVolumes, pods }: Seen): Holder[] {
 }
 
 /** The attempt of this holder is the newest of the image and has not ended: granted, begun or downloading. */
-function isActiveAttempt(holder: Holder, image: VMDiskImage) {
+export function isActiveAttempt(holder: Holder, image: VMDiskImage) {
   const { phase, revision, attempt = 0 } = image.status ?? {};
   if (image.metadata.deletionTimestamp || revision !== holder.revision) return false;
   return (phase === 'Syncing' && attempt === holder.attempt) || (phase === 'Queued' && attempt < holder.attempt);
