@@ -30,7 +30,7 @@ describe('the source tree', async () => {
   });
 
   test('is judged by nothing that it imports: no file of the invariants knows a rule or a function', () => {
-    const judge = [...sources].filter(([path]) => path.startsWith('test/invariants/'));
+    const judge = [...sources].filter(([path]) => path.startsWith('test/proofs/invariants/'));
     const known = judge.flatMap(([path, text]) => importsOf(path, text).map(({ from }) => `${path} imports ${from}`));
     expect(known.length).toBeGreaterThan(100);
     expect(known.filter((one) => /imports (shared\/(?!kinds\/)|functions\/)/.test(one))).toEqual([]);

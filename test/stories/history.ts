@@ -11,7 +11,7 @@ import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts'
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import type { Kube, ListOptions, WatchEvent } from '../../shared/runtime/kube.ts';
-import type { History as Evidence, Gap, Change as Recorded } from '../invariants/history.ts';
+import type { History as Evidence, Gap, Change as Recorded } from '../proofs/invariants/history.ts';
 
 /** One change, as a watch saw it. */
 export type Change = WatchEvent<KubernetesObject>;

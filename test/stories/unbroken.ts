@@ -1,4 +1,4 @@
-import { check, describeViolation } from '../invariants/check.ts';
+import { check, describeViolation } from '../proofs/invariants/check.ts';
 import type { History } from './history.ts';
 import type { Story } from './world.ts';
 

@@ -1,8 +1,8 @@
 import { type Look, lineOf, styled } from '../../../deploy/terminal/paint.ts';
 import { formatSeconds } from '../../../deploy/terminal/quantities.ts';
 import { tableLines } from '../../../deploy/terminal/table.ts';
-import { describeViolation } from '../../invariants/check.ts';
-import type { Violation } from '../../invariants/history.ts';
+import { describeViolation } from '../invariants/check.ts';
+import type { Violation } from '../invariants/history.ts';
 
 /** What came of a soak. */
 export interface SoakResult {

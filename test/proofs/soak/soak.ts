@@ -3,9 +3,9 @@ import { restartControllerManager, startApiServerIfGone } from '../../cluster/co
 import { install, untilAvailable } from '../../cluster/installation.ts';
 import { persistently } from '../../cluster/persistently.ts';
 import { adminClient, onRealCluster } from '../../cluster/world.ts';
-import { check, invariants } from '../../invariants/check.ts';
 import type { World } from '../../stories/world.ts';
 import { andClearUp } from '../../support/tools/clean-up.ts';
+import { check, invariants } from '../invariants/check.ts';
 import { chanceOf } from './chance.ts';
 import { useImage } from './image-user.ts';
 import { killAll } from './killer.ts';

@@ -1,9 +1,9 @@
 import { leaseName } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
-import { check, compare, describeViolation } from '../../invariants/check.ts';
-import type { History } from '../../invariants/history.ts';
 import { recordHistory } from '../../stories/history.ts';
+import { check, compare, describeViolation } from '../invariants/check.ts';
+import type { History } from '../invariants/history.ts';
 import { type WriteFault, type WritePoint, writeFaults } from './fault-proxy.ts';
 import { makeImage, removeImage } from './journey.ts';
 import { auditMs, type SetUp, sweepMs } from './set-up.ts';

@@ -1,0 +1,70 @@
+import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../../shared/kinds/coordination/lease.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { leaseName } from './plain-rules.ts';
+import { slotsOf } from './slots-of.ts';
+
+/** The kinds of which two runs are compared: what users declare and what the functions make of it for an image. */
+const compared: ReadonlySet<string> = new Set([
+  VMDiskImage.kind,
+  DataVolume.kind,
+  VolumeSnapshot.kind,
+  VirtualMachine.kind,
+  ConfigMap.kind,
+]);
+
+export const isCompared = ({ kind, metadata }: KubernetesObject) =>
+  compared.has(kind) || (kind === Lease.kind && metadata.name === leaseName);
+
+/** The object among those of another run: without the hash of a uid, and without the number of the attempt. */
+export const maskedName = ({ kind, apiVersion, metadata: { namespace, name } }: KubernetesObject) =>
+  `${kind}.${apiVersion.split('/')[0]} ${namespace}/${maskName(name)}`;
+
+const maskName = (name: string) => name.replace(/-[0-9a-f]{8}-r(\d+)(-a\d+)?$/, '-#-r$1');
+
+type Said = { type: string; status: string; reason?: string };
+
+/** What an object says in the end, without uids, times, and what tells how often something was tried. */
+export function maskedState(object: KubernetesObject): unknown {
+  const { labels, annotations, finalizers, deletionTimestamp, ownerReferences } = object.metadata;
+  const metadata = {
+    labels: mask(labels),
+    annotations: object.kind === Lease.kind ? undefined : mask(annotations),
+    finalizers: [...(finalizers ?? [])].sort(),
+    isDeleted: deletionTimestamp !== undefined,
+    owners: ownerReferences?.map(({ kind, name }) => `${kind} ${maskName(name)}`),
+  };
+  if (object.kind === Lease.kind)
+    return [...(slotsOf(object as Lease)?.values() ?? [])].map(({ image }) => image).sort();
+  const { spec, status = {}, data } = object as { spec?: unknown; data?: unknown; status?: Record<string, unknown> };
+  const { phase, revision, readyToUse, restoreSize, references, rootDisk, snapshot, conditions } = status;
+  const isOurs = object.apiVersion.startsWith('pelotech.ot/');
+  const said = isOurs ? ((conditions as Said[] | undefined) ?? []).map(describeCondition).sort() : undefined;
+  return mask({
+    metadata,
+    spec,
+    data,
+    status: { phase, revision, readyToUse, restoreSize, references, rootDisk, snapshot, conditions: said },
+  });
+}
+
+const describeCondition = ({ type, status, reason }: Said) => `${type} ${status} ${reason}`;
+
+const uidKeys = new Set(['pelotech.ot/disk-image-uid', 'image', 'cloned', 'uid']);
+const dropped = new Set(['pelotech.ot/attempt', 'pelotech.ot/pruned-as-unreferenced-since']);
+const isTime = (text: string) => /^\d{4}-\d\d-\d\dT/.test(text);
+
+function mask(value: unknown): unknown {
+  if (typeof value === 'string') return isTime(value) ? 'a time' : maskName(value);
+  if (Array.isArray(value)) return value.map(mask);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key, inner]) => inner !== undefined && !dropped.has(key))
+      .map(([key, inner]) => [key, uidKeys.has(key) ? 'a uid' : mask(inner)]),
+  );
+}

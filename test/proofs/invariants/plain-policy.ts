@@ -1,0 +1,104 @@
+import type { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+
+/** A second parser of the policy, after README and DESIGN: the invariants do not use the parser that they judge. */
+export interface Policy {
+  values: {
+    concurrency: number;
+    retryLimit: number;
+    retryBackoffDuration: number;
+    maxRetryBackoffDuration: number;
+    startTimeout: number;
+    syncTimeout: number;
+    snapshotTimeout: number;
+    pruneAfter: number;
+    keepRevisions: number;
+    prune: string;
+    retainSourceVolume: boolean;
+    imageNamespaces: readonly string[];
+  };
+  /** The keys that do not parse. */
+  faults: readonly string[];
+}
+
+const duration = /^(\d+(\.\d+)?(ms|s|m|h))+$/;
+const name = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+const bool = /^(true|false)$/;
+const some = /[^\s,]/;
+
+/** The values that each key may have. */
+const keys: Readonly<Record<string, RegExp>> = {
+  concurrency: /^(\d{1,3}|1000)$/,
+  retryLimit: /^(\d{1,2}|100)$/,
+  retryBackoffDuration: duration,
+  maxRetryBackoffDuration: duration,
+  startTimeout: duration,
+  syncTimeout: duration,
+  snapshotTimeout: duration,
+  prune: /^(Never|DryRun|WhenUnreferenced)$/,
+  pruneAfter: duration,
+  keepRevisions: /^\d{1,7}$/,
+  retainSourceVolume: bool,
+  allowedSources: some,
+  imageNamespaces: some,
+  imageUrlTemplate: /^[a-z][a-z0-9+.-]*:\/\/\S+$/,
+  imageStorageClass: name,
+  imageSnapshotClass: name,
+  imageSecretRef: name,
+  imageDiskSize: /^[1-9]\d*(\.\d+)?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?$/,
+  ignoreOnDeploy: /^(Halt|Skip|Start)$/,
+  networkProvider: /^(kube-ovn|bridge)$/,
+  hostPorts: /^(honor|ignore)$/,
+  containerCapabilities: some,
+  machineFailedAfter: duration,
+  machineUnschedulableAfter: duration,
+  openstackEndpoints: some,
+  serverRecoverAfter: duration,
+  unreachableHostRecoverAfter: duration,
+  ansible: /^(Run|External)$/,
+  ansibleRunnerImage: /^[a-z0-9][\w.:@/-]{0,500}$/i,
+  ansibleRolesConfigMap: name,
+  ansibleControlNetwork: name,
+  ansibleUser: /^[^\s:]{1,64}$/,
+  ansibleCredentials: bool,
+  ansibleTimeout: duration,
+};
+
+export function policyOf(configMap: Pick<ConfigMap, 'data'> | undefined): Policy {
+  const data = configMap?.data ?? {};
+  const isWrong = (key: string) => data[key] !== undefined && !keys[key]?.test(data[key].trim());
+  const said = (key: string, otherwise: string) => (isWrong(key) ? otherwise : (data[key]?.trim() ?? otherwise));
+  return {
+    values: {
+      concurrency: Number(said('concurrency', '4')),
+      retryLimit: Number(said('retryLimit', '2')),
+      retryBackoffDuration: millisecondsIn(said('retryBackoffDuration', '5m')),
+      maxRetryBackoffDuration: millisecondsIn(said('maxRetryBackoffDuration', '1h')),
+      startTimeout: millisecondsIn(said('startTimeout', '15m')),
+      syncTimeout: millisecondsIn(said('syncTimeout', '4h')),
+      snapshotTimeout: millisecondsIn(said('snapshotTimeout', '2h')),
+      pruneAfter: millisecondsIn(said('pruneAfter', '168h')),
+      keepRevisions: Number(said('keepRevisions', '2')),
+      prune: said('prune', 'Never'),
+      retainSourceVolume: said('retainSourceVolume', 'false') === 'true',
+      imageNamespaces: said('imageNamespaces', 'vmdi-farm').split(/[\s,]+/),
+    },
+    faults: Object.keys(keys).filter(isWrong),
+  };
+}
+
+/** All of these keys parse. */
+export const isReadable = ({ faults }: Policy, ...names: readonly string[]) =>
+  !names.some((one) => faults.includes(one));
+
+/** The milliseconds of a duration such as "1h30m". */
+function millisecondsIn(text: string): number {
+  let milliseconds = 0;
+  for (const part of text.match(/[\d.]+[a-z]+/g) ?? []) {
+    const amount = Number.parseFloat(part);
+    if (part.endsWith('ms')) milliseconds += amount;
+    else if (part.endsWith('s')) milliseconds += amount * 1000;
+    else if (part.endsWith('m')) milliseconds += amount * 60_000;
+    else if (part.endsWith('h')) milliseconds += amount * 3_600_000;
+  }
+  return Math.round(milliseconds);
+}

@@ -1,0 +1,343 @@
+import { describe, expect, test } from 'vitest';
+import { machineUidLabel } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { imageUidLabel, VMDiskImage, type VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { madeForWorkspaces } from '../../../shared/kinds/pelotech/workspace.ts';
+import { at, aVMDiskImage, type ImageOptions } from '../../support/builders/images.ts';
+import { aVirtualMachine } from '../../support/builders/machines.ts';
+import { aMachineOf, aWorkspace } from '../../support/builders/workspaces.ts';
+import {
+  aHistory,
+  aPolicy,
+  by,
+  claimOf,
+  download,
+  expectBroken,
+  expectKept,
+  gone,
+  granted,
+  leaving,
+  snapshot,
+} from './a-history.ts';
+import { check } from './check.ts';
+import type { Invariant } from './follow.ts';
+import { takenDown } from './plain-rules.ts';
+import { s10Finalizer } from './s10-finalizer.ts';
+import { s11NoOrphan } from './s11-no-orphan.ts';
+import { s12Prune } from './s12-prune.ts';
+import { s13Counts } from './s13-counts.ts';
+import { s14HandsOff } from './s14-hands-off.ts';
+
+const ready = (status: 'True' | 'False', reason = 'SnapshotReady') => ({
+  conditions: [{ type: 'Ready', status, reason, message: '', lastTransitionTime: at(0) }],
+});
+const usable: VMDiskImageStatus = {
+  phase: 'Succeeded',
+  revision: 1,
+  attempt: 1,
+  snapshot: { name: 'ubuntu-r1', revision: 1 },
+  references: { count: 0 },
+  unreferencedSince: at(0),
+  ...ready('True'),
+};
+const image = (options: ImageOptions = {}) => aVMDiskImage({ status: usable, ...options });
+const only = (invariant: Invariant, written: Parameters<typeof aHistory>[0], options = {}) =>
+  check(aHistory(written, options), [invariant]);
+
+describe('S10', () => {
+  const deleted = image({ deleted: true });
+  const down = image({ deleted: true, status: { ...usable, ...ready('False', takenDown) } });
+  const released = image({ deleted: true, finalizers: [], status: down.status as VMDiskImageStatus });
+  const machine = aVirtualMachine();
+  const release = by('prune', released, { isGone: true, since: 200 });
+  const left = [download(image()), claimOf(download(image())), snapshot(image())];
+
+  test('the finalizer goes when nothing is left', () => {
+    const written = [by('prune', down), ...left.map((object) => gone(object)), release];
+    expectKept(aHistory(written, { before: [deleted, ...left] }));
+  });
+
+  test.each(left.map((object) => ({ kind: object.kind, object })))(
+    'a $kind that is still there is said',
+    ({ object }) => {
+      const history = aHistory([by('prune', down), release], { before: [deleted, object] });
+      expectBroken(
+        s10Finalizer,
+        history,
+        '102',
+        `lost its finalizer while its ${object.kind} ${object.metadata.name} is there`,
+      );
+      expectKept(aHistory([by('prune', down), release], { before: [deleted, leaving(object)] }));
+    },
+  );
+
+  test('a slot that is still held is said', () => {
+    const history = aHistory([by('prune', down), release], { before: [deleted, granted(deleted)] });
+    expectBroken(s10Finalizer, history, '102', 'while its slot is there');
+  });
+
+  test('an image is not taken down under a machine that holds it', () => {
+    const history = aHistory([by('prune', down, { since: 100 })], { before: [deleted, machine] });
+    expectBroken(s10Finalizer, history, '101', 'ubuntu is taken down while machine lab/demo holds it');
+  });
+
+  test('nor let go while a machine has a disk of it', () => {
+    const status = {
+      rootDisk: { name: 'demo', image: 'uid-ubuntu', revision: 1 },
+      conditions: [
+        { type: 'DiskReady', status: 'True' as const, reason: 'Some', message: '', lastTransitionTime: at(0) },
+      ],
+    };
+    const cloned = aVirtualMachine({ status });
+    expectBroken(
+      s10Finalizer,
+      aHistory([release], { before: [down, cloned] }),
+      '101',
+      'while machine lab/demo holds it',
+    );
+  });
+
+  test('a machine that holds nothing keeps nothing: later than the deletion, going, or from where it may not name the image', () => {
+    const kept = (other: typeof machine, more: Parameters<typeof aHistory>[0] = []) =>
+      expect(only(s10Finalizer, [...more, by('prune', down, { since: 200 })], { before: [deleted, other] })).toEqual(
+        [],
+      );
+    kept(aVirtualMachine({ createdAfterSeconds: 5 }));
+    kept(leaving(machine));
+    kept(machine, [aPolicy({ imageNamespaces: 'elsewhere' })]);
+  });
+
+  test('neither a function nor the garbage collector deletes the snapshot of a machine, but a user may', () => {
+    const held = { ...snapshot(image(), { ready: true }) };
+    const named = image({ deleted: true, status: { ...usable, snapshot: { name: held.metadata.name, revision: 1 } } });
+    const taken = (writer: string) =>
+      aHistory([by(writer, held, { isGone: true })], { before: [named, machine, held] });
+    const says = 'is deleted by garbage-collector while machine lab/demo holds ubuntu';
+    expectBroken(s10Finalizer, taken('garbage-collector'), '101', says);
+    expectBroken(s10Finalizer, taken('follow-sync'), '101', 'is deleted by follow-sync');
+    expect(check(taken('user'), [s10Finalizer])).toEqual([]);
+    expect(check(taken('snapshotter'), [s10Finalizer])).toEqual([]);
+  });
+
+  test('a function may delete a snapshot whose content does not exist', () => {
+    const empty = snapshot(image(), { error: 'VolumeSnapshotContent is missing' });
+    const named = image({ status: { ...usable, snapshot: { name: empty.metadata.name, revision: 1 } } });
+    const deleted = [by('follow-sync', empty, { isGone: true })];
+    expect(only(s10Finalizer, deleted, { before: [named, machine, empty] })).toEqual([]);
+  });
+
+  test('a finalizer that a user removed is back by the next audit', () => {
+    const bare = image({ finalizers: [] });
+    const still = { before: [machine], stillFromMs: 0, auditMs: 60_000, isFaultless: true };
+    expectBroken(s10Finalizer, aHistory([bare], still), '101', 'ubuntu ends without its finalizer');
+    const left = [bare, by('user', bare, { isGone: true, atMs: Date.parse(at(90)) })];
+    expectBroken(s10Finalizer, aHistory(left, still), '102', 'is gone while machine lab/demo holds it');
+    expect(only(s10Finalizer, [bare, image()], still)).toEqual([]);
+    expect(only(s10Finalizer, [bare, gone(bare)], still)).toEqual([]);
+  });
+
+  test('what came after the pass began is not judged, nor what a hand does', () => {
+    const [written] = [[machine, by('prune', down, { since: 100 })]];
+    expect(only(s10Finalizer, written, { before: [deleted] })).toEqual([]);
+    expect(only(s10Finalizer, [machine, down], { before: [deleted] })).toEqual([]);
+    expect(only(s10Finalizer, [by('user', released)], { before: [deleted, machine] })).toEqual([]);
+  });
+});
+
+describe('S11', () => {
+  const child = snapshot(image());
+
+  test('what was made for an image that is there is no orphan, nor is what is nobody’s', () => {
+    const { metadata, ...rest } = child;
+    const { [imageUidLabel]: _, ...labels } = metadata.labels ?? {};
+    const nobodys = { ...rest, metadata: { ...metadata, uid: 'nobodys', labels } };
+    expect(only(s11NoOrphan, [image(), child, nobodys], { stillFromMs: 0 })).toEqual([]);
+  });
+
+  test('at rest an object that outlives its machine is reported', () => {
+    const disk = {
+      ...download(image()),
+      metadata: { ...download(image()).metadata, labels: { [machineUidLabel]: 'uid-demo' } },
+    };
+    expect(only(s11NoOrphan, [disk, aVirtualMachine()], { stillFromMs: 0 })).toEqual([]);
+    expectBroken(s11NoOrphan, aHistory([disk], { stillFromMs: 0 }), '101', 'outlives the machine it was made for');
+  });
+
+  test('at rest a Ready image has the snapshots of keepRevisions, and no volume unless it is retained', () => {
+    const own = (revision: number) => snapshot(image(), { revision, ready: true });
+    const end = { stillFromMs: 0 };
+    expect(only(s11NoOrphan, [image(), own(1), own(2)], end)).toEqual([]);
+    expectBroken(
+      s11NoOrphan,
+      aHistory([image(), own(1), own(2), own(3)], end),
+      '104',
+      'keeps 3 snapshots that it does not use, expected at most 2',
+    );
+    expectBroken(
+      s11NoOrphan,
+      aHistory([image(), own(1), download(image())], end),
+      '103',
+      'is Ready and has volumes still',
+    );
+    const retained = [aPolicy({ retainSourceVolume: 'true' }), image(), own(1), download(image())];
+    expect(only(s11NoOrphan, retained, end)).toEqual([]);
+  });
+
+  test('the volume of the newest revision is needed if its snapshot is lost while an earlier revision is pinned', () => {
+    const pinned = (attempt: number) => image({ status: { ...usable, revision: 2, attempt } });
+    const own = (revision: number) => snapshot(image(), { revision, ready: true });
+    const end = { stillFromMs: 0 };
+    expect(only(s11NoOrphan, [pinned(1), own(1), download(pinned(1))], end)).toEqual([]);
+    const says = 'is Ready and has volumes still';
+    expectBroken(s11NoOrphan, aHistory([pinned(1), own(1), own(2), download(pinned(1))], end), '104', says);
+    expectBroken(s11NoOrphan, aHistory([pinned(2), own(1), download(pinned(1))], end), '103', says);
+    expectBroken(s11NoOrphan, aHistory([pinned(1), own(1), download(image())], end), '103', says);
+  });
+
+  test('at rest what outlives its image is said, even where another of that name is there', () => {
+    const written = [image(), child, download(image()), gone(image()), gone(download(image()))];
+    const anew = aVMDiskImage({ uid: 'another' });
+    const history = aHistory([...written, anew], { stillFromMs: 0 });
+    expectBroken(s11NoOrphan, history, '106', `VolumeSnapshot ${child.metadata.name} outlives the image`);
+    expect(only(s11NoOrphan, written)).toEqual([]);
+  });
+});
+
+describe('S12', () => {
+  const policy = aPolicy({ prune: 'WhenUnreferenced', pruneAfter: '1h' });
+  const late = Date.parse(at(3600));
+  const pruned = (more = {}) => by('prune', leaving(image()), { atMs: late, since: 100, ...more });
+  const kept = { uid: 'uid-ubuntu', resourceVersion: '10' };
+
+  test('an image that nobody has used for pruneAfter may go, as it was found', () => {
+    expect(only(s12Prune, [pruned({ deletion: kept })], { before: [policy, image()] })).toEqual([]);
+  });
+
+  test('a machine that uses it, and was there when the pass began, is said', () => {
+    const history = aHistory([pruned()], { before: [policy, image(), aVirtualMachine()] });
+    expectBroken(s12Prune, history, '101', 'ubuntu was pruned while lab/demo uses it');
+    expect(only(s12Prune, [aVirtualMachine(), pruned()], { before: [policy, image()] })).toEqual([]);
+  });
+
+  test('too early, by no policy, to be kept, or without insisting: each is said', () => {
+    const broken = (before: (typeof policy)[], written: Parameters<typeof aHistory>[0], says: string, of = image()) =>
+      expectBroken(s12Prune, aHistory(written, { before: [...before, of] }), '101', says);
+    broken([policy], [pruned({ atMs: late - 60_000 })], 'before it was due');
+    broken([], [pruned()], 'by no policy');
+    broken([policy], [pruned({ deletion: { uid: 'uid-ubuntu' } })], 'without insisting on uid and resourceVersion');
+    broken([policy], [pruned()], 'before it was due', image({ annotations: { 'pelotech.ot/keep': 'true' } }));
+  });
+
+  test('a workspace that waits for it, and was there when the pass began, is said', () => {
+    const lab = aWorkspace({ spec: { vms: [aMachineOf()] } });
+    const history = aHistory([pruned()], { before: [policy, image(), lab] });
+    expectBroken(s12Prune, history, '101', 'ubuntu was pruned while Workspace lab waits for it');
+    expect(only(s12Prune, [lab, pruned()], { before: [policy, image()] })).toEqual([]);
+  });
+
+  test('one that was made for workspaces goes with its last reference, by whatever policy', () => {
+    const made = image({ labels: madeForWorkspaces });
+    const gone = by('prune', leaving(made), { atMs: late, since: 100, deletion: kept });
+    expect(only(s12Prune, [gone], { before: [made] })).toEqual([]);
+    const used = aHistory([gone], { before: [made, aVirtualMachine()] });
+    expectBroken(s12Prune, used, '101', 'while lab/demo uses it');
+  });
+
+  test('where nobody knows who deleted it the annotation tells', () => {
+    const marked = image({ annotations: { 'pelotech.ot/pruned-as-unreferenced-since': at(0) } });
+    const deletion = { object: leaving(marked), atMs: late };
+    const users = [policy, aVirtualMachine()];
+    expectBroken(s12Prune, aHistory([deletion], { before: [...users, marked] }), '101', 'while lab/demo uses it');
+    expect(only(s12Prune, [{ ...deletion, object: leaving(image()) }], { before: [...users, image()] })).toEqual([]);
+  });
+});
+
+describe('S13', () => {
+  const used = image({ status: { ...usable, references: { count: 1 }, unreferencedSince: undefined } });
+
+  test('at rest the count is the machines that use the image', () => {
+    expect(only(s13Counts, [aVirtualMachine(), used], { stillFromMs: 0 })).toEqual([]);
+    expect(only(s13Counts, [leaving(aVirtualMachine()), image()], { stillFromMs: 0 })).toEqual([]);
+  });
+
+  test('a workspace that waits for it counts, until a machine of its own does', () => {
+    const lab = aWorkspace({ spec: { vms: [aMachineOf()] } });
+    expect(only(s13Counts, [lab, used], { stillFromMs: 0 })).toEqual([]);
+    const its = aVirtualMachine({ namespace: 'ws-lab' });
+    expect(only(s13Counts, [lab, its, used], { stillFromMs: 0 })).toEqual([]);
+    expectBroken(s13Counts, aHistory([lab, image()], { stillFromMs: 0 }), '102', 'counts 0 references of 1');
+  });
+
+  test('one that is not is said at rest, and before that nobody is judged', () => {
+    expectBroken(s13Counts, aHistory([used], { stillFromMs: 0 }), '101', 'ubuntu counts 1 references of 0');
+    expect(only(s13Counts, [used])).toEqual([]);
+  });
+
+  test('that nobody uses it any more has to be said, too', () => {
+    const unsaid = image({ status: { ...usable, unreferencedSince: undefined } });
+    expectBroken(s13Counts, aHistory([unsaid], { stillFromMs: 0 }), '101', 'is unreferenced since never');
+  });
+
+  test('less than none is said at any time', () => {
+    const odd = image({ status: { ...usable, references: { count: -1 } } });
+    expectBroken(s13Counts, aHistory([odd]), '101', 'ubuntu counts -1 references');
+  });
+});
+
+describe('S14', () => {
+  const machine = aVirtualMachine({ finalizers: [] });
+  const bare = image({ finalizers: [] });
+  const annotated = (key: string) => image({ finalizers: [], annotations: { [key]: 'x' } });
+
+  test('each function may write what is its own', () => {
+    const prunes = annotated('pelotech.ot/pruned-as-unreferenced-since');
+    expect(only(s14HandsOff, [by('start-sync', image())], { before: [bare] })).toEqual([]);
+    expect(only(s14HandsOff, [by('prune', prunes)], { before: [bare] })).toEqual([]);
+    expect(only(s14HandsOff, [by('count-refs', aVirtualMachine())], { before: [machine] })).toEqual([]);
+    const published = image({ finalizers: [], spec: { url: 'https://elsewhere/images/ubuntu' } });
+    expect(only(s14HandsOff, [by('preload', published)], { before: [bare] })).toEqual([]);
+    expect(only(s14HandsOff, [by('user', published)], { before: [bare] })).toEqual([]);
+  });
+
+  test('nobody writes a spec, an annotation, a label or a finalizer of somebody else’s', () => {
+    const broken = (writer: string, object: VMDiskImage, says: string) =>
+      expectBroken(s14HandsOff, aHistory([by(writer, object)], { before: [bare] }), '101', says);
+    broken(
+      'start-sync',
+      image({ finalizers: [], spec: { diskSize: '1Gi' } }),
+      'changed the spec of VMDiskImage ubuntu',
+    );
+    broken('start-sync', annotated('pelotech.ot/keep'), 'changed annotations pelotech.ot/keep');
+    broken('follow-sync', image(), 'changed finalizer pelotech.ot/disk-image');
+    const grown = { ...machine, spec: { ...machine.spec, resources: { cpu: '4', memory: '2Gi' } } };
+    expectBroken(s14HandsOff, aHistory([by('provision-vm', grown)], { before: [machine] }), '101', 'changed the spec');
+    const edited = aHistory([by('start-sync', aPolicy({ concurrency: '9' }))], { before: [aPolicy({})] });
+    expect(check(edited, [s14HandsOff])).toMatchObject([{ revision: '101' }]);
+  });
+
+  test('a machine that compose-workspace made it may mend, and no other', () => {
+    const { apiVersion, kind, metadata } = aWorkspace();
+    const owner = { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true };
+    const ofLab = { ...machine, metadata: { ...machine.metadata, ownerReferences: [owner] } };
+    const grown = <T extends typeof machine>(one: T) => ({
+      ...one,
+      spec: { ...one.spec, resources: { cpu: '4', memory: '2Gi' } },
+    });
+    expect(only(s14HandsOff, [by('compose-workspace', grown(ofLab))], { before: [ofLab] })).toEqual([]);
+    expect(only(s14HandsOff, [by('compose-workspace', grown(machine))], { before: [machine] })).toHaveLength(1);
+    expect(only(s14HandsOff, [by('provision-vm', grown(ofLab))], { before: [ofLab] })).toHaveLength(1);
+  });
+
+  test('where nobody knows who wrote, managedFields tell', () => {
+    const managed = (manager: string, fieldsV1: object) =>
+      VMDiskImage.parse({ ...bare, metadata: { ...bare.metadata, managedFields: [{ manager, fieldsV1 }] } });
+    const keeps = { 'f:metadata': { 'f:annotations': { 'f:pelotech.ot/keep': {} } } };
+    const finalizer = { 'f:metadata': { 'f:finalizers': { '.': {}, 'v:"pelotech.ot/disk-image"': {} } } };
+    const broken = (object: VMDiskImage, says: string) =>
+      expectBroken(s14HandsOff, aHistory([object], { before: [bare] }), '101', says);
+    broken(managed('start-sync', { 'f:spec': { 'f:url': {} } }), 'start-sync changed the spec');
+    broken(managed('prune', keeps), 'prune changed annotations pelotech.ot/keep');
+    broken(managed('follow-sync', finalizer), 'follow-sync changed finalizers pelotech.ot/disk-image');
+    expect(only(s14HandsOff, [managed('start-sync', finalizer)], { before: [bare] })).toEqual([]);
+    expect(only(s14HandsOff, [managed('kubectl', keeps)], { before: [bare] })).toEqual([]);
+  });
+});

@@ -1,0 +1,80 @@
+import { machineUidLabel } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import {
+  attemptLabel,
+  imageUidLabel,
+  revisionLabel,
+  type VMDiskImage,
+} from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import type { Invariant, State } from './follow.ts';
+import { isReadable } from './plain-policy.ts';
+import { isTrue } from './plain-rules.ts';
+
+/**
+ * S11, no orphan: at rest every DataVolume, claim, snapshot and importer with the label of an image has that very image, by
+ * its uid, and an object made for a machine has that very machine. A Ready image has no more than it needs: the snapshots of
+ * keepRevisions revisions beside the one in use, and a volume only if the policy retains it, or if it is all that is left of the
+ * newest revision while another is pinned, because that has no usable snapshot: it is taken again of the volume. `stillFromMs` means that the run
+ * waited for rest (reliability §2).
+ */
+export const s11NoOrphan: Invariant = {
+  number: 'S11',
+  says: 'at rest what was made has what it was made for, and is needed',
+  judge: (state, { stillFromMs }) => ({
+    end: () => {
+      if (stillFromMs === undefined) return [];
+      const pods = [...state.pods.values(), ...state.downloads.values()].flatMap((found) => [...found.values()]);
+      const all: KubernetesObject[] = [...pods, ...state.claims.values(), ...state.snapshots.values()];
+      const ofMachines = [...state.others.values()].filter(({ metadata: { labels } }) => {
+        const uid = labels?.[machineUidLabel];
+        return uid !== undefined && !state.machines.has(uid);
+      });
+      return [
+        ...ofMachines.map(({ kind, metadata }) => `${kind} ${metadata.name} outlives the machine it was made for`),
+        ...[...state.images.values()].flatMap((image) => leftoversOf(image, state)),
+        ...all
+          .filter(({ metadata: { labels } }) => {
+            const uid = labels?.[imageUidLabel];
+            return uid !== undefined && !state.images.has(uid);
+          })
+          .filter(({ metadata }) => ![...state.images.values()].some((image) => isUsedBy(image, metadata)))
+          .map(({ kind, metadata }) => `${kind} ${metadata.name} outlives the image it was made for`),
+      ];
+    },
+  }),
+};
+
+/** A restored image is cloned from the snapshots that its status names, even if they were made for another uid. */
+const isUsedBy = ({ metadata, status }: VMDiskImage, { namespace, name }: KubernetesObject['metadata']) =>
+  namespace === metadata.namespace &&
+  [status?.snapshot?.name, status?.adoption?.snapshot, ...(status?.revisions ?? []).map((one) => one.snapshot)].some(
+    (named) => named === name,
+  );
+
+function leftoversOf({ metadata, status }: VMDiskImage, { snapshots, downloads, policies: { now } }: State): string[] {
+  if (metadata.deletionTimestamp || status?.phase !== 'Succeeded' || !isTrue(status.conditions, 'Ready')) return [];
+  const own = [...snapshots.values()].filter(
+    (one) => one.metadata.labels?.[imageUidLabel] === metadata.uid && one.metadata.name !== status.snapshot?.name,
+  );
+  const { keepRevisions, retainSourceVolume } = now.values;
+  const most = isReadable(now, 'keepRevisions') ? keepRevisions : Number.POSITIVE_INFINITY;
+  const isRetained = retainSourceVolume || !isReadable(now, 'retainSourceVolume');
+  const isOfNewest = ({ metadata: { labels } }: KubernetesObject) =>
+    labels?.[imageUidLabel] === metadata.uid && labels[revisionLabel] === String(status.revision);
+  const isPinned = status.snapshot?.revision !== status.revision;
+  const isLost = isPinned && ![...snapshots.values()].some((one) => isOfNewest(one) && one.status?.readyToUse === true);
+  const isNeeded = (one: KubernetesObject) =>
+    isLost && isOfNewest(one) && one.metadata.labels?.[attemptLabel] === String(status.attempt);
+  const volumes = isRetained ? [] : [...(downloads.get(metadata.uid)?.values() ?? [])].filter((one) => !isNeeded(one));
+  const names = (objects: readonly KubernetesObject[]) =>
+    objects
+      .map((one) => one.metadata.name)
+      .sort()
+      .join(', ');
+  return [
+    ...(own.length > most
+      ? [`${metadata.name} keeps ${own.length} snapshots that it does not use, expected at most ${most}: ${names(own)}`]
+      : []),
+    ...(volumes.length > 0 ? [`${metadata.name} is Ready and has volumes still: ${names(volumes)}`] : []),
+  ];
+}

@@ -1,0 +1,152 @@
+import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { imageUidLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
+import type { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import type { Invariant, Step } from './follow.ts';
+import { beganAt, longestPassMs } from './pass.ts';
+import { contentOf, isTrue } from './plain-rules.ts';
+
+/** The content of a download: that of its DataVolume, and the contents that its image asked for while the pass decided. */
+interface Download {
+  told: string;
+  asked: ReadonlySet<string>;
+}
+
+/** A content that an image asked for, and until when. */
+interface Asked {
+  content: string;
+  untilRevision: number;
+  untilMs: number;
+}
+
+/**
+ * S17, content: the snapshot of a Succeeded image was taken from a download of exactly the content that the image asks for, or asked
+ * for while the deciding pass, or start-sync's last pass over it, read it; at rest, of the content that it asks for now.
+ * Not judged are an adopted snapshot, a snapshot whose volume was not recorded, and a status that a user wrote. An image that uses
+ * an earlier revision has the content that `status.revisions` lists for it (DESIGN §10).
+ */
+export const s17Content: Invariant = {
+  number: 'S17',
+  says: 'a Ready image holds what it asks for',
+  judge: (state, { stillFromMs, gaps }) => {
+    const downloads = new Map<string, Download>();
+    /** By the uid of the snapshot, and by the name of its VolumeSnapshotContent, which a restored snapshot keeps. */
+    const held = new Map<string, Download | undefined>();
+    const asked = new Map<string, Asked[]>();
+    /** Image and revision: the existing download serves a sync requested of an image that Failed because of its snapshot. */
+    const triedAgain = new Set<string>();
+    /** When start-sync, which queues a new content, last read each image. */
+    const taken = new Map<string, number>();
+    const snapshotOf = ({ metadata, status }: VMDiskImage) =>
+      [...state.snapshots.values()].find(
+        (one) => one.metadata.name === status?.snapshot?.name && one.metadata.namespace === metadata.namespace,
+      );
+    const wrongly = (image: VMDiskImage, contents: readonly string[]) => {
+      const snapshot = snapshotOf(image);
+      const download = snapshot && held.get(snapshot.metadata.uid);
+      if (!download || isAdopted(image)) return undefined;
+      const pinned = image.metadata.annotations?.['pelotech.ot/use-revision'];
+      if (pinned !== undefined) return wronglyPinned(image, snapshot, download);
+      const isAgain = triedAgain.has(`${image.metadata.uid} ${image.status?.revision}`);
+      const plain = isAgain ? withoutRequest : (content: string) => content;
+      const before = new Set([...download.asked].map(plain));
+      if (contents.some((content) => before.has(plain(content)) && download.told === toldOf(content))) return undefined;
+      return `${image.metadata.name} is Ready with ${snapshot.metadata.name}, a download of ${download.told}, and asks for ${toldOf(contentOf(image))}`;
+    };
+    return {
+      download: ({ object, before, isGone, state: { images } }) => {
+        if (before || isGone) return undefined;
+        const image = images.get(object.metadata.labels?.[imageUidLabel] ?? '');
+        const told = sourceOf(object);
+        const contents = image && [
+          contentOf(image),
+          ...(asked.get(image.metadata.uid) ?? []).map(({ content }) => content),
+        ];
+        if (told) downloads.set(keyOf(object.metadata), { told, asked: new Set(contents) });
+        return undefined;
+      },
+      snapshot: ({ object, before, isGone }) => {
+        if (isGone) return undefined;
+        const { persistentVolumeClaimName: name, volumeSnapshotContentName: content } = object.spec?.source ?? {};
+        const { namespace, uid } = object.metadata;
+        if (!before && name) held.set(uid, downloads.get(keyOf({ namespace, name })));
+        if (!before && typeof content === 'string') held.set(uid, held.get(content));
+        const bound = object.status?.boundVolumeSnapshotContentName;
+        if (bound && !held.has(bound)) held.set(bound, held.get(uid));
+        return undefined;
+      },
+      image: (step) => {
+        const { object, before, isGone, revision, change } = step;
+        const { uid } = object.metadata;
+        if (isGone) return void asked.delete(uid);
+        const read = readByStartSync(step);
+        if (read !== undefined) taken.set(uid, Math.max(taken.get(uid) ?? 0, read));
+        if (before && contentOf(before) !== contentOf(object)) {
+          const since = { content: contentOf(before), untilRevision: revision, untilMs: change.atMs };
+          asked.set(uid, [...(asked.get(uid) ?? []), since]);
+        }
+        if (
+          before?.status?.phase === 'Failed' &&
+          before.status.snapshottingAt &&
+          object.status?.phase === 'Snapshotting'
+        )
+          triedAgain.add(`${uid} ${object.status.revision}`);
+        const isNew = isHolding(object) && !(before && isHolding(before));
+        if (!isNew || change.by === 'user' || gaps?.length) return undefined;
+        const began = beganAt(step);
+        const readable = (asked.get(uid) ?? []).filter(({ untilRevision, untilMs }) =>
+          // Another function may have read the content of the revision in an earlier pass.
+          began.revision === undefined
+            ? untilMs >= began.ms - longestPassMs
+            : untilRevision > Math.min(began.revision, taken.get(uid) ?? began.revision),
+        );
+        return wrongly(object, [contentOf(object), ...readable.map(({ content }) => content)]);
+      },
+      end: () => {
+        if (stillFromMs === undefined || gaps?.length) return [];
+        return [...state.images.values()]
+          .filter((image) => isHolding(image) && image.metadata.deletionTimestamp === undefined)
+          .map((image) => wrongly(image, [contentOf(image)]))
+          .filter((says) => says !== undefined);
+      },
+    };
+  },
+};
+
+const isHolding = ({ status }: VMDiskImage) => status?.phase === 'Succeeded' && isTrue(status.conditions, 'Ready');
+
+/** The start of its pass, if it wrote the image; a status that a backup restored counts as written by such a pass. */
+function readByStartSync({ change, object, before, revision }: Step<VMDiskImage>): number | undefined {
+  if (change.by === 'start-sync') return change.since ?? 0;
+  return change.by === 'user' && isHolding(object) && !before?.status?.phase ? revision : undefined;
+}
+
+const isAdopted = ({ status }: VMDiskImage) =>
+  status?.adoption !== undefined && status.adoption.snapshot === status.snapshot?.name;
+
+/** The content that status.revisions lists for its snapshot. */
+function wronglyPinned({ metadata, status }: VMDiskImage, snapshot: VolumeSnapshot, { told }: Download) {
+  const revisions = (status as { revisions?: readonly { snapshot?: string; url?: string }[] } | undefined)?.revisions;
+  const url = revisions?.find((one) => one.snapshot === snapshot.metadata.name)?.url;
+  return url === undefined || told.split(' ')[0] === url
+    ? undefined
+    : `${metadata.name} goes back to ${snapshot.metadata.name}, a download of ${told}, said to be of ${url}`;
+}
+
+/** The content that a DataVolume downloads, in the order of `contentOf`. */
+function sourceOf({ spec }: DataVolume): string | undefined {
+  const [[type, source] = []] = Object.entries((spec?.source ?? {}) as Record<string, Record<string, string>>);
+  const storage = spec?.storage as
+    | { storageClassName?: string; resources?: { requests?: { storage?: string } } }
+    | undefined;
+  if (!type || !source?.url) return undefined;
+  return [source.url, type, source.checksum, storage?.resources?.requests?.storage, storage?.storageClassName].join(
+    ' ',
+  );
+}
+
+/** A content without the annotation that requested it. */
+const withoutRequest = (content: string) => content.split(' ').toSpliced(6, 1).join(' ');
+
+/** The part of a content that a DataVolume contains. */
+const toldOf = (content: string) => content.split(' ').slice(0, 5).join(' ');

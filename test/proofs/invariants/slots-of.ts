@@ -1,0 +1,58 @@
+import type { Lease } from '../../../shared/kinds/coordination/lease.ts';
+import { slotsAnnotation } from './plain-rules.ts';
+
+/** A slot in the Lease. */
+export interface Holder {
+  uid: string;
+  image: string;
+  revision: number;
+  attempt: number;
+  since: string;
+}
+
+/** Who holds a slot, by the uids of their images. */
+export type Slots = ReadonlyMap<string, Holder>;
+
+/** Each Lease is read once, however many invariants ask. */
+const read = new WeakMap<Lease, Slots | 'unreadable'>();
+
+/** Who holds a slot by this Lease; undefined where it says nothing that can be read. */
+export function slotsOf(lease: Lease | undefined): Slots | undefined {
+  if (!lease) return undefined;
+  let slots = read.get(lease);
+  if (slots === undefined) {
+    slots = readFrom(lease) ?? 'unreadable';
+    read.set(lease, slots);
+  }
+  return slots === 'unreadable' ? undefined : slots;
+}
+
+/** A list in which each uid occurs once; anything else does not parse. */
+function readFrom({ metadata }: Lease): Slots | undefined {
+  let list: unknown;
+  try {
+    list = JSON.parse(metadata.annotations?.[slotsAnnotation] ?? '');
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(list) || !list.every(isHolder)) return undefined;
+  const slots = new Map(list.map((holder) => [holder.uid, holder]));
+  return slots.size === list.length ? slots : undefined;
+}
+
+function isHolder(value: unknown): value is Holder {
+  if (typeof value !== 'object' || value === null) return false;
+  const { uid, image, revision, attempt, since } = value as Record<string, unknown>;
+  return (
+    typeof uid === 'string' &&
+    uid !== '' &&
+    [image, since].every((text) => typeof text === 'string') &&
+    [revision, attempt].every((number) => Number.isInteger(number)) &&
+    (revision as number) >= 0 &&
+    (attempt as number) > 0
+  );
+}
+
+/** Those that the second has and the first has not. */
+export const addedTo = (before: Slots | undefined, after: Slots): Holder[] =>
+  [...after.values()].filter(({ uid }) => !before?.has(uid));

@@ -1,0 +1,326 @@
+import { describe, expect, test } from 'vitest';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { anImporter, at, aVMDiskImage } from '../../support/builders/images.ts';
+import { aHistory, aPolicy, by, download, expectBroken, expectKept, gone, granted, leaving } from './a-history.ts';
+import { check } from './check.ts';
+import { l2WorkConserving } from './l2-work-conserving.ts';
+import { l4Recovery } from './l4-recovery.ts';
+import { slotsAnnotation } from './plain-rules.ts';
+import { s1Capacity } from './s1-capacity.ts';
+import { s2SlotHeld } from './s2-slot-held.ts';
+import { s3Identity } from './s3-identity.ts';
+import { s4Fifo } from './s4-fifo.ts';
+import { s15SlotLeak } from './s15-slot-leak.ts';
+
+const queued = (name: string, second: number) =>
+  aVMDiskImage({ name, status: { phase: 'Queued', revision: 1, attempt: 0, queuedAt: at(second) } });
+const [first, second, third] = [queued('first', 1), queued('second', 2), queued('third', 3)] as const;
+const before = [first, second, third];
+const syncing = aVMDiskImage({ name: 'first', status: { ...first.status, phase: 'Syncing', attempt: 1, attempts: 1 } });
+
+const give = (images: readonly VMDiskImage[], since?: number) =>
+  by('start-sync', granted(...images), since === undefined ? {} : { since });
+/** The Lease as a hand left it. */
+const garbled = () => {
+  const lease = granted();
+  return by('user', { ...lease, metadata: { ...lease.metadata, annotations: { [slotsAnnotation]: 'garbage' } } });
+};
+
+describe('S1', () => {
+  const limit = (concurrency: string) => by('user', aPolicy({ concurrency }));
+
+  test('as many as the limit hold slots, and a lowered limit turns nobody out', () => {
+    expectKept(
+      aHistory([limit('2'), give([]), give([first, second], 102), limit('1'), give([first, second], 104)], { before }),
+    );
+  });
+
+  test('one more than the limit is too many', () => {
+    const history = aHistory([limit('1'), give([]), give([first, second], 102)], { before });
+    expectBroken(s1Capacity, history, '103', '2 hold slots, allowed were 1; let in: vmdi-farm/first, vmdi-farm/second');
+  });
+
+  test('without a policy the limit is the default, and one that cannot be read lets nobody in', () => {
+    expectKept(aHistory([give([]), give([first, second, third], 101)], { before }));
+    expectBroken(
+      s1Capacity,
+      aHistory([limit('many'), give([]), give([first], 102)], { before }),
+      '103',
+      'allowed were 0',
+    );
+  });
+
+  test('a pass decides by the policy that it read, which may be another by the time of its write', () => {
+    const edited = [limit('2'), give([]), limit('1'), give([first, second], 102)];
+    expectKept(aHistory(edited, { before }));
+    expectBroken(
+      s1Capacity,
+      aHistory([...edited.slice(0, 3), give([first, second], 103)], { before }),
+      '104',
+      'were 1',
+    );
+  });
+
+  test('who has a slot again because its pass found it downloading is not let in, however soon that is over', () => {
+    const running = download(syncing, { phase: 'ImportInProgress' });
+    for (const end of [gone(running), download(syncing, { phase: 'Succeeded' })]) {
+      const history = (since: number) =>
+        aHistory([limit('1'), give([second]), running, end, give([second, first], since)], { before });
+      expect(check(history(103), [s1Capacity])).toEqual([]);
+      expectBroken(s1Capacity, history(104), '105', 'were 1');
+    }
+  });
+
+  test('more downloads than the limit are said, but a phase that CDI takes back is no download', () => {
+    const other = aVMDiskImage({ name: 'second', status: { ...second.status, phase: 'Syncing', attempt: 1 } });
+    const begun = [limit('1'), give([]), give([first], 102), download(syncing)];
+    expectBroken(s1Capacity, aHistory([...begun, download(other)], { before }), '105', '2 images download');
+    const [done, pending] = [download(syncing, { phase: 'Succeeded' }), download(syncing, { phase: '' })];
+    expect(check(aHistory([...begun, done, pending, download(other)], { before }), [s1Capacity])).toEqual([]);
+    const importer = anImporter(first, { phase: 'Running' });
+    const still = [...begun, done, pending, importer, download(other)];
+    expectBroken(s1Capacity, aHistory(still, { before }), '108', '2 images download');
+  });
+
+  test('what a hand writes into the Lease is no grant', () => {
+    expectKept(aHistory([limit('0'), give([]), by('user', granted(first))], { before }));
+  });
+});
+
+describe('S2', () => {
+  test('a slot is there before the DataVolume, and until that is Succeeded', () => {
+    const done = download(syncing, { phase: 'Succeeded' });
+    expectKept(aHistory([give([]), give([first]), download(syncing), done, give([])], { before }));
+  });
+
+  test('a DataVolume without a slot is said once', () => {
+    const history = aHistory([give([]), download(syncing), download(syncing)], { before });
+    expectBroken(
+      s2SlotHeld,
+      history,
+      '102',
+      `DataVolume ${download(syncing).metadata.name} is in flight without a slot`,
+    );
+  });
+
+  test('a slot that is given back too early is said', () => {
+    const history = aHistory([give([]), give([first]), download(syncing), give([])], { before });
+    expectBroken(s2SlotHeld, history, '104', 'in flight without a slot');
+  });
+
+  test('a phase that CDI takes back is no download', () => {
+    const [done, pending] = [download(syncing, { phase: 'Succeeded' }), download(syncing, { phase: '' })];
+    expectKept(aHistory([give([]), give([first]), download(syncing), done, give([]), pending], { before }));
+  });
+
+  test('a DataVolume that is being deleted has no slot any more', () => {
+    const going = leaving(download(syncing));
+    expectKept(aHistory([give([]), give([first]), download(syncing), going, give([])], { before }));
+  });
+
+  test('while a garbled Lease is being rebuilt nobody is judged, afterwards everybody is', () => {
+    const lost = [give([]), give([first]), download(syncing), garbled()];
+    expectKept(aHistory([...lost, download(syncing), give([first])], { before }));
+    expectBroken(s2SlotHeld, aHistory([...lost, give([])], { before }), '105', 'without a slot');
+  });
+
+  test('what a hand took out of the Lease comes back while its image is not at rest', () => {
+    const failed = aVMDiskImage({ name: 'first', status: { ...syncing.status, phase: 'Failed' } });
+    const taken = [give([]), give([first]), syncing, download(syncing), by('user', granted())];
+    expectBroken(s2SlotHeld, aHistory([...taken, give([second], 105)], { before }), '106', 'without a slot');
+    expect(check(aHistory([...taken, failed, give([second], 106)], { before }), [s2SlotHeld])).toEqual([]);
+  });
+
+  test('a slot is not given back while an importer of it that the pass could see is at work', () => {
+    const importer = anImporter(first);
+    const begun = [give([]), give([first]), download(syncing), importer, gone(download(syncing))];
+    expectBroken(
+      s2SlotHeld,
+      aHistory([...begun, give([], 105)], { before }),
+      '106',
+      'importer importer-pod-1 is at work',
+    );
+    expectKept(aHistory([...begun, give([], 103)], { before }));
+    expectKept(aHistory([...begun, gone(importer), give([], 106)], { before }));
+    expectKept(aHistory([...begun, anImporter(first, { phase: 'Succeeded' }), give([], 106)], { before }));
+  });
+
+  test('what happened while changes were missed is judged by nobody', () => {
+    const history = aHistory([give([]), download(syncing)], { before, gaps: [{ after: 101, until: 102 }] });
+    expect(check(history, [s2SlotHeld])).toEqual([]);
+  });
+});
+
+describe('S3', () => {
+  test('an image holds one slot under its own name', () => {
+    expectKept(aHistory([give([]), give([first, second])], { before }));
+  });
+
+  test('a uid that is there twice is said, although it makes the Lease unreadable', () => {
+    expectBroken(
+      s3Identity,
+      aHistory([give([]), give([first, first])], { before }),
+      '102',
+      'uid-first holds two slots',
+    );
+  });
+
+  test('a slot for a uid that never was that image is said', () => {
+    const anew = aVMDiskImage({ name: 'first', uid: 'another' });
+    const history = aHistory([give([]), give([anew])], { before });
+    expectBroken(s3Identity, history, '102', 'uid another got a slot as vmdi-farm/first, which never had that uid');
+  });
+
+  test('a DataVolume belongs to the image that it carries the uid of', () => {
+    const [own, others] = [download(first), download(second)];
+    const mixed = { ...own, metadata: { ...own.metadata, ownerReferences: others.metadata.ownerReferences } };
+    const history = aHistory([give([]), give([first]), mixed], { before });
+    expectBroken(s3Identity, history, '103', 'carries uid uid-first and belongs to uid-second');
+  });
+
+  test('an image that is made anew begins without the attempts of the one before', () => {
+    const anew = { name: 'first', uid: 'another' };
+    const begun = (attempts: number) =>
+      aVMDiskImage({ ...anew, status: { ...first.status, attempt: attempts, attempts } });
+    const life = [give([]), give([first]), download(syncing, { phase: 'Succeeded' }), aVMDiskImage(anew)];
+    expectKept(aHistory([...life, begun(0)], { before }));
+    expectBroken(
+      s3Identity,
+      aHistory([...life, begun(1)], { before }),
+      '105',
+      'begins with 1 attempts, of its own were 0',
+    );
+  });
+});
+
+describe('S4', () => {
+  test('who waited longest gets the slot', () => {
+    expectKept(aHistory([give([]), give([first], 101), give([first, second], 102)], { before }));
+  });
+
+  test('who is let in before another that waited longer has overtaken it', () => {
+    const history = aHistory([give([]), give([second], 101)], { before });
+    expectBroken(s4Fifo, history, '102', 'vmdi-farm/second got a slot before first, which waited longer');
+  });
+
+  test('within one moment the uid decides', () => {
+    const [a, b] = [queued('a', 1), queued('b', 1)];
+    expectKept(aHistory([give([]), give([a], 101)], { before: [a, b] }));
+    expectBroken(s4Fifo, aHistory([give([]), give([b], 101)], { before: [a, b] }), '102', 'before a');
+  });
+
+  test('nobody overtakes who was not there, or did not wait, when the pass began', () => {
+    expectKept(aHistory([give([]), by('start-sync', first), give([second], 101)], { before: [second] }));
+    const failed = aVMDiskImage({ name: 'first', status: { ...first.status, phase: 'Failed' } });
+    expectKept(aHistory([give([]), by('start-sync', failed), give([second], 101)], { before: [first, second] }));
+    expectKept(aHistory([give([]), leaving(first), give([second], 101)], { before: [first, second] }));
+  });
+
+  test('an image that nobody has queued yet is overtaken by one of a later second only', () => {
+    const unseen = aVMDiskImage({ name: 'unseen', createdAfterSeconds: 2 });
+    const history = aHistory([give([]), give([third], 101)], { before: [unseen, third] });
+    expectBroken(s4Fifo, history, '102', 'before unseen');
+    expectKept(aHistory([give([]), give([second], 101)], { before: [unseen, second] }));
+  });
+
+  test('where nobody knows when a pass began, the time in the Lease tells it', () => {
+    const lease = granted(second);
+    const late = { ...lease, spec: { ...lease.spec, renewTime: at(3) } };
+    const told = (renewed: typeof lease) => aHistory([granted(), first, second, second, renewed]);
+    expectBroken(s4Fifo, told(late), '105', 'before first');
+    expectKept(told({ ...lease, spec: { ...lease.spec, renewTime: at(1) } }));
+  });
+});
+
+describe('S15', () => {
+  const idle = aVMDiskImage({ name: 'first', status: { ...syncing.status, phase: 'Failed' } });
+  const life = [give([]), give([first]), syncing, anImporter(syncing), idle];
+  const endingAt = (second: number) => ({ before, stillFromMs: 0, endMs: Date.parse(at(second)) });
+
+  test('a slot is given back within a sweep of the end of its importer', () => {
+    const written = [...life, gone(anImporter(syncing)), { ...give([]), atMs: Date.parse(at(30)) }];
+    expect(check(aHistory(written, endingAt(100)), [s15SlotLeak])).toEqual([]);
+  });
+
+  test('a slot that stays beyond that is said', () => {
+    const history = aHistory([...life, gone(anImporter(syncing))], endingAt(45));
+    expectBroken(s15SlotLeak, history, '106', 'the slot of vmdi-farm/first has been idle for 40000 ms');
+  });
+
+  test('an importer that is at work keeps the slot', () => {
+    expect(check(aHistory(life, endingAt(100)), [s15SlotLeak])).toEqual([]);
+  });
+
+  test('where no Pod was recorded ten minutes more are let pass', () => {
+    const withoutPods = life.filter((one) => 'object' in one || one.kind !== 'Pod');
+    expect(check(aHistory(withoutPods, endingAt(600)), [s15SlotLeak])).toEqual([]);
+    expectBroken(s15SlotLeak, aHistory(withoutPods, endingAt(700)), '104', 'idle for');
+  });
+});
+
+describe('L2', () => {
+  const still = (second: number) => ({
+    before: [first],
+    stillFromMs: Date.parse(at(0)),
+    endMs: Date.parse(at(second)),
+  });
+
+  test('a slot that is free is taken within a sweep', () => {
+    expect(check(aHistory([give([]), give([first])], still(100)), [l2WorkConserving])).toEqual([]);
+  });
+
+  test('a slot that stays free while an image waits is said', () => {
+    expectBroken(l2WorkConserving, aHistory([give([])], still(60)), '101', 'free for 60000 ms while 1 images waited');
+  });
+
+  test('clocks that are apart make nothing longer than by that', () => {
+    const apart = { ...still(60), skewMs: 11_000 };
+    expect(check(aHistory([give([])], { ...apart, endMs: Date.parse(at(55)) }), [l2WorkConserving])).toEqual([]);
+    expectBroken(l2WorkConserving, aHistory([give([])], apart), '101', 'free for 60000 ms');
+  });
+
+  test('nobody waits for a slot that the policy does not give, or before all is still', () => {
+    const paused = [by('user', aPolicy({ concurrency: '0' })), give([])];
+    expect(check(aHistory(paused, still(100)), [l2WorkConserving])).toEqual([]);
+    expect(check(aHistory([give([])], { before: [first], endMs: Date.parse(at(100)) }))).toEqual([]);
+  });
+});
+
+describe('L4', () => {
+  const lost = [give([]), give([first]), by('start-sync', download(syncing)), garbled()];
+
+  test('a Lease that was garbled or deleted is rebuilt from what downloads', () => {
+    expectKept(aHistory([...lost, give([first], 104)], { before }));
+    const deleted = [...lost.slice(0, 3), by('user', granted(first), { isGone: true })];
+    expectKept(aHistory([...deleted, give([first], 104)], { before }));
+  });
+
+  test('a rebuilt Lease without what downloads, or with what does not, is said', () => {
+    const without = aHistory([...lost, give([], 104)], { before });
+    expectBroken(l4Recovery, without, '105', 'rebuilt without the image of first-');
+    const stranger = aHistory([...lost, give([first, second], 104)], { before });
+    expectBroken(l4Recovery, stranger, '105', 'rebuilt with vmdi-farm/second, of which nothing was ever downloaded');
+  });
+
+  test('a Lease that stays unreadable is said once all is still', () => {
+    const history = aHistory([give([]), garbled()], { stillFromMs: 0 });
+    expectBroken(l4Recovery, history, '102', 'the Lease was lost and is not rebuilt');
+  });
+
+  test('an image that was Succeeded by its spec is not refused by the same', () => {
+    const [was, is] = [
+      aVMDiskImage({ status: { phase: 'Succeeded' } }),
+      aVMDiskImage({
+        status: {
+          phase: 'Failed',
+          conditions: [
+            { type: 'Ready', status: 'False', reason: 'SourceNotAllowed', message: '', lastTransitionTime: at(0) },
+          ],
+        },
+      }),
+    ];
+    expectBroken(l4Recovery, aHistory([was, is], { stillFromMs: 0 }), '102', 'ubuntu was Succeeded by the same spec');
+    const other = { ...is, spec: { ...is.spec, url: 'https://elsewhere/images/ubuntu' } };
+    expect(check(aHistory([was, other], { stillFromMs: 0 }), [l4Recovery])).toEqual([]);
+  });
+});

@@ -1,0 +1,154 @@
+import type { StoreEvent } from '../../../deploy/local/api-server/watch-log.ts';
+import { type EventAttributes, isWanted } from '../../../shared/event-filter.ts';
+import {
+  type Batch,
+  type FunctionDeclaration,
+  type Message,
+  noEvents,
+  type Subject,
+  type Subscription,
+} from '../../../shared/function.ts';
+import type { LabelSelector } from '../../../shared/kubernetes/selectors.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import type { DomainEvent } from '../../../shared/runtime/publish.ts';
+import type { Faults } from './faults.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** Takes an event to a function; rejects where it is to be brought again. */
+export type Deliver = (functionName: string, batch: Batch) => Promise<void>;
+
+/** As our Triggers say (knative/broker.ts): each retry after twice as long as the one before, also where no answer comes in time. */
+const retries = 8;
+const firstRetryMs = 200;
+const timeoutMs = 10_000;
+
+export const sweepMs = 30_000;
+/** Ten times as often as a cluster of ours does, so that a run has few sweeps to wait through. */
+export const auditMs = 60_000;
+
+/**
+ * Sources, timers, Broker and Triggers: tells functions of changes at least once, in any order, or not at all. What it
+ * gives up on is lost, as after a dead letter.
+ */
+export class Broker {
+  readonly #subscriptions: readonly { name: string; subscription: Subscription }[];
+  readonly #scheduler: Scheduler;
+  readonly #faults: Faults;
+  readonly #deliver: Deliver;
+  readonly #isDeaf: boolean;
+  #heldUntilMs = 0;
+  #losesUntilMs = 0;
+
+  constructor(
+    declarations: readonly FunctionDeclaration[],
+    { scheduler, faults, deliver, isDeaf }: { scheduler: Scheduler; faults: Faults; deliver: Deliver; isDeaf: boolean },
+  ) {
+    this.#subscriptions = declarations.flatMap(({ name, on }) => on.map((subscription) => ({ name, subscription })));
+    this.#scheduler = scheduler;
+    this.#faults = faults;
+    this.#deliver = deliver;
+    this.#isDeaf = isDeaf;
+    scheduler.every(sweepMs, () => this.#time('sweep'));
+    scheduler.every(auditMs, () => this.#time('audit'));
+  }
+
+  /** An object has changed: an event of its source, in Reference mode. */
+  changed({ type, object }: Pick<StoreEvent, 'type' | 'object'>) {
+    const verb = ({ ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' } as const)[type];
+    const { apiVersion, kind, metadata } = object;
+    const subject: Subject = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
+    const event = { ...subject, apiversion: apiVersion, type: `dev.knative.apiserver.ref.${verb}` };
+    this.#tell((subscription) => isWokenBy(subscription, event, metadata.labels), { ...noEvents, subjects: [subject] });
+  }
+
+  /** Somebody posted an event: a function its domain event, a pipeline its own. */
+  posted(event: DomainEvent, from: string) {
+    const { type, id, data } = event;
+    const message: Message = { id, type, source: from, time: new Date(this.#scheduler.now()).toISOString(), data };
+    this.#tell((subscription) => subscription.on === 'event' && subscription.type === type, {
+      ...noEvents,
+      messages: [message],
+    });
+  }
+
+  heal() {
+    this.#heldUntilMs = 0;
+    this.#losesUntilMs = 0;
+  }
+
+  #time(timer: 'sweep' | 'audit') {
+    this.#bring(
+      this.#whoseWaker((subscription) => subscription.on === timer),
+      { ...noEvents, [timer]: true },
+    );
+  }
+
+  /** A change or a fact, to whoever waits for it; a plan that is deaf has it told to nobody. */
+  #tell(batches: (subscription: Subscription) => boolean, batch: Batch) {
+    const names = this.#whoseWaker(batches);
+    if (names.length > 0 && !this.#isDeaf) this.#bring(names, batch);
+  }
+
+  #whoseWaker(batches: (subscription: Subscription) => boolean): string[] {
+    return [
+      ...new Set(this.#subscriptions.filter(({ subscription }) => batches(subscription)).map(({ name }) => name)),
+    ];
+  }
+
+  #bring(names: readonly string[], batch: Batch) {
+    const number = this.#faults.count('event');
+    const now = this.#scheduler.now();
+    const outage = this.#faults.at(number, 'brokerOutage');
+    if (outage) this.#heldUntilMs = now + outage.seconds * 1000;
+    if (outage?.loses) this.#losesUntilMs = this.#heldUntilMs;
+    if (now < this.#losesUntilMs || this.#faults.at(number, 'eventDropped')) return;
+    const late = this.#faults.at(number, 'eventDelayed');
+    const twice = this.#faults.at(number, 'eventDoubled');
+    for (const name of names) {
+      this.#in(late ? late.seconds * 1000 : 0, () => this.#attempt(name, batch, 0));
+      if (twice) this.#in(twice.seconds * 1000, () => this.#attempt(name, batch, 0));
+    }
+  }
+
+  #attempt(name: string, batch: Batch, failed: number): void {
+    const leftMs = this.#heldUntilMs - this.#scheduler.now();
+    if (leftMs > 0) return void this.#scheduler.heldUp(leftMs, () => this.#attempt(name, batch, failed));
+    let isOver = false;
+    const end = (isTaken: boolean) => {
+      if (isOver) return;
+      isOver = true;
+      giveUp();
+      if (!isTaken && failed < retries)
+        this.#scheduler.after(firstRetryMs * 2 ** failed, () => this.#attempt(name, batch, failed + 1));
+    };
+    const giveUp = this.#scheduler.after(timeoutMs, () => end(false));
+    // The pass takes many steps: this one is over when it has begun.
+    this.#deliver(name, batch).then(
+      () => end(true),
+      () => end(false),
+    );
+  }
+
+  #in(delayMs: number, step: () => void) {
+    if (delayMs > 0) this.#scheduler.heldUp(delayMs, step);
+    else this.#scheduler.add(step);
+  }
+}
+
+/** The source sends the change, and the Trigger accepts it. */
+function isWokenBy(
+  subscription: Subscription,
+  event: EventAttributes,
+  labels: Readonly<Record<string, string>> = {},
+): boolean {
+  if (subscription.on !== 'changed') return false;
+  if (subscription.source === 'own' && event.namespace !== operatorNamespace) return false;
+  return isSelected(subscription.selector, labels) && isWanted([subscription], event);
+}
+
+const isSelected = (
+  { matchLabels = {}, matchExpressions = [] }: LabelSelector = {},
+  labels: Readonly<Record<string, string>>,
+) =>
+  Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+  matchExpressions.every(({ key }) => key in labels);

@@ -1,0 +1,615 @@
+import type { Action } from '../../../shared/actions.ts';
+import { type FunctionDeclaration, subjectsOf } from '../../../shared/function.ts';
+import { keepAnnotation } from '../../../shared/images/pruning.ts';
+import { holdersOf, slotsAnnotation } from '../../../shared/images/slots.ts';
+import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../../shared/kinds/coordination/lease.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { Pod } from '../../../shared/kinds/core/pod.ts';
+import { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
+import { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { imageUidLabel, publishedContent, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { type KubernetesObject, keyOf, type Resource } from '../../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+import type { Besides } from './enumerate.ts';
+import { plainly } from './examples.ts';
+import { crowd, journeys } from './journeys.ts';
+import type { Plan } from './plan.ts';
+import type { Sabotage } from './simulate.ts';
+
+/** A mistake that somebody could have made, and how it is put in from outside the functions. */
+export interface Bug {
+  name: string;
+  /** The invariants that name it: one of these has to find it, whatever else it breaks. */
+  breaks: readonly string[];
+  sabotage: Sabotage;
+  /** The journey in which it shows, where that takes two runs to compare. */
+  beside?: Besides;
+  /** A plan that shows it and that random search would take long to find: tried first. */
+  plan?: Plan;
+}
+
+type Name = 'start-sync' | 'follow-sync' | 'prune' | 'count-refs' | 'ensure-vmdi' | 'provision-vm' | 'preload';
+type Anything = KubernetesObject & { status?: Record<string, unknown>; spec?: Record<string, unknown> };
+
+const through = (name: Name, changed: (kube: Kube) => Partial<Kube>): Sabotage => ({
+  through: (kube, functionName) => (functionName === name ? { ...kube, ...changed(kube) } : kube),
+});
+
+/** The function reads objects of a kind otherwise than they are. */
+const misreads = (name: Name, resource: Resource, changed: (object: Anything) => object | undefined): Sabotage =>
+  through(name, (kube) => {
+    const seen = <T>(of: Resource, object: T): T | undefined =>
+      of.kind === resource.kind && of.apiVersion === resource.apiVersion ? (changed(object as Anything) as T) : object;
+    const all = <T>(of: Resource, objects: readonly T[]) =>
+      objects.map((object) => seen(of, object)).filter((object) => object !== undefined);
+    return {
+      get: async (of, ref) => {
+        const found = await kube.get(of, ref);
+        return found && seen(of, found);
+      },
+      list: async (of, options) => all(of, await kube.list(of, options)),
+      async *pages(of, options) {
+        for await (const page of kube.pages(of, options)) yield { ...page, items: all(of, page.items) };
+      },
+    };
+  });
+
+/** The function decides otherwise on what it saw. */
+const decides = (
+  name: Name,
+  changed: (actions: readonly Action[], observed: never) => readonly Action[],
+): Sabotage => ({
+  declarations: (declarations) =>
+    declarations.map((declaration) =>
+      declaration.name === name
+        ? { ...declaration, decide: (observed) => changed(declaration.decide(observed), observed as never) }
+        : declaration,
+    ),
+});
+
+/** The function sees something else than what it read. */
+const observes = (name: Name, changed: (observed: Record<string, unknown>) => object): Sabotage => ({
+  declarations: (declarations) =>
+    declarations.map((declaration) =>
+      declaration.name === name
+        ? {
+            ...declaration,
+            observe: async (context, batch) =>
+              (await declaration.observe(context, batch)).map((one) => changed(one as Record<string, unknown>)),
+          }
+        : declaration,
+    ),
+});
+
+const status = (action: Action) => (action.do === 'patchStatus' ? action.status : undefined);
+const withStatus = (action: Action, fields: object): Action =>
+  action.do === 'patchStatus' ? { ...action, status: { ...action.status, ...fields } } : action;
+
+const withPolicy = (object: Anything, data: Record<string, string>) => ({
+  ...object,
+  data: { ...(object as { data?: object }).data, ...data },
+});
+
+const notWokenBy =
+  (...timers: readonly string[]) =>
+  (declaration: FunctionDeclaration): FunctionDeclaration => ({
+    ...declaration,
+    on: declaration.on.filter((subscription) => !timers.includes(subscription.on)),
+  });
+
+interface Counted {
+  image: VMDiskImage | undefined;
+  machines: readonly VirtualMachine[];
+  named: ReadonlySet<string>;
+}
+
+/** count-refs believes the events: one more for a machine that came, one less for one that went. */
+function countingByEvents(declaration: FunctionDeclaration): FunctionDeclaration {
+  if (declaration.name !== 'count-refs') return declaration;
+  const news = ({ image, named }: Counted, after: readonly string[]) => {
+    const { count = 0, by = [] } = image?.status?.references ?? {};
+    const came = after.filter((key) => named.has(key) && !by.includes(key)).length;
+    const went = by.filter((key) => named.has(key) && !after.includes(key)).length;
+    return { count: count + came - went, by: after };
+  };
+  return {
+    ...declaration,
+    observe: async (context, batch) => {
+      const named = new Set(subjectsOf(batch, VirtualMachine).map(keyOf));
+      return (await declaration.observe(context, batch)).map((one) => ({ ...(one as object), named }));
+    },
+    decide: (observed) =>
+      declaration.decide(observed).map((action) => {
+        const counted = status(action)?.references as { by: string[] } | undefined;
+        return counted ? withStatus(action, { references: news(observed as Counted, counted.by) }) : action;
+      }),
+  };
+}
+
+type Named = Pick<KubernetesObject['metadata'], 'name' | 'annotations'>;
+const withMetadata = (object: unknown, changed: (metadata: Named) => object) => {
+  const made = object as { metadata: Named };
+  return { ...made, metadata: { ...made.metadata, ...changed(made.metadata) } };
+};
+
+export const bugs: readonly Bug[] = [
+  {
+    name: 'the Lease is written without compare-and-swap',
+    breaks: ['S1', 'S2', 'L4'],
+    sabotage: through('start-sync', (kube) => ({
+      replace: async (resource, object, fieldManager) => {
+        const newest = await kube.get(resource, object.metadata);
+        const { resourceVersion = '' } = newest?.metadata ?? {};
+        return kube.replace(resource, { ...object, metadata: { ...object.metadata, resourceVersion } }, fieldManager);
+      },
+    })),
+  },
+  {
+    name: 'a slot is freed before the DataVolume of its failed attempt is deleted',
+    breaks: ['S2', 'S5'],
+    sabotage: observes('start-sync', (observed) => {
+      const { images, dataVolumes } = observed as { images: VMDiskImage[]; dataVolumes: DataVolume[] };
+      const syncing = new Set(
+        images.filter((image) => image.status?.phase === 'Syncing').map(({ metadata }) => metadata.uid),
+      );
+      const kept = dataVolumes.filter(({ metadata }) => syncing.has(metadata.labels?.[imageUidLabel] ?? ''));
+      return { ...observed, dataVolumes: kept, pods: [] };
+    }),
+  },
+  {
+    name: 'an empty list of DataVolumes is believed when the Lease is rebuilt',
+    breaks: ['S2', 'L4'],
+    sabotage: through('start-sync', (kube) => {
+      let isLost = false;
+      return {
+        get: async (resource, ref) => {
+          const found = await kube.get(resource, ref);
+          if (resource.kind === Lease.kind) isLost = holdersOf(found as Lease | undefined) === undefined;
+          return found;
+        },
+        list: async (resource, options) =>
+          isLost && (resource.kind === DataVolume.kind || resource.kind === Pod.kind)
+            ? []
+            : kube.list(resource, options),
+      };
+    }),
+  },
+  {
+    name: 'references are counted up and down by one, event by event',
+    breaks: ['S13'],
+    sabotage: { declarations: (declarations) => declarations.map(countingByEvents) },
+  },
+  {
+    name: 'slots are held by name',
+    breaks: ['S3'],
+    sabotage: through('start-sync', (kube) => {
+      const byName = <T>(object: T): T => {
+        const lease = object as unknown as Lease;
+        const holders = holdersOf(lease)?.map((holder) => ({ ...holder, uid: holder.image }));
+        const annotations = { ...lease.metadata.annotations, [slotsAnnotation]: JSON.stringify(holders) };
+        return { ...lease, metadata: { ...lease.metadata, annotations } } as T;
+      };
+      const byUid = async <T>(object: T): Promise<T> => {
+        const lease = object as unknown as Lease;
+        const uids = new Map((await kube.list(VMDiskImage)).map(({ metadata }) => [keyOf(metadata), metadata.uid]));
+        const holders = holdersOf(lease)?.map((holder) => ({ ...holder, uid: uids.get(holder.image) ?? holder.uid }));
+        const annotations = { ...lease.metadata.annotations, [slotsAnnotation]: JSON.stringify(holders) };
+        return holders ? ({ ...lease, metadata: { ...lease.metadata, annotations } } as T) : object;
+      };
+      return {
+        get: async (resource, ref) => {
+          const found = await kube.get(resource, ref);
+          return found && resource.kind === Lease.kind ? byUid(found) : found;
+        },
+        replace: (resource, object, fieldManager) => kube.replace(resource, byName(object), fieldManager),
+      };
+    }),
+  },
+  {
+    name: 'an image is Succeeded before its snapshot is readyToUse',
+    breaks: ['S8'],
+    sabotage: misreads('follow-sync', VolumeSnapshot, (snapshot) => ({
+      ...snapshot,
+      status: { ...snapshot.status, readyToUse: true },
+    })),
+  },
+  {
+    name: 'a failed DataVolume is deleted before the cause is written',
+    breaks: ['S8'],
+    sabotage: decides('follow-sync', (actions) => {
+      const deletions = actions.filter((action) => action.do === 'delete' && action.resource.kind === DataVolume.kind);
+      return [...deletions, ...actions.filter((action) => !deletions.includes(action))];
+    }),
+  },
+  {
+    name: 'restartCount is ignored',
+    breaks: ['S6'],
+    sabotage: {
+      through: (kube, name) => {
+        if (name !== 'follow-sync') return kube;
+        const withoutRestarts = misreads('follow-sync', Pod, (pod) => ({
+          ...pod,
+          status: { ...pod.status, containerStatuses: [] },
+        })).through?.(kube, name);
+        return (
+          misreads('follow-sync', DataVolume, (dataVolume) => ({
+            ...dataVolume,
+            status: { ...dataVolume.status, restartCount: 0 },
+          })).through?.(withoutRestarts ?? kube, name) ?? kube
+        );
+      },
+    },
+  },
+  {
+    name: 'one more is let in than the policy says',
+    breaks: ['S1'],
+    sabotage: misreads('start-sync', ConfigMap, (map) => {
+      const { concurrency = '4' } = (map as { data?: Record<string, string> }).data ?? {};
+      return withPolicy(map, { concurrency: String(Number(concurrency) + 1) });
+    }),
+  },
+  {
+    name: 'the newest image is let in first',
+    breaks: ['S4'],
+    sabotage: misreads('start-sync', VMDiskImage, (image) => {
+      const at = Date.parse(String(image.status?.queuedAt ?? ''));
+      return Number.isNaN(at)
+        ? image
+        : { ...image, status: { ...image.status, queuedAt: new Date(3.6e12 - at).toISOString() } };
+    }),
+  },
+  {
+    name: 'an attempt is not waited for (no back-off)',
+    breaks: ['S7'],
+    sabotage: decides('follow-sync', (actions, observed) =>
+      actions.map((action) =>
+        status(action)?.nextAttemptAt
+          ? withStatus(action, { nextAttemptAt: new Date((observed as { nowMs: number }).nowMs).toISOString() })
+          : action,
+      ),
+    ),
+  },
+  {
+    name: 'one attempt more is made than retryLimit allows',
+    breaks: ['S6'],
+    sabotage: {
+      through: (kube, name) => {
+        const more = (map: Anything) => {
+          const { retryLimit = '2' } = (map as { data?: Record<string, string> }).data ?? {};
+          return withPolicy(map, { retryLimit: String(Number(retryLimit) + 1) });
+        };
+        const isOf = name === 'start-sync' || name === 'follow-sync';
+        return (isOf && misreads(name, ConfigMap, more).through?.(kube, name)) || kube;
+      },
+    },
+  },
+  {
+    name: 'attempts are forgotten',
+    breaks: ['S6'],
+    sabotage: decides('start-sync', (actions) =>
+      actions.map((action) => (status(action)?.phase === 'Syncing' ? withStatus(action, { attempts: 1 }) : action)),
+    ),
+  },
+  {
+    name: 'the finalizer goes before what was made for the image',
+    breaks: ['S10'],
+    sabotage: observes('prune', (observed) => ({
+      ...observed,
+      ...(observed.left ? { left: { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false } } : {}),
+    })),
+  },
+  {
+    name: 'an image goes although machines use it',
+    breaks: ['S10'],
+    sabotage: observes('prune', (observed) => ({ ...observed, machines: [] })),
+  },
+  {
+    name: 'an unused image is deleted without preconditions',
+    breaks: ['S12'],
+    sabotage: through('prune', (kube) => ({ delete: (resource, ref) => kube.delete(resource, ref) })),
+  },
+  {
+    name: 'machines are never let go',
+    breaks: ['L1'],
+    sabotage: decides('count-refs', (actions) => actions.filter((action) => action.do !== 'patchMetadata')),
+  },
+  {
+    name: 'a status is written although nothing changed',
+    breaks: ['L1'],
+    sabotage: decides('follow-sync', (actions, observed) => {
+      const { image, nowMs } = observed as { image: VMDiskImage; nowMs: number };
+      const message = `Looked at ${new Date(nowMs).toISOString()}.`;
+      return actions.length > 0 || image.status?.phase !== 'Succeeded'
+        ? actions
+        : [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { message } }];
+    }),
+  },
+  {
+    name: 'a DataVolume has another name at each try',
+    breaks: ['S5'],
+    sabotage: decides('start-sync', (actions, observed) =>
+      actions.map((action) => {
+        if (action.do !== 'create' || action.resource.kind !== DataVolume.kind) return action;
+        const { metadata } = action.object;
+        const name = `${metadata.name}-${(observed as { nowMs: number }).nowMs}`;
+        return { ...action, object: { ...(action.object as object), metadata: { ...metadata, name } } } as Action;
+      }),
+    ),
+  },
+  {
+    name: 'a failed attempt goes straight back to the queue',
+    breaks: ['S9'],
+    sabotage: decides('follow-sync', (actions) =>
+      actions.map((action) =>
+        status(action)?.phase === 'Retrying' ? withStatus(action, { phase: 'Queued' }) : action,
+      ),
+    ),
+  },
+  {
+    name: "a user's annotation is taken away",
+    breaks: ['S14'],
+    sabotage: decides('start-sync', (actions, observed) => {
+      const kept = (observed as { images: VMDiskImage[] }).images.filter(
+        ({ metadata }) => metadata.annotations?.[keepAnnotation] !== undefined && !metadata.deletionTimestamp,
+      );
+      const metadata = { annotations: { [keepAnnotation]: null } };
+      const writes = kept.map(
+        (of) => ({ do: 'patchMetadata', resource: VMDiskImage, of, metadata }) as unknown as Action,
+      );
+      return [...writes, ...actions];
+    }),
+  },
+  {
+    name: 'a slot is never given back',
+    breaks: ['S15'],
+    sabotage: through('start-sync', (kube) => ({
+      replace: async (resource, object, fieldManager) => {
+        const before = holdersOf((await kube.get(resource, object.metadata)) as Lease | undefined) ?? [];
+        const after = holdersOf(object as unknown as Lease) ?? [];
+        const lost = before.filter(({ uid }) => !after.some((holder) => holder.uid === uid));
+        const annotations = { ...object.metadata.annotations, [slotsAnnotation]: JSON.stringify([...after, ...lost]) };
+        return kube.replace(resource, { ...object, metadata: { ...object.metadata, annotations } }, fieldManager);
+      },
+    })),
+  },
+  {
+    name: 'an importer that is still ending keeps no slot',
+    breaks: ['S2'],
+    sabotage: misreads('start-sync', Pod, () => undefined),
+  },
+  {
+    name: 'only one is let in at a time',
+    breaks: ['L2'],
+    sabotage: misreads('start-sync', ConfigMap, (map) => withPolicy(map, { concurrency: '1' })),
+  },
+  {
+    name: 'an attempt has no time limit',
+    breaks: ['L3'],
+    sabotage: misreads('follow-sync', ConfigMap, (map) =>
+      withPolicy(map, { startTimeout: '100h', syncTimeout: '100h', snapshotTimeout: '100h' }),
+    ),
+  },
+  {
+    name: 'a failed attempt is waited for for hours',
+    breaks: ['L3'],
+    sabotage: misreads('follow-sync', ConfigMap, (map) =>
+      withPolicy(map, { retryBackoffDuration: '10h', maxRetryBackoffDuration: '10h' }),
+    ),
+  },
+  {
+    name: 'nobody looks again where events are lost',
+    breaks: ['L1'],
+    sabotage: { declarations: (declarations) => declarations.map(notWokenBy('sweep', 'audit')) },
+  },
+  {
+    name: 'a Lease that cannot be read is taken for an empty one',
+    breaks: ['S2', 'L4'],
+    sabotage: misreads('start-sync', Lease, (lease) =>
+      holdersOf(lease as unknown as Lease)
+        ? lease
+        : { ...lease, metadata: { ...lease.metadata, annotations: { [slotsAnnotation]: '[]' } } },
+    ),
+  },
+  {
+    name: 'a snapshot has no owner, and prune overlooks it',
+    breaks: ['S11'],
+    sabotage: {
+      through: (kube, name) =>
+        name === 'follow-sync'
+          ? {
+              ...kube,
+              create: (resource, object, fieldManager) =>
+                kube.create(
+                  resource,
+                  resource.kind === VolumeSnapshot.kind
+                    ? withMetadata(object, () => ({ ownerReferences: [] }))
+                    : object,
+                  fieldManager,
+                ),
+            }
+          : (misreads('prune', VolumeSnapshot, () => undefined).through?.(kube, name) ?? kube),
+    },
+  },
+  {
+    name: 'a changed url is not downloaded',
+    breaks: ['S17'],
+    sabotage: {
+      through: (kube, name) => {
+        const urls = new Map<string, unknown>();
+        const first = ({ metadata: { uid }, spec }: Anything) => {
+          if (!urls.has(uid)) urls.set(uid, spec?.url);
+          return urls.get(uid);
+        };
+        const stale = (image: Anything) => ({ ...image, spec: { ...image.spec, url: first(image) } });
+        const isOf = name === 'start-sync' || name === 'follow-sync';
+        return (isOf && misreads(name, VMDiskImage, stale).through?.(kube, name)) || kube;
+      },
+    },
+  },
+  {
+    name: 'the source volume is deleted before its snapshot is ready',
+    breaks: ['S18'],
+    sabotage: decides('follow-sync', (actions, observed) => {
+      const { image, dataVolumes } = observed as { image: VMDiskImage; dataVolumes: readonly DataVolume[] };
+      const done = dataVolumes.filter(
+        ({ metadata, status: said }) => said?.phase === 'Succeeded' && !metadata.deletionTimestamp,
+      );
+      const isWaiting = image.status?.phase === 'Snapshotting' && actions.length === 0;
+      return isWaiting ? done.map((of): Action => ({ do: 'delete', resource: DataVolume, of })) : actions;
+    }),
+  },
+  {
+    name: 'a machine is never given to KubeVirt',
+    breaks: ['L6'],
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: true },
+    ]),
+    sabotage: decides('provision-vm', (actions) =>
+      actions.filter((action) => action.do !== 'create' || action.resource.apiVersion !== KubeVirtMachine.apiVersion),
+    ),
+  },
+  {
+    name: 'no machine holds a deleted image (isHeldBy)',
+    breaks: ['S10'],
+    sabotage: observes('prune', (observed) => ({
+      ...observed,
+      machines: ((observed.machines ?? []) as VirtualMachine[]).map((machine) => ({
+        ...machine,
+        metadata: { ...machine.metadata, creationTimestamp: '2100-01-01T00:00:00Z' },
+        status: { ...machine.status, rootDisk: undefined },
+      })),
+    })),
+  },
+  {
+    name: 'the next attempt starts without a back-off (backoffMs)',
+    breaks: ['S7'],
+    sabotage: {
+      through: (kube, name) => {
+        const isOf = name === 'start-sync' || name === 'follow-sync';
+        const atOnce = (map: Anything) =>
+          withPolicy(map, { retryBackoffDuration: '0s', maxRetryBackoffDuration: '0s' });
+        return (isOf && misreads(name, ConfigMap, atOnce).through?.(kube, name)) || kube;
+      },
+    },
+  },
+  {
+    name: 'an unused image is pruned at once (pruneAfter)',
+    breaks: ['S12'],
+    sabotage: misreads('prune', ConfigMap, (map) => withPolicy(map, { pruneAfter: '0s' })),
+  },
+  {
+    name: 'a finalizer that a user removed is not added again',
+    breaks: ['S10'],
+    sabotage: decides('start-sync', (actions, observed) => {
+      const { images } = observed as { images?: readonly VMDiskImage[] };
+      const seen = new Set((images ?? []).filter((image) => image.status?.phase).map(({ metadata }) => metadata.uid));
+      return actions.filter((action) => action.do !== 'patchMetadata' || !seen.has(action.of.metadata.uid));
+    }),
+  },
+  {
+    name: 'a snapshot has its image as owner, so that a foreground deletion deletes it',
+    breaks: ['S10'],
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
+      { seconds: 60, do: 'deleteForeground', image: 'a' },
+    ]),
+    sabotage: through('follow-sync', (kube) => ({
+      create: async (resource, object, fieldManager) => {
+        if (resource.kind !== VolumeSnapshot.kind) return kube.create(resource, object, fieldManager);
+        const { namespace, labels } = (object as KubernetesObject).metadata;
+        const images = await kube.list(VMDiskImage, namespace ? { namespace } : {});
+        const owner = images.find(({ metadata }) => metadata.uid === labels?.[imageUidLabel]);
+        const { apiVersion, kind } = VMDiskImage;
+        const ownerReferences = owner ? [{ apiVersion, kind, name: owner.metadata.name, uid: owner.metadata.uid }] : [];
+        return kube.create(
+          resource,
+          withMetadata(object, () => ({ ownerReferences })),
+          fieldManager,
+        );
+      },
+      patch: (resource, ref, body, options) =>
+        resource.kind === VolumeSnapshot.kind
+          ? (kube.get(resource, ref) as ReturnType<typeof kube.patch<never>>)
+          : kube.patch(resource, ref, body, options),
+    })),
+  },
+  {
+    name: 'volumes and snapshots that belong to no image are not deleted',
+    breaks: ['S11', 'S15'],
+    sabotage: decides('prune', (actions, observed) => ('stray' in (observed as object) ? [] : actions)),
+  },
+  {
+    name: 'a publication that comes again is taken for another',
+    breaks: ['S16'],
+    sabotage: through('preload', (kube) => ({
+      apply: async (resource, object, ...more) => {
+        const there = await kube.get(resource, (object as KubernetesObject).metadata);
+        const annotations = { [publishedContent]: there?.metadata.resourceVersion ?? 'none' };
+        return kube.apply(
+          resource,
+          withMetadata(object, (metadata) => ({ annotations: { ...metadata.annotations, ...annotations } })),
+          ...more,
+        );
+      },
+    })),
+    beside: { plan: journeys['an image that a pipeline publishes'], by: 'replay' },
+  },
+  {
+    name: 'what was made and not answered is made again under another name',
+    breaks: ['L5'],
+    sabotage: through('start-sync', (kube) => ({
+      create: async (resource, object, fieldManager) => {
+        try {
+          return await kube.create(resource, object, fieldManager);
+        } catch {
+          const again = withMetadata(object, ({ name }) => ({ name: `${name}x` }));
+          return kube.create(resource, again, fieldManager);
+        }
+      },
+    })),
+    beside: { plan: journeys['an image comes and goes'], by: 'strikes' },
+  },
+  {
+    name: 'requests are sent without a limit',
+    breaks: ['B1'],
+    plan: crowd,
+    sabotage: { mostInFlight: Number.POSITIVE_INFINITY },
+  },
+  {
+    name: 'every event about an image has all images read, one after the other',
+    breaks: ['B1'],
+    plan: crowd,
+    sabotage: through('prune', (kube) => ({
+      get: async (resource, ref) => {
+        if (resource.kind !== VMDiskImage.kind) return kube.get(resource, ref);
+        const all = await kube.list(VMDiskImage);
+        for (const { metadata } of all) if (metadata.name !== ref.name) await kube.get(VMDiskImage, metadata);
+        return kube.get(resource, ref);
+      },
+    })),
+  },
+  {
+    name: 'what deleted images leave is listed for each of them',
+    breaks: ['B1'],
+    plan: crowd,
+    sabotage: through('prune', (kube) => ({
+      list: async (resource, options) => {
+        const { label, uids } = /^(?<label>\S+) in \((?<uids>.+)\)$/.exec(options?.labelSelector ?? '')?.groups ?? {};
+        if (!uids) return kube.list(resource, options);
+        const lists = uids.split(',').map((uid) => kube.list(resource, { labelSelector: `${label}=${uid}` }));
+        return (await Promise.all(lists)).flat();
+      },
+    })),
+  },
+  {
+    name: 'a status is written twice',
+    breaks: ['B1'],
+    sabotage: decides('follow-sync', (actions) =>
+      actions.flatMap((action): Action[] => (action.do === 'patchStatus' ? [action, action] : [action])),
+    ),
+  },
+];

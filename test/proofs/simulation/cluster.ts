@@ -1,0 +1,95 @@
+import type { ClusterState } from '../../../deploy/local/api-server/cluster-state.ts';
+import { createObject } from '../../../deploy/local/api-server/create-object.ts';
+import { customKinds } from '../../../deploy/local/api-server/custom-kinds.ts';
+import { KindRegistry } from '../../../deploy/local/api-server/kind.ts';
+import { builtInKinds } from '../../../deploy/local/api-server/kinds.ts';
+import type { ApiObject } from '../../../deploy/local/api-server/objects.ts';
+import { Store } from '../../../deploy/local/api-server/store.ts';
+import { systemWrite } from '../../../deploy/local/api-server/system-change.ts';
+import type { Clock } from '../../../deploy/local/clock.ts';
+import { readManifests } from '../../../deploy/manifests.ts';
+import { leaseName, slotsAnnotation } from '../../../shared/images/slots.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snapshot-class.ts';
+import { StorageClass } from '../../../shared/kinds/storage/storage-class.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import { policyName } from '../../../shared/policy.ts';
+
+/** Where images and machines are. */
+export const imageNamespace = 'vmdi-farm';
+export const machineNamespace = 'lab';
+
+const definitions = await readManifests('crds', 'deploy/local/crds');
+/** Compiled once: kinds keep nothing of what is done with them. */
+const kinds = new KindRegistry([
+  ...builtInKinds(),
+  ...definitions.flatMap((definition) => customKinds(definition as unknown as ApiObject)),
+]);
+
+/** Short times, so that a run has few sweeps to wait through. */
+export const soundPolicy: Readonly<Record<string, string>> = {
+  concurrency: '2',
+  retryLimit: '2',
+  retryBackoffDuration: '10s',
+  maxRetryBackoffDuration: '40s',
+  startTimeout: '60s',
+  syncTimeout: '2m',
+  snapshotTimeout: '90s',
+  imageNamespaces: imageNamespace,
+  imageStorageClass: 'gp3',
+  imageSnapshotClass: 'ebs-snapshot',
+  imageSecretRef: 's3-reader',
+  imageDiskSize: '64Mi',
+  prune: 'Never',
+  pruneAfter: '60s',
+  machineFailedAfter: '1m',
+  machineUnschedulableAfter: '2m',
+};
+
+export const storageClass = { metadata: { name: 'gp3' }, provisioner: 'ebs.csi.aws.com' };
+export const snapshotClass = {
+  metadata: { name: 'ebs-snapshot' },
+  driver: 'ebs.csi.aws.com',
+  deletionPolicy: 'Delete',
+};
+
+/** The local cluster's own API server without its door: its store, kinds and rules, with what every cluster of ours has. */
+export async function startCluster(clock: Clock, newUid: () => string): Promise<ClusterState> {
+  const state: ClusterState = { store: new Store(100_000), kinds, clock, admission: [], newUid };
+  const write = { ...systemWrite('system:admin'), fieldManager: 'admin' };
+  for (const object of furniture) {
+    const kind = kinds.byKind(object.apiVersion, object.kind);
+    if (!kind) throw new Error(`expected ${object.kind} of ${object.apiVersion} to be served, found no such kind`);
+    await createObject(state, kind, object.metadata.namespace, object, write);
+  }
+  return state;
+}
+
+type Furniture = {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; namespace?: string; annotations?: Record<string, string> };
+};
+const namespace = (name: string): Furniture => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+const furniture: readonly (Furniture & Record<string, unknown>)[] = [
+  ...['default', operatorNamespace, imageNamespace, machineNamespace].map(namespace),
+  { apiVersion: StorageClass.apiVersion, kind: StorageClass.kind, ...storageClass },
+  { apiVersion: VolumeSnapshotClass.apiVersion, kind: VolumeSnapshotClass.kind, ...snapshotClass },
+  {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: policyName, namespace: operatorNamespace },
+    data: { ...soundPolicy },
+  },
+  {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: leaseName, namespace: operatorNamespace, annotations: { [slotsAnnotation]: '[]' } },
+    // Taken long ago: nothing is held off.
+    spec: { holderIdentity: 'start-sync', acquireTime: '2025-01-01T00:00:00.000000Z' },
+  },
+];
+
+/** Everything that is in the store, as clients see it. */
+export const everythingIn = ({ store }: ClusterState, ...shelves: readonly string[]) =>
+  shelves.flatMap((shelf) => store.list(shelf)) as unknown as KubernetesObject[];

@@ -1,0 +1,105 @@
+import { seeded } from '../../../deploy/local/seeded.ts';
+import { compare, describeViolation } from '../invariants/check.ts';
+import type { Violation } from '../invariants/history.ts';
+import { judge, type Verdict } from './judge.ts';
+import type { Fault, Plan } from './plan.ts';
+import type { Sabotage } from './simulate.ts';
+
+/** What can happen to a write. */
+export const strikes = ['crashBefore', 'crashAfter', 'answerLost'] as const satisfies readonly Fault['kind'][];
+
+/** What came of striking every write of a journey. */
+export interface Enumeration {
+  /** Writes of the run in which nothing is struck. */
+  writes: number;
+  runs: number;
+  /** In words, with the write and what happened to it. */
+  violations: string[];
+}
+
+/**
+ * The plan as it is, then once for each of its writes and each thing that can happen to it: every invariant holds, and all
+ * comes to the same end (reliability reference §4.4, after Sieve).
+ */
+export const enumerate = (plan: Plan): Promise<Enumeration> => strike(plan, strikesOn);
+
+/** The same with so many of its writes, drawn by the seed, each struck in one way: for a journey too large to strike all. */
+export function sample(plan: Plan, { seed, runs }: { seed: number; runs: number }): Promise<Enumeration> {
+  const random = seeded(seed);
+  const below = (most: number) => Math.floor(random() * most);
+  return strike(plan, (writes) =>
+    Array.from({ length: runs }, () => ({ kind: strikes[below(strikes.length)] ?? 'crashBefore', at: below(writes) })),
+  );
+}
+
+type Strike = Extract<Fault, { kind: (typeof strikes)[number] }>;
+
+async function strike(plan: Plan, strikesOf: (writes: number) => readonly Strike[]): Promise<Enumeration> {
+  const reference = await judge(plan);
+  const violations = reference.violations.map((found) => `with nothing struck: ${describeViolation(found)}`);
+  const { writes } = reference.run;
+  const faults = strikesOf(writes);
+  for await (const { fault, hasStruck, found } of beside(reference, plan, faults)) {
+    if (!hasStruck) violations.push(`${fault.kind} write ${fault.at} struck nothing`);
+    violations.push(...found.map((one) => `${fault.kind} write ${fault.at}: ${describeViolation(one)}`));
+  }
+  return { writes, runs: 1 + faults.length, violations };
+}
+
+/** The plan as it is, then once for each of its events with that one brought again somewhat later, which is to change nothing (S16). */
+export async function replay(plan: Plan, seconds: number): Promise<Omit<Enumeration, 'writes'> & { events: number }> {
+  const reference = await judge(plan);
+  const violations = reference.violations.map((found) => `with nothing brought again: ${describeViolation(found)}`);
+  const { events } = reference.run;
+  for await (const { fault, hasStruck, found } of beside(reference, plan, againAll(events, seconds))) {
+    if (!hasStruck) violations.push(`event ${fault.at} was not brought again`);
+    violations.push(...found.map((one) => `event ${fault.at} again after ${seconds} s: ${describeViolation(one)}`));
+  }
+  return { events, runs: 1 + events, violations };
+}
+
+/** Runs with one thing struck each, with a mistake in, until one breaks an invariant of these that its reference run keeps. */
+export async function firstBeside(
+  { plan, by }: Besides,
+  breaks: readonly string[],
+  sabotage: Sabotage,
+): Promise<{ runs: number; found: readonly Violation[] } | undefined> {
+  const reference = await judge(plan, sabotage);
+  const { writes, events } = reference.run;
+  const faults: readonly (Strike | Again)[] = by === 'replay' ? againAll(events, 7) : strikesOn(writes);
+  let runs = 1;
+  for await (const { found } of beside(reference, plan, faults, sabotage)) {
+    runs++;
+    if (found.some(({ invariant }) => breaks.includes(invariant))) return { runs, found };
+  }
+  return undefined;
+}
+
+/** A journey whose every write is struck, or whose every event is brought again. */
+export interface Besides {
+  plan: Plan;
+  by: 'strikes' | 'replay';
+}
+
+const strikesOn = (writes: number): Strike[] =>
+  Array.from({ length: writes }, (_, at) => strikes.map((kind) => ({ kind, at }))).flat();
+
+const againAll = (events: number, seconds: number): Again[] =>
+  Array.from({ length: events }, (_, at) => ({ kind: 'eventDoubled', at, seconds }));
+
+type Again = Extract<Fault, { kind: 'eventDoubled' }>;
+
+/** One run for each of these faults, and what it breaks by itself or beside the run without it. */
+async function* beside<F extends Strike | Again>(
+  reference: Verdict,
+  plan: Plan,
+  faults: readonly F[],
+  sabotage?: Sabotage,
+) {
+  for (const fault of faults) {
+    const { run, violations } = await judge({ ...plan, faults: [...plan.faults, fault] }, sabotage);
+    const isReplay = fault.kind === 'eventDoubled';
+    const compared = compare(reference.run.history, run.history, { isReplay });
+    yield { fault, hasStruck: run.struck.has(fault), found: [...violations, ...compared] };
+  }
+}

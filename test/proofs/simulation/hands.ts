@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type ClusterState, timestamp } from '../../../deploy/local/api-server/cluster-state.ts';
+import { deleteObject } from '../../../deploy/local/api-server/delete-object.ts';
+import type { ApiObject, Metadata } from '../../../deploy/local/api-server/objects.ts';
+import { withoutFinalizer } from '../../../deploy/local/api-server/system-change.ts';
+import type { ObjectReference } from '../../../shared/kinds/resource.ts';
+import type { Recorder } from './recorder.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** Where objects of a kind are kept: what the models write to. */
+export const shelves = {
+  images: 'pelotech.ot/vmdiskimages',
+  machines: 'pelotech.ot/virtualmachines',
+  namespaces: '/namespaces',
+  dataVolumes: 'cdi.kubevirt.io/datavolumes',
+  claims: '/persistentvolumeclaims',
+  pods: '/pods',
+  snapshots: 'snapshot.storage.k8s.io/volumesnapshots',
+  kubeVirtMachines: 'kubevirt.io/virtualmachines',
+  instances: 'kubevirt.io/virtualmachineinstances',
+  secrets: '/secrets',
+  leases: 'coordination.k8s.io/leases',
+  policies: '/configmaps',
+} as const;
+export type Shelf = (typeof shelves)[keyof typeof shelves];
+
+/** An object but for what the API server sets. */
+interface NewObject {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectReference & Pick<Metadata, 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'>;
+  [field: string]: unknown;
+}
+
+/** How somebody else's controller writes: at once and unconditionally, one object a step. */
+export class Hands {
+  readonly state: ClusterState;
+  readonly scheduler: Scheduler;
+  readonly #recorder: Recorder;
+  readonly #by: string;
+
+  constructor(by: string, around: { state: ClusterState; scheduler: Scheduler; recorder: Recorder }) {
+    this.#by = by;
+    this.state = around.state;
+    this.scheduler = around.scheduler;
+    this.#recorder = around.recorder;
+  }
+
+  /** Does something in a step of its own, so much later. */
+  soon(step: () => void | Promise<void>, delayMs = 0) {
+    const own = () => this.#recorder.as({ by: this.#by }, step);
+    if (delayMs > 0) this.scheduler.after(delayMs, own);
+    else this.scheduler.add(own);
+  }
+
+  /** Looks again somewhat later whether what it waits for is there. */
+  again(step: () => void | Promise<void>, delayMs: number) {
+    this.scheduler.look(delayMs, () => this.#recorder.as({ by: this.#by }, step));
+  }
+
+  /** The object of that name, if it is still the one with that uid. */
+  get(shelf: Shelf, { namespace, name, uid }: ObjectReference & { uid?: string }): ApiObject | undefined {
+    const found = this.state.store.get(shelf, namespace, name);
+    return found && (uid === undefined || found.metadata.uid === uid) ? found : undefined;
+  }
+
+  make(shelf: Shelf, object: NewObject) {
+    const { namespace, name } = object.metadata;
+    if (this.state.store.get(shelf, namespace, name)) return;
+    const uid = this.state.newUid?.() ?? '';
+    const metadata = { ...object.metadata, uid, resourceVersion: '', creationTimestamp: timestamp(this.state.clock) };
+    this.state.store.put(shelf, { ...object, metadata } as ApiObject);
+  }
+
+  /** Writes the object as `changed` makes it, unless it is gone; one that nothing holds any more goes. */
+  change(shelf: Shelf, ref: ObjectReference & { uid?: string }, changed: (object: ApiObject) => ApiObject) {
+    const found = this.get(shelf, ref);
+    if (!found) return;
+    const next = changed(found);
+    const { namespace, name, deletionTimestamp, finalizers = [] } = next.metadata;
+    if (deletionTimestamp && finalizers.length === 0) this.state.store.remove(shelf, namespace, name);
+    else this.state.store.put(shelf, next);
+  }
+
+  /** Changes fields of its status, where they differ; one that is undefined goes. */
+  status(shelf: Shelf, ref: ObjectReference & { uid?: string }, status: object) {
+    const before = this.get(shelf, ref)?.status as Record<string, unknown> | undefined;
+    if (Object.entries(status).every(([key, value]) => isDeepStrictEqual(before?.[key], value))) return;
+    this.change(shelf, ref, (object) => {
+      const fields = Object.entries({ ...(object.status as object), ...status });
+      return { ...object, status: Object.fromEntries(fields.filter(([, value]) => value !== undefined)) };
+    });
+  }
+
+  /** No longer holds the object, unless it is gone. */
+  removeFinalizer(shelf: Shelf, ref: ObjectReference & { uid?: string }, finalizer: string) {
+    this.change(shelf, ref, (object) => ({ ...object, metadata: withoutFinalizer(object.metadata, finalizer) }));
+  }
+
+  /** As the API server deletes: what a finalizer or a grace period holds is only marked. */
+  async delete(
+    shelf: Shelf,
+    ref: ObjectReference & { uid?: string },
+    propagationPolicy?: 'Background' | 'Foreground' | 'Orphan',
+  ) {
+    const found = this.get(shelf, ref);
+    const [group = '', plural = ''] = shelf.split('/');
+    const kind = this.state.kinds.anyVersion(group, plural);
+    if (found && kind)
+      await deleteObject(this.state, kind, found.metadata as ObjectReference & { namespace: string }, {
+        user: this.#by,
+        propagationPolicy,
+      });
+  }
+}

@@ -1,0 +1,71 @@
+import { argumentOf, UsageError, wholeNumber } from '../../../deploy/terminal/arguments.ts';
+import { endWithReader } from '../../../deploy/terminal/output.ts';
+import { stopSignals } from '../../../deploy/terminal/stop-signals.ts';
+import { campaign } from './campaign.ts';
+import { report } from './report.ts';
+
+const help = `npm run test:full [-- [minutes] [options]]
+
+Runs all functions in a simulated cluster, by plans of chance: what users do, what goes wrong, and the order in which
+everything happens. Each run is judged by the invariants (test/proofs/invariants). First every write of the small journeys is
+struck in each way and each of the mistakes in test/proofs/simulation/bugs.ts is looked for; then runs follow until the time is
+over or one breaks an invariant, which is then made as small as possible and printed.
+
+Options
+  minutes     how long, 1 to 1440; 5 by default
+  --seed N    begin with the plans of that seed
+  --runs      only the runs by chance
+  --json      print the result as one JSON document
+  --help      print this
+
+Progress goes to stderr. Exit code: 0 if nothing was broken and each mistake was found, 1 if not, 2 for a wrong option,
+130 if it was stopped.
+
+Examples
+  npm run test:full
+  npm run test:full -- 120 --runs
+  npm run test:full -- 1 --seed 7
+  npm run --silent test:full -- 10 --json | jq '.violations'
+`;
+
+const options = {
+  seed: { type: 'string' },
+  runs: { type: 'boolean' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+async function main(): Promise<number> {
+  endWithReader(process.stdout);
+  // What functions log of injected faults is no news.
+  console.error = () => undefined;
+  const { signal, exitCode, off } = stopSignals();
+  try {
+    const { values, argument: minutes = '5' } = argumentOf(
+      'npm run test:full --',
+      process.argv.slice(2),
+      options,
+      'minutes',
+    );
+    if (values.help) {
+      process.stdout.write(help);
+      return 0;
+    }
+    const result = await campaign({
+      minutes: wholeNumber('minutes', minutes, 1, 1440),
+      seed: wholeNumber('--seed', values.seed ?? `${Date.now() % 1_000_000}`, 0, 999_999_999),
+      onlyRuns: values.runs === true,
+      say: (line) => process.stderr.write(`test:full: ${line} ...\n`),
+      signal,
+    });
+    process.stdout.write(values.json ? `${JSON.stringify(result, undefined, 2)}\n` : `${report(result).join('\n')}\n`);
+    return signal.aborted ? exitCode() : result.ok ? 0 : 1;
+  } catch (error) {
+    process.stderr.write(`test:full: ${error instanceof Error ? error.message : String(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  } finally {
+    off();
+  }
+}
+
+process.exitCode = await main();

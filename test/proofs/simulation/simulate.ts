@@ -1,0 +1,201 @@
+import type { ClusterState } from '../../../deploy/local/api-server/cluster-state.ts';
+import { seeded } from '../../../deploy/local/seeded.ts';
+import { loadFunctions } from '../../../knative/functions.ts';
+import type { FunctionDeclaration } from '../../../shared/function.ts';
+import { imageUidLabel, isFinished, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+import type { History } from '../invariants/history.ts';
+import { auditMs, Broker, sweepMs } from './broker.ts';
+import { playCdi } from './cdi.ts';
+import { everythingIn, startCluster } from './cluster.ts';
+import { Faults } from './faults.ts';
+import { collectGarbage } from './garbage-collector.ts';
+import { Hands, shelves } from './hands.ts';
+import { playKubevirt } from './kubevirt.ts';
+import { emptyNamespaces } from './namespaces.ts';
+import type { Fault, Plan } from './plan.ts';
+import { Recorder } from './recorder.ts';
+import { asSeenByClient, kubeOf } from './requests.ts';
+import { Scheduler } from './scheduler.ts';
+import { playSnapshotter } from './snapshotter.ts';
+import { uids } from './uids.ts';
+import { User } from './user.ts';
+import { Workers } from './workers.ts';
+
+/** All functions but the one that only tells of lost events, which the models do not play. */
+const declarations = (await loadFunctions()).filter(({ name }) => name !== 'dead-letters');
+
+const startMs = Date.parse('2026-01-01T00:00:00Z');
+
+/** Whoever has not come to rest by then never will. */
+const longestRestMs = 2 * 3600_000;
+const mostSteps = 200_000;
+
+/** What a test changes about the functions to prove that it would be noticed. */
+export interface Sabotage {
+  declarations?(declarations: readonly FunctionDeclaration[]): readonly FunctionDeclaration[];
+  through?(kube: Kube, functionName: string): Kube;
+  mostInFlight?: number;
+}
+
+/** How a run went. */
+export interface Run {
+  history: History;
+  /** False where things were still happening when it was broken off. */
+  isAtRest: boolean;
+  /** How many writes functions made before all was healed, refused ones included. */
+  writes: number;
+  /** How many events were brought to whoever waits for them before that. */
+  events: number;
+  steps: number;
+  /** How many times each fault struck. */
+  struck: ReadonlyMap<Fault, number>;
+}
+
+/**
+ * One run: the plan's operations with its faults, then all is healed and the run goes on until nothing is written any
+ * more, through two audits. The same plan is the same run.
+ */
+export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run> {
+  const random = seeded(plan.seed);
+  const choose = chooser(plan);
+  const scheduler = new Scheduler(choose, startMs);
+  const state = await startCluster(scheduler, uids(plan.seed));
+  const faults = new Faults(plan.faults);
+  const recorder = new Recorder(state.store, scheduler.now, everythingIn(state, shelves.policies, shelves.leases));
+  const around = { state, scheduler, faults, recorder };
+  const functions = sabotage.declarations?.(declarations) ?? declarations;
+  const workers: Workers = new Workers(functions, {
+    ...around,
+    random,
+    publish: (event, from) => broker.posted(event, from),
+    ...(sabotage.through ? { through: sabotage.through } : {}),
+    ...(sabotage.mostInFlight ? { mostInFlight: sabotage.mostInFlight } : {}),
+  });
+  const broker = new Broker(functions, { scheduler, faults, deliver: workers.deliver, isDeaf: plan.isDeaf });
+  const listeners = [
+    collectGarbage(new Hands('garbage-collector', around)),
+    emptyNamespaces(new Hands('namespace-controller', around)),
+    playCdi(new Hands('cdi', around), faults),
+    playSnapshotter(new Hands('snapshotter', around), faults),
+    playKubevirt(new Hands('kubevirt', around), faults),
+    (event: Parameters<Broker['changed']>[0]) => broker.changed(event),
+  ];
+  state.store.observe((event) => {
+    for (const listen of listeners) listen(event);
+  });
+  const user = new User(userKube(around), new Hands('user', around), (event) => broker.posted(event, '/pipeline'));
+
+  await live(plan, { scheduler, recorder, user });
+  const [writes, events] = [faults.countOf('write'), faults.countOf('event')];
+  faults.heal();
+  broker.heal();
+  scheduler.heal();
+  await recorder.as({ by: 'user' }, () => user.mend());
+  recorder.still();
+  const hasEnded = () => {
+    const images = state.store.list(shelves.images);
+    const uids = new Set(images.map(({ metadata }) => metadata.uid));
+    // An object that belongs to no image is deleted ten minutes after its creation.
+    const isOfNone = (uid: string | undefined) => uid !== undefined && !uids.has(uid);
+    const children = [shelves.dataVolumes, shelves.snapshots].flatMap((shelf) => state.store.list(shelf));
+    return (
+      images.every(({ status }) => isFinished((status as VMDiskImage['status'])?.phase)) &&
+      children.every(({ metadata }) => !isOfNone(metadata.labels?.[imageUidLabel]))
+    );
+  };
+  const isAtRest = await rest(scheduler, recorder, hasEnded);
+  // Steps leave no room for timers and signals of the process.
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  return {
+    history: recorder.stop({
+      sweepMs,
+      auditMs,
+      skewMs: skewOf(plan),
+      isFaultless: plan.faults.length === 0 && !plan.isDeaf,
+    }),
+    isAtRest,
+    writes,
+    events,
+    steps: scheduler.taken,
+    struck: faults.struck,
+  };
+}
+
+/** How far two of the functions' clocks, or one before and after, are apart at most; a clock that is right shows whole seconds. */
+function skewOf({ faults }: Plan): number {
+  const seconds = faults.map((fault) => (fault.kind === 'skew' || fault.kind === 'clockJump' ? fault.seconds : 0));
+  const [ahead, behind] = [seconds.filter((one) => one > 0), seconds.filter((one) => one < 0)];
+  const sum = (some: readonly number[]) => some.reduce((all, one) => all + one, 0);
+  return (sum(ahead) - sum(behind)) * 1000 + 1000;
+}
+
+function userKube({ state, recorder }: { state: ClusterState; recorder: Recorder }) {
+  return kubeOf(state, 'user', (_request, run) =>
+    recorder.as({ by: 'user' }, async () => {
+      try {
+        return await run();
+      } catch (error) {
+        throw asSeenByClient(error);
+      }
+    }),
+  );
+}
+
+/** Which step is next, by the plan: as placed exactly, else by chance in its share, else what has waited longest. */
+function chooser({ order, overtakings }: Plan) {
+  const random = seeded(order.seed);
+  const placed = new Map(overtakings.map(({ at, by }) => [at, by]));
+  let taken = 0;
+  return (among: number) => {
+    const by = placed.get(taken++);
+    if (by !== undefined) return by % among;
+    return order.share > 0 && random() < order.share ? Math.floor(random() * among) : 0;
+  };
+}
+
+/** Until the user has done everything and it has gone wrong for long enough; what that set going may still be going on. */
+async function live(
+  { operations, troubleSeconds }: Plan,
+  { scheduler, recorder, user }: { scheduler: Scheduler; recorder: Recorder; user: User },
+): Promise<void> {
+  let isOver = false;
+  const next = (index: number) => {
+    const operation = operations[index];
+    if (!operation) {
+      scheduler.after(troubleSeconds * 1000, () => {
+        isOver = true;
+      });
+      return;
+    }
+    const carryOut = async () => {
+      await recorder.as({ by: 'user' }, () => user.carryOut(operation));
+      next(index + 1);
+    };
+    if (operation.seconds > 0) scheduler.after(operation.seconds * 1000, carryOut);
+    else scheduler.add(carryOut);
+  };
+  next(0);
+  while (!isOver && scheduler.taken < mostSteps) await scheduler.next();
+}
+
+/**
+ * Until two audits have found nothing to write, and longer for an image that has not come to its end: what it waits for may
+ * be yet to come. False where it never falls silent.
+ */
+async function rest(scheduler: Scheduler, recorder: Recorder, hasEnded: () => boolean): Promise<boolean> {
+  const fromMs = scheduler.now();
+  let [written, writtenMs] = [recorder.length, fromMs];
+  while (scheduler.taken < mostSteps && scheduler.now() - fromMs < longestRestMs) {
+    await scheduler.next();
+    if (recorder.length !== written) [written, writtenMs] = [recorder.length, scheduler.now()];
+    const silentMs = scheduler.now() - writtenMs;
+    if (scheduler.isIdle && silentMs > silenceMs && (silentMs > longestWaitMs || hasEnded())) return true;
+  }
+  return false;
+}
+
+/** Two audits and some more. */
+const silenceMs = 2 * auditMs + 10_000;
+/** Nothing that an image may wait for takes longer by the policy: three attempts, a snapshot and all between them (L3). */
+const longestWaitMs = 15 * 60_000;

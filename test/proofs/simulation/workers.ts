@@ -1,0 +1,240 @@
+import type { ClusterState } from '../../../deploy/local/api-server/cluster-state.ts';
+import { type Batch, type FunctionDeclaration, noEvents } from '../../../shared/function.ts';
+import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { backgroundWork } from '../../../shared/runtime/background.ts';
+import { limitConcurrency } from '../../../shared/runtime/concurrency.ts';
+import { delayedBatches } from '../../../shared/runtime/delayed-batches.ts';
+import { ApiError } from '../../../shared/runtime/errors.ts';
+import { type Kube, requestsInFlight, requestTimeoutMs } from '../../../shared/runtime/kube.ts';
+import type { DomainEvent } from '../../../shared/runtime/publish.ts';
+import { coalesced, type Ports, reconcile } from '../../../shared/runtime/reconcile.ts';
+import { republishing } from '../../../shared/runtime/republish.ts';
+import type { Telemetry } from '../../../shared/runtime/telemetry/telemetry.ts';
+import type { Faults } from './faults.ts';
+import { PassesOf } from './passes.ts';
+import type { Recorder } from './recorder.ts';
+import { asSeenByClient, isWrite, kubeOf, type Request, type Run } from './requests.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** What all instances of all functions have around them. */
+export interface Surroundings {
+  state: ClusterState;
+  scheduler: Scheduler;
+  faults: Faults;
+  recorder: Recorder;
+  random(): number;
+  publish(event: DomainEvent, from: string): void;
+  /** What a test puts between a function and its API server. */
+  through?(kube: Kube, functionName: string): Kube;
+  /** How many requests of a process are with the API server at once, where a test says otherwise than the client does. */
+  mostInFlight?: number;
+}
+
+/** So long after the end of a process its events are brought again. */
+const redeliveredAfterMs = 1000;
+
+/** A function's process: it runs passes until it ends, and then nothing that it was about to do is done. */
+class Instance {
+  readonly #declaration: FunctionDeclaration;
+  readonly #around: Surroundings;
+  readonly #pass: (batch: Batch) => Promise<void>;
+  readonly #later: ReturnType<typeof delayedBatches>;
+  readonly #unanswered = new Set<(error: Error) => void>();
+  readonly #passes: PassesOf;
+  readonly #inTurn: ReturnType<typeof limitConcurrency>;
+  #isAlive = true;
+  #passBegan = 0;
+
+  constructor(declaration: FunctionDeclaration, around: Surroundings) {
+    this.#around = around;
+    this.#passes = new PassesOf(around.recorder.pass);
+    this.#inTurn = limitConcurrency(around.mostInFlight ?? requestsInFlight);
+    this.#declaration = {
+      ...declaration,
+      observe: (context, batch) => {
+        this.#passBegan = around.recorder.revision;
+        const begins = { by: declaration.name, since: this.#passBegan, atMs: around.scheduler.now() };
+        this.#passes.begin(begins, batch);
+        return declaration.observe(context, batch);
+      },
+    };
+    const ports = this.#ports();
+    const republish = republishing(declaration, { ...ports, kube: this.#kube('beside the passes') });
+    this.#later = delayedBatches(
+      (about) => this.#pass({ ...noEvents, subjects: [about] }),
+      around.scheduler.after,
+      around.scheduler.now,
+    );
+    const shared = { declaration: this.#declaration, ports, background: backgroundWork(), republish };
+    this.#pass = coalesced((batch) => reconcile({ ...shared, batch, requeueAfter: this.#later.look }));
+  }
+
+  get isAlive() {
+    return this.#isAlive;
+  }
+
+  /** Hands it an event; rejects also where the process ends before it has answered. */
+  take(batch: Batch): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#unanswered.add(reject);
+    const settled = this.#pass(batch).finally(() => this.#unanswered.delete(reject));
+    settled.then(resolve, reject);
+    return promise;
+  }
+
+  end() {
+    this.#isAlive = false;
+    this.#later.forget();
+    const { scheduler } = this.#around;
+    for (const reject of this.#unanswered) {
+      scheduler.after(redeliveredAfterMs, () => reject(new Error('the process ended')));
+    }
+    this.#unanswered.clear();
+  }
+
+  #ports(): Ports {
+    const { scheduler, faults, random, publish } = this.#around;
+    const { name } = this.#declaration;
+    return {
+      kube: this.#kube('of a pass'),
+      telemetry: silent,
+      now: () => scheduler.now() + faults.secondsOff(name) * 1000,
+      pause: (milliseconds) => new Promise((resolve) => scheduler.after(Math.ceil(milliseconds), resolve)),
+      random,
+      publisher: { publish: (event) => (this.#isAlive ? publish(event, name) : undefined), republish: () => undefined },
+    };
+  }
+
+  /** Its requests wait for each other as those of kubeClient do. */
+  #kube(asks: 'of a pass' | 'beside the passes'): Kube {
+    const { state, through } = this.#around;
+    const { name } = this.#declaration;
+    const kube = kubeOf(state, name, (request, run) => {
+      const send = () => this.#inTurn(() => this.#passes.sent(() => this.#carry(request, run)));
+      return asks === 'of a pass' ? this.#passes.asked(request, send) : send();
+    });
+    return through ? through(kube, name) : kube;
+  }
+
+  /** A request arrives in one step and is answered in another, so that any two can overtake each other. */
+  #carry<T>(request: Request, run: Run<T>): Promise<T> {
+    const { scheduler, faults, recorder } = this.#around;
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const lateAnswer = faults.at(faults.count('answer'), 'answerLate');
+    const isTooLate = ({ seconds }: { seconds: number }) => seconds * 1000 > requestTimeoutMs;
+    /** The client waits so long and no longer. */
+    const giveUp = () =>
+      scheduler.heldUp(requestTimeoutMs, () => {
+        if (this.#isAlive) reject(new Error('no answer in time'));
+      });
+    const answer = (give: () => void) => {
+      const step = () => {
+        if (this.#isAlive) give();
+      };
+      if (!lateAnswer) scheduler.add(step);
+      else if (isTooLate(lateAnswer)) giveUp();
+      else scheduler.heldUp(lateAnswer.seconds * 1000, step);
+    };
+    const arrive = async () => {
+      if (!this.#isAlive) return;
+      const isToWrite = isWrite(request);
+      const write = isToWrite ? faults.count('write') : -1;
+      const refusal = this.#refusal(request, write);
+      if (refusal) return answer(() => reject(refusal));
+      if (faults.at(write, 'crashBefore')) return this.end();
+      const author = {
+        by: this.#declaration.name,
+        since: this.#passBegan,
+        ...(request.verb === 'delete' ? { deletion: request.preconditions ?? {} } : {}),
+      };
+      const asOf = isToWrite ? undefined : this.#staleness();
+      const done = recorder.as(author, () => run(asOf));
+      const result = await done.then(
+        (value) => () => resolve(value),
+        (error: unknown) => () => reject(asSeenByClient(error)),
+      );
+      if (faults.at(write, 'crashAfter')) return this.end();
+      if (faults.at(write, 'answerLost')) return answer(() => reject(new Error('socket hang up')));
+      answer(result);
+    };
+    const late = faults.at(faults.count('slow'), 'slow');
+    if (!late) scheduler.add(arrive);
+    // Its connection ends with the client's patience, and the API server does nothing for one that is closed.
+    else if (isTooLate(late)) giveUp();
+    else scheduler.heldUp(late.seconds * 1000, arrive);
+    return promise;
+  }
+
+  /** The resourceVersion of a stale read; the pass knows no later state. */
+  #staleness(): number | undefined {
+    const { faults, recorder } = this.#around;
+    const stale = faults.at(faults.count('read'), 'staleRead');
+    if (!stale) return undefined;
+    const asOf = Math.max(recorder.began, recorder.revision - stale.back);
+    this.#passBegan = Math.min(this.#passBegan, asOf);
+    return asOf;
+  }
+
+  #refusal({ verb, resource, page = 0 }: Request, write: number): ApiError | undefined {
+    const { faults } = this.#around;
+    const request = faults.count('request');
+    if (faults.at(request, 'busy')) return new ApiError(429, 'TooManyRequests', 'too many requests');
+    if (faults.at(request, 'away')) return new ApiError(503, 'ServiceUnavailable', 'the server is not there');
+    if (page > 0 && faults.at(faults.count('page'), 'listExpired'))
+      return new ApiError(410, 'Expired', 'the continue token is too old');
+    if (write < 0) return undefined;
+    // An apply names no version, and what is created has none.
+    const isConditional = verb !== 'apply' && verb !== 'create';
+    if (isConditional && faults.at(write, 'conflicts')) return new ApiError(409, 'Conflict', 'somebody else wrote');
+    const isSnapshot = verb === 'create' && resource.kind === VolumeSnapshot.kind;
+    if (isSnapshot && faults.at(faults.count('snapshotRequest'), 'snapshotRefused'))
+      return new ApiError(403, 'Forbidden', 'exceeded quota: snapshots');
+    if (faults.at(write, 'forbidden')) return new ApiError(403, 'Forbidden', 'exceeded quota: lab');
+    if (faults.at(write, 'invalid')) return new ApiError(422, 'Invalid', 'a webhook says no');
+    return undefined;
+  }
+}
+
+/** All instances of all functions. One that ends is followed by another at once, which knows nothing of it. */
+export class Workers {
+  readonly #around: Surroundings;
+  readonly #declarations: ReadonlyMap<string, FunctionDeclaration>;
+  readonly #instances = new Map<string, Instance[]>();
+
+  constructor(declarations: readonly FunctionDeclaration[], around: Surroundings) {
+    this.#around = around;
+    this.#declarations = new Map(declarations.map((declaration) => [declaration.name, declaration]));
+    for (const { name } of declarations) {
+      const count = around.faults.standing('replicas', name)?.count ?? 1;
+      this.#instances.set(
+        name,
+        Array.from({ length: count }, () => this.#start(name)),
+      );
+    }
+  }
+
+  deliver = (name: string, batch: Batch): Promise<void> => {
+    const instances = this.#instances.get(name) ?? [];
+    const chosen = Math.floor(this.#around.random() * instances.length);
+    const replicas = this.#around.faults.standing('replicas', name);
+    if (replicas && chosen > 0) this.#around.faults.strike(replicas);
+    const instance = instances[chosen];
+    if (instance?.isAlive) return instance.take(batch);
+    const next = this.#start(name);
+    instances[chosen] = next;
+    return next.take(batch);
+  };
+
+  #start(name: string): Instance {
+    const declaration = this.#declarations.get(name);
+    if (!declaration) throw new Error(`expected a function ${name}, found none`);
+    return new Instance(declaration, this.#around);
+  }
+}
+
+const silent: Telemetry = {
+  measure: () => undefined,
+  lasted: () => undefined,
+  made: () => undefined,
+  span: (_name, _of, _attributes, run) => run(),
+};
