@@ -9,7 +9,7 @@ export async function loadFunctions(folder: URL = functionsFolder, part?: Part):
   return all.filter((declaration) => declaration.part === undefined || declaration.part === part);
 }
 
-/** All declared functions, by name: the default export of every functions/<name>/index.ts. Throws for one that is none. */
+/** All declared functions, by name: the default export of every functions/<name>/index.ts. Throws if it is not a declaration. */
 export async function loadAllFunctions(folder: URL = functionsFolder): Promise<FunctionDeclaration[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);

@@ -30,7 +30,7 @@ export const alertCases: readonly AlertCase[] = [
       {
         labels: { namespace },
         description:
-          'start-sync does nothing; images that wait though a slot is free, or that nobody has looked at: 3.',
+          'start-sync does nothing; images that wait although a slot is free, or that have no status yet: 3.',
       },
     ],
   },
@@ -43,7 +43,7 @@ export const alertCases: readonly AlertCase[] = [
       {
         labels: { namespace },
         description:
-          'start-sync does nothing; images that wait though a slot is free, or that nobody has looked at: 7.',
+          'start-sync does nothing; images that wait although a slot is free, or that have no status yet: 7.',
       },
     ],
   },
@@ -69,7 +69,7 @@ export const alertCases: readonly AlertCase[] = [
     fires: [
       {
         labels: { namespace },
-        description: 'Nothing that depends on it starts until it is mended; what runs goes on.',
+        description: 'Nothing that depends on it starts until it is fixed; what runs continues.',
       },
     ],
   },
@@ -82,7 +82,7 @@ export const alertCases: readonly AlertCase[] = [
   },
   {
     alert: 'OtStateUnknown',
-    name: 'nobody tells anything',
+    name: 'no metric is reported',
     series: { [told('ot_image_pruned_total')]: '0x30' },
     atMinute: 11,
     fires: [

@@ -4,7 +4,7 @@ export interface Alert {
   name: string;
   severity: 'critical' | 'warning' | 'info';
   expr: string;
-  /** How long it has to be so before anybody is told. */
+  /** How long the condition must hold before the alert fires. */
   for: string;
   /** Without labels or values, so that all alerts of a kind read the same. */
   summary: string;

@@ -35,7 +35,7 @@ export const alerts: readonly Alert[] = [
     for: '10m',
     summary: 'Images wait although nothing stands in their way.',
     description:
-      'start-sync does nothing; images that wait though a slot is free, or that nobody has looked at: {{ $value }}.',
+      'start-sync does nothing; images that wait although a slot is free, or that have no status yet: {{ $value }}.',
   },
   {
     name: 'OtPolicyInvalid',
@@ -43,7 +43,7 @@ export const alerts: readonly Alert[] = [
     expr: `${state(series('ot.policy.valid'), 'namespace')} == 0`,
     for: '2m',
     summary: 'A key of the policy does not parse.',
-    description: 'Nothing that depends on it starts until it is mended; what runs goes on.',
+    description: 'Nothing that depends on it starts until it is fixed; what runs continues.',
   },
   {
     name: 'OtStateUnknown',
@@ -52,7 +52,7 @@ export const alerts: readonly Alert[] = [
       .map((metric) => `absent(${series(metric)})`)
       .join(' or '),
     for: '10m',
-    summary: 'Nobody tells how images, slots and policy stand.',
+    summary: 'The state of images, slots and policy is not reported.',
     description: 'start-sync is not there, is not scraped, or cannot read the API: no other alert can be relied upon.',
   },
   {
@@ -60,7 +60,7 @@ export const alerts: readonly Alert[] = [
     severity: 'warning',
     expr: `${state(series('ot.image.failed'), 'namespace, reason')} > 0`,
     for: '1m',
-    summary: 'Images have failed for good.',
+    summary: 'Images have failed finally.',
     description:
       'Images that are Failed with reason {{ $labels.reason }}, and are not tried again by themselves: {{ $value }}.',
   },

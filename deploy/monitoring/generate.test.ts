@@ -52,7 +52,7 @@ describe('the dashboards', () => {
     const asked = panels.flatMap(({ queries }) => queries.map(({ expr }) => expr)).join('\n');
     for (const name of metrics.map(prometheusName)) expect(asked).toContain(name);
   });
-  test('are named apart, and link with runbooks that are there', () => {
+  test('have different names, and link to runbooks that exist', () => {
     const uids = dashboards.map(({ uid }) => uid);
     expect(new Set(uids).size).toBe(uids.length);
     for (const { alerts: linked = [] } of panels) expect(namesOfAlerts).toEqual(expect.arrayContaining([...linked]));
@@ -92,7 +92,7 @@ test.each([
   'knative/serving/services.yaml',
   'knative/deployments/deployments.yaml',
   'deploy/production/console/console.yaml',
-])('the container of each Pod of %s is one that is scraped', async (path) => {
+])('the container of each Pod of %s is scraped', async (path) => {
   const { relabelings } = podMonitor.spec.podMetricsEndpoints[0] ?? {};
   const scraped = new RegExp(`^(${relabelings?.[0]?.regex})$`);
   const pods = documents(await readFile(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')).flatMap(

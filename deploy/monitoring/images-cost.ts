@@ -11,13 +11,13 @@ export const imagesCost: Dashboard = {
   uid: 'ot-images-cost',
   title: 'Images: what fails, and what it costs',
   description:
-    'Attempts and why they fail, bytes downloaded against bytes needed, events that nobody took. On a real cluster bytes are estimates: the disk size for each attempt that started.',
+    'Attempts and why they fail, bytes downloaded against bytes needed, events that no function accepted. On a real cluster bytes are estimates: the disk size for each attempt that started.',
   rows: [
     {
       title: 'Now',
       panels: [
         {
-          title: 'Failed for good',
+          title: 'Failed finally',
           description: 'Images that are not tried again by themselves.',
           unit: 'short',
           shape: 'number',
@@ -105,7 +105,7 @@ export const imagesCost: Dashboard = {
         },
         {
           title: 'Images by phase',
-          description: 'Those that are there (Succeeded) are not counted.',
+          description: 'Succeeded images are not counted.',
           unit: 'short',
           shape: 'stacked',
           queries: [{ expr: stateOfAll(series('ot.images', here), 'phase'), legend: '{{phase}}' }],
@@ -137,14 +137,14 @@ export const imagesCost: Dashboard = {
         },
         {
           title: 'Bytes downloaded, exact',
-          description: 'What the object store sent: on the local cluster only, elsewhere nobody counts them.',
+          description: 'What the object store sent: on the local cluster only; elsewhere it is not measured.',
           unit: 'bytes',
           shape: 'lines',
           queries: [{ expr: rise(series('ot.image.download.io', here), '', '1h'), legend: 'downloaded' }],
         },
         {
           title: 'Images that went',
-          description: 'By the rule that made them go; each may be downloaded anew one day.',
+          description: 'By the rule that deleted them; each may be downloaded again one day.',
           unit: 'short',
           shape: 'stacked',
           queries: [{ expr: rise(series('ot.image.pruned', here), 'rule', '1h'), legend: '{{rule}}' }],
@@ -156,7 +156,7 @@ export const imagesCost: Dashboard = {
       panels: [
         {
           title: 'Dead letters',
-          description: 'By the function that did not take them and what they told of.',
+          description: 'By the function that did not accept them and what they were about.',
           unit: 'short',
           shape: 'stacked',
           queries: [
@@ -176,7 +176,7 @@ export const imagesCost: Dashboard = {
           alerts: ['OtDeadLetters'],
         },
         {
-          title: 'Writes that somebody else was faster with',
+          title: 'Writes that conflicted with another writer',
           description: 'Harmless, and slow: many at the Lease mean that start-sync runs more than once.',
           unit: 'short',
           shape: 'lines',

@@ -102,7 +102,7 @@ export const imagesWait: Dashboard = {
         },
         {
           title: 'Slots',
-          description: 'Free slots beside a queue are slots that nobody gives.',
+          description: 'Free slots beside a queue are not being assigned.',
           unit: 'short',
           shape: 'stacked',
           queries: [

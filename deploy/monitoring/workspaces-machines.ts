@@ -51,7 +51,7 @@ export const workspacesMachines: Dashboard = {
         },
         {
           title: 'Longest unused',
-          description: 'For how long nobody has used the image that this is longest true of.',
+          description: 'How long the image that is unused the longest has been unused.',
           unit: 's',
           shape: 'number',
           queries: [{ expr: `max(${series('ot.image.unreferenced.duration', here)})`, legend: '' }],
@@ -109,7 +109,7 @@ export const workspacesMachines: Dashboard = {
         },
         {
           title: 'Images by how many machines use them',
-          description: 'Those that nobody uses are what prune looks at.',
+          description: 'prune looks at the unused images.',
           unit: 'short',
           shape: 'stacked',
           queries: [{ expr: stateOfAll(series('ot.image.references', here), 'machines'), legend: '{{machines}}' }],

@@ -131,7 +131,7 @@ describe('the network policies', () => {
     expect(ofFunctions?.podSelector.matchExpressions?.[0]?.values).toEqual(['once', 'rare', 'warm']);
   });
 
-  test('let nobody in from an unnamed place', () => {
+  test('allow no traffic from unnamed sources', () => {
     for (const rule of [...(ofFunctions?.ingress ?? []), ...(ofSources?.ingress ?? [])]) {
       expect(rule.from.length).toBeGreaterThan(0);
       for (const peer of rule.from) expect(peer).toHaveProperty('namespaceSelector.matchLabels');

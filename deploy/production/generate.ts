@@ -46,7 +46,7 @@ const part = (name: string, kind: 'Kustomization' | 'Component', objects: readon
   ],
 ];
 
-/** The data of a fact, for whoever wires a Trigger of their own to it. */
+/** The data of a domain event, for teams that wire their own Triggers to it. */
 const jsonSchemaOf = (type: string, schema: z.ZodType) =>
   `${JSON.stringify({ title: type, ...z.toJSONSchema(schema, { io: 'input' }) }, undefined, 2)}\n`;
 

@@ -13,7 +13,7 @@ export interface Surroundings {
   apiServerCidrs: readonly string[];
 }
 
-/** What holds as long as nobody says otherwise: Kourier, a namespace `monitoring`, an API server anywhere. */
+/** The defaults: Kourier, a namespace `monitoring`, an API server anywhere. */
 export const usualSurroundings: Surroundings = {
   monitoringNamespace: 'monitoring',
   ingressNamespace: 'kourier-system',

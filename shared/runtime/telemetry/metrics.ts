@@ -51,7 +51,7 @@ export const metrics: readonly Metric[] = [
     kind: 'observableGauge',
     unit: '{image}',
     description:
-      'Images that have failed for good, by the reason word of their status (`Other` for any that is not of ours).',
+      'Images that have failed finally, by the reason in their status (`Other` for a reason that is not ours).',
     labels: ['reason'],
   },
   {
@@ -142,7 +142,7 @@ export const metrics: readonly Metric[] = [
     name: 'ot.image.unreferenced.duration',
     kind: 'observableGauge',
     unit: 's',
-    description: 'For how long nobody has used the image that this is longest true of; 0 where every image is in use.',
+    description: 'How long the image that is unused the longest has been unused; 0 if every image is in use.',
     labels: [],
   },
   {
@@ -150,7 +150,7 @@ export const metrics: readonly Metric[] = [
     kind: 'observableGauge',
     unit: '{image}',
     description:
-      "Images that nobody has used for the policy's pruneAfter and nobody asked to keep: what prune deletes next, or would.",
+      "Images unused for the policy's pruneAfter that no user asked to keep: what prune deletes next, or would delete.",
     labels: [],
   },
   {
@@ -235,21 +235,21 @@ export const metrics: readonly Metric[] = [
     kind: 'counter',
     unit: '{decision}',
     description:
-      'Decisions that a timer alone (sweep, audit) led to and that would have been the same two ticks before: what an event told of, and nobody heard.',
+      'Decisions that only a timer (sweep, audit) led to and that would have been the same two ticks before: their event was lost.',
     labels: ['function', 'timer'],
   },
   {
     name: 'ot.lease.conflicts',
     kind: 'counter',
     unit: '{conflict}',
-    description: 'Writes of the slot Lease that somebody else was faster with.',
+    description: 'Writes of the slot Lease that conflicted with another writer.',
     labels: ['function'],
   },
   {
     name: 'ot.write.conflicts',
     kind: 'counter',
     unit: '{conflict}',
-    description: 'Writes of any other object that somebody else was faster with.',
+    description: 'Writes of any other object that conflicted with another writer.',
     labels: ['function'],
   },
   {
