@@ -29,7 +29,7 @@ describe('/metrics', () => {
     const text = await response.text();
     expect(text).toBe(await metrics());
     expect(text).toContain(
-      '# HELP ot_lease_conflicts_total Writes of the slot Lease that somebody else was faster with.\n# TYPE ot_lease_conflicts_total counter\not_lease_conflicts_total{function="start-sync"} 1\n',
+      '# HELP ot_lease_conflicts_total Writes of the slot Lease that conflicted with another writer.\n# TYPE ot_lease_conflicts_total counter\not_lease_conflicts_total{function="start-sync"} 1\n',
     );
     expect((await fetch(new URL('/', metricsUrl))).status).toBe(404);
   });
