@@ -41,12 +41,18 @@ export const s1Capacity: Invariant = {
   },
 };
 
+/** When something began: by its resourceVersion if that is known, else by the clock. */
+interface Began {
+  revision: number | undefined;
+  ms: number;
+}
+
 /** The start of each image's download, and the images that a user changed meanwhile. */
 function runningDownloads() {
-  const since = new Map<string, { revision: number; ms: number }>();
+  const since = new Map<string, Began>();
   const excused = new Set<string>();
   /** The start of the pass that gave each its slot. */
-  const granted = new Map<string, { revision: number; ms: number }>();
+  const granted = new Map<string, Began>();
   const done = rememberDone();
   const runs = (uid: string, { downloads, pods }: State) =>
     [...(downloads.get(uid)?.values() ?? [])].some((one) => isInFlight(one) && !done.isDone(one)) ||
@@ -63,7 +69,7 @@ function runningDownloads() {
     if (isByHand(change) && change.by === 'user') excused.add(uid);
     if (before || isGone) return undefined;
     const counted = [...since].filter(([one]) => !excused.has(one) && state.images.has(one)).map(([, began]) => began);
-    const oldest = counted.sort((a, b) => a.revision - b.revision)[0] ?? { revision, ms: change.atMs };
+    const oldest = counted.sort((a, b) => a.ms - b.ms)[0] ?? { revision, ms: change.atMs };
     const limits = readableFrom(state.policies, oldest)
       .filter((policy) => isReadable(policy, 'concurrency'))
       .map(({ values }) => values.concurrency);
@@ -81,8 +87,11 @@ function runningDownloads() {
       if (isEdited) excused.add(object.metadata.uid);
       return undefined;
     },
-    lease: ({ change, revision, state, slotsBefore }: Step<Lease>) => {
-      const began = { revision: (change.since ?? revision) - 1, ms: change.atMs - longestPassMs };
+    lease: ({ change, state, slotsBefore }: Step<Lease>) => {
+      const began = {
+        revision: change.since === undefined ? undefined : change.since - 1,
+        ms: change.atMs - longestPassMs,
+      };
       for (const { uid } of state.slots ? addedTo(slotsBefore, state.slots) : []) granted.set(uid, began);
       if (isByHand(change) || !state.slots) for (const uid of since.keys()) excused.add(uid);
     },

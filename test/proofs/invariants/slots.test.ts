@@ -61,6 +61,16 @@ describe('S1', () => {
     );
   });
 
+  test('downloads are as many as the policy allowed that the pass behind their slots may have read', () => {
+    const other = aVMDiskImage({ name: 'second', status: { ...second.status, phase: 'Syncing', attempt: 1 } });
+    const begun = [download(syncing), download(other)];
+    const history = (since?: number) =>
+      aHistory([limit('2'), give([]), limit('0'), give([first, second], since), ...begun], { before });
+    expect(check(history(), [s1Capacity])).toEqual([]);
+    expect(check(history(102), [s1Capacity])).toEqual([]);
+    expectBroken(s1Capacity, history(103), '104', 'were 0');
+  });
+
   test('who has a slot again because its pass found it downloading is not let in, however soon that is over', () => {
     const running = download(syncing, { phase: 'ImportInProgress' });
     for (const end of [gone(running), download(syncing, { phase: 'Succeeded' })]) {
