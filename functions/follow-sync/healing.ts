@@ -1,5 +1,6 @@
 import type { Action } from '../../shared/actions.ts';
 import { contentDigest, contentStatus } from '../../shared/images/content-digest.ts';
+import { currentName, currentVolume } from '../../shared/images/current-volume.ts';
 import { isSnapshotAsked } from '../../shared/images/snapshot-asked.ts';
 import { transition } from '../../shared/images/status.ts';
 import { syncRequested } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -8,7 +9,7 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { snapshotName } from '../../shared/kubernetes/names.ts';
 import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import { currentName, currentVolume, isDownloaded, type Observed } from './observed.ts';
+import { isDownloaded, type Observed } from './observed.ts';
 import { isCutFrom, isLost, isRemovable, isUsable, removeSnapshot } from './snapshot.ts';
 import { makeSnapshot } from './snapshotting.ts';
 
@@ -21,7 +22,7 @@ export function healing(observed: Observed): Action[] {
   const { image, dataVolumes, snapshots, isAudit, refusals, nowMs } = observed;
   if (isSnapshotAsked(image, dataVolumes)) return askedFor(observed);
   const { snapshottingAt, contentDigest: downloaded, revision = 1, conditions } = image.status ?? {};
-  const volume = currentVolume(observed);
+  const volume = currentVolume(image, dataVolumes);
   // start-sync queues another content.
   if (downloaded !== contentDigest(image) || !(snapshottingAt || isDownloaded(volume))) return [];
   const name = snapshotName(image.metadata, revision);

@@ -3,7 +3,6 @@ import type { Pod } from '../../shared/kinds/core/pod.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
 
@@ -22,14 +21,6 @@ export interface Observed {
   isAudit: boolean;
   refusals: Refusals;
 }
-
-/** What the DataVolume of the image's newest attempt is called. */
-export const currentName = ({ metadata, status }: VMDiskImage) =>
-  dataVolumeName(metadata, status?.revision ?? 1, status?.attempt ?? 1);
-
-/** That DataVolume, unless it is being deleted. */
-export const currentVolume = ({ image, dataVolumes }: Observed) =>
-  dataVolumes.find(({ metadata }) => metadata.name === currentName(image) && !metadata.deletionTimestamp);
 
 /** CDI: a populated DataVolume is Succeeded before its claim is bound, and a snapshot cut in between fails for minutes. */
 export const isDownloaded = (dataVolume: DataVolume | undefined) =>

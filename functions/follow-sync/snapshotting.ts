@@ -1,4 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
+import { currentName, currentVolume, hasFinishedVolume } from '../../shared/images/current-volume.ts';
 import { recordEvent, reportWhy, transition } from '../../shared/images/status.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -12,7 +13,7 @@ import { lasted } from '../../shared/lasted.ts';
 import { isValid } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { traceOfImage } from '../../shared/traces.ts';
-import { currentName, currentVolume, type Observed } from './observed.ts';
+import type { Observed } from './observed.ts';
 import { completed } from './revisions.ts';
 import {
   isCutFrom,
@@ -107,8 +108,9 @@ function succeeded(observed: Observed, snapshot: VolumeSnapshot): Action[] {
 
 /** Sets snapshottingAt if it is missing, or start-sync would download again. */
 function snapshotFailed(observed: Observed, reason: string, message: string): Action[] {
-  const { image, nowMs } = observed;
-  const snapshottingAt = image.status?.snapshottingAt ?? toTime(sinceMs(image, currentVolume(observed)) || nowMs);
+  const { image, dataVolumes, nowMs } = observed;
+  const snapshottingAt =
+    image.status?.snapshottingAt ?? toTime(sinceMs(image, currentVolume(image, dataVolumes)) || nowMs);
   return transition(image, {
     to: 'Failed',
     reason,
@@ -171,9 +173,9 @@ export function withLost({ metadata, status }: VMDiskImage, isLost: boolean, mes
 }
 
 /** The volume of the lost snapshot still exists, for example because of the policy's retainSourceVolume. */
-function hasKeptItsVolume(observed: Observed): boolean {
-  const { revision, snapshot } = observed.image.status ?? {};
-  return currentVolume(observed)?.status?.phase === 'Succeeded' && snapshot?.revision === revision;
+function hasKeptItsVolume({ image, dataVolumes }: Observed): boolean {
+  const { revision, snapshot } = image.status ?? {};
+  return hasFinishedVolume(image, dataVolumes) && snapshot?.revision === revision;
 }
 
 /** Waits for a snapshot again. The same write reports the loss, because start-sync downloads a lost snapshot again if it is in use. */

@@ -1,7 +1,8 @@
 import { backoffMs } from '../../shared/backoff.ts';
 import { adopteeOf } from '../../shared/images/adoption.ts';
 import { contentDigest, contentStatus } from '../../shared/images/content-digest.ts';
-import { hasFinishedVolume, isSnapshotAsked } from '../../shared/images/snapshot-asked.ts';
+import { hasFinishedVolume } from '../../shared/images/current-volume.ts';
+import { isSnapshotAsked } from '../../shared/images/snapshot-asked.ts';
 import { refusedBy } from '../../shared/images/sources.ts';
 import type { Transition } from '../../shared/images/status.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
