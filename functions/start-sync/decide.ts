@@ -19,7 +19,7 @@ import { placesOf } from './queue.ts';
 import { slots } from './slots.ts';
 
 /** The limit of new images that a pass writes to. The events of these writes start the next pass. */
-const newImagesPerReconcile = 25;
+export const newImagesPerReconcile = 25;
 
 /**
  * The decisions of one pass. One assigns the slots and queues as many new images as could get one. Each other new image is queued by a

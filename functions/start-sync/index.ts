@@ -20,9 +20,10 @@ import { operatorNamespace } from '../../shared/operator.ts';
 import { parsePolicy, policyName } from '../../shared/policy.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
-import { decide, lacksFinalizer, split } from './decide.ts';
+import { decide, lacksFinalizer, newImagesPerReconcile, split } from './decide.ts';
 import type { Classes } from './next-transition.ts';
 import type { Observed, Seen } from './observed.ts';
+import { byFirstSight } from './queue.ts';
 import { newRevision } from './revision.ts';
 
 /** Gives the free slot to the image that waited longest. */
@@ -205,22 +206,16 @@ const uidsOf = (images: readonly VMDiskImage[]) => images.map(({ metadata }) => 
 /** For more images all DataVolumes are listed, because uids are part of the URL. */
 const mostUids = 100;
 
-/** The limit of images without a status whose earlier downloads a pass looks for; the next passes look for the others. */
-const lookedForPerPass = 25;
-
 /** A new image is read within seconds. Of an older one a user may have removed the status. */
 const newForMs = 5_000;
 
-/** The images that may have lost their status: the finalizer shows that they had one, or they are not new. */
+/** As many images as a pass may queue that may have lost their status: the finalizer shows that they had one, or they are not new. */
 function withoutStatus(open: readonly VMDiskImage[], nowMs: number): { lost: VMDiskImage[]; later: VMDiskImage[] } {
   const isOld = ({ metadata }: VMDiskImage) =>
     (metadata.finalizers?.length ?? 0) > 0 || nowMs - Date.parse(metadata.creationTimestamp) > newForMs;
-  const found = open.filter((image) => !image.status?.phase && isOld(image)).sort(byAge);
-  return { lost: found.slice(0, lookedForPerPass), later: found.slice(lookedForPerPass) };
+  const found = open.filter((image) => !image.status?.phase && isOld(image)).sort(byFirstSight);
+  return { lost: found.slice(0, newImagesPerReconcile), later: found.slice(newImagesPerReconcile) };
 }
-
-const byAge = ({ metadata: a }: VMDiskImage, { metadata: b }: VMDiskImage) =>
-  a.creationTimestamp.localeCompare(b.creationTimestamp) || a.uid.localeCompare(b.uid);
 
 /** A DataVolume of the image may be downloading: that of its attempt, or an earlier DataVolume that is not deleted yet. */
 const hasBegunBefore = (image: VMDiskImage) => {
