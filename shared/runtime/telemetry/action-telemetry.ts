@@ -19,17 +19,14 @@ export function actionTelemetry(name: string, telemetry: Telemetry): ActionTelem
   const phases = new Map<string, string>();
   return {
     async span(action, run) {
+      if (action.do !== 'call' && !('resource' in action)) return run();
+      const trace = traceFor(action);
+      const life = lifeAttributes(action, trace, phases);
       if (action.do === 'call')
-        return telemetry.span(
-          `call ${action.request.operation}`,
-          traceFor(action),
-          callAttributes(action, phases),
-          run,
-        );
-      if (!('resource' in action)) return run();
+        return telemetry.span(`call ${action.request.operation}`, trace, { ...callAttributes(action), ...life }, run);
       const { kind } = action.resource;
       try {
-        return await telemetry.span(`${action.do} ${kind}`, traceFor(action), attributesOf(action, phases), run);
+        return await telemetry.span(`${action.do} ${kind}`, trace, { ...writeAttributes(action), ...life }, run);
       } catch (error) {
         if (error instanceof Conflict) {
           const metric = kind === Lease.kind ? 'ot.lease.conflicts' : 'ot.write.conflicts';
@@ -58,19 +55,16 @@ const objectAttributes = (kind: string, { name, namespace }: { name: string; nam
 
 type Call = Extract<Action, { do: 'call' }>;
 
-const callAttributes = (action: Call, phases: Map<string, string>): Record<string, string> => ({
-  ...objectAttributes(action.of.kind, action.of.metadata),
-  'ot.openstack.service': action.request.service,
-  ...lifeAttributes(action, phases),
+const callAttributes = ({ of, request }: Call) => ({
+  ...objectAttributes(of.kind, of.metadata),
+  'ot.openstack.service': request.service,
 });
 
 type Write = Extract<Action, { resource: unknown }>;
 
-/** What a write is about; `phases` keeps where this pass has moved each object. Never a URL, a message or a Secret. */
-function attributesOf(action: Write, phases: Map<string, string>): Record<string, string> {
-  const { metadata } = 'of' in action ? action.of : action.object;
-  return { ...objectAttributes(action.resource.kind, metadata), ...lifeAttributes(action, phases) };
-}
+/** What a write is about. Never a URL, a message or a Secret. */
+const writeAttributes = (action: Write) =>
+  objectAttributes(action.resource.kind, ('of' in action ? action.of : action.object).metadata);
 
 /** The trace that an action names, else that of the object it writes: of an image, that of the revision which the write begins. */
 function traceFor(action: Write | Call): TraceOf | undefined {
@@ -88,9 +82,12 @@ interface Written {
   status?: { phase?: string; revision?: number };
 }
 
-/** Whose doing it is part of, and where that stands. */
-function lifeAttributes(action: Write | Call, phases: Map<string, string>): Record<string, string> {
-  const trace = traceFor(action);
+/** The objects of the trace and their phases; `phases` keeps where this pass has moved each object. */
+function lifeAttributes(
+  action: Write | Call,
+  trace: TraceOf | undefined,
+  phases: Map<string, string>,
+): Record<string, string> {
   const image = imageOf(trace);
   const life = trace && lifeIn(trace);
   return {
