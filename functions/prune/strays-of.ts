@@ -20,10 +20,10 @@ export async function straysOf(kube: Context['kube'], images: readonly VMDiskIma
     mayBeStray(object, nowMs);
   const found = await Promise.all(madeKinds.map((kind) => labelled(kube, kind, isStray)));
   const ofOneImage = Map.groupBy(found.flat().slice(0, straysPerPass), ({ metadata }) => keyOf(imageRefOf(metadata)));
-  const looks = [...ofOneImage.values()].map(async ([first, ...others]): Promise<Stray[]> => {
-    if (!first) return [];
-    const image = await kube.get(VMDiskImage, imageRefOf(first.metadata));
-    return [first, ...others].map((stray) => ({ nowMs, isAudit: true, stray, image }));
+  const looks = [...ofOneImage.values()].map(async (group): Promise<Stray[]> => {
+    const [ref] = group.map(({ metadata }) => imageRefOf(metadata));
+    const image = ref && (await kube.get(VMDiskImage, ref));
+    return group.map((stray) => ({ nowMs, isAudit: true, stray, image }));
   });
   const looked = await Promise.allSettled(looks);
   // If an image could not be read, the next audit decides.
