@@ -7,7 +7,7 @@ import { runbookUrl } from './alert.ts';
 import type { AlertCase } from './alert-case.ts';
 import { alertCases } from './alert-cases.ts';
 import { alerts } from './alerts.ts';
-import { dashboardsFolder } from './generate.ts';
+import { dashboardsFolder } from './files.ts';
 import { recordings } from './recordings.ts';
 import { ruleGroups } from './rules.ts';
 

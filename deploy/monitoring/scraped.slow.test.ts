@@ -19,7 +19,7 @@ import { startOpenStack } from '../local/openstack/start-openstack.ts';
 import { type LocalCluster, type LocalOptions, startLocal } from '../local/start.ts';
 import { applyManifests } from '../manifests.ts';
 import { alerts } from './alerts.ts';
-import { dashboards } from './generate.ts';
+import { dashboards } from './files.ts';
 import { recordings } from './recordings.ts';
 import { ruleGroups } from './rules.ts';
 

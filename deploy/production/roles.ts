@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { files } from '../../crds/generate.ts';
+import { files } from '../../crds/definitions.ts';
 import { partOf } from '../../knative/manifest.ts';
 
 /** One kind of ours, as its CustomResourceDefinition declares it. */

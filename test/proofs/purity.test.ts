@@ -118,7 +118,7 @@ describe('an import against the rule', () => {
     ['functions/prune/index.ts', '../../deploy/local/clock.ts'],
     ['functions/prune/index.ts', '../../test/builders.ts'],
     ['knative/manifests.ts', '../deploy/manifests.ts'],
-    ['crds/generate.ts', '../knative/manifest.ts'],
+    ['crds/definitions.ts', '../knative/manifest.ts'],
     ['deploy/local/demo.ts', '../../test/builders.ts'],
     ['deploy/local/start.ts', '../../test/builders.ts'],
     ['deploy/local/demo.ts', '../../functions/prune/decide.ts'],

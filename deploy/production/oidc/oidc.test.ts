@@ -4,7 +4,7 @@ import { loadAllFunctions } from '../../../knative/functions.ts';
 import { facts, imagePublished } from '../../../shared/events.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { readManifests } from '../../manifests.ts';
-import { eventPolicies, senders } from './generate.ts';
+import { eventPolicies, senders } from './event-policies.ts';
 
 interface EventPolicy extends KubernetesObject {
   spec: { from: { sub: string }[]; filters: unknown[] };

@@ -11,7 +11,7 @@ import { documents } from '../manifests.ts';
 import { alertCases } from './alert-cases.ts';
 import { alerts } from './alerts.ts';
 import { series } from './expressions.ts';
-import { dashboardFiles, dashboards, dashboardsFolder } from './generate.ts';
+import { dashboardFiles, dashboards, dashboardsFolder } from './files.ts';
 import { grafanaJson } from './grafana.ts';
 import { metricsPort, podMonitor } from './pod-monitor.ts';
 
