@@ -52,7 +52,7 @@ test.each<[Resource, object]>([
   expect(traceOf({ apiVersion, kind, metadata })).toEqual(trace);
 });
 
-test('an object of another kind has none, and a phase is said with the trace', () => {
+test('an object of another kind has no trace, and a trace carries the phase', () => {
   expect(traceOf({ apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata })).toBeUndefined();
   const status = { phase: 'Syncing', revision: 2 };
   expect(traceOf({ apiVersion, kind: 'VMDiskImage', metadata, status })).toEqual({ uid: '8f3c', ...status });

@@ -68,7 +68,7 @@ interface Traced {
 /** The trace of an object by itself; undefined for a kind that has none. Of an image it is that of its present revision. */
 export function traceOf(object: Traced): TraceOf | undefined {
   const life = lifeOf(object);
-  // By their names: whoever has no use for a kind does not load it.
+  // By name: a process that does not use a kind need not load it.
   switch (`${object.apiVersion} ${object.kind}`) {
     case 'pelotech.ot/v1alpha1 VMDiskImage':
       return { ...life, revision: object.status?.revision ?? 1 };

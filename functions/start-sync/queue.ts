@@ -1,7 +1,7 @@
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { toMicroTime } from '../../shared/kubernetes/time.ts';
 
-/** Of two images without a place the one that was created first comes first. */
+/** Orders images without a place by their creation. */
 export const byFirstSight = (a: VMDiskImage, b: VMDiskImage) =>
   a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp) ||
   compareVersions(a.metadata.resourceVersion, b.metadata.resourceVersion);
