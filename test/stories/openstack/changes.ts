@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { KupenStackMachine } from '../../../shared/kinds/kupenstack/virtual-machine.ts';
 import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
 import {
@@ -96,7 +96,7 @@ export const stories: OpenStackStory[] = [
       const stopped = await untilMachine(world, 'vm', isReady);
       expect(stopped.status).toMatchObject({ id: before.status?.id, phase: 'Stopped' });
       // The status is written before the flavor is deleted, and OpenStack sends no event of that.
-      await expect.poll(() => flavorsOf(project), { timeout: 10_000 }).not.toContain('kup-5c-128m-32s');
+      await vi.waitFor(async () => expect(await flavorsOf(project)).not.toContain('kup-5c-128m-32s'), 10_000);
       const names = await flavorsOf(project);
       expect(names).toContain('kup-3c-128m-0s');
       expect(names).not.toContain('kup-3c-96m-0s');
