@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { documents, readManifests } from '../../deploy/manifests.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
-import { kubectlOrFail } from './kubectl.ts';
+import { kubectl, kubectlOrFail } from './kubectl.ts';
 
 /** How the functions run: as Knative Services that sleep, or as Deployments; and whether those for OpenStack are among them. */
 export type Overlay = 'serving' | 'serving-openstack' | 'deployments';
@@ -51,8 +51,19 @@ function withEnv<T extends object>(object: T, env: Readonly<Record<string, strin
 export async function untilAvailable(): Promise<void> {
   for (const namespace of ['sync-operator', 'knative-eventing', 'knative-serving']) {
     const available = ['--for=condition=Available', 'deployments', '--all', '--timeout=180s'];
-    await kubectlOrFail('wait', '--namespace', namespace, ...available);
+    await kubectlOrFail('wait', '--namespace', namespace, ...available).catch(async (error: Error) => {
+      error.message += `\n\n${await podsAndWarnings(namespace)}`;
+      throw error;
+    });
   }
+}
+
+/** What says why a Deployment is not available. */
+async function podsAndWarnings(namespace: string): Promise<string> {
+  const pods = await kubectl('get', 'pods', '--namespace', namespace, '--output=wide');
+  const warnings = ['events', '--namespace', namespace, '--field-selector=type=Warning', '--sort-by=.lastTimestamp'];
+  const { out } = await kubectl('get', ...warnings);
+  return `${pods.out}\n${out.split('\n').slice(-40).join('\n')}`;
 }
 
 /** What compose-workspace may write is bounded by admission policies, which the API server takes up a moment after they are there. */
