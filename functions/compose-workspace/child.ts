@@ -1,9 +1,10 @@
 import type { Action } from '../../shared/actions.ts';
-import type { KubernetesObject, ObjectReference, Resource } from '../../shared/kinds/resource.ts';
+import { type KubernetesObject, nameOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
 import { digestOf } from '../../shared/kubernetes/names.ts';
+import { nameTaken, owns } from '../../shared/kubernetes/ownership.ts';
 import { formatRefusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { sentence } from '../../shared/sentence.ts';
-import { ownerAmong, workspaceChild } from '../../shared/workspaces/workspace.ts';
+import { workspaceChild } from '../../shared/workspaces/workspace.ts';
 import { contains } from './contains.ts';
 import type { Observed } from './observed.ts';
 
@@ -36,9 +37,8 @@ export interface Made {
 /** Makes the child, or mends it, where it is not as it should be; what is not the workspace's is left alone and said. */
 export function make(observed: Observed, child: Child, found: KubernetesObject | undefined): Made {
   const { resource, ref } = child;
-  const called = nameOf(resource, ref);
-  if (found && ownerAmong(observed.workspace, found) !== 'ours')
-    return { writes: [], found: undefined, obstacle: taken(observed, found, called) };
+  if (found && !owns(observed.workspace, found))
+    return { writes: [], found: undefined, obstacle: nameTaken('workspace', observed.workspace, found) };
   if (found?.metadata.deletionTimestamp) {
     return {
       writes: [],
@@ -52,10 +52,6 @@ export function make(observed: Observed, child: Child, found: KubernetesObject |
   if (isAsWanted(observed, child, found)) return { writes: [], found, obstacle: undefined };
   return { writes: [mended(observed, child, found)], found, obstacle: undefined };
 }
-
-/** "Deployment ws-demo/chef" */
-export const nameOf = ({ kind }: Pick<Resource, 'kind'>, { namespace, name }: ObjectReference) =>
-  `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 
 /** Why something that was deleted is still there. */
 export function describeLeaving(resource: Pick<Resource, 'kind'>, { metadata }: KubernetesObject): string {
@@ -118,20 +114,6 @@ const over = (fields: Child['fields'], found: Readonly<Record<string, unknown>>)
       typeof value === 'object' && value !== null ? { ...(found[key] as object | undefined), ...value } : value,
     ]),
   );
-
-function taken({ workspace }: Observed, found: KubernetesObject, called: string) {
-  return ownerAmong(workspace, found) === 'earlier'
-    ? {
-        reason: 'NameTaken',
-        message: `Waiting until ${called} of an earlier workspace of this name is gone.`,
-        isFinal: false,
-      }
-    : {
-        reason: 'NameTaken',
-        message: `Expected ${called} to be the workspace's own, found somebody else's; delete or rename it.`,
-        isFinal: true,
-      };
-}
 
 /** How long a new grant may be unknown to a part of the API server. */
 const roleBindingSettlesMs = 30_000;

@@ -4,9 +4,10 @@ import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Workspace, workspaceFinalizer } from '../../shared/kinds/pelotech/workspace.ts';
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import { keyOf, type Resource } from '../../shared/kinds/resource.ts';
+import { owns } from '../../shared/kubernetes/ownership.ts';
 import { traceOfWorkspace } from '../../shared/traces.ts';
 import { imageNamesOf } from '../../shared/workspaces/images.ts';
-import { namespaceOf, ownerAmong } from '../../shared/workspaces/workspace.ts';
+import { namespaceOf } from '../../shared/workspaces/workspace.ts';
 import { faultsOf } from './faults.ts';
 import { imageRefOf } from './images/plan.ts';
 import { namespaceStage, untilSettled } from './namespace/plan.ts';
@@ -23,7 +24,7 @@ import { teardown } from './teardown.ts';
  */
 export function decide(observed: Observed): Action[] {
   const { workspace, images, inside } = observed;
-  const machines = (inside?.machines ?? []).filter((machine) => ownerAmong(workspace, machine) === 'ours');
+  const machines = (inside?.machines ?? []).filter((machine) => owns(workspace, machine));
   const trace = traceOfWorkspace(workspace, images.values(), machines);
   return actionsFor(observed).map((action) => ({ ...action, trace }));
 }

@@ -8,7 +8,8 @@ import { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
 import { Vpc } from '../../shared/kinds/kube-ovn/vpc.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
-import { ownerAmong, subnetName } from '../../shared/workspaces/workspace.ts';
+import { owns } from '../../shared/kubernetes/ownership.ts';
+import { subnetName } from '../../shared/workspaces/workspace.ts';
 import { portsOf } from './containers/plan.ts';
 import { withAddresses } from './network/bridge.ts';
 import { definitionNames } from './network/plan.ts';
@@ -73,7 +74,7 @@ function unwanted(
   wanted: ReadonlySet<string>,
 ): Action[] {
   return found
-    .filter((object) => ownerAmong(observed.workspace, object) === 'ours')
+    .filter((object) => owns(observed.workspace, object))
     .filter(({ metadata }) => !wanted.has(metadata.name) && metadata.deletionTimestamp === undefined)
     .map((of): Action => ({ do: 'delete', resource, of }));
 }
@@ -82,7 +83,7 @@ function unwanted(
 function goneNetworks(observed: Observed): string[] {
   const wanted = definitionNames(observed);
   const found = (observed.inside?.definitions ?? [])
-    .filter((object) => ownerAmong(observed.workspace, object) === 'ours')
+    .filter((object) => owns(observed.workspace, object))
     .map(({ metadata }) => metadata.name)
     .filter((name) => !wanted.has(name));
   return found.filter((name) => !found.some((other) => name === withAddresses(other)));

@@ -16,13 +16,14 @@ import { managedBy, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-imag
 import { type Workspace, workspaceUidLabel } from '../../shared/kinds/pelotech/workspace.ts';
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
+import { owns } from '../../shared/kubernetes/ownership.ts';
 import { labelSelector } from '../../shared/kubernetes/selectors.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import type { Policy } from '../../shared/policy.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import { listServed } from '../../shared/runtime/list-served.ts';
 import { heldNamespace, imageNamesOf } from '../../shared/workspaces/images.ts';
-import { namespaceOf, ownerAmong, subnetName } from '../../shared/workspaces/workspace.ts';
+import { namespaceOf, subnetName } from '../../shared/workspaces/workspace.ts';
 import { usedNamespace } from './images/plan.ts';
 import { roleBindingName } from './namespace/plan.ts';
 import type { Inside, Observed, Outside, Site } from './observed.ts';
@@ -42,7 +43,7 @@ export async function observeOne(
     kube.get(Namespace, { name }),
     kube.get(RoleBinding, { namespace: name, name: roleBindingName }),
   ]);
-  const mayLook = [namespace, roleBinding].every((object) => object && ownerAmong(workspace, object) === 'ours');
+  const mayLook = [namespace, roleBinding].every((object) => object && owns(workspace, object));
   const [within, outside, site] = await Promise.all([
     mayLook ? unlessForbidden(withinOf(kube, workspace, policy)) : undefined,
     outsideOf(kube, workspace),

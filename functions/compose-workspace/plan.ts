@@ -1,5 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
-import { ownerAmong } from '../../shared/workspaces/workspace.ts';
+import { owns } from '../../shared/kubernetes/ownership.ts';
 import { containerStage } from './containers/plan.ts';
 import { garbage } from './garbage.ts';
 import { type Gate, gated } from './gate.ts';
@@ -60,4 +60,4 @@ const hasBegun = ({ workspace, inside, outside }: Observed) =>
     ...(inside?.machines ?? []),
     ...(inside?.deployments ?? []),
     ...outside.subnets,
-  ].some((object) => ownerAmong(workspace, object) === 'ours');
+  ].some((object) => owns(workspace, object));

@@ -12,7 +12,7 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { managedBy } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type Component, Workspace, workspaceFinalizer } from '../../shared/kinds/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
-import { ownerAmong } from '../../shared/workspaces/workspace.ts';
+import { owns } from '../../shared/kubernetes/ownership.ts';
 import { describeLeaving } from './child.ts';
 import { namespaceStage, untilSettled } from './namespace/plan.ts';
 import type { Observed } from './observed.ts';
@@ -34,7 +34,7 @@ export function teardown(observed: Observed): Action[] {
   const { workspace, namespace, inside } = observed;
   const { finalizers = [] } = workspace.metadata;
   if (!finalizers.includes(workspaceFinalizer)) return [];
-  const hasNamespace = namespace !== undefined && ownerAmong(workspace, namespace) === 'ours';
+  const hasNamespace = namespace !== undefined && owns(workspace, namespace);
   // What is in the namespace can be taken down in its order only by who may write there.
   if (hasNamespace && !inside && !namespace.metadata.deletionTimestamp) return regain(observed);
   const rest = stepsOf(observed).find((step) => step.length > 0);
@@ -63,7 +63,7 @@ function stepsOf(observed: Observed): Rest[][] {
     objects: readonly KubernetesObject[] | undefined,
   ): Rest[] =>
     (objects ?? [])
-      .filter((object) => ownerAmong(workspace, object) === 'ours')
+      .filter((object) => owns(workspace, object))
       .map((object) => ({ resource, object, component: kind }));
   const runs = [
     ...ours('ContainerCluster', Deployment, inside?.deployments),

@@ -21,14 +21,3 @@ export const childMetadata = (machine: Machine, name: string) => ({
   labels: childLabels(machine),
   ownerReferences: [controlledBy(VirtualMachine, machine)],
 });
-
-/** Whose the object under a child's name is: the machine's, an earlier machine's of that name (it goes by itself), or somebody else's. */
-export function ownerOf(machine: Machine, { metadata }: KubernetesObject): 'ours' | 'earlier' | 'another' {
-  const owners = metadata.ownerReferences ?? [];
-  if (owners.some(({ uid }) => uid === machine.metadata.uid)) return 'ours';
-  const isEarlier = owners.some(
-    ({ apiVersion, kind, name }) =>
-      apiVersion === VirtualMachine.apiVersion && kind === VirtualMachine.kind && name === machine.metadata.name,
-  );
-  return isEarlier ? 'earlier' : 'another';
-}

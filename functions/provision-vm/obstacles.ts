@@ -6,11 +6,12 @@ import {
   networkProviderAnnotation,
   VirtualMachine,
 } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
+import { type KubernetesObject, nameOf, type Resource } from '../../shared/kinds/resource.ts';
+import { nameTaken, owns } from '../../shared/kubernetes/ownership.ts';
 import { formatRefusal, type Refusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
-import { cloudInitName, ownerOf, rootDiskName } from './children.ts';
+import { cloudInitName, rootDiskName } from './children.ts';
 import { collision } from './logins.ts';
 import { networkFault } from './missing-network.ts';
 import { addressFault, addressInUse } from './networks.ts';
@@ -49,7 +50,7 @@ export function unreadablePolicy({ metadata, spec }: VirtualMachine, policy: Pol
 /** The children as far as they are the machine's, and what stands under the name of one and is not. */
 export function ownChildren(observed: Observed): { own: Observed; taken: Obstacle | undefined } {
   const { machine, dataVolume, secret, kubeVirtMachine } = observed;
-  const isOurs = (object: KubernetesObject | undefined) => object && ownerOf(machine, object) === 'ours';
+  const isOurs = (object: KubernetesObject | undefined) => object && owns(machine, object);
   const foreign = [dataVolume, secret, kubeVirtMachine].find((object) => object && !isOurs(object));
   return {
     own: {
@@ -65,19 +66,17 @@ export function ownChildren(observed: Observed): { own: Observed; taken: Obstacl
 }
 
 function takenBy(machine: VirtualMachine, object: KubernetesObject): Obstacle {
-  const called = `${object.kind} ${object.metadata.namespace}/${object.metadata.name}`;
-  if (ownerOf(machine, object) === 'earlier')
-    return waits('NameTaken', `Waiting until ${called} of an earlier machine of this name is gone.`);
   const { labels, ownerReferences } = object.metadata;
   // Who restores a backup gets all objects under new uids, and without owners (Velero, pkg/restore/restore.go).
   if (labels?.[machineUidLabel] !== undefined && !ownerReferences?.length) {
     const { name, uid } = machine.metadata;
     return final(
       'NameTaken',
-      `Expected ${called} to be the machine's own, found one of an earlier machine that nobody owns, as a restored backup is. To take it over, with what is on it, set its ownerReferences to VirtualMachine ${name} (apiVersion ${VirtualMachine.apiVersion}, uid ${uid}, controller true).`,
+      `Expected ${nameOf(object, object.metadata)} to be the machine's own, found one of an earlier machine that nobody owns, as a restored backup is. To take it over, with what is on it, set its ownerReferences to VirtualMachine ${name} (apiVersion ${VirtualMachine.apiVersion}, uid ${uid}, controller true).`,
     );
   }
-  return final('NameTaken', `Expected ${called} to be the machine's own, found somebody else's; delete or rename it.`);
+  const { reason, message, isFinal } = nameTaken('machine', machine, object);
+  return isFinal ? final(reason, message) : waits(reason, message);
 }
 
 /**

@@ -73,6 +73,10 @@ export interface ObjectReference {
 /** One object among those of its kind, for looking it up: `namespace/name`. */
 export const keyOf = ({ namespace, name }: ObjectReference) => `${namespace}/${name}`;
 
+/** An object in a message: "Deployment ws-demo/chef". */
+export const nameOf = ({ kind }: Pick<Resource, 'kind'>, { namespace, name }: ObjectReference) =>
+  `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+
 export const referenceOf = (object: {
   metadata: { name: string; namespace?: string | undefined };
 }): ObjectReference => ({

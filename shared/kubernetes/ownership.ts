@@ -1,5 +1,5 @@
 import { imageUidLabel, managedBy, revisionLabel, type VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
-import type { KubernetesObject, Resource } from '../kinds/resource.ts';
+import { type KubernetesObject, nameOf, type Resource } from '../kinds/resource.ts';
 
 /** The owner reference of an object that is deleted with this one; it does not block the owner's deletion. */
 export const controlledBy = (
@@ -13,6 +13,24 @@ export const controlledBy = (
   controller: true,
   blockOwnerDeletion: false,
 });
+
+/** This very object is an owner of the other. */
+export const owns = ({ metadata: { uid } }: KubernetesObject, { metadata }: KubernetesObject) =>
+  metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
+
+/** Why an object that `owner` does not own is in the way, where one of its own would have that name. */
+export function nameTaken(called: 'machine' | 'workspace', owner: KubernetesObject, object: KubernetesObject) {
+  const { apiVersion, kind, metadata } = owner;
+  const isOfEarlier = object.metadata.ownerReferences?.some(
+    (one) => one.apiVersion === apiVersion && one.kind === kind && one.name === metadata.name,
+  );
+  const found = nameOf(object, object.metadata);
+  // Garbage collection deletes what an earlier one owned.
+  const message = isOfEarlier
+    ? `Waiting until ${found} of an earlier ${called} of this name is gone.`
+    : `Expected ${found} to be the ${called}'s own, found somebody else's; delete or rename it.`;
+  return { reason: 'NameTaken', message, isFinal: !isOfEarlier };
+}
 
 /**
  * The metadata of an object made for a revision of an image. The labels identify it. A snapshot has no owner besides: a foreground

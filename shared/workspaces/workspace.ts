@@ -49,17 +49,3 @@ export const workspaceChild = (workspace: Workspace, ref: ObjectReference) => ({
   labels: workspaceLabels(workspace),
   ownerReferences: [controlledBy(Workspace, workspace)],
 });
-
-/** Whose the object under a child's name is: the workspace's, an earlier one's of that name (it goes by itself), or somebody else's. */
-export function ownerAmong(
-  workspace: KubernetesObject,
-  { metadata }: KubernetesObject,
-): 'ours' | 'earlier' | 'another' {
-  const owners = metadata.ownerReferences ?? [];
-  if (owners.some(({ uid }) => uid === workspace.metadata.uid)) return 'ours';
-  const isEarlier = owners.some(
-    ({ apiVersion, kind, name }) =>
-      apiVersion === Workspace.apiVersion && kind === Workspace.kind && name === workspace.metadata.name,
-  );
-  return isEarlier ? 'earlier' : 'another';
-}

@@ -3,7 +3,8 @@ import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import { Service } from '../../../shared/kinds/core/service.ts';
 import type { ContainerCluster } from '../../../shared/kinds/pelotech/workspace.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { namespaceOf, ownerAmong } from '../../../shared/workspaces/workspace.ts';
+import { owns } from '../../../shared/kubernetes/ownership.ts';
+import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 import { type Child, make } from '../child.ts';
 import type { Observed } from '../observed.ts';
 import { isHalted, isSkipped, skippedByPolicy } from '../skipped.ts';
@@ -52,7 +53,7 @@ function lookAt(observed: Observed, cluster: ContainerCluster): Pick<Stage, 'wri
   const { workspace, policy, inside } = observed;
   const { name } = cluster;
   const found = inside?.deployments.find(({ metadata }) => metadata.name === name);
-  const isOurs = found !== undefined && ownerAmong(workspace, found) === 'ours';
+  const isOurs = found !== undefined && owns(workspace, found);
   if (!isOurs && isSkipped(cluster, policy)) return { writes: [], standing: skipped(skippedByPolicy) };
   const why = beyondCapabilities(cluster, policy) ?? takenVolume(observed, cluster);
   if (why && !isOurs) return { writes: [], standing: why };
@@ -78,9 +79,7 @@ function lookAt(observed: Observed, cluster: ContainerCluster): Pick<Stage, 'wri
 /** A claim of somebody else's under the name of a volume is not written to before it is handed over. */
 function takenVolume({ workspace, inside }: Observed, { containers }: ContainerCluster): Standing | undefined {
   const names = new Set(containers.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name)));
-  const taken = inside?.claims.find(
-    (claim) => names.has(claim.metadata.name) && ownerAmong(workspace, claim) !== 'ours',
-  );
+  const taken = inside?.claims.find((claim) => names.has(claim.metadata.name) && !owns(workspace, claim));
   return taken && waiting('VolumeTaken', `Waiting for Volume ${taken.metadata.name}, whose claim is somebody else's.`);
 }
 

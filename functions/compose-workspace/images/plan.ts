@@ -4,10 +4,10 @@ import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces, type WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { owns } from '../../../shared/kubernetes/ownership.ts';
 import { formatRefusal, refusalKey } from '../../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../../shared/policy.ts';
 import { heldNamespace, imageNamesOf } from '../../../shared/workspaces/images.ts';
-import { ownerAmong } from '../../../shared/workspaces/workspace.ts';
 import { contains } from '../contains.ts';
 import type { Observed } from '../observed.ts';
 import { isSkipped } from '../skipped.ts';
@@ -41,9 +41,8 @@ export function imageRefOf(observed: Observed, name: string): ObjectReference & 
 
 /** Where a machine of the workspace has its image of that name from. */
 export const usedNamespace = ({ workspace, inside }: Pick<Observed, 'workspace' | 'inside'>, image: string) =>
-  inside?.machines.find(
-    (machine) => machine.spec.vmDiskImageRef.name === image && ownerAmong(workspace, machine) === 'ours',
-  )?.spec.vmDiskImageRef.namespace;
+  inside?.machines.find((machine) => machine.spec.vmDiskImageRef.name === image && owns(workspace, machine))?.spec
+    .vmDiskImageRef.namespace;
 
 /** Disks can be cloned from it. */
 export const isUsable = (image: VMDiskImage | undefined): image is VMDiskImage =>

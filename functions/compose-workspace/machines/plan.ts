@@ -2,7 +2,8 @@ import { networkProviderAnnotation, VirtualMachine } from '../../../shared/kinds
 import type { WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { namespaceOf, ownerAmong } from '../../../shared/workspaces/workspace.ts';
+import { owns } from '../../../shared/kubernetes/ownership.ts';
+import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 import { type Child, make } from '../child.ts';
 import { imageRefOf, isUsable } from '../images/plan.ts';
 import { networksOf, routesOf } from '../network/addresses.ts';
@@ -38,7 +39,7 @@ export function machineStage(observed: Observed): Stage {
 function lookAt(observed: Observed, machine: WorkspaceMachine): Pick<Stage, 'writes'> & { standing: Standing } {
   const { workspace, policy, inside, images } = observed;
   const found = inside?.machines.find(({ metadata }) => metadata.name === machine.name);
-  const isOurs = found !== undefined && ownerAmong(workspace, found) === 'ours';
+  const isOurs = found !== undefined && owns(workspace, found);
   if (!isOurs && isSkipped(machine, policy)) return { writes: [], standing: skipped(skippedByPolicy) };
   const child = machineChild(observed, machine);
   const hasImage = isUsable(images.get(keyOf(imageRefOf(observed, machine.backingVMDiskImage))));

@@ -3,7 +3,8 @@ import type { Subnet } from '../../../shared/kinds/kube-ovn/subnet.ts';
 import type { WorkspaceNetwork } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { namespaceOf, ownerAmong } from '../../../shared/workspaces/workspace.ts';
+import { owns } from '../../../shared/kubernetes/ownership.ts';
+import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 import { type Child, type Made, make } from '../child.ts';
 import type { Observed } from '../observed.ts';
 import { component, failed, provisioning, ready, type Stage, type Standing, standingOf } from '../stage.ts';
@@ -23,7 +24,7 @@ function saidProvider({ workspace }: Observed): Provider | undefined {
 
 /** By what is there of the workspace's networks; undefined where there is nothing. */
 export function foundProvider({ workspace, inside, outside }: Observed): Provider | undefined {
-  const isOurs = (object: KubernetesObject) => ownerAmong(workspace, object) === 'ours';
+  const isOurs = (object: KubernetesObject) => owns(workspace, object);
   if ([...outside.subnets, ...(outside.vpc ? [outside.vpc] : [])].some(isOurs)) return 'kube-ovn';
   const types = (inside?.definitions ?? []).filter(isOurs).map(typeOf);
   return types.find((type) => type !== undefined);
@@ -97,7 +98,7 @@ const subnetOf = ({ outside }: Observed, { ref }: Child) =>
 function stable(child: Child, observed: Observed, { rangeGateway, name }: WorkspaceNetwork): Child {
   const found = subnetOf(observed, child);
   const before = (found?.spec as { gateway?: string } | undefined)?.gateway;
-  if (rangeGateway !== undefined || !before || !found || ownerAmong(observed.workspace, found) !== 'ours') return child;
+  if (rangeGateway !== undefined || !before || !found || !owns(observed.workspace, found)) return child;
   const { vms = [], containerClusters = [] } = observed.workspace.spec;
   const isTaken = [...vms, ...containerClusters]
     .flatMap(({ interfaces = [] }) => interfaces)

@@ -4,8 +4,9 @@ import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../../shared/kinds/core/secret.ts';
 import type { Component, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
+import { owns } from '../../../shared/kubernetes/ownership.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
-import { namespaceOf, ownerAmong } from '../../../shared/workspaces/workspace.ts';
+import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 import { type Child, type Made, make } from '../child.ts';
 import type { Observed } from '../observed.ts';
 import { isSkipped } from '../skipped.ts';
@@ -23,7 +24,7 @@ export function rolesStage(observed: Observed, areMachinesReady: boolean): Stage
   const { workspace, policy, inside, site } = observed;
   const vms = (workspace.spec.vms ?? []).filter((vm) => deployRolesOf(vm).length > 0 && !isSkipped(vm, policy));
   if (vms.length === 0) return gone(observed);
-  const own = (inside?.machines ?? []).filter((machine) => ownerAmong(workspace, machine) === 'ours');
+  const own = (inside?.machines ?? []).filter((machine) => owns(workspace, machine));
   const roles = rolesOf(workspace, policy, own, site?.roles);
   if (roles.skippedBecause !== undefined) return notRun(observed, vms, roles.skippedBecause);
   const wanted = roles.isHeld ? vms : vms.filter((vm) => hasRolesToRun(vm, policy));
@@ -81,11 +82,10 @@ const takenBack = (observed: Observed) => unwanted(observed, Secret, copiesIn(ob
 
 /** The Job of a machine's present roles, once it is there: whatever comes after, it ran or runs. */
 function jobOf({ workspace, inside }: Observed, vm: WorkspaceMachine): Job | undefined {
-  const isOurs = (object: KubernetesObject) => ownerAmong(workspace, object) === 'ours';
   const machine = inside?.machines.find(({ metadata }) => metadata.name === vm.name);
-  const name = machine && isOurs(machine) ? jobName(workspace, vm, machine.metadata.uid) : undefined;
+  const name = machine && owns(workspace, machine) ? jobName(workspace, vm, machine.metadata.uid) : undefined;
   const job = inside?.jobs.find(({ metadata }) => metadata.name === name);
-  return job && isOurs(job) && job.metadata.deletionTimestamp === undefined ? job : undefined;
+  return job && owns(workspace, job) && job.metadata.deletionTimestamp === undefined ? job : undefined;
 }
 
 /** Why the roles of a machine are not begun yet, by its name; nothing holds up a Job that is there. */
@@ -183,14 +183,14 @@ const unwanted = (
   wanted: readonly RoleObject[],
 ): Action[] =>
   (found ?? [])
-    .filter((object) => ownerAmong(workspace, object) === 'ours' && object.metadata.deletionTimestamp === undefined)
+    .filter((object) => owns(workspace, object) && object.metadata.deletionTimestamp === undefined)
     .filter(({ metadata }) => !wanted.some((one) => one.metadata.name === metadata.name))
     .map((of): Action => ({ do: 'delete', resource, of }));
 
 /** Of several Pods of a Job the newest says how it goes. */
 function standingOfJob({ inside }: Observed, job: Job): Standing {
   const pods = (inside?.pods ?? [])
-    .filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid))
+    .filter((pod) => owns(job, pod))
     .sort((a, b) => Date.parse(b.metadata.creationTimestamp) - Date.parse(a.metadata.creationTimestamp));
   return standingOfRoles(job, pods[0]);
 }
