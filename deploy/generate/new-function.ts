@@ -78,15 +78,15 @@ test.each([['an empty cluster', observed, []]])('%s', (_, found, actions) => {
 });
 `,
   'index.test.ts': `import { afterAll, expect, test } from 'vitest';
-import { serveAlone } from '../../test/support/harness/function-harness.ts';
+import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
-const alone = await serveAlone(declaration);
-afterAll(alone.close);
+const harness = await serveFunction(declaration);
+afterAll(harness.close);
 
 test('an audit of an empty cluster is done and tells nobody', async () => {
-  expect(await alone.audit()).toBe(202);
-  expect(alone.told).toEqual([]);
+  expect(await harness.audit()).toBe(202);
+  expect(harness.told).toEqual([]);
 });
 `,
 });

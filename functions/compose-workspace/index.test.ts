@@ -21,13 +21,13 @@ import { isUnreadable } from '../../shared/runtime/unreadable.ts';
 import { subnetName } from '../../shared/workspaces/workspace.ts';
 import { aVMDiskImage, noClouds } from '../../test/support/builders/images.ts';
 import { aClusterOf, aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
-import { serveAlone } from '../../test/support/harness/function-harness.ts';
+import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 import { roleBindingName } from './namespace/plan.ts';
 
-const alone = await serveAlone(declaration);
-const { kube } = alone;
-afterAll(alone.close);
+const harness = await serveFunction(declaration);
+const { kube } = harness;
+afterAll(harness.close);
 
 const Definition = defineResource(
   {
@@ -75,7 +75,7 @@ async function workspace(name: string, spec: Spec) {
 }
 
 const look = async ({ name }: { name: string }) => {
-  expect(await alone.changed(Workspace, { name })).toBe(202);
+  expect(await harness.changed(Workspace, { name })).toBe(202);
   return (await kube.get(Workspace, { name }))?.status;
 };
 const namesIn = async (resource: Resource, namespace: string) =>
@@ -167,7 +167,7 @@ test('once its image is there everything is made, and it becomes Ready with its 
     vmDiskImageRef: { name: 'ubuntu', namespace: 'vmdi-farm' },
     interfaces: [{ network: 'net', ipAddress: '10.10.0.5/24' }],
   });
-  expect(alone.told.map(({ type }) => type)).toContain('ot.pelotech.workspace.ready.v1');
+  expect(harness.told.map(({ type }) => type)).toContain('ot.pelotech.workspace.ready.v1');
 });
 
 test('the same event again writes nothing', async () => {
@@ -193,7 +193,7 @@ test('a right that somebody edited is mended, and the rest is done when it is kn
   const right = { namespace: 'ws-whole', name: roleBindingName };
   await kube.patch(RoleBinding, right, { subjects: [] });
   await kube.delete(Service, { namespace: 'ws-whole', name: 'app' });
-  expect(await alone.changed(Workspace, { name: 'whole' })).toBe(503);
+  expect(await harness.changed(Workspace, { name: 'whole' })).toBe(503);
   expect((await kube.get(RoleBinding, right))?.subjects).toHaveLength(1);
   expect((await kube.get(Workspace, { name: 'whole' }))?.status).toMatchObject({ phase: 'Provisioning' });
   expect(await untilReady({ name: 'whole' })).toMatchObject({ phase: 'Ready' });
@@ -201,7 +201,7 @@ test('a right that somebody edited is mended, and the rest is done when it is kn
 });
 
 test('networks stay with who made them, though the status that said so was lost and the policy is another', async () => {
-  const later = alone.another((all) => ({
+  const later = harness.another((all) => ({
     ...all,
     get: async (resource, ref) =>
       ref.name === policyName
@@ -216,7 +216,7 @@ test('networks stay with who made them, though the status that said so was lost 
 
 test('a workspace that cannot be read holds up no other, and is asked for again', async () => {
   await kube.delete(Service, { namespace: 'ws-whole', name: 'app' });
-  const half = alone.another((all) => ({
+  const half = harness.another((all) => ({
     ...all,
     list: (resource, options) =>
       options?.namespace === 'ws-demo-workspace-1'
@@ -229,7 +229,7 @@ test('a workspace that cannot be read holds up no other, and is asked for again'
 
 test('a sweep looks at those under way, and reads nothing of the others', async () => {
   const read: string[] = [];
-  const watched = alone.another((all) => ({
+  const watched = harness.another((all) => ({
     ...all,
     list: (resource, options) => {
       read.push(options?.namespace ?? '');

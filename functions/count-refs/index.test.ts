@@ -7,12 +7,12 @@ import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName } from '../../shared/policy.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
-import { serveAlone } from '../../test/support/harness/function-harness.ts';
+import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
-const alone = await serveAlone(declaration);
-afterAll(alone.close);
-const { kube } = alone;
+const harness = await serveFunction(declaration);
+afterAll(harness.close);
+const { kube } = harness;
 
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 await kube.create(Namespace, { metadata: { name: 'lab' } });
@@ -42,14 +42,14 @@ const referencesOf = async (image: string) => (await kube.get(VMDiskImage, ofIma
 describe('an image', () => {
   test('says who uses it, from the first machine to the last', async () => {
     await createImage('life');
-    expect(await alone.changed(VMDiskImage, ofImage('life'), 'add')).toBe(202);
+    expect(await harness.changed(VMDiskImage, ofImage('life'), 'add')).toBe(202);
     const unused = await kube.get(VMDiskImage, ofImage('life'));
     expect(unused?.status).toMatchObject({ references: { count: 0 } });
     expect(Date.now() - Date.parse(unused?.status?.unreferencedSince ?? '')).toBeLessThan(5000);
 
     await createMachine('life-a', 'life');
     await createMachine('life-b', 'life');
-    expect(await alone.changed(VirtualMachine, ofMachine('life-a'))).toBe(202);
+    expect(await harness.changed(VirtualMachine, ofMachine('life-a'))).toBe(202);
     const used = await kube.get(VMDiskImage, ofImage('life'));
     expect(used?.status).toEqual({ phase: 'Succeeded', references: { count: 2, by: ['lab/life-a', 'lab/life-b'] } });
     expect((await kube.get(VirtualMachine, ofMachine('life-b')))?.metadata.finalizers).toEqual([
@@ -58,30 +58,30 @@ describe('an image', () => {
 
     await kube.delete(VirtualMachine, ofMachine('life-a'));
     expect(await kube.get(VirtualMachine, ofMachine('life-a'))).toBeDefined();
-    expect(await alone.changed(VirtualMachine, ofMachine('life-a'))).toBe(202);
+    expect(await harness.changed(VirtualMachine, ofMachine('life-a'))).toBe(202);
     expect(await kube.get(VirtualMachine, ofMachine('life-a'))).toBeUndefined();
     expect(await referencesOf('life')).toEqual({ count: 1, by: ['lab/life-b'] });
   });
   test('that is queued and has machines is counted when the queued event arrives', async () => {
     await createImage('told', 'Queued');
     await createMachine('told', 'told');
-    expect(await alone.message('ot.pelotech.disk-image.queued.v1', ofImage('told'))).toBe(202);
+    expect(await harness.message('ot.pelotech.disk-image.queued.v1', ofImage('told'))).toBe(202);
     expect(await referencesOf('told')).toEqual({ count: 1, by: ['lab/told'] });
   });
   test.each(['Succeeded', 'Failed'])('without machines is counted when its %s event arrives', async (phase) => {
     const name = `unused-${phase.toLowerCase()}`;
     await createImage(name, phase);
-    expect(await alone.message(`ot.pelotech.disk-image.${phase.toLowerCase()}.v1`, ofImage(name))).toBe(202);
+    expect(await harness.message(`ot.pelotech.disk-image.${phase.toLowerCase()}.v1`, ofImage(name))).toBe(202);
     expect(await referencesOf(name)).toEqual({ count: 0, by: [] });
   });
   test('is written to once for one change, however often the event comes', async () => {
     await createImage('calm');
     await createMachine('calm', 'calm');
-    await alone.changed(VirtualMachine, ofMachine('calm'));
+    await harness.changed(VirtualMachine, ofMachine('calm'));
     const before = (await kube.get(VMDiskImage, ofImage('calm')))?.metadata.resourceVersion;
     for (let times = 0; times < 3; times++) {
-      expect(await alone.changed(VirtualMachine, ofMachine('calm'))).toBe(202);
-      expect(await alone.audit()).toBe(202);
+      expect(await harness.changed(VirtualMachine, ofMachine('calm'))).toBe(202);
+      expect(await harness.audit()).toBe(202);
     }
     expect((await kube.get(VMDiskImage, ofImage('calm')))?.metadata.resourceVersion).toBe(before);
   });
@@ -94,7 +94,7 @@ describe('an image', () => {
       { status: { references: { count: 99, by: ['lab/ghost'] }, unreferencedSince: '2020-01-01T00:00:00Z' } },
       { subresource: 'status', fieldManager: 'kubectl-edit' },
     );
-    expect(await alone.audit()).toBe(202);
+    expect(await harness.audit()).toBe(202);
     expect((await kube.get(VMDiskImage, ofImage('garbled')))?.status).toEqual({
       phase: 'Succeeded',
       references: { count: 1, by: ['lab/garbled'] },
@@ -104,12 +104,12 @@ describe('an image', () => {
     const own = { namespace: operatorNamespace, name: policyName };
     await createImage('policy');
     await createMachine('policy', 'policy');
-    await alone.changed(VirtualMachine, ofMachine('policy'));
+    await harness.changed(VirtualMachine, ofMachine('policy'));
     await kube.patch(ConfigMap, own, { data: { imageNamespaces: 'another' } });
-    expect(await alone.changed(ConfigMap, own)).toBe(202);
+    expect(await harness.changed(ConfigMap, own)).toBe(202);
     expect(await referencesOf('policy')).toEqual({ count: 0, by: [] });
     await kube.patch(ConfigMap, own, { data: { imageNamespaces: null } });
-    expect(await alone.changed(ConfigMap, own)).toBe(202);
+    expect(await harness.changed(ConfigMap, own)).toBe(202);
     expect(await referencesOf('policy')).toEqual({ count: 1, by: ['lab/policy'] });
   });
 });
@@ -118,27 +118,27 @@ describe('a machine', () => {
   test('whose image is not there has its finalizer, goes without one, and is counted when the image comes', async () => {
     await createMachine('early', 'late');
     await createMachine('leaves', 'late');
-    await alone.changed(VirtualMachine, ofMachine('early'));
+    await harness.changed(VirtualMachine, ofMachine('early'));
     expect((await kube.get(VirtualMachine, ofMachine('early')))?.metadata.finalizers).toHaveLength(1);
     await kube.delete(VirtualMachine, ofMachine('leaves'));
-    expect(await alone.changed(VirtualMachine, ofMachine('leaves'))).toBe(202);
+    expect(await harness.changed(VirtualMachine, ofMachine('leaves'))).toBe(202);
     expect(await kube.get(VirtualMachine, ofMachine('leaves'))).toBeUndefined();
     await createImage('late');
-    expect(await alone.changed(VMDiskImage, ofImage('late'), 'add')).toBe(202);
+    expect(await harness.changed(VMDiskImage, ofImage('late'), 'add')).toBe(202);
     expect(await referencesOf('late')).toEqual({ count: 1, by: ['lab/early'] });
   });
   test('whose finalizer another manager also owns is still released', async () => {
     await createImage('shared');
     await createMachine('shared', 'shared', { finalizers: [imageReferenceFinalizer] });
-    await alone.changed(VirtualMachine, ofMachine('shared'));
+    await harness.changed(VirtualMachine, ofMachine('shared'));
     expect(await referencesOf('shared')).toMatchObject({ count: 1 });
     await kube.delete(VirtualMachine, ofMachine('shared'));
-    await alone.changed(VirtualMachine, ofMachine('shared'));
+    await harness.changed(VirtualMachine, ofMachine('shared'));
     expect(await kube.get(VirtualMachine, ofMachine('shared'))).toBeUndefined();
     expect(await referencesOf('shared')).toMatchObject({ count: 0 });
   });
   test('that is gone is no error', async () => {
-    expect(await alone.changed(VirtualMachine, ofMachine('never'))).toBe(202);
-    expect(await alone.changed(VMDiskImage, ofImage('never'), 'add')).toBe(202);
+    expect(await harness.changed(VirtualMachine, ofMachine('never'))).toBe(202);
+    expect(await harness.changed(VMDiskImage, ofImage('never'), 'add')).toBe(202);
   });
 });

@@ -4,12 +4,12 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
-import { serveAlone } from '../../test/support/harness/function-harness.ts';
+import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
-const alone = await serveAlone(declaration);
-afterAll(alone.close);
-const { kube } = alone;
+const harness = await serveFunction(declaration);
+afterAll(harness.close);
+const { kube } = harness;
 
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 await kube.create(Namespace, { metadata: { name: 'lab' } });
@@ -41,7 +41,7 @@ function slowInstance() {
   const isThere = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
   const answers: string[] = [];
-  const slow = alone.another((client) => ({
+  const slow = harness.another((client) => ({
     ...client,
     patch: async (resource, ref, body, options) => {
       if (resource.kind !== VMDiskImage.kind) return client.patch(resource, ref, body, options);
@@ -66,7 +66,7 @@ test('an instance that was slower than another counts again instead of writing i
   const answer = slow.changed('stale-a');
   await slow.isThere;
   await createMachine('stale-b', 'stale');
-  await alone.changed(VirtualMachine, ofMachine('stale-b'));
+  await harness.changed(VirtualMachine, ofMachine('stale-b'));
   expect(await countOf('stale')).toBe(2);
   slow.goOn();
   expect(await answer).toBe(202);
@@ -78,7 +78,7 @@ test('a count that another instance found right, while this one was about to wri
   const names = Array.from({ length: 21 }, (_, index) => `same-${String(index).padStart(2, '0')}`);
   await createImage('same');
   for (const name of names) await createMachine(name, 'same');
-  await alone.changed(VMDiskImage, ofImage('same'), 'add');
+  await harness.changed(VMDiskImage, ofImage('same'), 'add');
   expect(await countOf('same')).toBe(21);
 
   await kube.delete(VirtualMachine, ofMachine('same-20'));
@@ -86,7 +86,7 @@ test('a count that another instance found right, while this one was about to wri
   const answer = slow.changed('same-20');
   await slow.isThere;
   await createMachine('same-21', 'same');
-  await alone.changed(VirtualMachine, ofMachine('same-21'));
+  await harness.changed(VirtualMachine, ofMachine('same-21'));
   expect(await countOf('same')).toBe(21);
   slow.goOn();
   expect(await answer).toBe(202);

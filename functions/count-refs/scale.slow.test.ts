@@ -4,12 +4,12 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
-import { serveAlone } from '../../test/support/harness/function-harness.ts';
+import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
-const alone = await serveAlone(declaration);
-afterAll(alone.close);
-const { kube } = alone;
+const harness = await serveFunction(declaration);
+afterAll(harness.close);
+const { kube } = harness;
 
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 /** What a Trigger waits for an answer (knative/broker.ts, timeout). */
@@ -35,22 +35,22 @@ test('a pass over a thousand machines of one image ends before its event is give
     await kube.create(VirtualMachine, { apiVersion: version, kind: what, metadata: ofMachine(index), spec: wanted });
   }
   const took: Record<string, number> = {};
-  took.firstMarks = await tookMs(() => alone.changed(VirtualMachine, ofMachine(0)), 202);
+  took.firstMarks = await tookMs(() => harness.changed(VirtualMachine, ofMachine(0)), 202);
   expect((await kube.get(VMDiskImage, image))?.status?.references).toMatchObject({ count: 1000 });
   const unmarked = async () =>
     (await kube.list(VirtualMachine)).filter(({ metadata }) => !metadata.finalizers?.includes(imageReferenceFinalizer))
       .length;
   for (let passes = 1; (await unmarked()) > 0; passes++) {
     expect(passes).toBeLessThan(30);
-    await alone.changed(VirtualMachine, ofMachine(0));
+    await harness.changed(VirtualMachine, ofMachine(0));
   }
-  took.nothing = await tookMs(() => alone.changed(VirtualMachine, ofMachine(0)), 202);
-  took.audit = await tookMs(() => alone.audit(), 202);
+  took.nothing = await tookMs(() => harness.changed(VirtualMachine, ofMachine(0)), 202);
+  took.audit = await tookMs(() => harness.audit(), 202);
   for (let index = 0; index < 1000; index++) await kube.delete(VirtualMachine, ofMachine(index));
   // The rest are wanted again.
-  took.removeFinalizer = await tookMs(() => alone.changed(VirtualMachine, ofMachine(999)), 503);
+  took.removeFinalizer = await tookMs(() => harness.changed(VirtualMachine, ofMachine(999)), 503);
   expect((await kube.get(VMDiskImage, image))?.status?.references).toEqual({ count: 0, by: [] });
-  for (let passes = 1; (await alone.changed(VirtualMachine, ofMachine(999))) === 503; passes++)
+  for (let passes = 1; (await harness.changed(VirtualMachine, ofMachine(999))) === 503; passes++)
     expect(passes).toBeLessThan(30);
   expect(await kube.list(VirtualMachine)).toEqual([]);
   console.log(

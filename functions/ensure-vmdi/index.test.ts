@@ -9,13 +9,13 @@ import { defineResource } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';
-import { serveAlone } from '../../test/support/harness/function-harness.ts';
+import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
-const alone = await serveAlone(declaration);
-const { kube } = alone;
+const harness = await serveFunction(declaration);
+const { kube } = harness;
 await kube.create(Namespace, { metadata: { name: 'lab' } });
-afterAll(alone.close);
+afterAll(harness.close);
 
 const ClusterRole = defineResource(
   { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', plural: 'clusterroles', namespaced: false },
@@ -38,7 +38,7 @@ const resolvedOf = async (ref: { name: string; namespace: string }) => {
 
 test('the image is created from the template, and ensure-vmdi owns the condition of the machine', async () => {
   const ref = await machine('one', 'one');
-  expect(await alone.changed(VirtualMachine, ref)).toBe(202);
+  expect(await harness.changed(VirtualMachine, ref)).toBe(202);
   expect(await kube.get(VMDiskImage, farm('one'))).toMatchObject({
     metadata: { finalizers: ['pelotech.ot/disk-image'], labels: { 'pelotech.ot/requested-by': 'one' } },
     spec: template,
@@ -58,41 +58,41 @@ test('a condition that another writer changed, for example a restored backup, is
   });
   const options = { subresource: 'status', fieldManager: 'velero' } as const;
   await kube.patch(VirtualMachine, ref, { status: { conditions } }, options);
-  expect(await alone.changed(VirtualMachine, ref)).toBe(202);
+  expect(await harness.changed(VirtualMachine, ref)).toBe(202);
   expect(await resolvedOf(ref)).toBe('True ImageFound');
   expect(conditionOf((await kube.get(VirtualMachine, ref))?.status?.conditions, 'Ready')?.reason).toBe('Restored');
 });
 
 test('the same event again writes nothing', async () => {
   const ref = await machine('again', 'one');
-  await alone.changed(VirtualMachine, ref);
+  await harness.changed(VirtualMachine, ref);
   const before = await kube.get(VirtualMachine, ref);
-  expect(await alone.changed(VirtualMachine, ref)).toBe(202);
+  expect(await harness.changed(VirtualMachine, ref)).toBe(202);
   expect(await kube.get(VirtualMachine, ref)).toEqual(before);
 });
 
 test('of many machines that ask at once all go on with one image', async () => {
   const refs = await Promise.all(Array.from({ length: 60 }, (_, index) => machine(`many-${index}`, 'many')));
-  expect(await Promise.all(refs.map((ref) => alone.changed(VirtualMachine, ref)))).toEqual(refs.map(() => 202));
+  expect(await Promise.all(refs.map((ref) => harness.changed(VirtualMachine, ref)))).toEqual(refs.map(() => 202));
   expect(new Set(await Promise.all(refs.map(resolvedOf)))).toEqual(new Set(['True ImageFound']));
   expect((await kube.list(VMDiskImage)).filter(({ metadata }) => metadata.name === 'many')).toHaveLength(1);
 });
 
 test('the image that came wakes all that name it', async () => {
   const refs = [await machine('waits-1', 'late', {}), await machine('waits-2', 'late', { mode: 'FailIfNotExist' })];
-  for (const ref of refs) await alone.changed(VirtualMachine, ref);
+  for (const ref of refs) await harness.changed(VirtualMachine, ref);
   expect(await Promise.all(refs.map(resolvedOf))).toEqual(['False ImageMissing', 'False ImageMissing']);
   const { apiVersion, kind, spec } = aVMDiskImage();
   await kube.create(VMDiskImage, { apiVersion, kind, metadata: farm('late'), spec });
-  expect(await alone.changed(VMDiskImage, farm('late'), 'add')).toBe(202);
+  expect(await harness.changed(VMDiskImage, farm('late'), 'add')).toBe(202);
   expect(await Promise.all(refs.map(resolvedOf))).toEqual(['True ImageFound', 'True ImageFound']);
 });
 
 test('a difference is one Event, whatever comes after it', async () => {
   const ref = await machine('differs', 'one', { vmDiskImageTemplate: { ...template, diskSize: '8Gi' } });
-  await alone.changed(VirtualMachine, ref);
-  await alone.changed(VMDiskImage, farm('one'), 'add');
-  await alone.audit();
+  await harness.changed(VirtualMachine, ref);
+  await harness.changed(VMDiskImage, farm('one'), 'add');
+  await harness.audit();
   const events = await kube.list(Event, { namespace: 'lab', fieldSelector: 'reason=TemplateMismatch' });
   expect(events).toMatchObject([
     {
@@ -109,27 +109,27 @@ test('a missing namespace is reported, and the machine continues as soon as it e
     vmDiskImageRef: { name: 'x', namespace: 'golden' },
     vmDiskImageTemplate: template,
   });
-  expect(await alone.changed(VirtualMachine, ref)).toBe(202);
+  expect(await harness.changed(VirtualMachine, ref)).toBe(202);
   expect(await resolvedOf(ref)).toBe('False ImageNamespaceMissing');
   await kube.create(Namespace, { metadata: { name: 'golden' } });
-  expect(await alone.changed(Namespace, { name: 'golden' }, 'add')).toBe(202);
+  expect(await harness.changed(Namespace, { name: 'golden' }, 'add')).toBe(202);
   expect(await resolvedOf(ref)).toBe('True ImageFound');
 });
 
 test('a policy that allows it now heals what it did not allow', async () => {
   await kube.patch(ConfigMap, policy, { data: { allowedSources: 'https://elsewhere.example/*' } });
   const ref = await machine('forbidden', 'forbidden');
-  await alone.changed(VirtualMachine, ref);
+  await harness.changed(VirtualMachine, ref);
   expect(await resolvedOf(ref)).toBe('False SourceNotAllowed');
   expect(await kube.get(VMDiskImage, farm('forbidden'))).toBeUndefined();
   await kube.patch(ConfigMap, policy, { data: { allowedSources: null } });
-  expect(await alone.changed(ConfigMap, policy)).toBe(202);
+  expect(await harness.changed(ConfigMap, policy)).toBe(202);
   expect(await resolvedOf(ref)).toBe('True ImageFound');
 });
 
 test('what no event told the audit finds', async () => {
   const ref = await machine('unheard', 'unheard');
-  expect(await alone.audit()).toBe(202);
+  expect(await harness.audit()).toBe(202);
   expect(await resolvedOf(ref)).toBe('True ImageFound');
 });
 
@@ -140,15 +140,15 @@ test('a refusal of the API server is quoted, and the image is created once it is
   const reading = { apiGroups: ['pelotech.ot'], resources: ['vmdiskimages'], verbs: ['get'] };
   await kube.patch(ClusterRole, role, { rules: [...(rules ?? []), reading] });
   const ref = await machine('refused', 'refused');
-  expect(await alone.changed(VirtualMachine, ref)).toBe(202);
+  expect(await harness.changed(VirtualMachine, ref)).toBe(202);
   expect(await resolvedOf(ref)).toBe('False ImageRefused');
   const { message } = conditionOf((await kube.get(VirtualMachine, ref))?.status?.conditions, 'ImageResolved') ?? {};
   expect(message).toContain('cannot create resource "vmdiskimages"');
   await kube.patch(ClusterRole, role, { rules: before?.rules });
-  expect(await alone.audit()).toBe(202);
+  expect(await harness.audit()).toBe(202);
   expect(await resolvedOf(ref)).toBe('True ImageFound');
 });
 
 test('a machine that is gone is no error', async () => {
-  expect(await alone.changed(VirtualMachine, { name: 'gone', namespace: 'lab' })).toBe(202);
+  expect(await harness.changed(VirtualMachine, { name: 'gone', namespace: 'lab' })).toBe(202);
 });

@@ -4,38 +4,38 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { adoptSnapshot, imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { aDataVolume, at, aVMDiskImage } from '../../test/support/builders/images.ts';
-import { serveAlone } from '../../test/support/harness/function-harness.ts';
+import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
-const alone = await serveAlone(declaration);
-afterAll(alone.close);
+const harness = await serveFunction(declaration);
+afterAll(harness.close);
 
 test('word of a failing DataVolume ends the attempt: the status says why, the DataVolume is gone', async () => {
   const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'ubuntu', namespace: 'vmdi-farm' };
   const status = { phase: 'Syncing' as const, revision: 1, attempt: 1, attempts: 1, startedAt: at(0) };
-  const made = await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
-  const image = await alone.kube.patch(VMDiskImage, ref, { status }, { subresource: 'status' });
+  const made = await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+  const image = await harness.kube.patch(VMDiskImage, ref, { status }, { subresource: 'status' });
   const failing = aDataVolume(image, {
     running: { status: 'False', reason: 'Error', message: 'Unable to process data: unexpected EOF' },
   });
   const { name, labels } = failing.metadata;
   const dataVolume = { name, namespace: 'vmdi-farm' };
-  await alone.kube.create(DataVolume, {
+  await harness.kube.create(DataVolume, {
     metadata: { ...dataVolume, labels },
     spec: { source: { blank: {} }, storage: {} },
   });
-  await alone.kube.patch(DataVolume, dataVolume, { status: failing.status }, { subresource: 'status' });
-  expect(await alone.changed(DataVolume, dataVolume)).toBe(202);
-  expect((await alone.kube.get(VMDiskImage, ref))?.status).toMatchObject({ phase: 'Retrying', attempts: 1 });
-  expect(await alone.kube.get(DataVolume, dataVolume)).toBeUndefined();
-  expect(alone.told).toMatchObject([
+  await harness.kube.patch(DataVolume, dataVolume, { status: failing.status }, { subresource: 'status' });
+  expect(await harness.changed(DataVolume, dataVolume)).toBe(202);
+  expect((await harness.kube.get(VMDiskImage, ref))?.status).toMatchObject({ phase: 'Retrying', attempts: 1 });
+  expect(await harness.kube.get(DataVolume, dataVolume)).toBeUndefined();
+  expect(harness.told).toMatchObject([
     { type: 'ot.pelotech.disk-image.retrying.v1', data: { uid: made.metadata.uid, reason: 'ImportFailed' } },
   ]);
 });
 
 test('an event of a DataVolume without an image is no error', async () => {
-  expect(await alone.changed(DataVolume, { name: 'other', namespace: 'vmdi-farm' })).toBe(202);
+  expect(await harness.changed(DataVolume, { name: 'other', namespace: 'vmdi-farm' })).toBe(202);
 });
 
 describe('an image that adopts a snapshot', () => {
@@ -46,25 +46,25 @@ describe('an image that adopts a snapshot', () => {
     const { apiVersion, kind, spec } = aVMDiskImage();
     const ref = { name, namespace: 'vmdi-farm' };
     const metadata = { ...ref, annotations: { [adoptSnapshot]: adoptee } };
-    const made = await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
+    const made = await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
     const adoption = { snapshot: adoptee, revision: 1 };
     const status = { phase: 'Snapshotting' as const, revision: 1, adoption, contentDigest: contentDigest(made) };
-    await alone.kube.patch(VMDiskImage, ref, { status }, { subresource: 'status' });
-    return { ref, reason: async () => (await alone.kube.get(VMDiskImage, ref))?.status?.conditions?.[0]?.reason };
+    await harness.kube.patch(VMDiskImage, ref, { status }, { subresource: 'status' });
+    return { ref, reason: async () => (await harness.kube.get(VMDiskImage, ref))?.status?.conditions?.[0]?.reason };
   }
 
   test('waits while it is not there, and is ready by the next sweep once it is', async () => {
     const { ref, reason } = await anAdopting('rolled-out');
-    expect(await alone.changed(VMDiskImage, ref)).toBe(202);
+    expect(await harness.changed(VMDiskImage, ref)).toBe(202);
     expect(await reason()).toBe('SnapshotMissing');
-    await alone.kube.create(VolumeSnapshot, {
+    await harness.kube.create(VolumeSnapshot, {
       metadata: snapshot,
       spec: { source: { volumeSnapshotContentName: 'content' } },
     });
     const status = { readyToUse: true, restoreSize: '24Gi' };
-    await alone.kube.patch(VolumeSnapshot, snapshot, { status }, { subresource: 'status' });
-    expect(await alone.sweep()).toBe(202);
-    expect((await alone.kube.get(VMDiskImage, ref))?.status).toMatchObject({
+    await harness.kube.patch(VolumeSnapshot, snapshot, { status }, { subresource: 'status' });
+    expect(await harness.sweep()).toBe(202);
+    expect((await harness.kube.get(VMDiskImage, ref))?.status).toMatchObject({
       phase: 'Succeeded',
       snapshot: { name: 'golden', restoreSize: '24Gi' },
     });
@@ -72,28 +72,30 @@ describe('an image that adopts a snapshot', () => {
 
   test('sees whose it is even where that image is in hand as well', async () => {
     const landlord = await anAdopting('landlord');
-    const uid = (await alone.kube.get(VMDiskImage, landlord.ref))?.metadata.uid;
+    const uid = (await harness.kube.get(VMDiskImage, landlord.ref))?.metadata.uid;
     const labels = { [imageUidLabel]: uid };
-    await alone.kube.patch(VolumeSnapshot, snapshot, { metadata: { labels } });
+    await harness.kube.patch(VolumeSnapshot, snapshot, { metadata: { labels } });
     const lodger = await anAdopting('lodger');
-    expect(await alone.sweep()).toBe(202);
+    expect(await harness.sweep()).toBe(202);
     expect([await landlord.reason(), await lodger.reason()]).toEqual(['SnapshotAdopted', 'SnapshotOfAnotherImage']);
   });
 
   test('by a name that no object has asks the API server for none', async () => {
     const { reason } = await anAdopting('odd', '..');
-    expect(await alone.sweep()).toBe(202);
+    expect(await harness.sweep()).toBe(202);
     expect(await reason()).toBe('SnapshotNameInvalid');
   });
 
   test('is reported as lost by the audit', async () => {
-    await alone.kube.delete(VolumeSnapshot, snapshot);
-    expect(await alone.audit()).toBe(202);
-    expect((await alone.kube.get(VMDiskImage, { name: 'rolled-out', namespace: 'vmdi-farm' }))?.status).toMatchObject({
-      conditions: [
-        { type: 'Ready', status: 'False' },
-        { type: 'SnapshotLost', status: 'True' },
-      ],
-    });
+    await harness.kube.delete(VolumeSnapshot, snapshot);
+    expect(await harness.audit()).toBe(202);
+    expect((await harness.kube.get(VMDiskImage, { name: 'rolled-out', namespace: 'vmdi-farm' }))?.status).toMatchObject(
+      {
+        conditions: [
+          { type: 'Ready', status: 'False' },
+          { type: 'SnapshotLost', status: 'True' },
+        ],
+      },
+    );
   });
 });

@@ -11,13 +11,13 @@ import { administratorOf, secretFor, serveOnOpenStack } from '../../test/support
 import { heardWhile } from '../../test/support/tools/captured-output.ts';
 import declaration from './index.ts';
 
-const alone = await serveOnOpenStack(declaration);
-afterAll(alone.close);
-const { kube, reads } = alone;
-const account = { ...administratorOf(alone.openStack), password: 'hunter2' };
+const harness = await serveOnOpenStack(declaration);
+afterAll(harness.close);
+const { kube, reads } = harness;
+const account = { ...administratorOf(harness.openStack), password: 'hunter2' };
 const unguarded = { finalizers: [] };
-for (const namespace of ['red', 'blue', 'grey']) await alone.namespace(namespace, account, unguarded);
-await alone.namespace('bare');
+for (const namespace of ['red', 'blue', 'grey']) await harness.namespace(namespace, account, unguarded);
+await harness.namespace('bare');
 await kube.create(Secret, secretFor(account, { namespace: operatorNamespace, ...unguarded }));
 
 const specs: Readonly<Record<string, object>> = {
@@ -40,26 +40,26 @@ describe('an event', () => {
     async (kind) => {
       await create(kind, 'red');
       reads.length = 0;
-      expect(await alone.begin().changed(kind, { namespace: 'red', name: 'x' })).toBe(202);
+      expect(await harness.begin().changed(kind, { namespace: 'red', name: 'x' })).toBe(202);
       expect(reads[0]).toBe(`get Secret red/${credentialsName}`);
       expect(reads.slice(1)).toEqual([`get ${kind.kind} red/x`]);
       expect(await finalizersOf('red')).toEqual([credentialsFinalizer]);
       await kube.delete(kind, { namespace: 'red', name: 'x' });
       reads.length = 0;
-      expect(await alone.begin().changed(kind, { namespace: 'red', name: 'x' })).toBe(202);
+      expect(await harness.begin().changed(kind, { namespace: 'red', name: 'x' })).toBe(202);
       expect(reads.slice(2).sort()).toEqual(lists('red'));
       expect(await finalizersOf('red')).toEqual([]);
     },
   );
   test('in a namespace without credentials reads nothing else', async () => {
     reads.length = 0;
-    expect(await alone.begin().changed(Volume, { namespace: 'bare', name: 'x' })).toBe(202);
+    expect(await harness.begin().changed(Volume, { namespace: 'bare', name: 'x' })).toBe(202);
     expect(reads).toEqual([`get Secret bare/${credentialsName}`]);
   });
   test('of the audit is about all credentials but those of the operator', async () => {
     await create(Volume, 'blue');
     reads.length = 0;
-    expect(await alone.begin().audit()).toBe(202);
+    expect(await harness.begin().audit()).toBe(202);
     expect(reads[0]).toBe(`list Secret metadata.name=${credentialsName}`);
     expect(reads.slice(1).sort()).toEqual([...lists('red'), ...lists('blue'), ...lists('grey')].sort());
     expect(await finalizersOf('blue')).toEqual([credentialsFinalizer]);
@@ -69,31 +69,31 @@ describe('an event', () => {
 
 test('credentials that are deleted stay until nothing needs them', async () => {
   const ref = { namespace: 'blue', name: credentialsName };
-  await alone.begin().audit();
+  await harness.begin().audit();
   await kube.delete(Secret, ref);
-  await alone.begin().audit();
+  await harness.begin().audit();
   expect((await kube.get(Secret, ref))?.metadata.deletionTimestamp).toBeDefined();
   await kube.delete(Volume, { namespace: 'blue', name: 'x' });
-  await alone.begin().changed(Volume, { namespace: 'blue', name: 'x' });
+  await harness.begin().changed(Volume, { namespace: 'blue', name: 'x' });
   expect(await kube.get(Secret, ref)).toBeUndefined();
 });
 
 test('a crash after any write, and another process, come to the same end', async () => {
   await create(Volume, 'grey');
-  const dying = alone.begin({ diesAfterWrites: 1 });
+  const dying = harness.begin({ diesAfterWrites: 1 });
   await heardWhile(async () => {
     await dying.changed(Volume, { namespace: 'grey', name: 'x' });
     return [];
   });
   expect(dying.isDead()).toBe(true);
-  await alone.begin().changed(Volume, { namespace: 'grey', name: 'x' });
+  await harness.begin().changed(Volume, { namespace: 'grey', name: 'x' });
   expect(await finalizersOf('grey')).toEqual([credentialsFinalizer]);
 });
 
 describe('the credentials', () => {
-  const heard = (hand: (process: ReturnType<typeof alone.begin>) => readonly never[] | typeof process.actions) =>
+  const heard = (hand: (process: ReturnType<typeof harness.begin>) => readonly never[] | typeof process.actions) =>
     heardWhile(async () => {
-      const process = alone.begin();
+      const process = harness.begin();
       await kube.patch(
         Secret,
         { namespace: 'red', name: credentialsName },

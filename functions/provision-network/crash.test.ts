@@ -5,11 +5,11 @@ import { livesOf, type Stage } from '../../test/support/harness/openstack-crashe
 import { anAccount, serveOnOpenStack, sessionOf } from '../../test/support/harness/openstack-harness.ts';
 import declaration from './index.ts';
 
-const alone = await serveOnOpenStack(declaration, { isQuick: true });
-afterAll(alone.close);
-const { kube, clock } = alone;
-const account = await anAccount(alone.openStack, clock.now, 'lab');
-await alone.namespace('lab', account);
+const harness = await serveOnOpenStack(declaration, { isQuick: true });
+afterAll(harness.close);
+const { kube, clock } = harness;
+const account = await anAccount(harness.openStack, clock.now, 'lab');
+await harness.namespace('lab', account);
 const session = sessionOf(account, clock.now);
 
 /** A network that is made, changed and deleted. */
@@ -47,7 +47,7 @@ function stagesOf(name: string): Stage[] {
 }
 
 test('a crash after any write, and another process, come to the same end', async () => {
-  const { whole, lives } = await livesOf(alone, stagesOf);
+  const { whole, lives } = await livesOf(harness, stagesOf);
   expect(whole).toMatchObject([
     { networks: [{ mtu: 1400 }], pools: [[{ start: 'address', end: 'address' }]] },
     { networks: [{ mtu: 1300 }] },

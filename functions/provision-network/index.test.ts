@@ -10,12 +10,12 @@ import { anAccount, secretFor, serveOnOpenStack, sessionOf } from '../../test/su
 import { heardWhile } from '../../test/support/tools/captured-output.ts';
 import declaration from './index.ts';
 
-const alone = await serveOnOpenStack(declaration);
-afterAll(alone.close);
-const { kube, clock, openStack, reads } = alone;
+const harness = await serveOnOpenStack(declaration);
+afterAll(harness.close);
+const { kube, clock, openStack, reads } = harness;
 const [red, blue] = [await anAccount(openStack, clock.now, 'red'), await anAccount(openStack, clock.now, 'blue')];
-await alone.namespace('red', red);
-await alone.namespace('blue', blue);
+await harness.namespace('red', red);
+await harness.namespace('blue', blue);
 
 const create = (namespace: string, name: string, spec = {}) => {
   const { apiVersion, kind } = VirtualNetwork;
@@ -39,7 +39,7 @@ const projectOf = async (account: typeof red) => {
 describe('an event', () => {
   test('is about one network: it is read, then its policy, its credentials and what its project has', async () => {
     await create('red', 'first');
-    const process = alone.begin();
+    const process = harness.begin();
     expect(await process.changed(VirtualNetwork, { namespace: 'red', name: 'first' })).toBe(202);
     expect(await reasonOf('red', 'first')).toBe('Available');
     reads.length = 0;
@@ -54,13 +54,13 @@ describe('an event', () => {
   });
   test('about an object that is gone reads nothing else', async () => {
     reads.length = 0;
-    expect(await alone.begin().changed(VirtualNetwork, { namespace: 'red', name: 'gone' })).toBe(202);
+    expect(await harness.begin().changed(VirtualNetwork, { namespace: 'red', name: 'gone' })).toBe(202);
     expect(reads).toEqual(['get VirtualNetwork red/gone']);
   });
   test('of the sweep is about those that are not Ready, of the audit about all, each project read once', async () => {
     await create('blue', 'second');
     await create('blue', 'third');
-    const process = alone.begin();
+    const process = harness.begin();
     reads.length = 0;
     expect(await process.sweep()).toBe(202);
     expect(reads[0]).toBe('list VirtualNetwork');
@@ -79,7 +79,7 @@ describe('an event', () => {
   });
   test('of the sweep is also about an existing network that differs from its spec', async () => {
     await create('red', 'shrinks');
-    const process = alone.begin();
+    const process = harness.begin();
     const ref = { namespace: 'red', name: 'shrinks' };
     await process.changed(VirtualNetwork, ref);
     await kube.patch(VirtualNetwork, ref, { spec: { mtu: 1300 } });
@@ -94,7 +94,7 @@ describe('an event', () => {
 describe('two namespaces with accounts of their own', () => {
   test('have networks of one name, each in its project', async () => {
     for (const namespace of ['red', 'blue']) await create(namespace, 'net');
-    await alone.begin().sweep();
+    await harness.begin().sweep();
     const [a, b] = [await statusOf('red', 'net'), await statusOf('blue', 'net')];
     expect(a?.id).toBeDefined();
     expect(a?.id).not.toBe(b?.id);
@@ -106,23 +106,23 @@ describe('two namespaces with accounts of their own', () => {
     ).rejects.toMatchObject({ status: 404 });
   });
   test('do not wait for one another where one has a fault', async () => {
-    await alone.namespace('grey', { ...red, password: 'wrong' });
+    await harness.namespace('grey', { ...red, password: 'wrong' });
     await create('grey', 'stuck');
     await create('blue', 'goes-on');
-    expect(await alone.begin().sweep()).toBe(202);
+    expect(await harness.begin().sweep()).toBe(202);
     expect(await reasonOf('grey', 'stuck')).toBe('CredentialsRefused');
     expect(await reasonOf('blue', 'goes-on')).toBe('Available');
     expect(await statusOf('blue', 'net')).toMatchObject({ phase: 'Available' });
   });
   test('do not wait for one another if the server of one is no OpenStack', async () => {
-    await alone.namespace('black', { ...red, authUrl: 'https://black.example/v3' });
+    await harness.namespace('black', { ...red, authUrl: 'https://black.example/v3' });
     await create('black', 'stuck');
     await create('blue', 'goes-on-as-well');
     const elsewhere = (async (url: string, init: RequestInit) =>
       url.startsWith('https://black.example')
         ? Response.json({ hello: 1 }, { status: 201, headers: { 'x-subject-token': 'x' } })
         : fetch(url, init)) as typeof fetch;
-    const process = alone.begin({ fetch: elsewhere });
+    const process = harness.begin({ fetch: elsewhere });
     await heardWhile(async () => {
       await process.sweep();
       return [];
@@ -133,7 +133,7 @@ describe('two namespaces with accounts of their own', () => {
 
 test('the credentials are in no action, log or span, whether they are good or not', async () => {
   await create('red', 'secret');
-  const process = alone.begin();
+  const process = harness.begin();
   const heard = await heardWhile(async () => {
     await process.audit();
     openStack.failNext('listNetworks', 500, 2);
@@ -154,7 +154,7 @@ test('an address that the policy does not allow is not asked', async () => {
     { data: { openstackEndpoints: 'https://only.example/*' } },
   );
   await create('red', 'forbidden');
-  await alone.begin().changed(VirtualNetwork, { namespace: 'red', name: 'forbidden' });
+  await harness.begin().changed(VirtualNetwork, { namespace: 'red', name: 'forbidden' });
   expect(await reasonOf('red', 'forbidden')).toBe('EndpointNotAllowed');
 });
 test('a list of endpoints that does not parse is no leave to ask any', async () => {
@@ -164,6 +164,6 @@ test('a list of endpoints that does not parse is no leave to ask any', async () 
     { data: { openstackEndpoints: ' ' } },
   );
   await create('red', 'allowed');
-  await alone.begin().changed(VirtualNetwork, { namespace: 'red', name: 'allowed' });
+  await harness.begin().changed(VirtualNetwork, { namespace: 'red', name: 'allowed' });
   expect(await reasonOf('red', 'allowed')).toBe('EndpointNotAllowed');
 });

@@ -19,12 +19,12 @@ import {
 import { heardWhile } from '../../test/support/tools/captured-output.ts';
 import declaration from './index.ts';
 
-const alone = await serveOnOpenStack(declaration);
-afterAll(alone.close);
-const { kube, clock, openStack, reads } = alone;
+const harness = await serveOnOpenStack(declaration);
+afterAll(harness.close);
+const { kube, clock, openStack, reads } = harness;
 const [red, blue] = [await anAccount(openStack, clock.now, 'red'), await anAccount(openStack, clock.now, 'blue')];
-await alone.namespace('red', red);
-await alone.namespace('blue', blue);
+await harness.namespace('red', red);
+await harness.namespace('blue', blue);
 const administrator = sessionOf(administratorOf(openStack), clock.now);
 await administrator.send(createFlavor({ vcpus: 1, ram: 64, swap: 0 }));
 
@@ -46,7 +46,7 @@ const statusOf = async (namespace: string, name: string) =>
   (await kube.get(KupenStackMachine, { namespace, name }))?.status;
 const reasonOf = async (namespace: string, name: string) =>
   conditionOf((await statusOf(namespace, name))?.conditions, 'Ready')?.reason;
-async function settle(process: ReturnType<typeof alone.begin>, namespace: string, name: string) {
+async function settle(process: ReturnType<typeof harness.begin>, namespace: string, name: string) {
   for (let looks = 0; looks < 4; looks++) {
     await process.changed(KupenStackMachine, { namespace, name });
     clock.step(10 * stageMs);
@@ -57,7 +57,7 @@ await create('red', 'vm');
 
 describe('an event', () => {
   test('is about one machine: it, its siblings, its policy and credentials are read, then six lists of its project', async () => {
-    const process = alone.begin();
+    const process = harness.begin();
     await settle(process, 'red', 'vm');
     expect(await statusOf('red', 'vm')).toMatchObject({ phase: 'Running', restartCount: 0 });
     clock.step(20_000);
@@ -86,21 +86,21 @@ describe('an event', () => {
     await create('blue', name, spec);
     await create('red', name, spec);
     reads.length = 0;
-    expect(await alone.begin().changed(kind, { namespace: 'blue', name: 'mine' })).toBe(202);
+    expect(await harness.begin().changed(kind, { namespace: 'blue', name: 'mine' })).toBe(202);
     expect(reads[0]).toBe('list VirtualMachine blue');
     expect(reads).not.toContain(`get Secret red/${credentialsName}`);
     expect(await statusOf('blue', name)).toMatchObject({ phase: 'Pending' });
     expect(await statusOf('red', name)).toBeUndefined();
     reads.length = 0;
-    await alone.begin().changed(kind, { namespace: 'blue', name: 'nobodys' });
+    await harness.begin().changed(kind, { namespace: 'blue', name: 'nobodys' });
     expect(reads).toEqual(['list VirtualMachine blue']);
   });
   test('of the sweep is about all, each project read once', async () => {
     reads.length = 0;
-    expect(await alone.begin().sweep()).toBe(202);
+    expect(await harness.begin().sweep()).toBe(202);
     expect(reads[0]).toBe('list VirtualMachine');
     reads.length = 0;
-    expect(await alone.begin().audit()).toBe(202);
+    expect(await harness.begin().audit()).toBe(202);
     expect(reads.filter((read) => read === 'compute /servers/detail')).toHaveLength(2);
   });
 });
@@ -112,7 +112,7 @@ describe('two namespaces with accounts of their own', () => {
     await session.send(byHand('network', 'POST', '/v2.0/networks', body));
     for (const namespace of ['red', 'blue']) {
       await create(namespace, 'curious', { virtualNetworks: ['theirs'], diskAttachments: [{ name: 'vm' }] });
-      await alone.begin().changed(KupenStackMachine, { namespace, name: 'curious' });
+      await harness.begin().changed(KupenStackMachine, { namespace, name: 'curious' });
     }
     expect(await reasonOf('red', 'curious')).toBe('NetworkWithoutSubnet');
     const { conditions } = (await statusOf('blue', 'curious')) ?? {};
@@ -122,17 +122,17 @@ describe('two namespaces with accounts of their own', () => {
   test('have machines of one name, each in its project', async () => {
     await diskOf(blue, 'vm');
     await create('blue', 'vm');
-    await settle(alone.begin(), 'blue', 'vm');
+    await settle(harness.begin(), 'blue', 'vm');
     const [a, b] = [await statusOf('red', 'vm'), await statusOf('blue', 'vm')];
     expect([a?.phase, b?.phase]).toEqual(['Running', 'Running']);
     expect(a?.id).not.toBe(b?.id);
   });
   test('do not wait for one another where one has a fault', async () => {
-    await alone.namespace('grey', { ...red, password: 'wrong' });
+    await harness.namespace('grey', { ...red, password: 'wrong' });
     await create('grey', 'stuck');
     await kube.patch(KupenStackMachine, { namespace: 'blue', name: 'vm' }, { spec: { running: false } });
     for (let looks = 0; looks < 3; looks++) {
-      expect(await alone.begin().sweep()).toBe(202);
+      expect(await harness.begin().sweep()).toBe(202);
       clock.step(10 * stageMs);
     }
     expect(await reasonOf('grey', 'stuck')).toBe('CredentialsRefused');
@@ -143,9 +143,9 @@ describe('two namespaces with accounts of their own', () => {
 test('a server that goes between two reads is no fault of the credentials', async () => {
   await diskOf(red, 'fleeting');
   await create('red', 'fleeting');
-  await settle(alone.begin(), 'red', 'fleeting');
+  await settle(harness.begin(), 'red', 'fleeting');
   openStack.failNext('listInstanceActions', 404);
-  await alone.begin().changed(KupenStackMachine, { namespace: 'red', name: 'fleeting' });
+  await harness.begin().changed(KupenStackMachine, { namespace: 'red', name: 'fleeting' });
   expect(await reasonOf('red', 'fleeting')).not.toBe('CredentialsRefused');
 });
 
@@ -156,9 +156,9 @@ const but = (address: RegExp, answer: () => Response): typeof fetch =>
 test('a server that no list shows, as one in a cell out of reach, is neither left behind nor made once more', async () => {
   await diskOf(red, 'hidden');
   await create('red', 'hidden');
-  await settle(alone.begin(), 'red', 'hidden');
+  await settle(harness.begin(), 'red', 'hidden');
   const id = (await statusOf('red', 'hidden'))?.id;
-  const blind = alone.begin({ fetch: but(/servers\/detail/, () => Response.json({ servers: [] })) });
+  const blind = harness.begin({ fetch: but(/servers\/detail/, () => Response.json({ servers: [] })) });
   await settle(blind, 'red', 'hidden');
   expect(await statusOf('red', 'hidden')).toMatchObject({ id, phase: 'Running' });
   await kube.delete(KupenStackMachine, { namespace: 'red', name: 'hidden' });
@@ -171,7 +171,7 @@ test('a server that no list shows, as one in a cell out of reach, is neither lef
 test('garbage from the OpenStack of one namespace holds up no other', async () => {
   await diskOf(red, 'garbled');
   await create('red', 'garbled');
-  const garbled = alone.begin({ fetch: but(/os-instance-actions/, () => Response.json({})) });
+  const garbled = harness.begin({ fetch: but(/os-instance-actions/, () => Response.json({})) });
   await settle(garbled, 'red', 'garbled');
   expect(await garbled.sweep()).toBe(202);
   expect(await reasonOf('red', 'garbled')).toBe('Unreachable');
@@ -192,10 +192,10 @@ test('a machine with many refused ports reports it', async () => {
   await administrator.send(byHand('network', 'PUT', `/v2.0/quotas/${project.id}`, { quota: { port: 0 } }));
   await diskOf(red, 'many');
   await create('red', 'many', { virtualNetworks: names });
-  await settle(alone.begin(), 'red', 'many');
+  await settle(harness.begin(), 'red', 'many');
   expect(await reasonOf('red', 'many')).toBe('QuotaExceeded');
   await administrator.send(byHand('network', 'PUT', `/v2.0/quotas/${project.id}`, { quota: { port: 50 } }));
-  await settle(alone.begin(), 'red', 'many');
+  await settle(harness.begin(), 'red', 'many');
   expect(await statusOf('red', 'many')).toMatchObject({ phase: 'Running' });
 });
 
@@ -206,12 +206,12 @@ test('a member, who may not delete flavors, still releases a machine', async () 
       if (metadata.name !== 'vm' || namespace !== 'blue')
         await kube.patch(KupenStackMachine, metadata, { spec: { vcpu: 7 } });
   await kube.delete(KupenStackMachine, ref);
-  await settle(alone.begin(), 'blue', 'vm');
+  await settle(harness.begin(), 'blue', 'vm');
   expect(await kube.get(KupenStackMachine, ref)).toBeUndefined();
 });
 
 test('the credentials are in no action, log or span, whether they are good or not', async () => {
-  const process = alone.begin();
+  const process = harness.begin();
   await create('red', 'secret');
   const heard = await heardWhile(async () => {
     await process.audit();

@@ -12,7 +12,7 @@ import { defineResource } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { policyName } from '../../shared/policy.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
-import { type Alone, serveAlone } from '../../test/support/harness/function-harness.ts';
+import { type FunctionHarness, serveFunction } from '../../test/support/harness/function-harness.ts';
 import { aReadyImage, textIn } from '../../test/support/harness/provision-vm.ts';
 import declaration from './index.ts';
 
@@ -26,39 +26,44 @@ const CustomResourceDefinition = defineResource(
   {},
 );
 
-let alone: Alone;
+let harness: FunctionHarness;
 beforeAll(async () => {
-  alone = await serveAlone(declaration);
-  await alone.kube.create(Namespace, { metadata: { name: 'lab' } });
-  await alone.kube.create(Namespace, { metadata: { name: 'lab-2' } });
+  harness = await serveFunction(declaration);
+  await harness.kube.create(Namespace, { metadata: { name: 'lab' } });
+  await harness.kube.create(Namespace, { metadata: { name: 'lab-2' } });
 });
-afterAll(() => alone.close());
+afterAll(() => harness.close());
 
 const farm = 'vmdi-farm';
 
 async function anImage(name: string, isReady = true) {
   const { apiVersion, kind, spec, status } = aReadyImage();
-  await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata: { name, namespace: farm }, spec });
+  await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: { name, namespace: farm }, spec });
   if (isReady) await finish(name, status);
   return { name, namespace: farm };
 }
 
 const finish = (name: string, status: unknown = aReadyImage().status) =>
-  alone.kube.patch(VMDiskImage, { name, namespace: farm }, { status }, { subresource: 'status' });
+  harness.kube.patch(VMDiskImage, { name, namespace: farm }, { status }, { subresource: 'status' });
 
 async function aMachine(name: string, image: string, spec: object = {}, namespace = 'lab') {
   const { apiVersion, kind, spec: plain } = aVirtualMachine();
   const vmDiskImageRef = { name: image, namespace: farm };
   const metadata = { name, namespace };
-  await alone.kube.create(VirtualMachine, { apiVersion, kind, metadata, spec: { ...plain, vmDiskImageRef, ...spec } });
+  await harness.kube.create(VirtualMachine, {
+    apiVersion,
+    kind,
+    metadata,
+    spec: { ...plain, vmDiskImageRef, ...spec },
+  });
   return metadata;
 }
 
 const reasonOf = async (ref: { name: string; namespace: string }) =>
-  conditionOf((await alone.kube.get(VirtualMachine, ref))?.status?.conditions, 'Ready')?.reason;
+  conditionOf((await harness.kube.get(VirtualMachine, ref))?.status?.conditions, 'Ready')?.reason;
 
 const reportKubeVirt = (ref: { name: string; namespace: string }, status: object) =>
-  alone.kube.patch(KubeVirtMachine, ref, { status }, { subresource: 'status' });
+  harness.kube.patch(KubeVirtMachine, ref, { status }, { subresource: 'status' });
 
 const dataVolumeOf = ({ name, namespace }: { name: string; namespace: string }) => ({
   name: `${name}-root`,
@@ -72,37 +77,37 @@ const secretOf = ({ name, namespace }: { name: string; namespace: string }) => (
 test('a machine gets what it needs once its image is ready, and is Ready once KubeVirt runs it', async () => {
   const image = await anImage('first', false);
   const ref = await aMachine('first', 'first');
-  expect(await alone.changed(VirtualMachine, ref)).toBe(202);
+  expect(await harness.changed(VirtualMachine, ref)).toBe(202);
   expect(await reasonOf(ref)).toBe('ImageQueued');
-  expect(await alone.kube.get(DataVolume, dataVolumeOf(ref))).toBeUndefined();
+  expect(await harness.kube.get(DataVolume, dataVolumeOf(ref))).toBeUndefined();
   await finish('first');
-  expect(await alone.changed(VMDiskImage, image)).toBe(202);
-  const { metadata } = (await alone.kube.get(VirtualMachine, ref)) ?? {};
+  expect(await harness.changed(VMDiskImage, image)).toBe(202);
+  const { metadata } = (await harness.kube.get(VirtualMachine, ref)) ?? {};
   const owned = { metadata: { ownerReferences: [{ uid: metadata?.uid, controller: true }] } };
-  expect(await alone.kube.get(DataVolume, dataVolumeOf(ref))).toMatchObject(owned);
-  expect(await alone.kube.get(Secret, secretOf(ref))).toMatchObject(owned);
-  expect(await alone.kube.get(KubeVirtMachine, ref)).toMatchObject(owned);
+  expect(await harness.kube.get(DataVolume, dataVolumeOf(ref))).toMatchObject(owned);
+  expect(await harness.kube.get(Secret, secretOf(ref))).toMatchObject(owned);
+  expect(await harness.kube.get(KubeVirtMachine, ref)).toMatchObject(owned);
   const cloned = { phase: 'Succeeded', conditions: [{ type: 'Bound', status: 'True' }] };
-  await alone.kube.patch(DataVolume, dataVolumeOf(ref), { status: cloned });
+  await harness.kube.patch(DataVolume, dataVolumeOf(ref), { status: cloned });
   await reportKubeVirt(ref, { printableStatus: 'Running', ready: true });
-  expect(await alone.changed(KubeVirtMachine, ref)).toBe(202);
-  expect((await alone.kube.get(VirtualMachine, ref))?.status).toMatchObject({ phase: 'Ready' });
-  expect(alone.told.map(({ type }) => type)).toEqual(['ot.pelotech.virtual-machine.ready.v1']);
-  const before = await alone.kube.get(VirtualMachine, ref);
-  expect(await alone.audit()).toBe(202);
-  expect(await alone.kube.get(VirtualMachine, ref)).toEqual(before);
+  expect(await harness.changed(KubeVirtMachine, ref)).toBe(202);
+  expect((await harness.kube.get(VirtualMachine, ref))?.status).toMatchObject({ phase: 'Ready' });
+  expect(harness.told.map(({ type }) => type)).toEqual(['ot.pelotech.virtual-machine.ready.v1']);
+  const before = await harness.kube.get(VirtualMachine, ref);
+  expect(await harness.audit()).toBe(202);
+  expect(await harness.kube.get(VirtualMachine, ref)).toEqual(before);
 });
 
 test('a machine that a user deletes and creates again during a pass is written once', async () => {
   const ref = await aMachine('anew', 'missing');
   const written: string[] = [];
   let isAnew = false;
-  const during = alone.another((kube) => ({
+  const during = harness.another((kube) => ({
     ...kube,
     list: async (resource, options) => {
       if (resource.kind === VirtualMachine.kind && !isAnew) {
         isAnew = true;
-        await alone.kube.delete(VirtualMachine, ref);
+        await harness.kube.delete(VirtualMachine, ref);
         await aMachine('anew', 'missing');
       }
       return kube.list(resource, options);
@@ -120,32 +125,32 @@ test('a machine that a user deletes and creates again during a pass is written o
 test('children that are deleted come back, by the word of their end or by the audit', async () => {
   await anImage('again');
   const ref = await aMachine('again', 'again');
-  await alone.changed(VirtualMachine, ref);
-  await alone.kube.delete(DataVolume, dataVolumeOf(ref));
-  await alone.changed(DataVolume, dataVolumeOf(ref));
-  expect(await alone.kube.get(DataVolume, dataVolumeOf(ref))).toBeDefined();
-  await alone.kube.delete(KubeVirtMachine, ref);
-  await alone.changed(KubeVirtMachine, ref);
-  expect(await alone.kube.get(KubeVirtMachine, ref)).toBeDefined();
-  await alone.kube.delete(Secret, secretOf(ref));
-  await alone.audit();
-  expect(await alone.kube.get(Secret, secretOf(ref))).toBeDefined();
+  await harness.changed(VirtualMachine, ref);
+  await harness.kube.delete(DataVolume, dataVolumeOf(ref));
+  await harness.changed(DataVolume, dataVolumeOf(ref));
+  expect(await harness.kube.get(DataVolume, dataVolumeOf(ref))).toBeDefined();
+  await harness.kube.delete(KubeVirtMachine, ref);
+  await harness.changed(KubeVirtMachine, ref);
+  expect(await harness.kube.get(KubeVirtMachine, ref)).toBeDefined();
+  await harness.kube.delete(Secret, secretOf(ref));
+  await harness.audit();
+  expect(await harness.kube.get(Secret, secretOf(ref))).toBeDefined();
 });
 
 test('a changed spec reaches the KubeVirt machine and the Secret', async () => {
   await anImage('changes');
   const ref = await aMachine('changes', 'changes');
-  await alone.changed(VirtualMachine, ref);
+  await harness.changed(VirtualMachine, ref);
   const spec = { resources: { cpu: '4', memory: '8Gi' }, users: [{ name: 'ops' }] };
-  await alone.kube.patch(VirtualMachine, ref, { spec });
-  await alone.changed(VirtualMachine, ref);
-  expect(await alone.kube.get(KubeVirtMachine, ref)).toMatchObject({
+  await harness.kube.patch(VirtualMachine, ref, { spec });
+  await harness.changed(VirtualMachine, ref);
+  expect(await harness.kube.get(KubeVirtMachine, ref)).toMatchObject({
     spec: { template: { spec: { domain: { cpu: { cores: 4 }, memory: { guest: '8Gi' } } } } },
   });
-  expect(textIn(await alone.kube.get(Secret, secretOf(ref)), 'userdata')).toContain('ops');
-  const before = await alone.kube.get(KubeVirtMachine, ref);
-  await alone.changed(VirtualMachine, ref);
-  expect(await alone.kube.get(KubeVirtMachine, ref)).toEqual(before);
+  expect(textIn(await harness.kube.get(Secret, secretOf(ref)), 'userdata')).toContain('ops');
+  const before = await harness.kube.get(KubeVirtMachine, ref);
+  await harness.changed(VirtualMachine, ref);
+  expect(await harness.kube.get(KubeVirtMachine, ref)).toEqual(before);
 });
 
 test('a password is read from its Secret once that is there', async () => {
@@ -153,30 +158,30 @@ test('a password is read from its Secret once that is there', async () => {
   const ref = await aMachine('password', 'password', {
     users: [{ name: 'ops', passwordSecretRef: { name: 'login' } }],
   });
-  await alone.changed(VirtualMachine, ref);
+  await harness.changed(VirtualMachine, ref);
   expect(await reasonOf(ref)).toBe('PasswordSecretMissing');
-  expect(await alone.kube.get(KubeVirtMachine, ref)).toBeUndefined();
+  expect(await harness.kube.get(KubeVirtMachine, ref)).toBeUndefined();
   const data = { password: Buffer.from('hunter2\n').toString('base64') };
-  await alone.kube.create(Secret, { metadata: { name: 'login', namespace: 'lab' }, data });
-  await alone.audit();
-  expect(textIn(await alone.kube.get(Secret, secretOf(ref)), 'userdata')).toContain('plain_text_passwd: "hunter2"');
+  await harness.kube.create(Secret, { metadata: { name: 'login', namespace: 'lab' }, data });
+  await harness.audit();
+  expect(textIn(await harness.kube.get(Secret, secretOf(ref)), 'userdata')).toContain('plain_text_passwd: "hunter2"');
 });
 
 const aNetwork = (name: string, namespace = 'lab') =>
-  alone.kube.create(NetworkAttachmentDefinition, { metadata: { name, namespace }, spec: { config: '{}' } });
+  harness.kube.create(NetworkAttachmentDefinition, { metadata: { name, namespace }, spec: { config: '{}' } });
 
 test('a machine whose network does not exist is made once the network exists', async () => {
   await anImage('network');
   await aNetwork('there');
   const spec = { interfaces: [{ network: 'there' }, { network: 'lab-2/late' }] };
   const ref = await aMachine('network', 'network', spec);
-  await alone.changed(VirtualMachine, ref);
+  await harness.changed(VirtualMachine, ref);
   expect(await reasonOf(ref)).toBe('NetworkMissing');
-  expect((await alone.kube.get(VirtualMachine, ref))?.status?.message).toContain('lab-2/late does not exist');
-  expect(await alone.kube.get(DataVolume, dataVolumeOf(ref))).toBeUndefined();
+  expect((await harness.kube.get(VirtualMachine, ref))?.status?.message).toContain('lab-2/late does not exist');
+  expect(await harness.kube.get(DataVolume, dataVolumeOf(ref))).toBeUndefined();
   await aNetwork('late', 'lab-2');
-  await alone.audit();
-  expect(await alone.kube.get(KubeVirtMachine, ref)).toBeDefined();
+  await harness.audit();
+  expect(await harness.kube.get(KubeVirtMachine, ref)).toBeDefined();
   expect(await reasonOf(ref)).toBe('Starting');
 });
 
@@ -186,43 +191,43 @@ test('the younger of two machines with one address waits until the older is gone
   await aNetwork('edge', 'lab-2');
   const spec = { interfaces: [{ network: 'edge', ipAddress: '10.0.0.5/24' }] };
   const older = await aMachine('older', 'address', spec);
-  await alone.changed(VirtualMachine, older);
+  await harness.changed(VirtualMachine, older);
   const younger = await aMachine('younger', 'address', spec);
-  await alone.changed(VirtualMachine, younger);
+  await harness.changed(VirtualMachine, younger);
   expect(await reasonOf(younger)).toBe('AddressInUse');
   expect(await reasonOf(older)).not.toBe('AddressInUse');
   const elsewhere = await aMachine('elsewhere', 'address', spec, 'lab-2');
-  await alone.changed(VirtualMachine, elsewhere);
+  await harness.changed(VirtualMachine, elsewhere);
   expect(await reasonOf(elsewhere)).not.toBe('AddressInUse');
-  await alone.kube.patch(VirtualMachine, older, { metadata: { finalizers: null } });
-  await alone.kube.delete(VirtualMachine, older);
-  await alone.changed(VirtualMachine, older);
-  expect(await alone.kube.get(KubeVirtMachine, younger)).toBeDefined();
+  await harness.kube.patch(VirtualMachine, older, { metadata: { finalizers: null } });
+  await harness.kube.delete(VirtualMachine, older);
+  await harness.changed(VirtualMachine, older);
+  expect(await harness.kube.get(KubeVirtMachine, younger)).toBeDefined();
 });
 
 test("what is somebody else's under the name of a child is left alone", async () => {
   await anImage('taken');
   const metadata = { name: 'taken-cloud-init', namespace: 'lab' };
-  await alone.kube.create(Secret, { metadata, data: {} });
+  await harness.kube.create(Secret, { metadata, data: {} });
   const ref = await aMachine('taken', 'taken');
-  await alone.changed(VirtualMachine, ref);
+  await harness.changed(VirtualMachine, ref);
   expect(await reasonOf(ref)).toBe('NameTaken');
-  expect((await alone.kube.get(Secret, metadata))?.data ?? {}).toEqual({});
-  await alone.kube.delete(Secret, metadata);
-  await alone.audit();
-  expect(await alone.kube.get(KubeVirtMachine, ref)).toBeDefined();
+  expect((await harness.kube.get(Secret, metadata))?.data ?? {}).toEqual({});
+  await harness.kube.delete(Secret, metadata);
+  await harness.audit();
+  expect(await harness.kube.get(KubeVirtMachine, ref)).toBeDefined();
 });
 
 test('another policy is heard at once', async () => {
   await anImage('policy');
   const own = { namespace: 'sync-operator', name: policyName };
-  await alone.kube.patch(ConfigMap, own, { data: { imageNamespaces: 'golden' } });
+  await harness.kube.patch(ConfigMap, own, { data: { imageNamespaces: 'golden' } });
   const ref = await aMachine('policy', 'policy');
-  await alone.changed(VirtualMachine, ref);
+  await harness.changed(VirtualMachine, ref);
   expect(await reasonOf(ref)).toBe('ImageNamespaceNotAllowed');
-  await alone.kube.patch(ConfigMap, own, { data: { imageNamespaces: null } });
-  await alone.changed(ConfigMap, own);
-  expect(await alone.kube.get(KubeVirtMachine, ref)).toBeDefined();
+  await harness.kube.patch(ConfigMap, own, { data: { imageNamespaces: null } });
+  await harness.changed(ConfigMap, own);
+  expect(await harness.kube.get(KubeVirtMachine, ref)).toBeDefined();
 });
 
 describe('many machines on one image', () => {
@@ -233,42 +238,42 @@ describe('many machines on one image', () => {
     const image = await anImage('many');
     for (const { name, namespace } of refs) await aMachine(name, 'many', {}, namespace);
     const made = async () => {
-      const found = await alone.kube.list(KubeVirtMachine, { namespace: 'lab-2' });
+      const found = await harness.kube.list(KubeVirtMachine, { namespace: 'lab-2' });
       return found.filter(({ metadata }) => metadata.name.startsWith('many-')).length;
     };
-    await alone.changed(VMDiskImage, image);
+    await harness.changed(VMDiskImage, image);
     expect(await made()).toBe(25);
-    await alone.changed(VirtualMachine, refs[0] ?? image);
+    await harness.changed(VirtualMachine, refs[0] ?? image);
     expect(await made()).toBe(50);
-    await alone.changed(VirtualMachine, refs[0] ?? image);
+    await harness.changed(VirtualMachine, refs[0] ?? image);
     expect(await made()).toBe(60);
   });
 
   test('are all looked at by the audit', async () => {
     const gone = refs[59] ?? { name: '', namespace: '' };
-    await alone.kube.delete(KubeVirtMachine, gone);
-    await alone.audit();
-    expect(await alone.kube.get(KubeVirtMachine, gone)).toBeDefined();
+    await harness.kube.delete(KubeVirtMachine, gone);
+    await harness.audit();
+    expect(await harness.kube.get(KubeVirtMachine, gone)).toBeDefined();
   });
 });
 
 test('no Event says a password', async () => {
-  const events = await alone.kube.list(Event);
+  const events = await harness.kube.list(Event);
   expect(events.length).toBeGreaterThan(0);
   expect(JSON.stringify(events)).not.toContain('hunter2');
 });
 
 test('a machine that is gone is no error', async () => {
-  expect(await alone.changed(VirtualMachine, { name: 'gone', namespace: 'lab' })).toBe(202);
+  expect(await harness.changed(VirtualMachine, { name: 'gone', namespace: 'lab' })).toBe(202);
 });
 
 test('in a cluster without Multus a machine with networks reports MultusMissing, and a machine without networks is made', async () => {
   await anImage('multus');
-  await alone.kube.delete(CustomResourceDefinition, { name: 'network-attachment-definitions.k8s.cni.cncf.io' });
+  await harness.kube.delete(CustomResourceDefinition, { name: 'network-attachment-definitions.k8s.cni.cncf.io' });
   const ref = await aMachine('multus', 'multus', { interfaces: [{ network: 'edge' }] });
-  await alone.changed(VirtualMachine, ref);
+  await harness.changed(VirtualMachine, ref);
   expect(await reasonOf(ref)).toBe('MultusMissing');
   const plain = await aMachine('plain', 'multus');
-  await alone.changed(VirtualMachine, plain);
-  expect(await alone.kube.get(KubeVirtMachine, plain)).toBeDefined();
+  await harness.changed(VirtualMachine, plain);
+  expect(await harness.kube.get(KubeVirtMachine, plain)).toBeDefined();
 });

@@ -6,11 +6,11 @@ import { livesOf, type Stage } from '../../test/support/harness/openstack-crashe
 import { anAccount, byHand, serveOnOpenStack, sessionOf } from '../../test/support/harness/openstack-harness.ts';
 import declaration from './index.ts';
 
-const alone = await serveOnOpenStack(declaration, { isQuick: true });
-afterAll(alone.close);
-const { kube, clock } = alone;
-const account = await anAccount(alone.openStack, clock.now, 'lab');
-await alone.namespace('lab', account);
+const harness = await serveOnOpenStack(declaration, { isQuick: true });
+afterAll(harness.close);
+const { kube, clock } = harness;
+const account = await anAccount(harness.openStack, clock.now, 'lab');
+await harness.namespace('lab', account);
 const session = sessionOf(account, clock.now);
 
 /** A volume that is filled from a URL, grows and is deleted. */
@@ -48,7 +48,7 @@ function stagesOf(name: string): Stage[] {
 }
 
 test('a crash after any write, and another process, come to the same end', async () => {
-  const { whole, lives } = await livesOf(alone, stagesOf);
+  const { whole, lives } = await livesOf(harness, stagesOf);
   expect(whole).toMatchObject([
     { status: { phase: 'Available', bootable: true }, volumes: [{ size: 1 }], images: 0 },
     { status: { size: '2Gi' }, volumes: [{ size: 2 }] },

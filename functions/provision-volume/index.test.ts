@@ -18,12 +18,12 @@ import {
 import { heardWhile } from '../../test/support/tools/captured-output.ts';
 import declaration from './index.ts';
 
-const alone = await serveOnOpenStack(declaration);
-afterAll(alone.close);
-const { kube, clock, openStack, reads } = alone;
+const harness = await serveOnOpenStack(declaration);
+afterAll(harness.close);
+const { kube, clock, openStack, reads } = harness;
 const [red, blue] = [await anAccount(openStack, clock.now, 'red'), await anAccount(openStack, clock.now, 'blue')];
-await alone.namespace('red', red);
-await alone.namespace('blue', blue);
+await harness.namespace('red', red);
+await harness.namespace('blue', blue);
 
 const create = (namespace: string, name: string, spec = {}) => {
   const { apiVersion, kind } = Volume;
@@ -33,7 +33,7 @@ const statusOf = async (namespace: string, name: string) => (await kube.get(Volu
 const reasonOf = async (namespace: string, name: string) =>
   conditionOf((await statusOf(namespace, name))?.conditions, 'Ready')?.reason;
 /** Reconciles until nothing changes any more. */
-async function settle(process: ReturnType<typeof alone.begin>, namespace: string, name: string) {
+async function settle(process: ReturnType<typeof harness.begin>, namespace: string, name: string) {
   for (let looks = 0; looks < 6; looks++) {
     await process.changed(Volume, { namespace, name });
     clock.step(10 * stageMs);
@@ -45,7 +45,7 @@ const imageReads = () => reads.filter((read) => read.startsWith('image'));
 describe('an event', () => {
   test('is about one volume: it is read, then its policy, its credentials and the volumes of its project', async () => {
     await create('red', 'first');
-    const process = alone.begin();
+    const process = harness.begin();
     await settle(process, 'red', 'first');
     expect(await statusOf('red', 'first')).toMatchObject({ phase: 'Available', ready: true });
     reads.length = 0;
@@ -60,7 +60,7 @@ describe('an event', () => {
   });
   test('about a volume from an image reads images until the volume exists', async () => {
     await create('red', 'filled', { source: { image: 'https://images.example.com/cirros.img' } });
-    const process = alone.begin();
+    const process = harness.begin();
     reads.length = 0;
     await settle(process, 'red', 'filled');
     expect(imageReads().length).toBeGreaterThan(0);
@@ -75,16 +75,16 @@ describe('an event', () => {
       init?.method === 'DELETE' && url.includes('/v2/images/')
         ? new Response('', { status: 503 })
         : fetch(url, init)) as typeof fetch;
-    await settle(alone.begin({ fetch: unwilling }), 'red', 'heavy');
+    await settle(harness.begin({ fetch: unwilling }), 'red', 'heavy');
     expect(await statusOf('red', 'heavy')).toMatchObject({ phase: 'Available', imageLeft: true });
-    await alone.begin().audit();
+    await harness.begin().audit();
     const uid = (await kube.get(Volume, { namespace: 'red', name: 'heavy' }))?.metadata.uid ?? '';
     expect(await sessionOf(red, clock.now).list(listImages({ uid }), 'images', GlanceImage)).toEqual([]);
     expect((await statusOf('red', 'heavy'))?.imageLeft).toBeUndefined();
   });
   test('of the sweep is about those that are not Ready, of the audit about all', async () => {
     await create('blue', 'second');
-    const process = alone.begin();
+    const process = harness.begin();
     reads.length = 0;
     expect(await process.sweep()).toBe(202);
     expect(reads[0]).toBe('list Volume');
@@ -96,7 +96,7 @@ describe('an event', () => {
   });
   test('about a machine is about the volumes of its namespace, because only it reports what servers have', async () => {
     await create('red', 'attached');
-    const process = alone.begin();
+    const process = harness.begin();
     await settle(process, 'red', 'attached');
     const { id } = (await statusOf('red', 'attached')) ?? {};
     const session = sessionOf(red, clock.now);
@@ -109,7 +109,7 @@ describe('an event', () => {
   });
   test('of the sweep is also about a volume that did not grow', async () => {
     await create('red', 'grows');
-    const process = alone.begin();
+    const process = harness.begin();
     await settle(process, 'red', 'grows');
     await kube.patch(Volume, { namespace: 'red', name: 'grows' }, { spec: { size: '2Gi' } });
     openStack.failNext('extendVolume', 413);
@@ -124,7 +124,7 @@ describe('an event', () => {
 
 describe('two namespaces with accounts of their own', () => {
   test('have volumes of one name, each in its project', async () => {
-    const process = alone.begin();
+    const process = harness.begin();
     for (const namespace of ['red', 'blue']) {
       await create(namespace, 'disk');
       await settle(process, namespace, 'disk');
@@ -142,15 +142,15 @@ describe('two namespaces with accounts of their own', () => {
     const body = { name: 'ours', disk_format: 'raw', container_format: 'bare', visibility: 'private' };
     await session.send(byHand('image', 'POST', '/v2/images', body));
     for (const namespace of ['red', 'blue']) await create(namespace, 'from-ours', { source: { image: 'ours' } });
-    await alone.begin().sweep();
+    await harness.begin().sweep();
     expect(await reasonOf('red', 'from-ours')).toBe('ImageNotActive');
     expect(await reasonOf('blue', 'from-ours')).toBe('ImageMissing');
   });
   test('do not wait for one another where one has a fault', async () => {
-    await alone.namespace('grey', { ...red, password: 'wrong' });
+    await harness.namespace('grey', { ...red, password: 'wrong' });
     await create('grey', 'stuck');
     await create('blue', 'goes-on');
-    const process = alone.begin();
+    const process = harness.begin();
     for (let looks = 0; looks < 3; looks++) {
       expect(await process.sweep()).toBe(202);
       clock.step(10 * stageMs);
@@ -162,7 +162,7 @@ describe('two namespaces with accounts of their own', () => {
 
 test('the credentials are in no action, log or span, whether they are good or not', async () => {
   await create('red', 'secret');
-  const process = alone.begin();
+  const process = harness.begin();
   const heard = await heardWhile(async () => {
     await process.audit();
     openStack.failNext('listVolumes', 500, 2);

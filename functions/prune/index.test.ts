@@ -16,43 +16,43 @@ import { policyName } from '../../shared/policy.ts';
 import type { ApiError } from '../../shared/runtime/errors.ts';
 import { at, aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
-import { serveAlone } from '../../test/support/harness/function-harness.ts';
+import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
-const alone = await serveAlone(declaration);
-afterAll(alone.close);
+const harness = await serveFunction(declaration);
+afterAll(harness.close);
 
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
-await alone.kube.create(Namespace, { metadata: { name: 'lab' } });
+await harness.kube.create(Namespace, { metadata: { name: 'lab' } });
 
 const policy = { namespace: operatorNamespace, name: policyName };
-const setPolicy = (data: Record<string, string | null>) => alone.kube.patch(ConfigMap, policy, { data });
+const setPolicy = (data: Record<string, string | null>) => harness.kube.patch(ConfigMap, policy, { data });
 const ofImage = (name: string) => ({ name, namespace: 'vmdi-farm' });
 
 /** An image with a snapshot, as its status says. */
 async function createImage(name: string, status: object = {}, annotations: Record<string, string> = {}) {
   const { apiVersion, kind, spec } = aVMDiskImage();
   const metadata = { ...ofImage(name), finalizers: [diskImageFinalizer], annotations };
-  const made = await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
+  const made = await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
   const labels = { ...managedBy, [imageUidLabel]: made.metadata.uid };
   const snapshot = { metadata: { name: `${name}-r1`, namespace: 'vmdi-farm', labels } };
-  await alone.kube.create(VolumeSnapshot, { ...snapshot, spec: { source: { persistentVolumeClaimName: 'x' } } });
+  await harness.kube.create(VolumeSnapshot, { ...snapshot, spec: { source: { persistentVolumeClaimName: 'x' } } });
   const ready = {
     phase: 'Succeeded',
     snapshot: { name: `${name}-r1`, revision: 1 },
     conditions: [{ type: 'Ready', status: 'True', reason: 'x', message: '', lastTransitionTime: at(0) }],
   };
-  await alone.kube.patch(VMDiskImage, ofImage(name), { status: { ...ready, ...status } }, { subresource: 'status' });
+  await harness.kube.patch(VMDiskImage, ofImage(name), { status: { ...ready, ...status } }, { subresource: 'status' });
 }
 
 async function createMachine(name: string, image: string) {
   const { apiVersion, kind, spec } = aVirtualMachine({ spec: { vmDiskImageRef: ofImage(image) } });
-  await alone.kube.create(VirtualMachine, { apiVersion, kind, metadata: { name, namespace: 'lab' }, spec });
+  await harness.kube.create(VirtualMachine, { apiVersion, kind, metadata: { name, namespace: 'lab' }, spec });
 }
 
-const imageOf = (name: string) => alone.kube.get(VMDiskImage, ofImage(name));
+const imageOf = (name: string) => harness.kube.get(VMDiskImage, ofImage(name));
 const eventsOf = async (name: string) =>
-  (await alone.kube.list(Event, { namespace: 'vmdi-farm', fieldSelector: `involvedObject.name=${name}` })).map(
+  (await harness.kube.list(Event, { namespace: 'vmdi-farm', fieldSelector: `involvedObject.name=${name}` })).map(
     (event) => (event as unknown as { reason: string }).reason,
   );
 
@@ -61,19 +61,19 @@ test('a deleted image goes when its snapshot is gone, not before', async () => {
   const ref = { name: 'ubuntu', namespace: 'vmdi-farm' };
   const snapshot = { name: 'ubuntu-00000000-r1', namespace: 'vmdi-farm' };
   const metadata = { ...ref, finalizers: [diskImageFinalizer] };
-  const { metadata: made } = await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
+  const { metadata: made } = await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
   const labels = { ...managedBy, [imageUidLabel]: made.uid };
   const source = { persistentVolumeClaimName: 'x' };
   const held = { ...snapshot, labels, finalizers: ['test/hold'] };
-  await alone.kube.create(VolumeSnapshot, { metadata: held, spec: { source } });
-  await alone.kube.delete(VMDiskImage, ref);
-  expect(await alone.changed(VMDiskImage, ref)).toBe(202);
-  expect((await alone.kube.get(VolumeSnapshot, snapshot))?.metadata.deletionTimestamp).toBeDefined();
-  expect(await alone.kube.get(VMDiskImage, ref)).toBeDefined();
-  await alone.kube.patch(VolumeSnapshot, snapshot, { metadata: { finalizers: null } });
-  expect(await alone.changed(VolumeSnapshot, snapshot, 'delete')).toBe(202);
-  expect(await alone.kube.get(VMDiskImage, ref)).toBeUndefined();
-  expect(alone.told.map(({ type }) => type)).toEqual(['ot.pelotech.disk-image.pruned.v1']);
+  await harness.kube.create(VolumeSnapshot, { metadata: held, spec: { source } });
+  await harness.kube.delete(VMDiskImage, ref);
+  expect(await harness.changed(VMDiskImage, ref)).toBe(202);
+  expect((await harness.kube.get(VolumeSnapshot, snapshot))?.metadata.deletionTimestamp).toBeDefined();
+  expect(await harness.kube.get(VMDiskImage, ref)).toBeDefined();
+  await harness.kube.patch(VolumeSnapshot, snapshot, { metadata: { finalizers: null } });
+  expect(await harness.changed(VolumeSnapshot, snapshot, 'delete')).toBe(202);
+  expect(await harness.kube.get(VMDiskImage, ref)).toBeUndefined();
+  expect(harness.told.map(({ type }) => type)).toEqual(['ot.pelotech.disk-image.pruned.v1']);
 });
 
 test('an image that adopted a snapshot goes alone: what was there before it stays', async () => {
@@ -81,15 +81,15 @@ test('an image that adopted a snapshot goes alone: what was there before it stay
   const ref = { name: 'rolled-out', namespace: 'vmdi-farm' };
   const golden = { name: 'golden', namespace: 'vmdi-farm' };
   const source = { volumeSnapshotContentName: 'content' };
-  await alone.kube.create(VolumeSnapshot, { metadata: golden, spec: { source } });
+  await harness.kube.create(VolumeSnapshot, { metadata: golden, spec: { source } });
   const metadata = { ...ref, finalizers: [diskImageFinalizer] };
-  await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
+  await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
   const status = { phase: 'Succeeded', snapshot: { name: 'golden', revision: 1 } };
-  await alone.kube.patch(VMDiskImage, ref, { status }, { subresource: 'status' });
-  await alone.kube.delete(VMDiskImage, ref);
-  expect(await alone.changed(VMDiskImage, ref)).toBe(202);
-  expect(await alone.kube.get(VMDiskImage, ref)).toBeUndefined();
-  expect((await alone.kube.get(VolumeSnapshot, golden))?.metadata.deletionTimestamp).toBeUndefined();
+  await harness.kube.patch(VMDiskImage, ref, { status }, { subresource: 'status' });
+  await harness.kube.delete(VMDiskImage, ref);
+  expect(await harness.changed(VMDiskImage, ref)).toBe(202);
+  expect(await harness.kube.get(VMDiskImage, ref)).toBeUndefined();
+  expect((await harness.kube.get(VolumeSnapshot, golden))?.metadata.deletionTimestamp).toBeUndefined();
 });
 
 describe('a deleted image that machines use', () => {
@@ -97,8 +97,8 @@ describe('a deleted image that machines use', () => {
     await createImage('held');
     await createMachine('held-a', 'held');
     await createMachine('held-b', 'held');
-    await alone.kube.delete(VMDiskImage, ofImage('held'));
-    expect(await alone.changed(VMDiskImage, ofImage('held'))).toBe(202);
+    await harness.kube.delete(VMDiskImage, ofImage('held'));
+    expect(await harness.changed(VMDiskImage, ofImage('held'))).toBe(202);
     const condition = async () => conditionOf((await imageOf('held'))?.status?.conditions, 'DeletionHeld');
     expect(await condition()).toMatchObject({
       status: 'True',
@@ -106,38 +106,38 @@ describe('a deleted image that machines use', () => {
     });
     expect(await eventsOf('held')).toEqual(['DeletionHeld']);
     const before = (await imageOf('held'))?.metadata.resourceVersion;
-    expect(await alone.audit()).toBe(202);
+    expect(await harness.audit()).toBe(202);
     expect((await imageOf('held'))?.metadata.resourceVersion).toBe(before);
 
-    await alone.kube.delete(VirtualMachine, { name: 'held-a', namespace: 'lab' });
-    await alone.changed(VMDiskImage, ofImage('held'));
+    await harness.kube.delete(VirtualMachine, { name: 'held-a', namespace: 'lab' });
+    await harness.changed(VMDiskImage, ofImage('held'));
     expect((await condition())?.message).toContain('used by 1 machine: lab/held-b.');
-    expect((await alone.kube.get(VolumeSnapshot, ofImage('held-r1')))?.metadata.deletionTimestamp).toBeUndefined();
-    await alone.kube.delete(VirtualMachine, { name: 'held-b', namespace: 'lab' });
-    await alone.changed(VMDiskImage, ofImage('held'));
-    await alone.changed(VMDiskImage, ofImage('held'));
+    expect((await harness.kube.get(VolumeSnapshot, ofImage('held-r1')))?.metadata.deletionTimestamp).toBeUndefined();
+    await harness.kube.delete(VirtualMachine, { name: 'held-b', namespace: 'lab' });
+    await harness.changed(VMDiskImage, ofImage('held'));
+    await harness.changed(VMDiskImage, ofImage('held'));
     expect(await imageOf('held')).toBeUndefined();
-    expect(await alone.kube.get(VolumeSnapshot, ofImage('held-r1'))).toBeUndefined();
+    expect(await harness.kube.get(VolumeSnapshot, ofImage('held-r1'))).toBeUndefined();
   });
 });
 
 test('the namespace of an image is deleted although a machine elsewhere has its disk from the image', async () => {
   const namespace = 'ends';
   const ref = { name: 'ends', namespace };
-  await alone.kube.create(Namespace, { metadata: { name: namespace } });
+  await harness.kube.create(Namespace, { metadata: { name: namespace } });
   const { apiVersion, kind, spec } = aVMDiskImage();
   const metadata = { ...ref, finalizers: [diskImageFinalizer] };
-  const { uid } = (await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec })).metadata;
+  const { uid } = (await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec })).metadata;
   const labels = { ...managedBy, [imageUidLabel]: uid };
   const snapshot = { ...ref, name: 'ends-00000000-r1' };
   const source = { persistentVolumeClaimName: 'x' };
-  await alone.kube.create(VolumeSnapshot, {
+  await harness.kube.create(VolumeSnapshot, {
     metadata: { ...snapshot, labels, finalizers: ['test/hold'] },
     spec: { source },
   });
   const machine = aVirtualMachine({ spec: { vmDiskImageRef: ref } });
   const user = { name: 'elsewhere', namespace: 'lab' };
-  await alone.kube.create(VirtualMachine, {
+  await harness.kube.create(VirtualMachine, {
     apiVersion: machine.apiVersion,
     kind: machine.kind,
     metadata: user,
@@ -145,18 +145,18 @@ test('the namespace of an image is deleted although a machine elsewhere has its 
   });
   const ready = { type: 'DiskReady', status: 'True', reason: 'x', message: '', lastTransitionTime: at(0) };
   const status = { rootDisk: { name: 'root', image: uid, revision: 1 }, conditions: [ready] };
-  await alone.kube.patch(VirtualMachine, user, { status }, { subresource: 'status' });
-  await alone.kube.delete(VMDiskImage, ref);
-  await alone.changed(VMDiskImage, ref);
-  expect((await alone.kube.get(VMDiskImage, ref))?.status?.conditions).toMatchObject([
+  await harness.kube.patch(VirtualMachine, user, { status }, { subresource: 'status' });
+  await harness.kube.delete(VMDiskImage, ref);
+  await harness.changed(VMDiskImage, ref);
+  expect((await harness.kube.get(VMDiskImage, ref))?.status?.conditions).toMatchObject([
     { type: 'DeletionHeld', status: 'True' },
   ]);
 
-  await alone.kube.delete(Namespace, { name: namespace });
-  await alone.kube.delete(VolumeSnapshot, snapshot);
-  await alone.kube.patch(VolumeSnapshot, snapshot, { metadata: { finalizers: null } });
-  expect(await alone.changed(VolumeSnapshot, snapshot, 'delete')).toBe(202);
-  expect(await alone.kube.get(VMDiskImage, ref)).toBeUndefined();
+  await harness.kube.delete(Namespace, { name: namespace });
+  await harness.kube.delete(VolumeSnapshot, snapshot);
+  await harness.kube.patch(VolumeSnapshot, snapshot, { metadata: { finalizers: null } });
+  expect(await harness.changed(VolumeSnapshot, snapshot, 'delete')).toBe(202);
+  expect(await harness.kube.get(VMDiskImage, ref)).toBeUndefined();
 });
 
 describe('an unused image', () => {
@@ -165,15 +165,15 @@ describe('an unused image', () => {
 
   test('stays under the policy as it is installed', async () => {
     await createImage('default', unused);
-    expect(await alone.audit()).toBe(202);
+    expect(await harness.audit()).toBe(202);
     expect((await imageOf('default'))?.metadata.deletionTimestamp).toBeUndefined();
     expect(await eventsOf('default')).toEqual([]);
   });
   test('is named once under DryRun', async () => {
     await createImage('dry', unused);
     await setPolicy({ prune: 'DryRun', pruneAfter: '1h' });
-    expect(await alone.audit()).toBe(202);
-    expect(await alone.audit()).toBe(202);
+    expect(await harness.audit()).toBe(202);
+    expect(await harness.audit()).toBe(202);
     expect(await eventsOf('dry')).toEqual(['WouldBePruned']);
     expect((await imageOf('dry'))?.metadata.deletionTimestamp).toBeUndefined();
   });
@@ -184,15 +184,15 @@ describe('an unused image', () => {
     await createMachine('user', 'used');
     await createImage('new');
     await setPolicy({ prune: 'WhenUnreferenced', pruneAfter: '1h' });
-    expect(await alone.changed(ConfigMap, policy)).toBe(202);
+    expect(await harness.changed(ConfigMap, policy)).toBe(202);
     for (const name of ['kept', 'used', 'new'])
       expect((await imageOf(name))?.metadata.deletionTimestamp).toBeUndefined();
     expect((await imageOf('goes'))?.metadata.deletionTimestamp).toBeDefined();
-    await alone.changed(VMDiskImage, ofImage('goes'));
-    await alone.changed(VMDiskImage, ofImage('goes'));
+    await harness.changed(VMDiskImage, ofImage('goes'));
+    await harness.changed(VMDiskImage, ofImage('goes'));
     expect(await imageOf('goes')).toBeUndefined();
     expect(await eventsOf('goes')).toEqual(['Pruned']);
-    expect(alone.told.at(-1)).toMatchObject({ subject: 'vmdi-farm/goes', data: { rule: 'WhenUnreferenced' } });
+    expect(harness.told.at(-1)).toMatchObject({ subject: 'vmdi-farm/goes', data: { rule: 'WhenUnreferenced' } });
   });
 });
 
@@ -203,7 +203,7 @@ describe('between the look and the DELETE', () => {
   /** An instance right before whose first DELETE of that kind something else happens. */
   function overtaken(kind: Resource, happens: () => Promise<unknown>) {
     const answers: string[] = [];
-    const instance = alone.another((client) => ({
+    const instance = harness.another((client) => ({
       ...client,
       delete: async (resource, ref, preconditions) => {
         if (resource.kind !== kind.kind) return client.delete(resource, ref, preconditions);
@@ -231,32 +231,32 @@ describe('between the look and the DELETE', () => {
 
   test('an image that a user asks to keep stays', () =>
     isTouched('touched', () =>
-      alone.kube.patch(VMDiskImage, ofImage('touched'), { metadata: { annotations: { 'pelotech.ot/keep': '' } } }),
+      harness.kube.patch(VMDiskImage, ofImage('touched'), { metadata: { annotations: { 'pelotech.ot/keep': '' } } }),
     ));
   test('an image that a machine comes to, and is counted for, stays', () =>
     isTouched('wanted', async () => {
       await createMachine('comes', 'wanted');
       const status = { references: { count: 1, by: ['lab/comes'] }, unreferencedSince: null };
-      await alone.kube.patch(VMDiskImage, ofImage('wanted'), { status }, { subresource: 'status' });
+      await harness.kube.patch(VMDiskImage, ofImage('wanted'), { status }, { subresource: 'status' });
     }));
   test('an image that was deleted and created again under its name stays', () =>
     isTouched('again', async () => {
-      await alone.kube.patch(VMDiskImage, ofImage('again'), { metadata: { finalizers: null } });
-      await alone.kube.delete(VMDiskImage, ofImage('again'));
-      await alone.kube.delete(VolumeSnapshot, ofImage('again-r1'));
+      await harness.kube.patch(VMDiskImage, ofImage('again'), { metadata: { finalizers: null } });
+      await harness.kube.delete(VMDiskImage, ofImage('again'));
+      await harness.kube.delete(VolumeSnapshot, ofImage('again-r1'));
       await createImage('again');
     }));
   test('another user’s snapshot under the name of the image’s stays', async () => {
     await createImage('gone');
-    await alone.kube.delete(VMDiskImage, ofImage('gone'));
+    await harness.kube.delete(VMDiskImage, ofImage('gone'));
     const instance = overtaken(VolumeSnapshot, async () => {
-      await alone.kube.delete(VolumeSnapshot, ofImage('gone-r1'));
+      await harness.kube.delete(VolumeSnapshot, ofImage('gone-r1'));
       const source = { persistentVolumeClaimName: 'another' };
-      await alone.kube.create(VolumeSnapshot, { metadata: ofImage('gone-r1'), spec: { source } });
+      await harness.kube.create(VolumeSnapshot, { metadata: ofImage('gone-r1'), spec: { source } });
     });
     expect(await instance.changed(VMDiskImage, ofImage('gone'))).toBe(202);
     expect(instance.answers).toEqual(['Conflict']);
     expect(await imageOf('gone')).toBeUndefined();
-    expect((await alone.kube.get(VolumeSnapshot, ofImage('gone-r1')))?.metadata.deletionTimestamp).toBeUndefined();
+    expect((await harness.kube.get(VolumeSnapshot, ofImage('gone-r1')))?.metadata.deletionTimestamp).toBeUndefined();
   });
 });

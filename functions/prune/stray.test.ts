@@ -12,7 +12,7 @@ import type { Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { dataVolumeName, snapshotName } from '../../shared/kubernetes/names.ts';
 import { aDataVolume, aSnapshot, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
-import { type Alone, serveAlone } from '../../test/support/harness/function-harness.ts';
+import { type FunctionHarness, serveFunction } from '../../test/support/harness/function-harness.ts';
 import { decide } from './decide.ts';
 import declaration from './index.ts';
 import type { Stray } from './stray.ts';
@@ -74,38 +74,38 @@ describe('what was made for an image that no longer exists', () => {
 });
 
 describe('an audit', () => {
-  let alone: Alone;
+  let harness: FunctionHarness;
   const namespace = 'vmdi-farm';
   beforeAll(async () => {
-    alone = await serveAlone(declaration);
+    harness = await serveFunction(declaration);
   });
-  afterAll(() => alone.close());
+  afterAll(() => harness.close());
 
   const createImage = async (name: string, more: object = {}) => {
     const { apiVersion, kind, spec } = aVMDiskImage();
     const metadata = { name, namespace, finalizers: [diskImageFinalizer], ...more };
-    return alone.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
+    return harness.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
   };
   const createFor = async (of: { name: string; uid: string }) => {
     const labels = { ...managedBy, [imageUidLabel]: of.uid };
     const [held, download] = [snapshotName(of, 1), dataVolumeName(of, 1, 1)];
     const metadata = (name: string) => ({ name, namespace, labels });
-    await alone.kube.create(VolumeSnapshot, {
+    await harness.kube.create(VolumeSnapshot, {
       metadata: metadata(held),
       spec: { source: { persistentVolumeClaimName: 'x' } },
     });
-    await alone.kube.create(DataVolume, {
+    await harness.kube.create(DataVolume, {
       metadata: metadata(download),
       spec: { source: { http: { url: 'https://a/b' } }, storage: { resources: { requests: { storage: '1Gi' } } } },
     });
-    await alone.kube.create(PersistentVolumeClaim, {
+    await harness.kube.create(PersistentVolumeClaim, {
       metadata: metadata(download),
       spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
     });
     return held;
   };
   const left = async (kind: Resource) =>
-    (await alone.kube.list(kind, { namespace }))
+    (await harness.kube.list(kind, { namespace }))
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .map(({ metadata }) => metadata.name);
 
@@ -115,9 +115,9 @@ describe('an audit', () => {
     const used = await createFor({ name: 'used', uid: 'uid-before-the-restore' });
     const restored = await createImage('used', { annotations: { [adoptSnapshot]: used } });
     const own = await createFor({ name: 'used', uid: restored.metadata.uid });
-    expect(await alone.audit()).toBe(202);
+    expect(await harness.audit()).toBe(202);
     expect(await left(VolumeSnapshot)).toHaveLength(3);
-    const later = alone.another((client) => client, 600_000);
+    const later = harness.another((client) => client, 600_000);
     expect(await later.audit()).toBe(202);
     expect((await left(VolumeSnapshot)).sort()).toEqual([own, used].sort());
     expect(await left(DataVolume)).toEqual([`${own}-a1`]);

@@ -17,12 +17,12 @@ import {
 import { heardWhile } from '../../test/support/tools/captured-output.ts';
 import declaration from './index.ts';
 
-const alone = await serveOnOpenStack(declaration);
-afterAll(alone.close);
-const { kube, clock, openStack, reads } = alone;
+const harness = await serveOnOpenStack(declaration);
+afterAll(harness.close);
+const { kube, clock, openStack, reads } = harness;
 const account = administratorOf(openStack);
 const administrator = sessionOf(account, clock.now);
-await alone.namespace('lab');
+await harness.namespace('lab');
 const own = secretFor(account, { namespace: operatorNamespace, finalizers: [] });
 
 const uidOf = async (name: string) => (await kube.get(Namespace, { name }))?.metadata.uid ?? '';
@@ -50,13 +50,13 @@ beforeEach(async () => {
 describe('the audit', () => {
   test('without an account of all reads nothing else', async () => {
     await kube.delete(Secret, own.metadata);
-    expect(await alone.begin().audit()).toBe(202);
+    expect(await harness.begin().audit()).toBe(202);
     expect(reads).toEqual([`get Secret ${operatorNamespace}/${credentialsName}`]);
   });
   test('reads the projects of this installation and what is in each, then the namespaces', async () => {
     const id = await makeProject(await uidOf('lab'));
     reads.length = 0;
-    expect(await alone.begin().audit()).toBe(202);
+    expect(await harness.begin().audit()).toBe(202);
     expect(reads.filter((read) => read.startsWith('get'))).toEqual(
       expect.arrayContaining([
         `get Secret ${operatorNamespace}/${credentialsName}`,
@@ -74,13 +74,13 @@ describe('the audit', () => {
     const stays = await makeProject(await uidOf('lab'));
     await makeProject('gone-1');
     await makeProject('gone-2');
-    expect(await alone.begin().audit()).toBe(202);
+    expect(await harness.begin().audit()).toBe(202);
     expect(await projects()).toEqual([stays]);
   });
   test("leaves another installation's projects alone", async () => {
     const body = { project: { name: 'theirs', tags: ['kupenstack', installationTag('other'), uidTag('gone')] } };
     await administrator.send(byHand('identity', 'POST', '/projects', body));
-    await alone.begin().audit();
+    await harness.begin().audit();
     expect(await projects()).toHaveLength(1);
   });
   test.each([
@@ -96,26 +96,26 @@ describe('the audit', () => {
       | { id: string }
       | Record<string, { id: string }>;
     clock.step(1000);
-    await alone.begin().audit();
+    await harness.begin().audit();
     expect(await projects()).toEqual([id]);
     // Glance shows an image bare, the others under a name.
     const { id: thing } = 'id' in made ? made : (Object.values(made)[0] ?? { id: '' });
     await within.send(byHand(service, 'DELETE', `${path}/${thing}`));
     clock.step(1000);
-    await alone.begin().audit();
+    await harness.begin().audit();
     expect(await projects()).toEqual([]);
   });
   test('that Keystone refuses one project continues with the others', async () => {
     const [first] = [await makeProject('gone-1'), await makeProject('gone-2')];
     openStack.failNext(`DELETE /projects/${first}`, 403);
-    await alone.begin().audit();
+    await harness.begin().audit();
     expect(await projects()).toEqual([first]);
   });
   test('deletes nothing while OpenStack is out of reach, or does not tell what is in a project', async () => {
     const id = await makeProject('gone');
     for (const operation of ['listProjects', 'listServers', 'listVolumes', 'listNetworks', 'listImages']) {
       openStack.failNext(operation, 500);
-      expect(await alone.begin().audit()).toBe(202);
+      expect(await harness.begin().audit()).toBe(202);
       expect(await projects()).toEqual([id]);
     }
   });
@@ -123,7 +123,7 @@ describe('the audit', () => {
     const policy = { namespace: operatorNamespace, name: policyName };
     const id = await makeProject('gone');
     await kube.patch(ConfigMap, policy, { data: { openstackEndpoints: 'https://only.example/*' } });
-    expect(await alone.begin().audit()).toBe(202);
+    expect(await harness.begin().audit()).toBe(202);
     await kube.patch(ConfigMap, policy, { data: { openstackEndpoints: null } });
     expect(await projects()).toEqual([id]);
   });
@@ -133,14 +133,14 @@ test('a crash after any write, and another process, come to the same end', async
   const stays = await makeProject(await uidOf('lab'));
   for (const diesAfterWrites of [1, 2, 3]) {
     for (const uid of ['gone-1', 'gone-2', 'gone-3']) await makeProject(uid);
-    const dying = alone.begin({ diesAfterWrites });
+    const dying = harness.begin({ diesAfterWrites });
     await heardWhile(async () => {
       await dying.audit();
       return [];
     });
     expect(dying.isDead()).toBe(true);
     expect(await projects()).toHaveLength(4 - diesAfterWrites);
-    expect(await alone.begin().audit()).toBe(202);
+    expect(await harness.begin().audit()).toBe(202);
     expect(await projects()).toEqual([stays]);
   }
 });
@@ -150,7 +150,7 @@ describe('the credentials', () => {
   const heard = (isWithActions: boolean) =>
     heardWhile(async () => {
       await makeProject('gone');
-      const process = alone.begin();
+      const process = harness.begin();
       await process.audit();
       expect(process.actions).toHaveLength(1);
       return isWithActions ? process.actions : [];

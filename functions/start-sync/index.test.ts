@@ -7,41 +7,41 @@ import type { Kube } from '../../shared/runtime/kube.ts';
 import { observeReadable } from '../../shared/runtime/observe.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
 import { aVMDiskImage, noClouds, start } from '../../test/support/builders/images.ts';
-import { serveAlone } from '../../test/support/harness/function-harness.ts';
+import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import { decide, split } from './decide.ts';
 import declaration from './index.ts';
 
-const alone = await serveAlone(declaration);
-afterAll(alone.close);
+const harness = await serveFunction(declaration);
+afterAll(harness.close);
 
 test('a new image gets its place, its slot and its DataVolume, and nothing more at its next event', async () => {
   const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'ubuntu', namespace: 'vmdi-farm' };
-  await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+  await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
   // The first pass finds no Lease and makes it; who may be downloading is not known before.
-  expect(await alone.sweep()).toBe(202);
-  expect(await alone.changed(VMDiskImage, ref)).toBe(202);
-  const image = await alone.kube.get(VMDiskImage, ref);
+  expect(await harness.sweep()).toBe(202);
+  expect(await harness.changed(VMDiskImage, ref)).toBe(202);
+  const image = await harness.kube.get(VMDiskImage, ref);
   expect(image).toMatchObject({
     metadata: { finalizers: [diskImageFinalizer] },
     status: { phase: 'Syncing', attempts: 1 },
   });
-  const lease = await alone.kube.get(Lease, { namespace: 'sync-operator', name: leaseName });
+  const lease = await harness.kube.get(Lease, { namespace: 'sync-operator', name: leaseName });
   expect(holdersOf(lease)).toMatchObject([
     { uid: image?.metadata.uid, image: 'vmdi-farm/ubuntu', revision: 1, attempt: 1 },
   ]);
-  const before = await alone.kube.list(DataVolume, { namespace: 'vmdi-farm' });
+  const before = await harness.kube.list(DataVolume, { namespace: 'vmdi-farm' });
   expect(before).toMatchObject([{ spec: { source: { s3: { url: spec.url, secretRef: 's3-reader' } } } }]);
-  expect(await alone.changed(VMDiskImage, ref)).toBe(202);
-  expect(await alone.kube.list(DataVolume, { namespace: 'vmdi-farm' })).toEqual(before);
-  expect(alone.told.map(({ type }) => type)).toEqual([
+  expect(await harness.changed(VMDiskImage, ref)).toBe(202);
+  expect(await harness.kube.list(DataVolume, { namespace: 'vmdi-farm' })).toEqual(before);
+  expect(harness.told.map(({ type }) => type)).toEqual([
     'ot.pelotech.disk-image.queued.v1',
     'ot.pelotech.disk-image.syncing.v1',
   ]);
 });
 
 test('an image that is gone is no error', async () => {
-  expect(await alone.changed(VMDiskImage, { name: 'gone', namespace: 'vmdi-farm' })).toBe(202);
+  expect(await harness.changed(VMDiskImage, { name: 'gone', namespace: 'vmdi-farm' })).toBe(202);
 });
 
 test.each(['audit', 'event'])(
@@ -49,33 +49,33 @@ test.each(['audit', 'event'])(
   async (by) => {
     const { apiVersion, kind, spec } = aVMDiskImage();
     const ref = { name: `put-by-${by}`, namespace: 'vmdi-farm' };
-    await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
-    expect(await alone.changed(VMDiskImage, ref)).toBe(202);
-    await alone.kube.patch(VMDiskImage, ref, { status: { phase: 'Succeeded' } }, { subresource: 'status' });
-    await alone.kube.patch(VMDiskImage, ref, { metadata: { finalizers: null } });
-    expect(by === 'audit' ? await alone.audit() : await alone.changed(VMDiskImage, ref)).toBe(202);
-    const image = await alone.kube.get(VMDiskImage, ref);
+    await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+    expect(await harness.changed(VMDiskImage, ref)).toBe(202);
+    await harness.kube.patch(VMDiskImage, ref, { status: { phase: 'Succeeded' } }, { subresource: 'status' });
+    await harness.kube.patch(VMDiskImage, ref, { metadata: { finalizers: null } });
+    expect(by === 'audit' ? await harness.audit() : await harness.changed(VMDiskImage, ref)).toBe(202);
+    const image = await harness.kube.get(VMDiskImage, ref);
     expect(image?.metadata.finalizers).toEqual([diskImageFinalizer]);
-    expect(await alone.audit()).toBe(202);
-    expect((await alone.kube.get(VMDiskImage, ref))?.metadata.resourceVersion).toBe(image?.metadata.resourceVersion);
+    expect(await harness.audit()).toBe(202);
+    expect((await harness.kube.get(VMDiskImage, ref))?.metadata.resourceVersion).toBe(image?.metadata.resourceVersion);
   },
 );
 
 test('an image that leaves its rest has its slot while an old DataVolume of it still downloads', async () => {
   const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'debian', namespace: 'vmdi-farm' };
-  const image = await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
-  expect(await alone.changed(VMDiskImage, ref)).toBe(202);
-  expect(await alone.kube.get(VMDiskImage, ref)).toMatchObject({ status: { phase: 'Syncing', attempt: 1 } });
+  const image = await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+  expect(await harness.changed(VMDiskImage, ref)).toBe(202);
+  expect(await harness.kube.get(VMDiskImage, ref)).toMatchObject({ status: { phase: 'Syncing', attempt: 1 } });
   // Synced, and its slot given back; then another request makes its DataVolume, long after it was asked for.
-  await alone.kube.patch(VMDiskImage, ref, { status: { phase: 'Succeeded' } }, { subresource: 'status' });
+  await harness.kube.patch(VMDiskImage, ref, { status: { phase: 'Succeeded' } }, { subresource: 'status' });
   const slots = { namespace: 'sync-operator', name: leaseName };
-  await alone.kube.patch(Lease, slots, { metadata: { annotations: { [slotsAnnotation]: '[]' } } });
-  await alone.kube.patch(VMDiskImage, ref, { spec: { url: `${spec.url}2` } });
-  expect(await alone.changed(VMDiskImage, ref)).toBe(202);
+  await harness.kube.patch(Lease, slots, { metadata: { annotations: { [slotsAnnotation]: '[]' } } });
+  await harness.kube.patch(VMDiskImage, ref, { spec: { url: `${spec.url}2` } });
+  expect(await harness.changed(VMDiskImage, ref)).toBe(202);
 
-  expect(await alone.kube.get(VMDiskImage, ref)).toMatchObject({ status: { phase: 'Queued', revision: 2 } });
-  const holders = holdersOf(await alone.kube.get(Lease, slots)) ?? [];
+  expect(await harness.kube.get(VMDiskImage, ref)).toMatchObject({ status: { phase: 'Queued', revision: 2 } });
+  const holders = holdersOf(await harness.kube.get(Lease, slots)) ?? [];
   const its = holders.filter(({ uid }) => uid === image.metadata.uid);
   expect(its).toMatchObject([{ revision: 1, attempt: 1 }]);
 });
@@ -84,16 +84,16 @@ test('an image that adopts a snapshot while its DataVolume still downloads has a
   const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'adopting', namespace: 'vmdi-farm' };
   const slots = { namespace: 'sync-operator', name: leaseName };
-  await alone.kube.patch(Lease, slots, { metadata: { annotations: { [slotsAnnotation]: '[]' } } });
-  const image = await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
-  expect(await alone.changed(VMDiskImage, ref)).toBe(202);
+  await harness.kube.patch(Lease, slots, { metadata: { annotations: { [slotsAnnotation]: '[]' } } });
+  const image = await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+  expect(await harness.changed(VMDiskImage, ref)).toBe(202);
   const annotations = { [adoptSnapshot]: 'by-hand' };
-  await alone.kube.patch(VMDiskImage, ref, { metadata: { annotations } });
-  expect(await alone.changed(VMDiskImage, ref)).toBe(202);
-  expect(await alone.kube.get(VMDiskImage, ref)).toMatchObject({ status: { phase: 'Snapshotting', revision: 2 } });
-  await alone.kube.patch(Lease, slots, { metadata: { annotations: { [slotsAnnotation]: '[]' } } });
-  expect(await alone.sweep()).toBe(202);
-  const holders = holdersOf(await alone.kube.get(Lease, slots)) ?? [];
+  await harness.kube.patch(VMDiskImage, ref, { metadata: { annotations } });
+  expect(await harness.changed(VMDiskImage, ref)).toBe(202);
+  expect(await harness.kube.get(VMDiskImage, ref)).toMatchObject({ status: { phase: 'Snapshotting', revision: 2 } });
+  await harness.kube.patch(Lease, slots, { metadata: { annotations: { [slotsAnnotation]: '[]' } } });
+  expect(await harness.sweep()).toBe(202);
+  const holders = holdersOf(await harness.kube.get(Lease, slots)) ?? [];
   expect(holders.filter(({ uid }) => uid === image.metadata.uid)).toMatchObject([{ revision: 1, attempt: 1 }]);
 });
 
@@ -187,9 +187,9 @@ test('a pass reads a hundred of a thousand finished images that events name, and
 test('a process that ends between a status and its event leaves the event to the next one, which publishes it once', async () => {
   const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'crash', namespace: 'vmdi-farm' };
-  await alone.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
-  alone.told.length = 0;
-  const ending = alone.another((client) => ({
+  await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+  harness.told.length = 0;
+  const ending = harness.another((client) => ({
     ...client,
     patch: async (resource, ...rest) => {
       const written = await client.patch(resource, ...rest);
@@ -198,10 +198,10 @@ test('a process that ends between a status and its event leaves the event to the
     },
   }));
   expect(await ending.changed(VMDiskImage, ref)).toBe(503);
-  expect((await alone.kube.get(VMDiskImage, ref))?.status?.phase).toBe('Queued');
-  expect(alone.told).toEqual([]);
-  const next = alone.another((client) => client);
-  const published = () => alone.told.filter(({ subject }) => subject === 'vmdi-farm/crash').map(({ type }) => type);
+  expect((await harness.kube.get(VMDiskImage, ref))?.status?.phase).toBe('Queued');
+  expect(harness.told).toEqual([]);
+  const next = harness.another((client) => client);
+  const published = () => harness.told.filter(({ subject }) => subject === 'vmdi-farm/crash').map(({ type }) => type);
   expect(await next.sweep()).toBe(202);
   expect(published()).toContain('ot.pelotech.disk-image.queued.v1');
   const all = published();

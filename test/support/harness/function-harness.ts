@@ -21,7 +21,7 @@ export interface Instance {
 }
 
 /** A function with nothing around it but an API server: an event in, its writes out. */
-export interface Alone extends Instance {
+export interface FunctionHarness extends Instance {
   /** A client of the administrator, for preparing and for looking. */
   kube: Kube;
   /** The domain events it told. */
@@ -35,7 +35,7 @@ export interface Alone extends Instance {
 }
 
 /** Serves one function against a real local API server, under a ServiceAccount that may do what it declares and no more. */
-export async function serveAlone<Observed>(declaration: FunctionDeclaration<Observed>): Promise<Alone> {
+export async function serveFunction<Observed>(declaration: FunctionDeclaration<Observed>): Promise<FunctionHarness> {
   const { name } = declaration;
   const server = await startApiServer({ clock: realClock });
   const kube = clientOf(server);
@@ -47,7 +47,7 @@ export async function serveAlone<Observed>(declaration: FunctionDeclaration<Obse
   );
   const told: DomainEvent[] = [];
   const ends: (() => Promise<void>)[] = [];
-  const another: Alone['another'] = (through, aheadMs = 0) => {
+  const another: FunctionHarness['another'] = (through, aheadMs = 0) => {
     const { app, drain } = serve(declaration, {
       kube: through(clientOf(server, server.tokenFor({ namespace: operatorNamespace, name }))),
       telemetry: telemetryOf(name),

@@ -1,7 +1,7 @@
 import { type serveOnOpenStack, stageMs } from './openstack-harness.ts';
 
-type Alone = Awaited<ReturnType<typeof serveOnOpenStack>>;
-type Process = ReturnType<Alone['begin']>;
+type FunctionHarness = Awaited<ReturnType<typeof serveOnOpenStack>>;
+type Process = ReturnType<FunctionHarness['begin']>;
 
 /** One stage of a life: what a person does, one event, and when it is over. */
 export interface Stage {
@@ -22,24 +22,24 @@ interface Death {
  * Lives a life of stages in which the function's process ends once, and another takes over; hands back what each stage came to.
  * Undefined where it never came to that write.
  */
-async function live(alone: Alone, stages: readonly (Stage | undefined)[], death?: Death) {
-  let process = alone.begin();
+async function live(harness: FunctionHarness, stages: readonly (Stage | undefined)[], death?: Death) {
+  let process = harness.begin();
   let hasDied = false;
   const ends: unknown[] = [];
   for (const [index, stage] of stages.entries()) {
     if (!stage) continue;
-    if (death?.stage === index) process = alone.begin({ diesAfterWrites: death.write });
+    if (death?.stage === index) process = harness.begin({ diesAfterWrites: death.write });
     await stage.act?.();
     for (let looks = 0; ; looks++) {
       await quietly(() => stage.look(process));
       if (process.isDead()) {
-        process = alone.begin();
+        process = harness.begin();
         hasDied = true;
         continue;
       }
       if (await stage.isOver()) break;
       if (looks > 30) throw new Error(`expected an end after ${JSON.stringify(death)}, found ${await said(stage)}`);
-      alone.clock.step(10 * stageMs);
+      harness.clock.step(10 * stageMs);
     }
     ends[index] = withoutIds(await stage.end());
   }
@@ -47,8 +47,8 @@ async function live(alone: Alone, stages: readonly (Stage | undefined)[], death?
 }
 
 /** A life that goes through, and one for each write that a process may end after; of their stages only those that it takes. */
-export async function livesOf(alone: Alone, stagesOf: (name: string) => readonly Stage[]) {
-  const whole = await live(alone, stagesOf('whole'));
+export async function livesOf(harness: FunctionHarness, stagesOf: (name: string) => readonly Stage[]) {
+  const whole = await live(harness, stagesOf('whole'));
   const lives: (Death & { ends: unknown[] })[] = [];
   for (let stage = 0; stage < (whole?.length ?? 0); stage++) {
     for (let write = 1; ; write++) {
@@ -56,7 +56,7 @@ export async function livesOf(alone: Alone, stagesOf: (name: string) => readonly
       const taken = all.map((one, index) =>
         index === 0 || index === stage || index === all.length - 1 ? one : undefined,
       );
-      const ends = await live(alone, taken, { stage, write });
+      const ends = await live(harness, taken, { stage, write });
       if (!ends) break;
       lives.push({ stage, write, ends });
     }

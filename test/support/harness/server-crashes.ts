@@ -16,20 +16,20 @@ import { administratorOf, byHand, serveOnOpenStack, sessionOf, stageMs } from '.
  * came to, and how many there were.
  */
 export async function machineLives(changes: readonly object[]) {
-  const alone = await serveOnOpenStack(provisionServer, { isQuick: true });
-  const { kube, clock } = alone;
-  const account = administratorOf(alone.openStack);
-  await alone.namespace('lab', account);
+  const harness = await serveOnOpenStack(provisionServer, { isQuick: true });
+  const { kube, clock } = harness;
+  const account = administratorOf(harness.openStack);
+  await harness.namespace('lab', account);
   const session = sessionOf(account, clock.now);
   await prepare(session, () => clock.step(10 * stageMs));
   try {
-    const { whole, lives } = await livesOf(alone, (name) => stagesOf({ kube, session }, name, changes));
+    const { whole, lives } = await livesOf(harness, (name) => stagesOf({ kube, session }, name, changes));
     for (const { stage, write, ends } of lives)
       for (const [index, end] of ends.entries())
         if (end) expect({ stage, write, index, end }).toEqual({ stage, write, index, end: whole?.[index] });
     return { whole, lives: lives.length };
   } finally {
-    await alone.close();
+    await harness.close();
   }
 }
 
