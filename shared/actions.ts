@@ -9,30 +9,25 @@ export interface Observed {
 
 /**
  * What a decision can ask for, as plain data; the shell performs them in order. A request belongs to the trace of the object that it
- * writes; `trace` names another, if it is done for an object of another kind.
+ * writes; `trace` names another, if it is done for an object of another kind. `group` is set by `together`.
  */
-export type Action = { trace?: TraceOf } & (
+export type Action = { trace?: TraceOf; group?: number } & (
   | {
-      /**
-       * POST. An existing object of that name counts as created if `owner` is in its owner references or labels. With `independent` a
-       * refusal does not block the creation of others of the same kind: they do not depend on one another.
-       */
+      /** POST. An existing object of that name counts as created if `owner` is in its owner references or labels. */
       do: 'create';
       resource: Resource;
       object: { metadata: ObjectReference & Record<string, unknown> } & Record<string, unknown>;
       owner?: string;
-      independent?: true;
     }
   /**
-   * PUT of an object as read before and changed: refused if another writer changed it in between. Of an object with an `owner` it is
-   * taken down that the API server refuses it for what it is; of any other that is an error.
+   * PUT of an object as read before and changed: refused if another writer changed it in between. If the API server refuses the object
+   * itself, that is among the refusals of an object with an `owner`, and an error of any other.
    */
   | {
       do: 'replace';
       resource: Resource;
       object: { metadata: Observed['metadata'] & Record<string, unknown> } & Record<string, unknown>;
       owner?: string;
-      independent?: true;
     }
   /** Merge patch of metadata, refused if another writer changed the object in between. */
   | { do: 'patchMetadata'; resource: Resource; of: Observed; metadata: Readonly<Record<string, unknown>> }
@@ -74,8 +69,8 @@ export type Action = { trace?: TraceOf } & (
    */
   | { do: 'requeue'; about: { apiVersion: string; kind: string; metadata: ObjectReference } }
   /**
-   * A request to the OpenStack of the namespace of `of`; what it makes is found by the next look in this same pass. What
-   * OpenStack refuses is recorded among the refusals, by `callKey`, and blocks only what follows for the same object.
+   * A request to the OpenStack of the namespace of `of`. The function observes the result in this same pass. What OpenStack refuses is
+   * among the refusals, by `callKey`.
    */
   | {
       do: 'call';
@@ -94,6 +89,10 @@ export type Action = { trace?: TraceOf } & (
   /** Has the Broker deliver the same event again: something must end first that sends no event of its own. */
   | { do: 'redeliver'; because: string }
 );
+
+/** Groups that do not depend on one another: a failed action ends its group, and all actions without a group that follow. */
+export const together = (groups: readonly (readonly Action[])[]): Action[] =>
+  groups.flatMap((actions, group) => actions.map((action) => ({ ...action, group })));
 
 export type Publish = Extract<Action, { do: 'publish' }>;
 

@@ -80,7 +80,6 @@ const created = (observed: Observed, child: Child): Action => ({
   resource: child.resource,
   object: wantedOf(observed, child),
   owner: observed.workspace.metadata.uid,
-  independent: true,
 });
 
 const isAsWanted = (observed: Observed, child: Child, found: KubernetesObject) => {
@@ -102,7 +101,6 @@ function mended(observed: Observed, child: Child, found: KubernetesObject): Acti
     resource: child.resource,
     object: { ...found, metadata, ...fields },
     owner: observed.workspace.metadata.uid,
-    independent: true,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Action } from '../../shared/actions.ts';
+import { type Action, together } from '../../shared/actions.ts';
 import { owns } from '../../shared/kubernetes/ownership.ts';
 import { containerStage } from './containers/plan.ts';
 import { garbage } from './garbage.ts';
@@ -33,8 +33,11 @@ export function planOf(observed: Observed): Plan {
   const machines = gated(machineStage(observed), started, connected, policy.machines);
   const containers = gated(containerStage(observed), started, connected, policy.containers);
   const roles = started ? undefined : rolesStage(observed, isDone(machines));
-  const stages = [namespace, images, networks, volumes, machines, containers, ...(roles ? [roles] : [])];
-  return { writes: [...stages.flatMap(({ writes }) => writes), ...obsolete.writes], stages };
+  const others = [images, networks, volumes, machines, containers, ...(roles ? [roles] : [])];
+  const children = others.flatMap(({ writes }) => writes).map((write) => [write]);
+  // A child that is refused blocks no other; a namespace that is refused blocks all of them.
+  const writes = [...namespace.writes, ...together(children), ...obsolete.writes];
+  return { writes, stages: [namespace, ...others] };
 }
 
 /** Nothing is started before every image exists. What was started before does not wait for an image that is added later. */

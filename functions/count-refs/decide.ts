@@ -1,4 +1,4 @@
-import type { Action } from '../../shared/actions.ts';
+import { type Action, together } from '../../shared/actions.ts';
 import { formatReference, referencesAmong } from '../../shared/images/references.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { isFinished, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -37,10 +37,12 @@ export function decide(observed: Observed): Action[] {
   const isRefused = ({ metadata }: VirtualMachine) => observed.refusals.has(refusalKey(VirtualMachine, metadata));
   const going = observed.machines.filter((machine) => isDeleting(machine) && isMarked(machine));
   return [
-    ...unmarked
-      .filter((machine) => !isRefused(machine))
-      .slice(0, machinesPerPass)
-      .map((machine) => mark(machine, observed)),
+    ...together(
+      unmarked
+        .filter((machine) => !isRefused(machine))
+        .slice(0, machinesPerPass)
+        .map((machine) => [mark(machine, observed)]),
+    ),
     ...count(observed),
     ...going.slice(0, machinesPerPass).map((machine) => release(machine, observed)),
     ...(going.length > machinesPerPass ? [rest(going.length - machinesPerPass)] : []),

@@ -1,4 +1,4 @@
-import type { Action } from '../../shared/actions.ts';
+import { type Action, together } from '../../shared/actions.ts';
 import { newImage } from '../../shared/images/new-image.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -22,7 +22,7 @@ export function decide(observed: Observed): Action[] {
     ...(made
       ? [{ do: 'create', resource: VMDiskImage, object: made, trace: traceOfMachine(first, undefined) } as const]
       : []),
-    ...machines.flatMap((machine) => publish(machine, findingOf(machine, observed, template), observed)),
+    ...together(machines.map((machine) => publish(machine, findingOf(machine, observed, template), observed))),
   ];
 }
 

@@ -45,5 +45,5 @@ export function begin(holder: Holder, { images, dataVolumes }: Seen, nowMs: numb
       importer: null,
     },
   });
-  return [...begun, create, lasted({ metric: 'ot.image.queue.wait.duration', since: queuedAt, nowMs, trace })];
+  return [...begun, lasted({ metric: 'ot.image.queue.wait.duration', since: queuedAt, nowMs, trace }), create];
 }

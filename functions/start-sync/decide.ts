@@ -1,4 +1,4 @@
-import type { Action } from '../../shared/actions.ts';
+import { type Action, together } from '../../shared/actions.ts';
 import { attemptEnd } from '../../shared/images/attempt-end.ts';
 import { byPlace, isQueued } from '../../shared/images/queue.ts';
 import { holdersOf } from '../../shared/images/slots.ts';
@@ -65,7 +65,7 @@ export function decide(observed: Observed): Action[] {
   const oldestUnadmitted = images
     .filter((image) => isUnseen(image) && !admitted.has(image.metadata.uid))
     .map(({ metadata }) => places.get(metadata.uid) ?? '');
-  const { holders, actions: given } =
+  const { holders, actions, begun } =
     observed.gap === undefined
       ? slots(observed, now, oldestUnadmitted.sort()[0])
       : noSlots(observed.lease, observed.gap);
@@ -81,8 +81,8 @@ export function decide(observed: Observed): Action[] {
     ...actionsOf(moves.filter((one) => !isWrite(one))),
     ...actionsOf(ofHolders),
     ...(isCrowd ? [] : actionsOf(inTurn)),
-    ...given,
-    ...(isCrowd ? actionsOf(inTurn) : []),
+    ...actions,
+    ...together([...begun, ...(isCrowd ? inTurn.map((one) => one.actions) : [])]),
     ...requeueAfter(observed, later),
   ];
 }
@@ -91,6 +91,7 @@ export function decide(observed: Observed): Action[] {
 const noSlots = (lease: Observed['lease'], gap: string): ReturnType<typeof slots> => ({
   holders: holdersOf(lease) ?? [],
   actions: [{ do: 'redeliver', because: gap }],
+  begun: [],
 });
 
 const isWrite = ({ actions }: Moved) => actions.some((action) => 'resource' in action);

@@ -18,12 +18,12 @@ import { begin } from './begin.ts';
 import type { Observed } from './observed.ts';
 import { keptBy, rebuild, type Seen, stuckPods, unwantedPods } from './slot-holder.ts';
 
-/** Releases and grants in one write of the Lease, then what the granted (and the interrupted) still need. */
+/** Releases and grants in one write of the Lease, and what each of the granted (and the interrupted) still needs. */
 export function slots(
   observed: Observed,
   images: readonly VMDiskImage[],
   firstUnseen: string | undefined,
-): { holders: readonly Holder[]; actions: Action[] } {
+): { holders: readonly Holder[]; actions: Action[]; begun: Action[][] } {
   const { lease, nowMs } = observed;
   const seen: Seen = { ...observed, images: new Map(images.map((image) => [image.metadata.uid, image])) };
   const held = holdersOf(lease);
@@ -44,9 +44,8 @@ export function slots(
     ...unwanted,
     ...(isChanged ? [saveLease(observed, holders, isAnew)] : []),
     ...(held ? [] : [rebuiltEvent(observed, holders)]),
-    ...holders.flatMap((holder) => begin(holder, seen, nowMs)),
   ];
-  return { holders, actions };
+  return { holders, actions, begun: holders.map((holder) => begin(holder, seen, nowMs)) };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Action, Observed } from '../actions.ts';
+import { type Action, type Observed, together } from '../actions.ts';
 import { recordEvent, tellable } from '../images/status.ts';
 import type { OpenStackRequest } from '../kinds/openstack/request.ts';
 import type { Condition } from '../kinds/pelotech/vm-disk-image.ts';
@@ -127,6 +127,8 @@ export const callsFor = (
   requests: readonly OpenStackRequest[],
   refusals: Refusals,
 ): Action[] =>
-  requests
-    .filter((request) => refusalOf(refusals, of, request) === undefined)
-    .map((request) => ({ do: 'call', of, request }));
+  together(
+    requests
+      .filter((request) => refusalOf(refusals, of, request) === undefined)
+      .map((request) => [{ do: 'call', of, request }]),
+  );

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import type { Action } from '../actions.ts';
+import { type Action, together } from '../actions.ts';
 import { type Batch, defineFunction, type FunctionDeclaration, on } from '../function.ts';
 import { defineResource, type KubernetesObject } from '../kinds/resource.ts';
 import type { Refusal, Refusals } from '../kubernetes/refusal.ts';
@@ -428,22 +428,35 @@ test('a decision that throws is answered 503 and takes no other down with it', a
   expect(writes).toEqual(['create Widget good']);
 });
 
-describe('an owned object that cannot be made now', () => {
+describe('an object that cannot be created now', () => {
   const away = new ApiError(500, 'InternalError', 'failed calling webhook');
-  const ownedBy = (owner: string, name: string): Action => ({ ...makes(name), owner }) as Action;
   const run = (actions: Action[]) =>
     served({ decide: () => actions, refuse: (write) => (write === 'create Widget disk' ? away : undefined) });
-  test('holds up nothing of others', async () => {
+  test('blocks nothing of other groups', async () => {
     quietly();
-    const { post, writes } = run([ownedBy('uid-other', 'disk'), ownedBy('uid-w', 'more'), status]);
+    const { post, writes } = run(together([[makes('disk')], [makes('more'), status]]));
     expect((await post(changed)).status).toBe(503);
     expect(writes).toEqual(['create Widget disk', 'create Widget more', 'patch Widget w']);
   });
-  test('holds up what follows of its own owner, a status that says it is there among it', async () => {
+  test('blocks the rest of its group, and what follows all groups', async () => {
     quietly();
-    const { post, writes } = run([ownedBy('uid-w', 'disk'), ownedBy('uid-w', 'machine'), status]);
+    const { post, writes } = run([...together([[makes('disk'), makes('machine')], [makes('other')]]), status]);
+    expect((await post(changed)).status).toBe(503);
+    expect(writes).toEqual(['create Widget disk', 'create Widget other']);
+  });
+  test('blocks everything that follows if it has no group', async () => {
+    quietly();
+    const { post, writes } = run([makes('disk'), ...together([[makes('machine')]]), status]);
     expect((await post(changed)).status).toBe(503);
     expect(writes).toEqual(['create Widget disk']);
+  });
+  test('is decided anew if another writer was first in one group and a request failed in another', async () => {
+    const { post, batches } = served({
+      decide: () => together([[makes('disk')], [status]]),
+      refuse: (write) => (write === 'create Widget disk' ? away : conflict),
+    });
+    expect((await post(changed)).status).toBe(409);
+    expect(batches).toHaveLength(5);
   });
 });
 
@@ -453,14 +466,15 @@ describe('an object the API server refuses for what it is', () => {
     resource: Widget,
     object: { metadata: { name, namespace: 'lab' } },
   });
-  test('in a row of applies holds up none of the row, and what comes after the row waits', async () => {
+  test('blocks no other group, and what follows all groups', async () => {
+    const names = ['w-bad', 'w-good', 'w-worse', 'w-better'];
     const refuse = (write: string) => (/-(bad|worse)$/.test(write) ? invalid : undefined);
     const { post, writes } = served({
-      decide: () => [applies('w-bad'), applies('w-good'), applies('w-worse'), applies('w-better'), makes('after')],
+      decide: () => [...together(names.map((name) => [applies(name)])), makes('after')],
       refuse,
     });
     expect(await answerOf(post(changed))).toEqual([202, '']);
-    const row = ['w-bad', 'w-good', 'w-worse', 'w-better'].map((name) => `apply Widget ${name}`);
+    const row = names.map((name) => `apply Widget ${name}`);
     // Once more with what is known to be refused: this decision does not look.
     expect(writes).toEqual([...row, ...row]);
   });

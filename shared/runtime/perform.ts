@@ -52,59 +52,34 @@ export interface Outcome {
 export type Notification = Extract<Action, { do: 'recordEvent' | 'publish' | 'measure' }>;
 
 /**
- * Performs the writes in their order, each once, and returns the notifications that belong to those that were done.
- * Writes to an object that this pass wrote before carry the resourceVersion of that write, so that a rival's write in
- * between is still noticed.
- * Throws Conflict when somebody else wrote first, ApiError for anything that trying again may mend.
+ * Performs the actions in order, each once, and keeps the notifications that belong to those that were done. A failed action ends its
+ * group, and everything without a group that follows. Writes to an object that was written before carry the resourceVersion of that
+ * write, so that a rival's write in between is still noticed.
+ * Throws Conflict if another writer was first, else what a retry may mend.
  */
 export async function perform(effects: Effects, actions: readonly Action[], outcome: Outcome): Promise<void> {
   const versions = new Map<string, string>();
-  const wrote = (object: KubernetesObject) => versions.set(object.metadata.uid, object.metadata.resourceVersion);
-  const failures: unknown[] = [];
-  /** The last write was. */
-  let isRefused = false;
-  for (const [index, action] of actions.entries()) {
-    if (isBlocked(action, outcome)) break;
-    if (isRefused && isNotification(action)) continue;
-    const before = outcome.refusals.size;
+  const failed = new Set<number | undefined>();
+  const errors: unknown[] = [];
+  for (const action of actions) {
+    const { group } = action;
+    if (failed.has(undefined) || (group === undefined && failed.size > 0)) break;
+    if (failed.has(group)) continue;
     try {
       if (isRequest(action) && effects.now() - effects.readMs > longestUseMs)
         throw new Conflict('what was read is too old to act upon');
-      await effects.telemetry.span(action, () => performOne(effects, action, versions, wrote, outcome));
+      const refused = await effects.telemetry.span(action, () => performOne(effects, action, versions, outcome));
+      if (!refused) continue;
+      outcome.refusals.set(...refused);
     } catch (error) {
-      // That an owned object cannot be made now holds up its owner's writes, which may count on it, and nobody else's.
-      const isLastOfItsChain = action.do === 'create' && isLastOf(action.owner, actions.slice(index + 1));
-      if (!isLastOfItsChain || error instanceof Conflict) throw error;
-      failures.push(error);
+      errors.push(error);
     }
-    isRefused = outcome.refusals.size > before;
-    if (isRefused && !isIndependent(action)) break;
+    failed.add(group);
   }
-  if (failures.length > 0) throw failures[0];
+  if (errors.length > 0) throw errors.find((error) => error instanceof Conflict) ?? errors[0];
 }
 
-/**
- * The objects of a row of applies, and requests to OpenStack that are made together, do not count on one another; whatever else
- * follows a refusal is decided anew. Where OpenStack gives no answer it is asked nothing more.
- */
-const isBlocked = (action: Action, { refusals, redeliver }: Outcome) =>
-  action.do === 'call'
-    ? redeliver !== undefined
-    : refusals.size > 0 && !isIndependent(action) && !isNotification(action);
-
-const isIndependent = (action: Action) =>
-  action.do === 'apply' || action.do === 'call' || ('independent' in action && action.independent === true);
-
 const isRequest = (action: Action) => 'resource' in action || action.do === 'call';
-
-const isNotification = ({ do: what }: Action) => what === 'recordEvent' || what === 'publish' || what === 'measure';
-
-/** Nothing that follows is done to this owner, or for it. */
-const isLastOf = (owner: string | undefined, rest: readonly Action[]) =>
-  owner !== undefined &&
-  !rest.some(
-    (action) => ('owner' in action && action.owner === owner) || ('of' in action && action.of.metadata.uid === owner),
-  );
 
 type Notifier = Pick<Effects, 'name' | 'kube' | 'now' | 'publisher' | 'telemetry'>;
 
@@ -128,21 +103,24 @@ export const domainEvent = ({ type, id, subject, data, trace, about }: Publish):
   about && { ...ref(about), uid: about.metadata.uid },
 ];
 
+/** What was refused for what it is, by its key. */
+type Refused = readonly [key: string, refusal: Refusal];
+
 async function performOne(
   effects: Effects,
   action: Action,
-  versions: ReadonlyMap<string, string>,
-  wrote: (object: KubernetesObject) => void,
+  versions: Map<string, string>,
   outcome: Outcome,
-): Promise<void> {
+): Promise<Refused | undefined> {
   const { kube, name } = effects;
   const asRead = ({ uid, resourceVersion }: { uid: string; resourceVersion: string }) => ({
     uid,
     resourceVersion: versions.get(uid) ?? resourceVersion,
   });
+  const wrote = ({ metadata }: KubernetesObject) => void versions.set(metadata.uid, metadata.resourceVersion);
   switch (action.do) {
     case 'create':
-      return create(effects, action, outcome);
+      return create(effects, action);
     case 'replace': {
       const metadata = { ...action.object.metadata, ...asRead(action.object.metadata) };
       const object = { ...action.object, metadata } as unknown as KubernetesObject;
@@ -150,7 +128,7 @@ async function performOne(
         return wrote(await orConflict(kube.replace(action.resource, object, name)));
       } catch (error) {
         if (action.owner === undefined || !isRefusal(error)) throw error;
-        return refuse(outcome, action.resource, metadata, refusalIn(error));
+        return refusedAs(action.resource, metadata, error);
       }
     }
     case 'patchMetadata': {
@@ -162,64 +140,71 @@ async function performOne(
       const options = { fieldManager: name, subresource: 'status' } as const;
       return wrote(await orConflict(kube.patch(action.resource, ref(action.of), patch, options)));
     }
-    case 'apply': {
-      const applied = await apply(effects, action, outcome);
-      return applied && wrote(applied);
-    }
+    case 'apply':
+      return apply(effects, action, wrote);
     case 'delete': {
       const { uid, resourceVersion } = asRead(action.of.metadata);
       const preconditions = action.unchanged ? { uid, resourceVersion } : { uid };
-      return orConflict(kube.delete(action.resource, ref(action.of), preconditions));
+      await orConflict(kube.delete(action.resource, ref(action.of), preconditions));
+      return undefined;
     }
     case 'recordEvent':
     case 'publish':
     case 'measure':
       outcome.notifications.push(action);
-      return;
-    case 'requeue': {
-      const { apiVersion, kind, metadata } = action.about;
-      outcome.requeued.push({ apiVersion, kind, ...ref({ metadata }) });
-      return;
-    }
+      return undefined;
+    case 'requeue':
+      outcome.requeued.push(subjectOf(action.about));
+      return undefined;
     case 'call':
       return call(effects, action, outcome);
-    case 'requeueAfter': {
-      const { apiVersion, kind, metadata } = action.about;
-      effects.requeueAfter({ apiVersion, kind, ...ref({ metadata }) }, action.afterMs);
-      return;
-    }
+    case 'requeueAfter':
+      effects.requeueAfter(subjectOf(action.about), action.afterMs);
+      return undefined;
     case 'redeliver':
       outcome.redeliver = action.because;
   }
+  return undefined;
 }
 
 /**
- * One request to OpenStack. Whatever became of it is found by the next look, also where no answer came: it may have been done
- * all the same, and is never simply repeated.
+ * One request to OpenStack. Its effect is observed by the next look, even if no answer came: it may have been done all the same, and is
+ * never simply repeated. An OpenStack that did not answer gets no further request.
  */
 async function call(
   { clouds, requeueAfter }: Effects,
   { of, request }: Action & { do: 'call' },
   outcome: Outcome,
-): Promise<void> {
+): Promise<Refused | undefined> {
+  if (outcome.redeliver !== undefined) return undefined;
   const cloud = await clouds?.of(of.metadata.namespace ?? '');
   if (!cloud || isFault(cloud)) throw new Conflict(cloud?.message ?? 'no OpenStack was observed');
   try {
     await cloud.send(request);
-    const about = { apiVersion: of.apiVersion, kind: of.kind, ...ref(of) };
-    if (request.showsAfterMs === undefined) outcome.requeued.push(about);
-    else requeueAfter(about, request.showsAfterMs);
+    if (request.showsAfterMs === undefined) outcome.requeued.push(subjectOf(of));
+    else requeueAfter(subjectOf(of), request.showsAfterMs);
+    return undefined;
   } catch (error) {
     if (!(error instanceof OpenStackError) && !(error instanceof Unreachable)) throw error;
     const refusal = error instanceof OpenStackError ? error.refusal : undefined;
     if (refusal === undefined) outcome.redeliver = error.message;
-    outcome.refusals.set(callKey(of, request), { reason: refusal ?? 'Unavailable', message: error.message });
+    return [callKey(of, request), { reason: refusal ?? 'Unavailable', message: error.message }];
   }
 }
 
-const refuse = ({ refusals }: Outcome, resource: Resource, of: ObjectReference, refusal: Refusal) => {
-  refusals.set(refusalKey(resource, of), refusal);
-};
+const subjectOf = ({
+  apiVersion,
+  kind,
+  metadata,
+}: {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectReference;
+}) => ({
+  apiVersion,
+  kind,
+  ...ref({ metadata }),
+});
 
 const ref = ({ metadata }: { metadata: ObjectReference }) => ({
   namespace: metadata.namespace,
@@ -230,10 +215,10 @@ const describeError = (error: unknown) =>
   error instanceof ApiError ? `${error.reason || error.status}: ${error.message}` : String(error);
 
 /** What was said of a refused object, in full: the function that wrote it knows what of it may be repeated. */
-const refusalIn = ({ reason, status, said }: ApiError): Refusal => ({
-  reason: reason || String(status),
-  message: said,
-});
+const refusedAs = (resource: Resource, of: ObjectReference, { reason, status, said }: ApiError): Refused => [
+  refusalKey(resource, of),
+  { reason: reason || String(status), message: said },
+];
 
 /** 409, and the object being gone: what was observed is no longer so. */
 async function orConflict<T>(request: Promise<T>): Promise<T> {
@@ -248,20 +233,19 @@ async function orConflict<T>(request: Promise<T>): Promise<T> {
 async function create(
   { kube, name, telemetry }: Effects,
   { resource, object, owner }: Action & { do: 'create' },
-  outcome: Outcome,
-): Promise<void> {
+): Promise<Refused | undefined> {
   try {
     telemetry.made(await kube.create(resource, object, name));
+    return undefined;
   } catch (error) {
-    if (hasStatus(error, 409)) {
-      const found = owner === undefined ? undefined : await kube.get(resource, object.metadata);
-      if (!found || !owner) throw new Conflict(describeError(error));
-      if (isMadeFor(owner, found)) return;
-      const message = `${resource.kind} ${object.metadata.name} is somebody else's`;
-      refuse(outcome, resource, object.metadata, { reason: 'NameTaken', message });
-    } else if (hasStatus(error, 404)) throw new Conflict(describeError(error));
-    else if (isRefusal(error)) refuse(outcome, resource, object.metadata, refusalIn(error));
-    else throw error;
+    if (isRefusal(error)) return refusedAs(resource, object.metadata, error);
+    if (hasStatus(error, 404)) throw new Conflict(describeError(error));
+    if (!hasStatus(error, 409)) throw error;
+    const found = owner === undefined ? undefined : await kube.get(resource, object.metadata);
+    if (!found || !owner) throw new Conflict(describeError(error));
+    if (isMadeFor(owner, found)) return undefined;
+    const message = `${resource.kind} ${object.metadata.name} is somebody else's`;
+    return [refusalKey(resource, object.metadata), { reason: 'NameTaken', message }];
   }
 }
 
@@ -269,22 +253,22 @@ async function create(
 const isMadeFor = (owner: string, { metadata: { ownerReferences = [], labels = {} } }: KubernetesObject) =>
   ownerReferences.some(({ uid }) => uid === owner) || Object.values(labels).includes(owner);
 
-/** Undefined where the API server refuses it: applying the same again would not help. */
 async function apply(
   { kube, name, telemetry }: Effects,
   { object, resource, subresource, force }: Action & { do: 'apply' },
-  outcome: Outcome,
-): Promise<KubernetesObject | undefined> {
+  wrote: (object: KubernetesObject) => void,
+): Promise<Refused | undefined> {
   const options = { fieldManager: name, ...(subresource ? { subresource } : {}), ...(force ? { force } : {}) };
   try {
     const applied = await kube.apply(resource, object, options);
     if (!subresource) telemetry.made(applied);
-    return applied;
-  } catch (error) {
-    // 404: the namespace is not there, and applying again would not make it.
-    if (!isRefusal(error) && !hasStatus(error, 409) && !hasStatus(error, 404)) throw error;
-    refuse(outcome, resource, object.metadata, refusalIn(error));
+    wrote(applied);
     return undefined;
+  } catch (error) {
+    // 404: the namespace does not exist, and the same apply would not create it.
+    if (isRefusal(error) || hasStatus(error, 409) || hasStatus(error, 404))
+      return refusedAs(resource, object.metadata, error);
+    throw error;
   }
 }
 

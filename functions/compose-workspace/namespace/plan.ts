@@ -29,7 +29,7 @@ export function namespaceStage(observed: Observed): Stage {
   const standing = standingOf(made.filter((one) => one !== denyAll || one.obstacle));
   return {
     condition: 'NamespaceReady',
-    writes: made.flatMap(({ writes }) => writes).map(blocking),
+    writes: made.flatMap(({ writes }) => writes),
     components: [component('Namespace', name, standing ?? ready('Created', `Namespace ${name} is there.`))],
   };
 }
@@ -56,13 +56,6 @@ export function untilSettled({ workspace, refusals, isForbidden }: Observed, sta
   const because = `the rights in ${namespaceOf(workspace.metadata.name)} are new`;
   return isRefused && isSettling ? [{ do: 'redeliver', because }] : [];
 }
-
-/** If it fails, nothing that follows is written. */
-const blocking = (action: Action): Action => {
-  if (action.do !== 'create' && action.do !== 'replace') return action;
-  const { independent: _independent, ...write } = action;
-  return write;
-};
 
 /** Pods may be root in it, as KubeVirt's launchers and the labs' own containers are. */
 const namespaceChild = (name: string): Child => ({
