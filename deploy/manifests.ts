@@ -29,6 +29,10 @@ async function expanded(folder: string): Promise<string[]> {
   return (await readdir(new URL(parent, root))).sort().map((name) => `${parent}/${name}`);
 }
 
+/** Identifies the object of a manifest. */
+export const manifestKey = ({ apiVersion, kind, metadata }: KubernetesObject) =>
+  [apiVersion, kind, metadata.namespace ?? '', metadata.name].join(' ');
+
 /** The objects of a YAML text. */
 export const documents = (text: string): KubernetesObject[] =>
   parseAllDocuments(text)

@@ -1,9 +1,9 @@
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { ObjectReference } from '../../shared/kinds/resource.ts';
+import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName } from '../../shared/policy.ts';
 import { makeSecret } from './secrets.ts';
-import { formatPlace, formatTyped } from './target.ts';
+import { formatTyped } from './target.ts';
 
 /** How to correct a problem, and the commands for it. */
 export interface Remedy {
@@ -15,7 +15,7 @@ export interface Remedy {
 export const editPolicy = `kubectl edit configmap ${policyName} -n ${operatorNamespace}`;
 
 const editOf = ({ metadata }: VMDiskImage) => `kubectl edit vmdi ${metadata.name} -n ${metadata.namespace}`;
-const retryOf = (image: VMDiskImage) => `ot-functions retry ${image.metadata.namespace}/${image.metadata.name}`;
+const retryOf = (image: VMDiskImage) => `ot-functions retry ${keyOf(image.metadata)}`;
 
 /** By the reason of the condition Ready of the image: a closed set, so no message is parsed. */
 const byReason: Readonly<Record<string, (image: VMDiskImage) => Remedy>> = {
@@ -77,7 +77,7 @@ export const remedyForRetrying = (image: VMDiskImage): Remedy => ({
 
 /** How to correct images that wait for a Secret; each checks again by itself. */
 export const remedyForMissingSecret = (ref: ObjectReference): Remedy => ({
-  help: `Create Secret ${formatPlace(ref)}, which secretRef names and which does not exist; images that name it wait for it.`,
+  help: `Create Secret ${keyOf(ref)}, which secretRef names and which does not exist; images that name it wait for it.`,
   commands: [makeSecret(ref)],
 });
 

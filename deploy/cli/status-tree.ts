@@ -4,7 +4,7 @@ import type { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Component, Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import { keyOf } from '../../shared/kinds/resource.ts';
+import { keyOf, nameOf } from '../../shared/kinds/resource.ts';
 import { heldNamespace } from '../../shared/workspaces/images.ts';
 import { type Look, type Span, styled } from '../terminal/paint.ts';
 import { phaseSpan, type ShownPhase } from '../terminal/phase-style.ts';
@@ -13,7 +13,7 @@ import { formatAge } from './age.ts';
 import { partsOf } from './server-parts.ts';
 import { byUrgency, causeOf, phaseOf, type State, stateOf, stateOfPhase, states } from './state.ts';
 import { describeStopped, type Stopped } from './stopped.ts';
-import { formatKind, formatPlace, type OnOpenStack, type Target } from './target.ts';
+import { formatKind, type OnOpenStack, type Target } from './target.ts';
 
 /** An object or a component of one, its state, and its cause. */
 export interface Node {
@@ -165,12 +165,10 @@ export function treeLines(nodes: readonly Node[], nowMs: number, look: Look, sto
   const columns = ['NAME', 'PHASE', 'AGE', 'CAUSE'].map((title) => ({ title }));
   const rows = nodes.flatMap((node) => rowsOf(node, '', '', nowMs));
   const table = tableLines(columns, rows, look);
-  const summary = first ? [`${summaryOf(nodes)} First cause: ${nameOf(first)}: ${causeText(first)}`] : [];
+  const summary = first ? [`${summaryOf(nodes)} First cause: ${nameOf(first, first)}: ${causeText(first)}`] : [];
   const above = [...summary, ...stop];
   return above.length > 0 ? [...above, '', ...table] : [...table];
 }
-
-const nameOf = ({ kind, namespace, name }: Node) => `${kind} ${formatPlace({ namespace, name })}`;
 
 /** The cause on one line, even if a message contains line breaks. */
 const causeText = ({ cause, phase }: Node) => (cause || phase).replace(/\s+/g, ' ').trim();
@@ -185,7 +183,7 @@ function summaryOf(nodes: readonly Node[]): string {
 
 function rowsOf(node: Node, lead: string, below: string, nowMs: number): Span[][] {
   const row = [
-    `${lead}${nameOf(node)}`,
+    `${lead}${nameOf(node, node)}`,
     phaseSpan(node.phase),
     formatAge(node.since, nowMs),
     styled('dim', node.cause),

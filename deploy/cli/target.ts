@@ -5,7 +5,7 @@ import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import type { ObjectReference } from '../../shared/kinds/resource.ts';
+import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { UsageError } from '../terminal/arguments.ts';
@@ -203,10 +203,7 @@ export const formatKind = (target: { apiVersion: string; kind: string }) =>
 
 /** "VMDiskImage vmdi-farm/ubuntu" */
 export const formatName = (target: { apiVersion: string; kind: string; metadata: ObjectReference }) =>
-  `${formatKind(target)} ${formatPlace(target.metadata)}`;
-
-/** "vmdi-farm/ubuntu" */
-export const formatPlace = ({ namespace, name }: ObjectReference) => `${namespace ? `${namespace}/` : ''}${name}`;
+  `${formatKind(target)} ${keyOf(target.metadata)}`;
 
 /** The same as a user would type it: "image/vmdi-farm/ubuntu". */
 export const formatTyped = (target: Target) =>

@@ -8,6 +8,7 @@ import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-ma
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { type KubernetesObject, keyOf } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { describeFault, type Policy } from '../../shared/policy.ts';
 import { policyEntries, strayEntries } from '../../shared/policy-entries.ts';
@@ -23,11 +24,8 @@ export interface Seen {
   holders: readonly Holder[] | undefined;
 }
 
-const keyOf = ({ metadata }: { metadata: { namespace?: string | undefined; name: string } }) =>
-  metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`;
-
-const keyed = <T, R>(objects: readonly T[], keyFor: (object: T) => string, row: (object: T) => R): Rows<R> =>
-  Object.fromEntries(objects.map((object) => [keyFor(object), row(object)]));
+const keyed = <T extends KubernetesObject, R>(objects: readonly T[], row: (object: T) => R): Rows<R> =>
+  Object.fromEntries(objects.map((object) => [keyOf(object.metadata), row(object)]));
 
 /** Slots, queue and policy, and every image with its place. */
 export function imageRows(seen: Seen): { cluster: ClusterRow; images: Rows<ImageRow> } {
@@ -48,12 +46,12 @@ export function imageRows(seen: Seen): { cluster: ClusterRow; images: Rows<Image
         total,
         held: seen.holders?.map(({ image, attempt, since }) => ({ image, attempt, since })),
       },
-      queue: queue.map(keyOf),
+      queue: queue.map(({ metadata }) => keyOf(metadata)),
       policy: rows,
       faults: rows.filter(({ fault }) => fault).length,
       basis: basis && { downloads: basis.count, medianMs: basis.medianMs },
     },
-    images: keyed(seen.images, keyOf, (image) => {
+    images: keyed(seen.images, (image) => {
       const index = places.get(image.metadata.uid);
       return imageRow(
         image,
@@ -113,19 +111,19 @@ const policyRows = ({ configMap, policy }: Seen): ClusterRow['policy'] => [
 ];
 
 export const machineRows = (machines: readonly VirtualMachine[]): Rows<MachineRow> =>
-  keyed(machines, keyOf, ({ metadata, spec, status }) => ({
+  keyed(machines, ({ metadata, spec, status }) => ({
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     phase: status?.phase ?? '',
     message: status?.message ?? '',
-    image: `${spec.vmDiskImageRef.namespace}/${spec.vmDiskImageRef.name}`,
+    image: keyOf(spec.vmDiskImageRef),
     ipAddress: status?.ipAddress ?? '',
     node: status?.nodeName ?? '',
     createdAt: metadata.creationTimestamp,
   }));
 
 export const serverRows = (machines: readonly KupenStackMachine[]): Rows<ServerRow> =>
-  keyed(machines, keyOf, ({ metadata, spec, status }) => ({
+  keyed(machines, ({ metadata, spec, status }) => ({
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     phase: status?.phase ?? '',
@@ -138,7 +136,7 @@ export const serverRows = (machines: readonly KupenStackMachine[]): Rows<ServerR
   }));
 
 export const workspaceRows = (workspaces: readonly Workspace[]): Rows<WorkspaceRow> =>
-  keyed(workspaces, keyOf, ({ metadata, status }) => ({
+  keyed(workspaces, ({ metadata, status }) => ({
     name: metadata.name,
     phase: status?.phase ?? '',
     ready: status?.ready ?? '',
@@ -163,13 +161,16 @@ export const timeOf = ({ lastTimestamp, eventTime, metadata }: EventSeen) =>
 
 /** What prune said of images that it deleted. */
 export const prunedRows = (events: readonly EventSeen[]): Rows<PrunedRow> =>
-  keyed(
-    events.filter(({ reason, involvedObject }) => reason === 'Pruned' && involvedObject?.kind === 'VMDiskImage'),
-    ({ metadata }) => metadata.uid,
-    (event) => ({
-      namespace: event.involvedObject?.namespace ?? '',
-      name: event.involvedObject?.name ?? '',
-      time: timeOf(event),
-      why: event.message ?? '',
-    }),
+  Object.fromEntries(
+    events
+      .filter(({ reason, involvedObject }) => reason === 'Pruned' && involvedObject?.kind === 'VMDiskImage')
+      .map((event) => [
+        event.metadata.uid,
+        {
+          namespace: event.involvedObject?.namespace ?? '',
+          name: event.involvedObject?.name ?? '',
+          time: timeOf(event),
+          why: event.message ?? '',
+        },
+      ]),
   );

@@ -1,8 +1,9 @@
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { labelSelector } from '../../shared/kubernetes/selectors.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
+import { manifestKey } from '../manifests.ts';
 import type { Cluster } from './cluster.ts';
-import { type AnyObject, keyOf, kindsOf } from './kinds.ts';
+import { type AnyObject, kindsOf } from './kinds.ts';
 import { partOf } from './manifests.ts';
 import { listOf } from './wait.ts';
 
@@ -35,10 +36,10 @@ export const hasController = ({ metadata }: KubernetesObject) =>
 
 /** Objects that the installer applied and that are no longer in the manifests; objects that others applied are theirs, whatever their labels. */
 export function obsoleteOf(inventory: Inventory, wanted: readonly KubernetesObject[]): Inventory {
-  const keys = new Set(wanted.map(keyOf));
+  const keys = new Set(wanted.map(manifestKey));
   const left = Object.entries(inventory).map(([stage, objects]) => [
     stage,
-    objects.filter((object) => isApplied(object) && !keys.has(keyOf(object))),
+    objects.filter((object) => isApplied(object) && !keys.has(manifestKey(object))),
   ]);
   return Object.fromEntries(left) as Inventory;
 }

@@ -22,10 +22,6 @@ export function anyOf(
 export const resourceOf = ({ apiVersion, kind, metadata }: KubernetesObject): Resource<AnyObject> =>
   anyOf(apiVersion, kind, { namespaced: metadata.namespace !== undefined });
 
-/** Identifies the object of a manifest. */
-export const keyOf = ({ apiVersion, kind, metadata }: KubernetesObject) =>
-  [apiVersion, kind, metadata.namespace ?? '', metadata.name].join(' ');
-
 const rbac = 'rbac.authorization.k8s.io/v1';
 const admission = 'admissionregistration.k8s.io/v1';
 const clusterWide = { namespaced: false };

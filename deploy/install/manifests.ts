@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
-import { documents, readManifests } from '../manifests.ts';
+import { documents, manifestKey, readManifests } from '../manifests.ts';
 import { InstallError } from './cluster.ts';
-import { type AnyObject, keyOf } from './kinds.ts';
+import type { AnyObject } from './kinds.ts';
 
 /** The label of our generated objects, by which the installer finds them again. */
 export const partOf = { 'app.kubernetes.io/part-of': 'ot-functions' } as const;
@@ -20,8 +20,8 @@ const run = promisify(execFile);
  */
 export async function readWanted(overlay: string, image?: string): Promise<AnyObject[]> {
   const theirs = await rendered(overlay);
-  const keys = new Set(theirs.map(keyOf));
-  const shipped = (await readShipped()).filter((object) => !keys.has(keyOf(object)));
+  const keys = new Set(theirs.map(manifestKey));
+  const shipped = (await readShipped()).filter((object) => !keys.has(manifestKey(object)));
   return withImage([...shipped, ...theirs], image);
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { applyManifests } from '../manifests.ts';
+import { applyManifests, manifestKey } from '../manifests.ts';
 
 /** Where a kept cluster notes which manifests it was given, and as what. */
 const record = { namespace: 'kube-system', name: 'installed-manifests' };
@@ -13,10 +13,10 @@ const record = { namespace: 'kube-system', name: 'installed-manifests' };
  */
 export async function applyChangedManifests(kube: Kube, objects: readonly KubernetesObject[]): Promise<void> {
   const installed = await installedIn(kube);
-  const changed = objects.filter((object) => installed[keyOf(object)] !== digestOf(object));
+  const changed = objects.filter((object) => installed[manifestKey(object)] !== digestOf(object));
   if (changed.length === 0) return;
   await applyManifests(kube, changed);
-  const now = { ...installed, ...Object.fromEntries(changed.map((object) => [keyOf(object), digestOf(object)])) };
+  const now = { ...installed, ...Object.fromEntries(changed.map((object) => [manifestKey(object), digestOf(object)])) };
   const { apiVersion, kind } = ConfigMap;
   const noted = { apiVersion, kind, metadata: record, data: { digests: JSON.stringify(now) } };
   await kube.apply(ConfigMap, noted, { fieldManager: 'ot-install', force: true });
@@ -31,9 +31,6 @@ async function installedIn(kube: Kube): Promise<Record<string, string>> {
     return {};
   }
 }
-
-const keyOf = ({ apiVersion, kind, metadata }: KubernetesObject) =>
-  [apiVersion, kind, metadata.namespace ?? '', metadata.name].join(' ');
 
 const digestOf = (object: KubernetesObject) =>
   createHash('sha256').update(JSON.stringify(object)).digest('base64url').slice(0, 16);

@@ -1,4 +1,5 @@
 import type { DeadLetter } from '../../shared/function.ts';
+import { nameOf } from '../../shared/kinds/resource.ts';
 
 /** Dead letters that one sentence describes. */
 export interface Group {
@@ -23,7 +24,7 @@ export function sentenceOf({ failed, tells, code, letters }: Group, count: numbe
 function whatOf({ type, source, subject, about }: DeadLetter, tells: Group['tells']): string {
   if (tells === 'timer') return `the timer ${source.split('/').pop()}`;
   if (tells === 'object' && about) {
-    return `a change of ${about.kind} ${about.namespace ? `${about.namespace}/` : ''}${about.name}`;
+    return `a change of ${nameOf(about, about)}`;
   }
   return `${type} from ${source}${subject ? ` about ${subject}` : ''}`;
 }

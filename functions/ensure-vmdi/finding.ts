@@ -3,6 +3,7 @@ import { isHeldBy } from '../../shared/images/references.ts';
 import { tellable } from '../../shared/images/status.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { nameOf } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { formatRefusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import type { Observed } from './observed.ts';
@@ -95,4 +96,4 @@ function missing({ metadata, spec }: VirtualMachine, observed: Observed): Why | 
   };
 }
 
-const say = ({ namespace, name }: Observed['ref']) => `VMDiskImage ${namespace}/${name}`;
+const say = (ref: Observed['ref']) => nameOf(VMDiskImage, ref);

@@ -1,7 +1,8 @@
 import { whyNotNamed } from '../../shared/images/new-image.ts';
 import { isHeldBy } from '../../shared/images/references.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { nameOf } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import type { Finding } from '../../shared/machines/status.ts';
 import type { Policy } from '../../shared/policy.ts';
@@ -18,8 +19,7 @@ interface Seen {
 
 /** Asks policy and image, in this order: what may not be used is not even looked at. */
 export function imageStanding({ machine, image, policy }: Seen): ImageStanding {
-  const { namespace, name } = machine.spec.vmDiskImageRef;
-  const called = `VMDiskImage ${namespace}/${name}`;
+  const called = nameOf(VMDiskImage, machine.spec.vmDiskImageRef);
   const forbidden = forbiddenBy(machine, policy);
   if (forbidden) return { obstacle: forbidden };
   if (!image) return { obstacle: missing(machine, called) };

@@ -1,9 +1,8 @@
 import type { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
+import { keyOf } from '../../shared/kinds/resource.ts';
 import { isToRun, runStrategyFor } from './kubevirt-machine.ts';
-import { type Nic, nicsOf } from './networks.ts';
+import { nicsOf } from './networks.ts';
 import { type Observed, type Obstacle, trouble } from './observed.ts';
-
-const keyOfNetwork = ({ attachment }: Nic) => `${attachment.namespace}/${attachment.name}`;
 
 /**
  * The networks that have to exist: all of them until the machine runs, then those that are new in its spec. KubeVirt does not
@@ -11,7 +10,7 @@ const keyOfNetwork = ({ attachment }: Nic) => `${attachment.namespace}/${attachm
  */
 export function networksNeeded({ machine, kubeVirtMachine, policy }: Networked): string[] {
   if (!kubeVirtMachine && runStrategyFor(machine, policy) === 'Halted') return [];
-  const all = nicsOf(machine).map(keyOfNetwork);
+  const all = nicsOf(machine).map(({ attachment }) => keyOf(attachment));
   if (!kubeVirtMachine) return all;
   const { printableStatus, ready } = kubeVirtMachine.status ?? {};
   if (!isToRun(kubeVirtMachine)) return [];

@@ -1,5 +1,6 @@
 import { formatReference } from '../../shared/images/references.ts';
 import type { Interface, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { keyOf } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { isInNetworkOf, parseCidr, parseIp, unusable } from '../../shared/machines/ip-address.ts';
 import { macAddressOf } from './mac-address.ts';
@@ -34,7 +35,7 @@ export function nicsOf({ metadata, spec }: VirtualMachine): Nic[] {
         `net${index}`,
       ),
       attachment,
-      mac: macAddressOf(metadata.namespace ?? '', metadata.name, `${attachment.namespace}/${attachment.name}`),
+      mac: macAddressOf(metadata.namespace ?? '', metadata.name, keyOf(attachment)),
       spec: one,
     };
   });
@@ -55,7 +56,7 @@ function distinct(taken: Set<string>, name: string, otherwise: string) {
 export function addressFault(machine: VirtualMachine): Obstacle | undefined {
   const attachments = new Set<string>();
   for (const { attachment, spec } of nicsOf(machine)) {
-    const key = `${attachment.namespace}/${attachment.name}`;
+    const key = keyOf(attachment);
     if (attachments.has(key)) {
       return final('NetworkNamedTwice', `Expected each network once, found ${key} twice; take one of the two out.`);
     }
@@ -114,7 +115,7 @@ export const fixedAddressesOf = (machine: VirtualMachine): Address[] =>
   nicsOf(machine).flatMap(({ attachment, spec }) => {
     const cidr = spec.ipAddress === undefined ? undefined : parseCidr(spec.ipAddress);
     if (!cidr || spec.ipAddress === undefined) return [];
-    const key = `${attachment.namespace}/${attachment.name}/${cidr.version}/${cidr.address}`;
+    const key = `${keyOf(attachment)}/${cidr.version}/${cidr.address}`;
     const [bare = ''] = spec.ipAddress.split('/');
     return [{ text: spec.ipAddress, bare, network: spec.network, key }];
   });

@@ -1,7 +1,7 @@
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import type { VirtualMachine, VirtualMachineStatus } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { ObjectReference } from '../../shared/kinds/resource.ts';
+import { nameOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { bytesOf } from '../../shared/kubernetes/quantity.ts';
 import { childMetadata, machineNameOf, rootDiskName } from './children.ts';
@@ -101,7 +101,7 @@ export const isForFirstConsumer = ({ status }: DataVolume) =>
 /** What is in the way of the disk; undefined once it is cloned (containerized-data-importer, pkg/controller/datavolume/conditions.go). */
 export function diskObstacle(disk: DataVolume): Obstacle | undefined {
   const { metadata, status } = disk;
-  const called = `DataVolume ${metadata.namespace}/${metadata.name}`;
+  const called = nameOf(DataVolume, metadata);
   if (metadata.deletionTimestamp)
     return waits('DiskTerminating', `Waiting until ${called}, which is being deleted, is gone.`);
   const [bound, running] = ['Bound', 'Running'].map((type) => conditionOf(status?.conditions, type));
@@ -136,7 +136,7 @@ function whereToLook(disk: DataVolume): string | undefined {
 }
 
 export const describeCloning = ({ metadata }: { metadata: ObjectReference }) =>
-  `DataVolume ${metadata.namespace}/${metadata.name} is being cloned.`;
+  `${nameOf(DataVolume, metadata)} is being cloned.`;
 
 /** The words of CDI for what keeps a clone from beginning. */
 const boundErrors = new Set([

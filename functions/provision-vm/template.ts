@@ -1,4 +1,5 @@
 import { networkProviderAnnotation, type VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { keyOf } from '../../shared/kinds/resource.ts';
 import { isLabelValue } from '../../shared/kubernetes/names.ts';
 import type { Policy } from '../../shared/policy.ts';
 import { childLabels, cloudInitName, rootDiskName } from './children.ts';
@@ -78,7 +79,7 @@ const interfacesOf = (nics: readonly Nic[]) =>
 
 const networkOf = ({ name, attachment }: Nic) => ({
   name,
-  multus: { networkName: `${attachment.namespace}/${attachment.name}` },
+  multus: { networkName: keyOf(attachment) },
 });
 
 export const kubeOvn = '.ovn.kubernetes.io/';

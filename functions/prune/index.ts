@@ -1,4 +1,4 @@
-import { uniqueByName } from '../../shared/distinct.ts';
+import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, defineFunction, on, subjectsOf, type Unreadable } from '../../shared/function.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
@@ -16,7 +16,7 @@ import {
   VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import type { KubernetesObject, ObjectReference, Resource } from '../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { imageNameOf } from '../../shared/kubernetes/names.ts';
 import { withLabel } from '../../shared/kubernetes/selectors.ts';
@@ -170,12 +170,11 @@ interface Candidates {
  */
 async function candidates(kube: Reader, batch: Batch): Promise<Candidates> {
   if (batch.audit) return { images: await kube.list(VMDiskImage), postponed: [], unreadable: [] };
-  const byKey = new Map<string, ObjectReference>();
-  for (const { kind, namespace, name } of batch.subjects) {
+  const refs = batch.subjects.flatMap(({ kind, namespace, name }): ObjectReference[] => {
     const image = kind === VMDiskImage.kind ? name : imageNameOf(name);
-    if (image !== undefined) byKey.set(`${namespace}/${image}`, { namespace, name: image });
-  }
-  const named = [...byKey.values()];
+    return image === undefined ? [] : [{ namespace, name: image }];
+  });
+  const named = distinct(refs, keyOf);
   const listing = async (kind: Resource, fieldSelector: string) => {
     const [subject] = subjectsOf(batch, kind);
     return subject ? orUnreadable(subject, kube.list(VMDiskImage, { fieldSelector })) : [];

@@ -112,7 +112,7 @@ async function observe(
     ...unreadBy(resumedAttempts, leaving),
   ]);
   const holding = new Set(holders?.map(({ image }) => image));
-  const unreadHolders = unread.filter(({ unreadable: { namespace, name } }) => holding.has(`${namespace}/${name}`));
+  const unreadHolders = unread.filter(({ unreadable }) => holding.has(keyOf(unreadable)));
   const gaps = [busyHolders, busyOthers, resumedAttempts, snapshots, classes, ...unreadHolders];
   const gap = gaps.find(isFailed);
   const listed = [busyHolders, busyOthers, resumedAttempts].map((one) => (isFailed(one) ? noAttempts : one));

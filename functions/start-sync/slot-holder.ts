@@ -7,6 +7,7 @@ import {
   revisionLabel,
   type VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../shared/kinds/resource.ts';
 import { dataVolumeName, imageNameOf } from '../../shared/kubernetes/names.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 
@@ -71,7 +72,7 @@ export function rebuild({ nowMs, images, dataVolumes, pods }: Seen): Holder[] {
     const name = images.get(uid)?.metadata.name ?? made ?? metadata.name;
     holders.set(uid, {
       uid,
-      image: `${metadata.namespace}/${name}`,
+      image: keyOf({ namespace: metadata.namespace, name }),
       revision: Number(metadata.labels?.[revisionLabel]) || 1,
       attempt: Number(metadata.labels?.[attemptLabel]) || 1,
       since: toTime(nowMs),

@@ -11,6 +11,7 @@ import {
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { Pod } from '../../shared/kinds/core/pod.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../shared/kinds/resource.ts';
 import { toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { isValid } from '../../shared/policy.ts';
@@ -83,7 +84,7 @@ function grants(
     .slice(0, freeIn(kept, policy.values.concurrency))
     .map(({ metadata, status }) => ({
       uid: metadata.uid,
-      image: `${metadata.namespace}/${metadata.name}`,
+      image: keyOf(metadata),
       revision: status?.revision ?? 1,
       attempt: (status?.attempt ?? 0) + 1,
       since: toTime(nowMs),

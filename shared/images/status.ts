@@ -1,6 +1,6 @@
 import type { Action, Facts, Publish } from '../actions.ts';
 import { type Phase, transitions, VMDiskImage, type VMDiskImageStatus } from '../kinds/pelotech/vm-disk-image.ts';
-import type { KubernetesObject } from '../kinds/resource.ts';
+import { type KubernetesObject, keyOf } from '../kinds/resource.ts';
 import { conditionOf, withCondition } from '../kubernetes/conditions.ts';
 import { digestOf } from '../kubernetes/names.ts';
 import { toTime } from '../kubernetes/time.ts';
@@ -169,7 +169,7 @@ export function publish(
     do: 'publish',
     type: diskImageFact(fact),
     id: digestOf([uid, revision, fact, time]),
-    subject: `${namespace}/${name}`,
+    subject: keyOf(image.metadata),
     data: { namespace, name, uid, revision, time, url: withoutQuery(image.spec.url), ...data },
     trace: { uid, revision },
   };

@@ -70,12 +70,11 @@ export interface ObjectReference {
   name: string;
 }
 
-/** One object among those of its kind, for looking it up: `namespace/name`. */
-export const keyOf = ({ namespace, name }: ObjectReference) => `${namespace}/${name}`;
+/** One object among those of its kind: `namespace/name`, or `name` of a cluster-scoped one. */
+export const keyOf = ({ namespace, name }: ObjectReference) => (namespace ? `${namespace}/${name}` : name);
 
 /** An object in a message: "Deployment ws-demo/chef". */
-export const nameOf = ({ kind }: Pick<Resource, 'kind'>, { namespace, name }: ObjectReference) =>
-  `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+export const nameOf = ({ kind }: Pick<Resource, 'kind'>, ref: ObjectReference) => `${kind} ${keyOf(ref)}`;
 
 export const referenceOf = (object: {
   metadata: { name: string; namespace?: string | undefined };

@@ -7,6 +7,7 @@ import {
   type VirtualMachineStatus,
 } from '../kinds/pelotech/virtual-machine.ts';
 import type { Condition, VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../kinds/resource.ts';
 import { conditionOf, withCondition } from '../kubernetes/conditions.ts';
 import { digestOf } from '../kubernetes/names.ts';
 import { changesOf } from '../kubernetes/status-changes.ts';
@@ -114,7 +115,7 @@ function publish(machine: VirtualMachine, { phase, reason, message, time }: Fact
     do: 'publish',
     type: machineFact(fact),
     id: digestOf([uid, fact, phase === 'Failed' ? reason : '', time]),
-    subject: `${namespace}/${name}`,
+    subject: keyOf(machine.metadata),
     data: { namespace, name, uid, generation, time, phase, reason, message },
     trace: traceOfMachine(machine, undefined),
     about: machine,

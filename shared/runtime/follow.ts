@@ -1,10 +1,6 @@
-import type { KubernetesObject, Resource } from '../kinds/resource.ts';
+import { type KubernetesObject, keyOf, type Resource } from '../kinds/resource.ts';
 import type { ListOptions } from './kube.ts';
 import { type Reflecting, reflect, type Watching } from './reflect.ts';
-
-/** namespace/name of an object. */
-export const keyOf = ({ metadata }: { metadata: { namespace?: string | undefined; name: string } }) =>
-  `${metadata.namespace ?? ''}/${metadata.name}`;
 
 /** Keeps `objects` equal to what the API server has of a kind; resolves once the first list is in. */
 export function follow<T extends KubernetesObject>(
@@ -18,12 +14,12 @@ export function follow<T extends KubernetesObject>(
   return reflect(kube, resource, options, reflecting, {
     replaced: (items) => {
       objects.clear();
-      for (const item of items) objects.set(keyOf(item), item);
+      for (const item of items) objects.set(keyOf(item.metadata), item);
       onChange();
     },
     changed: ({ type, object }) => {
-      if (type === 'DELETED') objects.delete(keyOf(object));
-      else objects.set(keyOf(object), object);
+      if (type === 'DELETED') objects.delete(keyOf(object.metadata));
+      else objects.set(keyOf(object.metadata), object);
       onChange();
     },
   });

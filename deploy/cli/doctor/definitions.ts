@@ -1,4 +1,5 @@
-import { type AnyObject, formatPlace, keyOf } from '../../install/kinds.ts';
+import { type AnyObject, formatPlace } from '../../install/kinds.ts';
+import { manifestKey } from '../../manifests.ts';
 import { type Finding, untrue, upgrade } from './finding.ts';
 import type { Installation } from './installation.ts';
 
@@ -11,7 +12,7 @@ export const platform = ({ requirements }: Installation): Finding[] =>
 /** Installed objects that are being deleted: they still exist, but disappear when their finalizers are removed. */
 export const leaving = ({ shipped, there }: Installation): Finding[] =>
   shipped
-    .flatMap((wanted) => there.get(keyOf(wanted)) ?? [])
+    .flatMap((wanted) => there.get(manifestKey(wanted)) ?? [])
     .filter(({ metadata }) => metadata.deletionTimestamp)
     .map((found) => ({
       name: formatPlace(found),
@@ -26,7 +27,7 @@ export const definitions = ({ shipped, there }: Installation): Finding[] =>
     .filter(({ kind }) => kind === 'CustomResourceDefinition')
     .flatMap((wanted): Finding[] => {
       const { name } = wanted.metadata;
-      const found = there.get(keyOf(wanted));
+      const found = there.get(manifestKey(wanted));
       if (!found) return [{ name: `CRD ${name}`, expected: 'it', found: 'none', remedy: upgrade }];
       const why = untrue(found, 'Established');
       if (why) return [{ name: `CRD ${name}`, expected: 'it to be served', found: why, remedy: upgrade }];

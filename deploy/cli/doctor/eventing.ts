@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type AnyObject, formatObject, KnativeService, keyOf } from '../../install/kinds.ts';
+import { type AnyObject, formatObject, KnativeService } from '../../install/kinds.ts';
 import { isUp } from '../../install/readiness.ts';
 import { deadIn } from '../../install/triggers.ts';
+import { manifestKey } from '../../manifests.ts';
 import { lackingIn } from './definitions.ts';
 import { type Finding, untrue, upgrade } from './finding.ts';
 import type { Installation } from './installation.ts';
@@ -20,7 +21,7 @@ export const eventing = ({ shipped, there }: Installation): Finding[] =>
     .filter(({ kind }) => kind in asShipped)
     .flatMap((wanted): Finding[] => {
       const name = formatObject(wanted);
-      const found = there.get(keyOf(wanted));
+      const found = there.get(manifestKey(wanted));
       if (!found) return [{ name, expected: 'it', found: 'none', remedy: upgrade }];
       if ((found.spec as { suspend?: boolean } | undefined)?.suspend)
         return [
@@ -56,7 +57,9 @@ export function subscribers({ channel, subscriptions, shipped, there }: Installa
   const remake = `kubectl delete inmemorychannel ${channel.metadata.name} -n ${channel.metadata.namespace} (its controller creates it again)`;
   const { subscribers: listed = [] } = (channel.spec ?? {}) as { subscribers?: { uid?: string }[] };
   const uids = new Set(listed.map(({ uid }) => uid));
-  const triggers = shipped.filter(({ kind }) => kind === 'Trigger').flatMap((wanted) => there.get(keyOf(wanted)) ?? []);
+  const triggers = shipped
+    .filter(({ kind }) => kind === 'Trigger')
+    .flatMap((wanted) => there.get(manifestKey(wanted)) ?? []);
   const unheard = triggers.filter(
     (trigger) => !subscriptions.some((one) => isOf(one, trigger) && uids.has(one.metadata.uid)),
   );

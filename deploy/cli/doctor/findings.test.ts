@@ -3,7 +3,8 @@ import { slotsAnnotation } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { at, aVMDiskImage, start } from '../../../test/support/builders/images.ts';
 import { aKupenStackMachine, aVolume } from '../../../test/support/builders/openstack.ts';
-import { type AnyObject, keyOf } from '../../install/kinds.ts';
+import type { AnyObject } from '../../install/kinds.ts';
+import { manifestKey } from '../../manifests.ts';
 import { lackingIn } from './definitions.ts';
 import { findingLines, findingsOf } from './findings.ts';
 import type { Installation } from './installation.ts';
@@ -31,7 +32,7 @@ const whole: Installation = {
   nowMs: start + 600_000,
   requirements: [],
   shipped: [trigger],
-  there: new Map([[keyOf(trigger), trigger]]),
+  there: new Map([[manifestKey(trigger), trigger]]),
   subscriptions: [],
   channel: undefined,
   workloads: [],
@@ -102,7 +103,7 @@ test.each<[string, Partial<Installation>, RegExp, RegExp]>([
   ],
   [
     'a Trigger that is being deleted',
-    { there: new Map([[keyOf(trigger), leavingTrigger]]) },
+    { there: new Map([[manifestKey(trigger), leavingTrigger]]) },
     /^Trigger prune in sync-operator/,
     /^kubectl wait --for=delete Trigger\/prune -n sync-operator, then npm run cluster -- upgrade$/,
   ],
@@ -182,7 +183,7 @@ test('fields that Knative adds, and another order of fields, are no difference',
   const spec = { filters: [{ exact: { kind: 'b', type: 'a' } }], subscriber: { ref: { ...ref, namespace: 'x' } } };
   const changed = (more: object) => ({
     shipped: [wanted],
-    there: new Map([[keyOf(trigger), { ...trigger, spec: { ...spec, ...more } }]]),
+    there: new Map([[manifestKey(trigger), { ...trigger, spec: { ...spec, ...more } }]]),
   });
   expect(found(changed({}))).toEqual([]);
   expect(found(changed({ filters: [...spec.filters, { exact: { type: 'c' } }] }))).toMatchObject([
@@ -230,7 +231,7 @@ test('an empty schema, which the API server drops, is no finding', () => {
     });
   const wanted = definition({ schema: { type: 'object', properties: {}, required: [] }, subresources: { status: {} } });
   const foundAs = (schema: object) =>
-    found({ shipped: [wanted], there: new Map([[keyOf(wanted), definition(schema)]]) });
+    found({ shipped: [wanted], there: new Map([[manifestKey(wanted), definition(schema)]]) });
   expect(foundAs({ schema: { type: 'object' }, subresources: { status: {} } })).toEqual([]);
   expect(foundAs({ schema: { type: 'object' }, subresources: {} })).toMatchObject([
     { name: 'CRD x', found: 'an older one, without v1.subresources.status' },

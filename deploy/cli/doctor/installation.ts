@@ -12,7 +12,6 @@ import {
   Deployment,
   InMemoryChannel,
   KnativeService,
-  keyOf as manifestKey,
   Namespace,
   resourceOf,
   StorageClass,
@@ -24,7 +23,7 @@ import {
 import { runnable } from '../../install/left-out.ts';
 import { type Requirement, servedAt } from '../../install/requirement.ts';
 import { listOf } from '../../install/wait.ts';
-import { generatedFolders, openStackFolders, readManifests } from '../../manifests.ts';
+import { generatedFolders, manifestKey, openStackFolders, readManifests } from '../../manifests.ts';
 import { readPolicy } from '../read-policy.ts';
 import { credentialsIn, type ExistingSecrets, secretOf, secretsAt } from '../secrets.ts';
 import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../target.ts';

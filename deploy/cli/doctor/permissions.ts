@@ -1,4 +1,5 @@
-import { type AnyObject, formatPlace, keyOf } from '../../install/kinds.ts';
+import { type AnyObject, formatPlace } from '../../install/kinds.ts';
+import { manifestKey } from '../../manifests.ts';
 import { lackingIn } from './definitions.ts';
 import { type Finding, upgrade } from './finding.ts';
 import type { Installation } from './installation.ts';
@@ -25,7 +26,7 @@ export const permissions = ({ shipped, there }: Installation): Finding[] =>
   shipped
     .filter(({ kind }) => kinds.includes(kind))
     .flatMap((wanted): Finding[] => {
-      const found = there.get(keyOf(wanted));
+      const found = there.get(manifestKey(wanted));
       const name = formatPlace(wanted);
       const expected = 'it as in this release: a function needs it for its work';
       if (!found) return [{ name, expected, found: 'none', remedy: upgrade }];
@@ -38,7 +39,7 @@ export const fences = ({ shipped, there }: Installation): Finding[] =>
   shipped
     .filter(({ kind }) => kind.startsWith('ValidatingAdmissionPolicy'))
     .flatMap((wanted): Finding[] => {
-      const found = there.get(keyOf(wanted));
+      const found = there.get(manifestKey(wanted));
       const lacks = found ? lackingIn(wanted.spec, found.spec, '') : undefined;
       if (found && !lacks) return [];
       const name = formatPlace(wanted);

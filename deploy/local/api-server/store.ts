@@ -1,3 +1,4 @@
+import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { ApiObject } from './objects.ts';
 import { frozen } from './objects.ts';
 import { expired } from './status-error.ts';
@@ -11,8 +12,6 @@ interface Shelf {
   objects: Map<string, ApiObject>;
   keys: string[];
 }
-
-const keyOf = (namespace: string | undefined, name: string) => (namespace ? `${namespace}/${name}` : name);
 
 /** Where among sorted keys `key` is or belongs. */
 function position(keys: string[], key: string): number {
@@ -45,7 +44,7 @@ export class Store {
     this.#log = new WatchLog(historyLimit, kept?.objects.length ? kept.resourceVersion : 0);
     this.#resourceVersion = kept?.resourceVersion ?? this.#resourceVersion;
     for (const { resource, object } of kept?.objects ?? []) {
-      this.#shelve(resource, keyOf(object.metadata.namespace, object.metadata.name), frozen(object));
+      this.#shelve(resource, keyOf(object.metadata), frozen(object));
     }
   }
 
@@ -55,7 +54,7 @@ export class Store {
   }
 
   get(resource: string, namespace: string | undefined, name: string): ApiObject | undefined {
-    return this.#shelves.get(resource)?.objects.get(keyOf(namespace, name));
+    return this.#shelves.get(resource)?.objects.get(keyOf({ namespace, name }));
   }
 
   /** All objects of a resource, of one namespace or of all, in order of namespace and name. */
@@ -70,14 +69,12 @@ export class Store {
   listAt(resource: string, namespace: string | undefined, resourceVersion: number): ApiObject[] {
     if (resourceVersion >= this.#resourceVersion) return this.list(resource, namespace);
     this.assertRemembered(resourceVersion);
-    const objects = new Map(
-      this.list(resource, namespace).map((object) => [keyOf(object.metadata.namespace, object.metadata.name), object]),
-    );
+    const objects = new Map(this.list(resource, namespace).map((object) => [keyOf(object.metadata), object]));
     for (const { previous, ...event } of this.#log.since(resourceVersion).reverse()) {
       const { metadata } = event.object;
       if (event.resource !== resource || (namespace && metadata.namespace !== namespace)) continue;
-      if (previous) objects.set(keyOf(metadata.namespace, metadata.name), previous);
-      else objects.delete(keyOf(metadata.namespace, metadata.name));
+      if (previous) objects.set(keyOf(metadata), previous);
+      else objects.delete(keyOf(metadata));
     }
     return [...objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
   }
@@ -88,7 +85,7 @@ export class Store {
     const previous = this.get(resource, namespace, name);
     const stored = this.#stamped(object);
     this.#file?.put(resource, stored);
-    this.#shelve(resource, keyOf(namespace, name), stored);
+    this.#shelve(resource, keyOf(object.metadata), stored);
     this.#tell({
       type: previous ? 'MODIFIED' : 'ADDED',
       resourceVersion: this.#resourceVersion,
@@ -102,7 +99,7 @@ export class Store {
   /** Forgets the object; watches hear its last state under the resourceVersion of its end. */
   remove(resource: string, namespace: string | undefined, name: string): ApiObject | undefined {
     const shelf = this.#shelves.get(resource);
-    const key = keyOf(namespace, name);
+    const key = keyOf({ namespace, name });
     const previous = shelf?.objects.get(key);
     if (!shelf || !previous) return undefined;
     const object = this.#stamped(previous);

@@ -1,5 +1,5 @@
+import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { Clock } from '../clock.ts';
-import { keyOf } from '../controller/informer.ts';
 import type { Faults, ImportName } from './faults.ts';
 
 /** Tells how long a controller that is down by a fault will still be down for an import; 0 when it is up. */

@@ -1,6 +1,5 @@
-import { type ObjectReference, referenceOf } from '../../../shared/kinds/resource.ts';
+import { keyOf, type ObjectReference, referenceOf } from '../../../shared/kinds/resource.ts';
 import { delay } from '../clock.ts';
-import { keyOf } from '../controller/informer.ts';
 import { type Claim, ConfigMap, claimsOf, Pod } from '../controller/kinds.ts';
 import type { Again } from '../controller/work-queue.ts';
 import { statusOf, withoutFinalizer } from '../controller/write.ts';

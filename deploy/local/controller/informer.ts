@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubernetesObject, ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube, WatchEvent } from '../../../shared/runtime/kube.ts';
 
 /** Objects of one kind as the last list, the watch since, and our own writes show them. */
@@ -16,8 +16,6 @@ export interface Informer<T extends KubernetesObject> {
   /** Resolves once the signal has aborted and nothing is under way any more. */
   readonly done: Promise<void>;
 }
-
-export const keyOf = (ref: ObjectReference) => (ref.namespace ? `${ref.namespace}/${ref.name}` : ref.name);
 
 const versionOf = (object: KubernetesObject) => Number(object.metadata.resourceVersion);
 

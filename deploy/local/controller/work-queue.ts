@@ -1,7 +1,7 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
 import { hasStatus } from '../../../shared/runtime/errors.ts';
 import type { Clock } from '../clock.ts';
-import { keyOf } from './informer.ts';
 
 /** When a key wants another look: after a hold during which nothing else wakes it, or at the latest after a time. */
 export type Again = { holdMs: number } | { requeueAfterMs: number } | undefined;

@@ -1,4 +1,4 @@
-import { keyOf } from '../../../shared/runtime/follow.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
 import { type Clock, delay } from '../clock.ts';
 
 interface Runnable {
@@ -39,7 +39,7 @@ export function runner<T extends Runnable>(
   };
   return {
     async reconcile(objects) {
-      const wanted = new Map([...objects].map((object) => [keyOf(object), object]));
+      const wanted = new Map([...objects].map((object) => [keyOf(object.metadata), object]));
       for (const key of [...running.keys()].filter((key) => !wanted.has(key))) stop(key);
       for (const [key, object] of wanted) {
         const fingerprint = `${object.metadata.uid} ${JSON.stringify(object.spec)}`;

@@ -1,5 +1,5 @@
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
-import { keyOf } from '../../../shared/runtime/follow.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Clock } from '../clock.ts';
 import type { Sending } from './adapter.ts';
@@ -34,7 +34,7 @@ export function sourceAdapters(objects: EventingObjects, options: SourcesOptions
     const namespace = source.metadata.namespace ?? '';
     const sink = resolve(source.spec.sink, namespace);
     const lost: Sending['lost'] = ({ attributes: { type, subject = '' } }, reason) =>
-      options.onLost(`${source.kind} ${keyOf(source)} lost ${type} ${subject}: ${reason}`);
+      options.onLost(`${source.kind} ${keyOf(source.metadata)} lost ${type} ${subject}: ${reason}`);
     return { clock, signal, namespace, sink, lost };
   };
   const runs = <T extends Source>(resource: Resource<T>, start: (source: T, sending: Sending) => Promise<void>) =>

@@ -1,6 +1,6 @@
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
 import { hasStatus } from '../../../shared/runtime/errors.ts';
-import { keyOf } from '../../../shared/runtime/follow.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { type Clock, realClock } from '../clock.ts';
 import { checkAccess as checkAccessOf } from './access-check.ts';
@@ -100,7 +100,7 @@ export async function startEventing(options: EventingOptions): Promise<Eventing>
   };
   const reportAll = () => {
     for (const broker of objects.brokers.values()) {
-      say(Broker, broker, { fields: { address: { name: 'http', url: `${server.url}/${keyOf(broker)}` } } });
+      say(Broker, broker, { fields: { address: { name: 'http', url: `${server.url}/${keyOf(broker.metadata)}` } } });
     }
     for (const trigger of objects.triggers.values()) {
       const trouble = troubleOf(trigger, objects.brokers, resolve);

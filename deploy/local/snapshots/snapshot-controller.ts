@@ -1,8 +1,8 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { classFor } from '../cdi/storage-profile.ts';
 import type { Clock } from '../clock.ts';
-import { keyOf } from '../controller/informer.ts';
 import { Claim } from '../controller/kinds.ts';
 import type { Again } from '../controller/work-queue.ts';
 import type { Writer } from '../controller/write.ts';

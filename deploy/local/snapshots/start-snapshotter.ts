@@ -1,7 +1,8 @@
 import type { KubernetesObject, ObjectReference } from '../../../shared/kinds/resource.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Clock } from '../clock.ts';
-import { type Informer, keyOf, startInformer } from '../controller/informer.ts';
+import { type Informer, startInformer } from '../controller/informer.ts';
 import { Claim, StorageClass } from '../controller/kinds.ts';
 import { learning, type Running, runControllers } from '../controller/run-controllers.ts';
 import { startWorkQueue } from '../controller/work-queue.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { mergePatch } from '../../../deploy/local/api-server/patch.ts';
-import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { type KubernetesObject, nameOf } from '../../../shared/kinds/resource.ts';
 
 /** An object as it was recorded, not parsed. */
 export type Recorded = KubernetesObject & { apiVersion: string; kind: string } & Record<string, unknown>;
@@ -28,8 +28,6 @@ export const scenarioNames = (): string[] =>
     .map((file) => file.replace('.jsonl', ''))
     .sort();
 
-const nameOf = ({ metadata: { namespace, name } }: Recorded) => (namespace ? `${namespace}/${name}` : name);
-
 /** Every write of every object of a scenario, in the order in which they were made. */
 export function readScenario(name: string): Change[] {
   const lines = readFileSync(new URL(`${name}.jsonl`, folder), 'utf8')
@@ -38,7 +36,7 @@ export function readScenario(name: string): Change[] {
   const newest = new Map<string, Recorded>();
   return lines.map((text) => {
     const line: Line = JSON.parse(text);
-    const key = 'object' in line ? `${line.object.kind} ${nameOf(line.object)}` : `${line.kind} ${line.name}`;
+    const key = 'object' in line ? nameOf(line.object, line.object.metadata) : `${line.kind} ${line.name}`;
     const object = 'object' in line ? line.object : (mergePatch(newest.get(key), line.patch) as Recorded);
     newest.set(key, object);
     return { at: line.at, type: line.type, object };
