@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Spawned, spawned } from '../terminal/spawned.ts';
-import type { DemoResult } from './demo/result.ts';
+import type { DemoResult } from './demo/report.ts';
 
 const running: Spawned[] = [];
 const demo = async (...args: string[]) => {

@@ -6,6 +6,7 @@ import { lineOf, type Span, styled } from '../terminal/paint.ts';
 import { formatSeconds } from '../terminal/quantities.ts';
 import { screenOn } from '../terminal/screen.ts';
 import { stopSignals } from '../terminal/stop-signals.ts';
+import { linesOf } from './demo/blocks.ts';
 import { report } from './demo/report.ts';
 import { reportOpenStack } from './demo/report-openstack.ts';
 import { type DemoOptions, runDemo } from './demo/run.ts';
@@ -73,7 +74,7 @@ async function show(signal: AbortSignal, isJson: boolean): Promise<number> {
   const progress = isLive(out) ? liveProgress(out) : lineProgress(out);
   const result = await runDemo({ signal, ...progress }).finally(progress.close);
   if (isJson) process.stdout.write(`${JSON.stringify(result, undefined, 2)}\n`);
-  else process.stdout.write(`${report(result, lookOf(process.stdout)).join('\n')}\n`);
+  else process.stdout.write(`${linesOf(report(result), lookOf(process.stdout)).join('\n')}\n`);
   return result.ok ? 0 : 1;
 }
 

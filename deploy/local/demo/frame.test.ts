@@ -1,11 +1,13 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type { Look } from '../../terminal/paint.ts';
-import { type DemoView, type ImageView, render } from './frame.ts';
-import { type MachinesView, renderMachines } from './machines-frame.ts';
-import { renderWorkspace, type WorkspaceView } from './workspace-frame.ts';
+import { type Block, linesOf } from './blocks.ts';
+import { type ImagesView, imagesFrame } from './images-report.ts';
+import { type MachinesView, machinesFrame } from './machines-report.ts';
+import { type WorkspaceView, workspaceFrame } from './workspace-report.ts';
 
-const image = (name: string, more: Partial<ImageView> = {}): ImageView => ({
+const plain = { columns: 80, colour: false };
+
+const image = (name: string, more = {}): ImagesView['images'][number] => ({
   name,
   phase: 'Queued',
   attempts: 0,
@@ -14,7 +16,7 @@ const image = (name: string, more: Partial<ImageView> = {}): ImageView => ({
   ...more,
 });
 
-const imagesView: DemoView = {
+const imagesView: ImagesView = {
   elapsedMs: 6300,
   slots: [{ name: 'debian-12', attempt: 2, downloadedBytes: 1_500_000, neededBytes: 3_000_000 }, undefined],
   images: [
@@ -25,7 +27,7 @@ const imagesView: DemoView = {
 };
 
 test('the display of the images shows the counts, a bar for each slot, and a line for each image', () => {
-  expect(render(imagesView, { columns: 80, colour: false })).toEqual([
+  expect(linesOf(imagesFrame(imagesView), plain)).toEqual([
     '6.3s  1 queued, 1 syncing, 1 succeeded',
     '',
     'slot 1  debian-12     ████████████████░░░░░░░░░░░░░░░  50% of 3.0 MB, attempt 2',
@@ -38,7 +40,7 @@ test('the display of the images shows the counts, a bar for each slot, and a lin
   ]);
 });
 
-const everyPhase: DemoView = {
+const everyPhase: ImagesView = {
   elapsedMs: 59_900,
   slots: [
     { name: 'windows-2022', attempt: 1, downloadedBytes: 99_900_000, neededBytes: 99_900_000 },
@@ -54,12 +56,12 @@ const everyPhase: DemoView = {
 };
 
 test('the display of the images reports all of its counts in 80 columns', () => {
-  expect(render(everyPhase, { columns: 80, colour: false })[0]).toMatch(/1 failed$/);
+  expect(linesOf(imagesFrame(everyPhase), plain)[0]).toMatch(/1 failed$/);
 });
 
 test('the display of the images has no bar for an object that is missing', () => {
   const slot = { name: 'centos-6', attempt: 1, downloadedBytes: 0, neededBytes: 0 };
-  expect(render({ ...imagesView, slots: [slot] }, { columns: 80, colour: false })[2]).not.toContain('%');
+  expect(linesOf(imagesFrame({ ...imagesView, slots: [slot] }), plain)[2]).not.toContain('%');
 });
 
 const machinesView: MachinesView = {
@@ -77,7 +79,7 @@ const machinesView: MachinesView = {
 };
 
 test('the display of the machines shows the counts, the images with their references, and a line for each machine', () => {
-  expect(renderMachines(machinesView, { columns: 80, colour: false })).toEqual([
+  expect(linesOf(machinesFrame(machinesView), plain)).toEqual([
     '16.3s  2 provisioning, 1 ready, 1 deleted',
     '',
     'IMAGE        PHASE        REFS',
@@ -105,7 +107,7 @@ const workspaceView: WorkspaceView = {
 };
 
 test('the display of the workspace shows how much of the lab is ready, what it waits for, and a line for each part', () => {
-  expect(renderWorkspace(workspaceView, { columns: 80, colour: false })).toEqual([
+  expect(linesOf(workspaceFrame(workspaceView), plain)).toEqual([
     '21.3s  lab  Provisioning  ██████████░░░░░░░░░░ 1/2',
     'VirtualMachine vm: Waiting for VMDiskImage base.',
     '',
@@ -117,38 +119,25 @@ test('the display of the workspace shows how much of the lab is ready, what it w
 
 test('before a function has looked at it, and when it is gone, there are no parts to count', () => {
   const empty = { ...workspaceView, ready: '', remark: 'applied', parts: [] };
-  expect(renderWorkspace({ ...empty, phase: '' }, { columns: 80, colour: false })[0]).toBe('21.3s  lab  New');
-  expect(renderWorkspace({ ...empty, phase: 'Gone' }, { columns: 80, colour: false })[0]).toBe('21.3s  lab  Gone');
+  expect(linesOf(workspaceFrame({ ...empty, phase: '' }), plain)[0]).toBe('21.3s  lab  New');
+  expect(linesOf(workspaceFrame({ ...empty, phase: 'Gone' }), plain)[0]).toBe('21.3s  lab  Gone');
 });
 
 const remark = 'Waiting. '.repeat(20);
-const displays: readonly [string, (look: Look) => string[], (look: Look) => string[]][] = [
-  ['images', (look) => render(imagesView, look), (look) => render(everyPhase, look)],
-  [
-    'machines',
-    (look) => renderMachines(machinesView, look),
-    (look) =>
-      renderMachines(
-        { ...machinesView, machines: machinesView.machines.map((machine) => ({ ...machine, remark })) },
-        look,
-      ),
-  ],
-  [
-    'workspace',
-    (look) => renderWorkspace(workspaceView, look),
-    (look) => renderWorkspace({ ...workspaceView, remark }, look),
-  ],
+const chatty = { ...machinesView, machines: machinesView.machines.map((machine) => ({ ...machine, remark })) };
+const displays: readonly [string, Block[], Block[]][] = [
+  ['images', imagesFrame(imagesView), imagesFrame(everyPhase)],
+  ['machines', machinesFrame(machinesView), machinesFrame(chatty)],
+  ['workspace', workspaceFrame(workspaceView), workspaceFrame({ ...workspaceView, remark })],
 ];
 
-describe.each(displays)('the display of the %s', (_, draw, drawLong) => {
+describe.each(displays)('the display of the %s', (_, blocks, long) => {
   test.each([40, 60, 80, 200])('fits %s columns', (columns) => {
-    for (const line of drawLong({ columns, colour: false })) expect([...line].length).toBeLessThanOrEqual(columns);
+    for (const line of linesOf(long, { columns, colour: false })) expect([...line].length).toBeLessThanOrEqual(columns);
   });
   test('has the same words in colour', () => {
-    const coloured = draw({ columns: 80, colour: true });
+    const coloured = linesOf(blocks, { columns: 80, colour: true });
     expect(coloured.join()).toContain('\u001b[');
-    expect(coloured.map((line) => stripVTControlCharacters(line).trimEnd())).toEqual(
-      draw({ columns: 80, colour: false }),
-    );
+    expect(coloured.map((line) => stripVTControlCharacters(line).trimEnd())).toEqual(linesOf(blocks, plain));
   });
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { report } from './report.ts';
-import type { DemoResult, ImageResult } from './result.ts';
+import { linesOf } from './blocks.ts';
+import type { ImageResult } from './images-report.ts';
+import { type DemoResult, faultsOf, report } from './report.ts';
 
 const image = (more: Partial<ImageResult>): ImageResult => ({
   name: 'opnsense-24',
@@ -48,7 +49,7 @@ const result: DemoResult = {
 };
 
 test('the report has a line for each image, why one failed, the totals, and what to try next', () => {
-  expect(report(result, { columns: 60, colour: false })).toEqual([
+  expect(linesOf(report(result), { columns: 60, colour: false })).toEqual([
     '',
     'IMAGE        PHASE      ATTEMPTS  WAITED  DOWNLOADED  NEEDED',
     'opnsense-24  Succeeded         3    9.4s      5.7 MB  2.0 MB',
@@ -65,14 +66,14 @@ test('the report has a line for each image, why one failed, the totals, and what
 });
 
 test('on 80 columns the table is whole and the totals are one line', () => {
-  const lines = report(result, { columns: 80, colour: false });
+  const lines = linesOf(report(result), { columns: 80, colour: false });
   expect(lines[2]).toBe('opnsense-24  Succeeded         3    9.4s      5.7 MB  2.0 MB   2.85');
   expect(lines.filter((line) => line.startsWith('All as expected'))[0]).toMatch(/MB\.$/);
 });
 
 test('what is not as expected stands there whole, and nothing is recommended', () => {
   const fault = `left over: expected nothing, found ${'Pod importer, '.repeat(9)}`.trim();
-  const lines = report({ ...result, ok: false, faults: [fault] }, { columns: 80, colour: false });
+  const lines = linesOf(report({ ...result, ok: false, faults: [fault] }), { columns: 80, colour: false });
   expect(lines.at(-1)).toBe(`- ${fault}`);
   expect(lines.join()).not.toContain('Try next');
 });
@@ -81,6 +82,14 @@ test('of the second act the totals say how many machines were Ready', () => {
   const deletion = { image: 'debian', askedAtSeconds: null, held: [], goneAtSeconds: null };
   const late = { name: 'nixos', bytesDownloaded: 0, bytesNeeded: 0 };
   const machines = { machines: [], deletion, made: [], late, otherBytesDownloaded: 0, tooEarly: [], leftOver: [] };
-  const lines = report({ ...result, machines }, { columns: 200, colour: false });
+  const lines = linesOf(report({ ...result, machines }), { columns: 200, colour: false });
   expect(lines).toContain('All as expected: 1 succeeded, 1 failed, 2 at once, 5.7 MB for 2.0 MB; 0 machines Ready.');
+});
+
+test.each<[string, Partial<DemoResult>]>([
+  ['timeout: expected all to be done within 60s', { isLate: true, seconds: 60.1 }],
+  ['machines: expected the second act, found no time left for it', { machines: null }],
+  ['workspace: expected the third act, found no time left for it', { workspace: null }],
+])('it is a fault of the whole: %s', (fault, more) => {
+  expect(faultsOf({ ...result, ...more })).toContain(fault);
 });

@@ -1,79 +1,76 @@
+import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Look } from '../../terminal/paint.ts';
-import type { Act, ActOptions, Step } from './act.ts';
-import { type DemoImage, demoImages } from './images.ts';
-import type { DemoResult } from './result.ts';
-import { beginImages } from './run-images.ts';
-import { beginMachines } from './run-machines.ts';
-import { beginWorkspace } from './run-workspace.ts';
-import { type DemoWorld, setUp } from './set-up.ts';
-import { faultsOf } from './verify.ts';
-import { machinesFaults } from './verify-machines.ts';
-import { workspaceFaults } from './verify-workspace.ts';
+import type { Act, Stage } from './act.ts';
+import { linesOf } from './blocks.ts';
+import { demoImages } from './images.ts';
+import { playImages } from './images-act.ts';
+import { playMachines } from './machines-act.ts';
+import { type DemoResult, faultsOf } from './report.ts';
+import { setUp } from './set-up.ts';
+import { type Told, watcher } from './watcher.ts';
+import { readWorkspace } from './workspace.ts';
+import { playWorkspace } from './workspace-act.ts';
 
 export interface DemoOptions {
-  /** Ends the demo early; `runDemo` then rejects with its reason, everything being taken down. */
+  /** Ends the demo early; it then rejects with its reason, everything being taken down. */
   signal: AbortSignal;
-  /** How long all of it may take. */
-  timeoutMs?: number;
   /** There is something else to show from now on. */
   onReady(lines: (look: Look) => string[]): void;
-  /** An image, a machine, a lab or a part of it took a step, so long after the beginning. */
-  onStep(step: Step, elapsedMs: number): void;
+  /** An object or a part of one took a step, so long after the beginning. */
+  onStep(told: Told, elapsedMs: number): void;
   /** What a user would type to do what is done now. */
   onCommand(command: string, elapsedMs: number): void;
 }
+
+/** How long all of it may take. */
+const timeoutMs = 120_000;
 
 /**
  * Downloads the images of the demo on a local cluster of its own, then has machines made of them, then a whole lab; watches
  * how, and takes it all down again.
  */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
-  const startedMs = Date.now();
-  const late = AbortSignal.timeout(options.timeoutMs ?? 120_000);
-  const images = demoImages();
-  const world = await setUp(images);
-  const ends = new AbortController();
-
-  /** An act as far as it comes before the time is up. */
-  async function play<Result>(begin: (world: DemoWorld, options: ActOptions) => Promise<Act<Result>>): Promise<Result> {
-    const done = new AbortController();
-    const act = await begin(world, {
-      startedMs,
-      watchSignal: AbortSignal.any([ends.signal, done.signal]),
-      onReady: options.onReady,
-      onStep: (step) => options.onStep(step, Date.now() - startedMs),
-      onCommand: (command) => options.onCommand(command, Date.now() - startedMs),
-    });
-    // If the time is up or a user stops the demo, no one awaits it.
-    act.over.catch(() => {});
-    await Promise.race([act.over, aborted(options.signal), aborted(late).catch(() => undefined)]);
-    const result = act.result();
-    done.abort();
-    return result;
-  }
-
+  const late = AbortSignal.timeout(timeoutMs);
+  const play = stageFor(options, late);
+  const world = await setUp(demoImages());
+  const { kube } = world.cluster;
   try {
     options.signal.throwIfAborted();
-    const downloaded = await play(beginImages);
-    const machines = late.aborted ? null : await play(beginMachines);
-    const workspace = late.aborted ? null : await play(beginWorkspace);
-    const seconds = (Date.now() - startedMs) / 1000;
-    return judged({ ...downloaded, seconds, isLate: late.aborted, machines, workspace }, images);
+    const images = await play(kube, (stage) => playImages(world, stage));
+    const machines = late.aborted ? null : await play(kube, (stage) => playMachines(world, stage));
+    const lab = await readWorkspace();
+    const workspace = late.aborted ? null : await play(kube, (stage) => playWorkspace(world, lab, stage));
+    const result = { ...images, seconds: play.elapsedMs() / 1000, isLate: late.aborted, machines, workspace };
+    const faults = faultsOf(result);
+    return { ok: faults.length === 0, faults, ...result };
   } finally {
-    ends.abort();
     await world.close();
   }
 }
 
-function judged(result: Omit<DemoResult, 'ok' | 'faults'>, images: readonly DemoImage[]): DemoResult {
-  const { machines, workspace } = result;
-  const applied = images.map(({ name }) => name);
-  const faults = [
-    ...faultsOf(result, applied),
-    ...(machines ? machinesFaults(machines) : ['machines: expected the second act, found no time left for it']),
-    ...(workspace ? workspaceFaults(workspace) : ['workspace: expected the third act, found no time left for it']),
-  ];
-  return { ok: faults.length === 0, faults, ...result };
+/** Plays acts as far as they come before the time is up. */
+export function stageFor({ signal, onReady, onStep, onCommand }: DemoOptions, late?: AbortSignal) {
+  const startedMs = Date.now();
+  const elapsedMs = () => Date.now() - startedMs;
+  async function play<Result>(kube: Kube, begin: (stage: Stage) => Act<Result>): Promise<Result> {
+    const ends = new AbortController();
+    const tell = (told: Told) => onStep(told, elapsedMs());
+    const command = (what: string) => onCommand(what, elapsedMs());
+    const seen = watcher(tell);
+    const act = begin({ startedMs, seen, tell, command, signal: ends.signal });
+    try {
+      await seen.watch(kube, act.watches, ends.signal);
+      onReady((look) => linesOf(act.frame(), look));
+      const over = act.play();
+      // If the time is up or a user stops the demo, no one awaits it.
+      over.catch(() => {});
+      await Promise.race([over, aborted(signal), ...(late ? [aborted(late).catch(() => undefined)] : [])]);
+      return act.result();
+    } finally {
+      ends.abort();
+    }
+  }
+  return Object.assign(play, { elapsedMs });
 }
 
 const aborted = (signal: AbortSignal) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { DeletionResult, MachineResult, MachinesResult } from './result.ts';
-import { slackBytesPerAttempt } from './slack.ts';
-import { machinesFaults } from './verify-machines.ts';
+import { linesOf } from './blocks.ts';
+import { slackBytesPerAttempt } from './faults.ts';
+import { type MachineResult, type MachinesResult, machinesFaults, machinesReport } from './machines-report.ts';
 
 const plain = { waits: false, contradicted: [], isDeleted: false };
 
@@ -39,7 +39,7 @@ const deleted = (name: string, deletedAtSeconds: number, more: Partial<MachineRe
   });
 
 const heldBy = (...by: string[]) => ({ atSeconds: 2, by, message: '' });
-const deletion = (more: Partial<DeletionResult> = {}): DeletionResult => ({
+const deletion = (more: Partial<MachinesResult['deletion']> = {}): MachinesResult['deletion'] => ({
   image: 'held',
   askedAtSeconds: 1,
   held: [heldBy('lab/a', 'lab/b'), heldBy('lab/b')],
@@ -159,4 +159,49 @@ describe('what is said of the images', () => {
       'left over: expected nothing beside what is in use, found Pod lab/x',
     ]);
   });
+});
+
+const late = { image: 'nixos', hasWaited: true, readyAfterSeconds: 3.94 };
+const result: MachinesResult = {
+  ...good,
+  machines: [
+    machine('web-1', late),
+    machine('web-2', { ...late, phase: 'Provisioning', ipAddress: '', readyAfterSeconds: null }),
+    machine('odd-1', {
+      readyAfterSeconds: 3.94,
+      warnings: [{ reason: 'TemplateMismatch', message: 'It differs in url (a, not b); the image counts.' }],
+    }),
+    machine('db-1', { image: 'debian', isGone: true, readyAfterSeconds: 3.94 }),
+  ],
+  deletion: {
+    image: 'debian',
+    askedAtSeconds: 16,
+    held: [{ atSeconds: 16, by: ['lab/db-1'], message: 'Found 1 machine: lab/db-1.' }],
+    goneAtSeconds: 17.55,
+  },
+  made: [{ name: 'nixos', times: 1, requestedBy: 'web-1' }],
+};
+
+test('the report of the machines has a line for each, and a sentence for what was special, in the width there is', () => {
+  expect(linesOf(machinesReport(result), { columns: 60, colour: false })).toEqual([
+    'MACHINE  PHASE         READY AFTER  IMAGE   IP',
+    'web-1    Ready                3.9s  nixos   10.0.0.1',
+    'web-2    Provisioning            -  nixos',
+    'odd-1    Ready                3.9s  ubuntu  10.0.0.1',
+    'db-1     Gone                 3.9s  debian  10.0.0.1',
+    '',
+    'nixos was not there when web-1 and web-2 asked for it: made',
+    'once, for web-1.',
+    '',
+    'odd-1 was told TemplateMismatch: It differs in url (a, not',
+    'b); the image counts.',
+    '',
+    'debian was deleted while in use, and held: Found 1 machine:',
+    'lab/db-1. It went 1.6s later, when they had gone.',
+  ]);
+});
+
+test('an image that is still there is said to be', () => {
+  const stays = { ...result, deletion: { ...result.deletion, goneAtSeconds: null } };
+  expect(linesOf(machinesReport(stays), { columns: 200, colour: false }).at(-1)).toMatch(/It is still there\.$/);
 });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { PartResult, WorkspaceResult } from './result.ts';
-import { slackBytesPerAttempt } from './slack.ts';
-import { workspaceFaults } from './verify-workspace.ts';
+import { linesOf } from './blocks.ts';
+import { slackBytesPerAttempt } from './faults.ts';
+import { type PartResult, type WorkspaceResult, workspaceFaults, workspaceReport } from './workspace-report.ts';
+
+const plain = { columns: 80, colour: false };
 
 const part = (more: Partial<PartResult> = {}): PartResult => ({
   kind: 'Volume',
@@ -85,4 +87,28 @@ describe('it is a fault that', () => {
   ])('%s', (_, more, fault) => {
     expect(workspaceFaults(result(more))).toEqual([fault]);
   });
+});
+
+const unReady = { kind: 'VirtualMachine', name: 'vm', readyAfterSeconds: null, phase: 'Failed' } as const;
+
+test('the report has a line for each part, and what was done to the lab', () => {
+  const parts = [part({ readyAfterSeconds: 2.5 }), part(unReady)];
+  expect(linesOf(workspaceReport(result({ parts, readyAfterSeconds: 3.14 })), plain)).toEqual([
+    'PART OF THE LAB  NAME  READY AFTER',
+    'Volume           data         2.5s',
+    'VirtualMachine   vm         Failed',
+    '',
+    'lab was Ready 3.1s after it was applied. ContainerCluster app was deleted, and',
+    'back 0.4s later. lab was deleted, and gone with all that was made for it 1.0s',
+    'later.',
+  ]);
+});
+
+test('what did not come about is not told', () => {
+  const early = result({
+    readyAfterSeconds: null,
+    healing: { ...result().healing, backAfterSeconds: null },
+    deletion: { askedAtSeconds: null, goneAfterSeconds: null },
+  });
+  expect(linesOf(workspaceReport(early), plain)).toHaveLength(2);
 });

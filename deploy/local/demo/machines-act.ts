@@ -1,0 +1,269 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { Event } from '../../../shared/kinds/core/event.ts';
+import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
+import { Pod } from '../../../shared/kinds/core/pod.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
+import { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
+import { KubeVirtInstance } from '../../../shared/kinds/kubevirt/virtual-machine-instance.ts';
+import { requestedByLabel, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { imageUidLabel, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { type KubernetesObject, nameOf, type Resource } from '../../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { applyManifests } from '../../manifests.ts';
+import { heldMessage } from '../up/held-message.ts';
+import { type Act, countDownloads, type Stage, secondsBetween } from './act.ts';
+import { lateImage } from './images.ts';
+import { type DemoMachine, demoMachines, heldImage, machineManifest, machineNamespace } from './machines.ts';
+import { machinesFrame } from './machines-report.ts';
+import { type DemoWorld, where } from './set-up.ts';
+import { type Shown, type Step, watchOf } from './watcher.ts';
+
+/** How long an image that is being deleted is left held before the next of its machines goes. */
+const heldMs = 1500;
+
+/** What is made for images and machines. */
+const madeKinds: readonly Resource[] = [
+  DataVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Secret,
+  KubeVirtMachine,
+  KubeVirtInstance,
+  VolumeSnapshot,
+];
+
+/** The second act: machines on images that are there, that are not there yet, and that are deleted under them. */
+export function playMachines(world: DemoWorld, stage: Stage) {
+  const { seen, startedMs } = stage;
+  const { kube } = world.cluster;
+  const late = lateImage();
+  const machines = demoMachines(world.images, late);
+  const deleted = machines.filter(({ expected }) => expected.isDeleted).map(({ name }) => name);
+  const staying = machines.filter(({ expected }) => !expected.isDeleted).map(({ name }) => name);
+  const sent = countDownloads(world, late, stage.signal);
+  /** When its deletion was asked for, by name. */
+  const askedMs = new Map<string, number>();
+  /** The uids of the images that were made meanwhile, by name: more than one where an image was made twice. */
+  const made = new Map<string, Set<string>>();
+  const tooEarly: string[] = [];
+  const imageOf = (name: string) => seen.one(VMDiskImage, { namespace: where.namespace, name });
+  const machineOf = (name: string) => seen.one(VirtualMachine, { namespace: machineNamespace, name });
+  const isGone = (name: string) => (machineOf(name) ?? imageOf(name))?.goneAtMs !== undefined;
+  const isReady = (name: string) => machineOf(name)?.object.status?.phase === 'Ready';
+  const warningsOf = (name: string) =>
+    seen
+      .all(Event)
+      .map((event) => event as unknown as Warning)
+      .filter(
+        ({ type, involvedObject }) =>
+          type === 'Warning' && involvedObject.apiVersion === VirtualMachine.apiVersion && involvedObject.name === name,
+      )
+      .map(({ reason, message }) => ({ reason, message }));
+  const held = () =>
+    (imageOf(heldImage)?.steps ?? []).flatMap(({ message, atMs }) => (message === undefined ? [] : { message, atMs }));
+  const isStray = (object: KubernetesObject) => !isInUse(object, seen.all(VMDiskImage), staying);
+  const leftOver = () =>
+    madeKinds.flatMap((kind) =>
+      seen
+        .all(kind)
+        .filter(isStray)
+        .map(({ metadata }) => nameOf(kind, metadata)),
+    );
+  const remove = async (kind: typeof VirtualMachine | typeof VMDiskImage, name: string) => {
+    const [short, namespace] = kind === VMDiskImage ? ['vmdi', where.namespace] : ['otvm', machineNamespace];
+    stage.command(`kubectl delete ${short} ${name} -n ${namespace}`);
+    askedMs.set(name, Date.now());
+    await kube.delete(kind, { namespace, name });
+  };
+  async function checkDisk(name: string) {
+    const disk = await kube.get(DataVolume, { namespace: machineNamespace, name: `${name}-root` });
+    if (disk?.status?.phase !== 'Succeeded')
+      tooEarly.push(`${name} was Ready while its disk was ${disk?.status?.phase ?? 'not there'}`);
+  }
+
+  const imageView = (name: string) => {
+    const image = imageOf(name);
+    const message = image && heldMessage(image.object);
+    const shown: Partial<Shown> = !image ? {} : isGone(name) ? { phase: 'Gone' } : shownImage(image.object);
+    return {
+      name,
+      references: isGone(name) ? undefined : image?.object.status?.references?.count,
+      phase: shown.phase,
+      // The whole message does not fit beside a table.
+      remark: (!isGone(name) && message && `held by ${holdersIn(message).join(', ')}`) || (shown.remark ?? ''),
+    };
+  };
+  const machineView = ({ name, image }: DemoMachine) => {
+    const machine = machineOf(name);
+    if (isGone(name)) return { name, image, phase: 'Gone', ipAddress: '', remark: '' };
+    const shown = machine ? shownMachine(machine.object) : { phase: '', remark: '' };
+    return { name, image, ipAddress: machine?.object.status?.ipAddress ?? '', ...shown };
+  };
+  const machineResult = ({ name, image, expected }: DemoMachine) => {
+    const { object, steps = [] } = machineOf(name) ?? {};
+    const { phase = '', message = '', ipAddress = '' } = object?.status ?? {};
+    return {
+      name,
+      image,
+      expected,
+      /** The last that was seen. */
+      phase,
+      message,
+      ipAddress,
+      /** It said that it waited for its image. */
+      hasWaited: hasWaited(steps),
+      isGone: isGone(name),
+      /** From its creation; null where it never was. */
+      readyAfterSeconds: secondsBetween(steps[0]?.atMs, steps.find((step) => step.phase === 'Ready')?.atMs),
+      deletedAtSeconds: secondsBetween(startedMs, askedMs.get(name)),
+      warnings: warningsOf(name),
+      steps: steps
+        .filter(({ isTerminating }) => !isTerminating)
+        .map((step) => ({
+          phase: step.phase,
+          message: step.message ?? '',
+          atSeconds: secondsBetween(startedMs, step.atMs),
+        })),
+    };
+  };
+
+  return {
+    watches: [
+      ...madeKinds.map((kind) => watchOf({ kind })),
+      watchOf({ kind: Event }),
+      watchOf({
+        kind: VMDiskImage,
+        said: saidByImage,
+        shown: shownImage,
+        saw: ({ metadata }, before, isGone) => {
+          if (!before && !isGone) made.set(metadata.name, (made.get(metadata.name) ?? new Set()).add(metadata.uid));
+        },
+      }),
+      watchOf({
+        kind: VirtualMachine,
+        said: saidByMachine,
+        shown: shownMachine,
+        saw: ({ metadata, status }, before) => {
+          const steps = machineOf(metadata.name)?.steps ?? [];
+          const isFirst = steps.filter(({ phase }) => phase === 'Ready').length === 1;
+          if (status?.phase === 'Ready' && before?.status?.phase !== 'Ready' && isFirst)
+            void checkDisk(metadata.name).catch(() => {});
+        },
+      }),
+    ],
+    async play() {
+      await applyManifests(kube, [namespaceManifest]);
+      stage.command(`kubectl apply -f machines.yaml`);
+      for (const machine of machines)
+        await applyManifests(kube, [machineManifest(machine, { ...where, storeUrl: world.store.url })]);
+      await seen.until(() => deleted.every(isReady));
+      await remove(VMDiskImage, heldImage);
+      for (const [index, name] of deleted.entries()) {
+        const left = deleted.slice(index).map((other) => `${machineNamespace}/${other}`);
+        await seen.until(() => holdersIn(held().at(-1)?.message).join() === left.join() || isGone(heldImage));
+        // That it stays is to be seen.
+        await sleep(heldMs);
+        await remove(VirtualMachine, name);
+        await seen.until(() => isGone(name));
+      }
+      const isTold = ({ name, expected }: DemoMachine) =>
+        expected.contradicted.length === 0 || warningsOf(name).length > 0;
+      await seen.until(
+        () => isGone(heldImage) && staying.every(isReady) && machines.every(isTold) && leftOver().length === 0,
+      );
+    },
+    frame: () =>
+      machinesFrame({
+        elapsedMs: Date.now() - startedMs,
+        images: [...new Set(machines.map(({ image }) => image))].map(imageView),
+        machines: machines.map(machineView),
+      }),
+    result: () => ({
+      machines: machines.map(machineResult),
+      /** What became of the image that was deleted while machines held it. */
+      deletion: {
+        image: heldImage,
+        askedAtSeconds: secondsBetween(startedMs, askedMs.get(heldImage)),
+        /** What DeletionHeld said, whenever that changed, and the machines it named. */
+        held: held().map(({ atMs, message }) => ({
+          atSeconds: secondsBetween(startedMs, atMs),
+          by: holdersIn(message),
+          message,
+        })),
+        goneAtSeconds: secondsBetween(startedMs, imageOf(heldImage)?.goneAtMs),
+      },
+      /** The images that were made meanwhile, how often, and the machine that asked first. */
+      made: [...made].map(([name, uids]) => ({
+        name,
+        times: uids.size,
+        requestedBy: imageOf(name)?.object.metadata.labels?.[requestedByLabel] ?? '',
+      })),
+      /** The image that was not there when its machines were applied. */
+      late: { name: late.name, bytesDownloaded: sent.image, bytesNeeded: late.content?.length ?? 0 },
+      /** What else was downloaded. */
+      otherBytesDownloaded: sent.others,
+      /** What was done before its time. */
+      tooEarly,
+      leftOver: leftOver(),
+    }),
+  } satisfies Act<unknown>;
+}
+
+interface Warning {
+  type: string;
+  involvedObject: { apiVersion: string; name: string };
+  reason: string;
+  message: string;
+}
+
+const namespaceManifest = {
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name: machineNamespace },
+} as unknown as KubernetesObject;
+
+/** It is the snapshot of an image that is there, part of a machine that stays, or what the admin put there. */
+function isInUse({ kind, metadata }: KubernetesObject, images: readonly VMDiskImage[], staying: readonly string[]) {
+  const { name, namespace, labels } = metadata;
+  if (kind === VolumeSnapshot.kind) return images.some((image) => image.metadata.uid === labels?.[imageUidLabel]);
+  if (namespace !== machineNamespace) return kind === Secret.kind;
+  return staying.some(
+    (machine) =>
+      [machine, `${machine}-root`, `${machine}-cloud-init`].includes(name) ||
+      name.startsWith(`virt-launcher-${machine}-`),
+  );
+}
+
+/** It said that it waited for its image. */
+export const hasWaited = (steps: readonly Step[]) =>
+  steps.some(({ phase, message }) => phase === 'Provisioning' && message?.startsWith('Waiting for VMDiskImage'));
+
+/** The machines that DeletionHeld names, in order. */
+export const holdersIn = (message = ''): string[] =>
+  [...message.matchAll(new RegExp(`${machineNamespace}/[a-z0-9-]+`, 'g'))].map(([name]) => name);
+
+const saidByMachine = ({ metadata, status }: VirtualMachine) => ({
+  phase: status?.phase ?? '',
+  message: status?.message ?? '',
+  isTerminating: metadata.deletionTimestamp !== undefined,
+});
+
+function shownMachine(machine: VirtualMachine): Shown {
+  const { phase, message, isTerminating } = saidByMachine(machine);
+  if (isTerminating) return { phase: 'Terminating', remark: '' };
+  return { phase, remark: phase === '' ? 'applied' : message };
+}
+
+function saidByImage(image: VMDiskImage) {
+  const message = heldMessage(image);
+  const isTerminating = image.metadata.deletionTimestamp !== undefined;
+  return { phase: image.status?.phase ?? '', isTerminating, ...(message === undefined ? {} : { message }) };
+}
+
+function shownImage(image: VMDiskImage): Shown {
+  const { phase, isTerminating, message = '' } = saidByImage(image);
+  if (isTerminating) return { phase: 'Terminating', remark: message };
+  if (phase === '') return { phase, remark: `made for ${image.metadata.labels?.[requestedByLabel] ?? 'nobody'}` };
+  return { phase, remark: phase === 'Succeeded' ? 'ready to clone' : '' };
+}

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { type Component, Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { DemoWorld } from './set-up.ts';
+import { type Told, watcher } from './watcher.ts';
+import type { DemoWorkspace } from './workspace.ts';
+import { playWorkspace } from './workspace-act.ts';
+
+const volume = { kind: 'Volume', name: 'data', reason: '', message: '' } as const;
+const machine = { kind: 'VirtualMachine', name: 'data', reason: '', message: '' } as const;
+const world = { cluster: {}, store: { onBytes: () => () => {} } } as unknown as DemoWorld;
+const lab = { name: 'lab', image: 'base', parts: [volume], fragile: volume } as unknown as DemoWorkspace;
+
+/** The act, and what was told of a lab that had these parts one after the other. */
+function seeing(...states: [parts: Component[], metadata?: object][]) {
+  const told: Told[] = [];
+  const tell = (step: Told) => void told.push(step);
+  const seen = watcher(tell);
+  const act = playWorkspace(world, lab, {
+    startedMs: 0,
+    seen,
+    tell,
+    command: () => {},
+    signal: new AbortController().signal,
+  });
+  const watch = act.watches.find(({ kind }) => kind.kind === Workspace.kind);
+  for (const [components, metadata] of states) {
+    const object = Workspace.parse({
+      apiVersion: Workspace.apiVersion,
+      kind: Workspace.kind,
+      metadata: { name: 'lab', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-11-22T00:00:00Z', ...metadata },
+      spec: {},
+      status: { phase: 'Provisioning', ready: '0/2', components },
+    });
+    if (watch) seen.see(watch, object);
+  }
+  return { act, told: told.map(({ kind, phase }) => `${kind} ${phase}`) };
+}
+
+test('each part takes a step where its phase is another, whatever other part has its name', () => {
+  const { told } = seeing(
+    [
+      [
+        { ...volume, phase: 'Provisioning' },
+        { ...machine, phase: 'Waiting' },
+      ],
+    ],
+    [
+      [
+        { ...volume, phase: 'Provisioning', message: 'Still.' },
+        { ...machine, phase: 'Waiting' },
+      ],
+    ],
+    [
+      [
+        { ...volume, phase: 'Ready' },
+        { ...machine, phase: 'Waiting' },
+      ],
+    ],
+  );
+  expect(told).toEqual(['Volume Provisioning', 'VirtualMachine Waiting', 'Workspace Provisioning', 'Volume Ready']);
+});
+
+test('of a lab that is being deleted its parts stay known as they were before', () => {
+  const { act, told } = seeing(
+    [[{ ...volume, phase: 'Ready' }]],
+    [[{ ...machine, phase: 'Terminating' }], { deletionTimestamp: '2026-11-22T00:00:01Z' }],
+  );
+  expect(act.result().parts.map(({ kind, phase }) => `${kind} ${phase}`)).toEqual(['Volume Ready']);
+  expect(told.slice(2)).toEqual(['VirtualMachine Terminating', 'Workspace Terminating']);
+});
+
+test('another lab of that name begins anew', () => {
+  const { told } = seeing([[{ ...volume, phase: 'Ready' }]], [[{ ...volume, phase: 'Ready' }], { uid: 'another' }]);
+  expect(told.filter((step) => step === 'Volume Ready')).toHaveLength(2);
+});

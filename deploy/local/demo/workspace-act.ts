@@ -1,0 +1,207 @@
+import { Deployment } from '../../../shared/kinds/apps/deployment.ts';
+import { Job } from '../../../shared/kinds/batch/job.ts';
+import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { Namespace } from '../../../shared/kinds/core/namespace.ts';
+import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
+import { Pod } from '../../../shared/kinds/core/pod.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
+import { Service } from '../../../shared/kinds/core/service.ts';
+import { Subnet } from '../../../shared/kinds/kube-ovn/subnet.ts';
+import { Vpc } from '../../../shared/kinds/kube-ovn/vpc.ts';
+import { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
+import { KubeVirtInstance } from '../../../shared/kinds/kubevirt/virtual-machine-instance.ts';
+import { NetworkPolicy } from '../../../shared/kinds/networking/network-policy.ts';
+import { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { imageUidLabel, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { type Component, Workspace, workspaceUidLabel } from '../../../shared/kinds/pelotech/workspace.ts';
+import { RoleBinding } from '../../../shared/kinds/rbac/role-binding.ts';
+import { type KubernetesObject, nameOf, type Resource } from '../../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { applyManifests } from '../../manifests.ts';
+import { type Act, countDownloads, type Stage, secondsBetween } from './act.ts';
+import { labImage } from './images.ts';
+import { type DemoWorld, where } from './set-up.ts';
+import { type Shown, watchOf } from './watcher.ts';
+import { type DemoWorkspace, type Part, workspaceFile } from './workspace.ts';
+import { workspaceFrame } from './workspace-report.ts';
+
+/** What is made for a workspace and its image, the two themselves apart. */
+const madeKinds: readonly Resource[] = [
+  Namespace,
+  Vpc,
+  Subnet,
+  NetworkAttachmentDefinition,
+  NetworkPolicy,
+  RoleBinding,
+  ConfigMap,
+  Secret,
+  Deployment,
+  Service,
+  Job,
+  Pod,
+  PersistentVolumeClaim,
+  DataVolume,
+  KubeVirtMachine,
+  KubeVirtInstance,
+  VolumeSnapshot,
+];
+
+/** When what the act is about came about; absent what has not yet. */
+type Moment = 'applied' | 'ready' | 'broken' | 'mended' | 'deleted' | 'gone';
+
+/** The third act: a whole lab gets Ready, mends itself, and is taken away without a trace. */
+export function playWorkspace(world: DemoWorld, lab: DemoWorkspace, stage: Stage) {
+  const { seen, startedMs } = stage;
+  const { kube } = world.cluster;
+  const fragile = { namespace: lab.namespace, name: lab.fragile.name };
+  const sent = countDownloads(world, labImage(), stage.signal);
+  const moments = new Map<Moment, number>();
+  const note = (moment: Moment) => moments.set(moment, Date.now());
+  const between = (from: Moment, to: Moment) => secondsBetween(moments.get(from), moments.get(to));
+  const secondsUntil = (moment: Moment) => secondsBetween(startedMs, moments.get(moment));
+  /** When each part was Ready for the first time. */
+  const readyMs = new Map<string, number>();
+  /** Its parts as they were before it was deleted. */
+  let parts: readonly Component[] = [];
+  const machines: VirtualMachine[] = [];
+  const workspace = () => seen.one(Workspace, { name: lab.name });
+  const image = () => seen.one(VMDiskImage, { namespace: where.namespace, name: lab.image })?.object;
+  const isReady = () => {
+    const { metadata, status } = workspace()?.object ?? {};
+    return status?.phase === 'Ready' && !metadata?.deletionTimestamp;
+  };
+  const leftOver = () =>
+    [Workspace, ...madeKinds, VirtualMachine, VMDiskImage].flatMap((kind) =>
+      seen
+        .all(kind as Resource)
+        .filter((object) => isOf(object, lab, workspace()?.object.metadata.uid, image()?.metadata.uid))
+        .map(({ metadata }) => nameOf(kind, metadata)),
+    );
+  const partResult = ({ kind, name }: Part) => {
+    const { phase = '', message = '' } = parts.find((one) => isSame(one, { kind, name })) ?? {};
+    const readyAfterSeconds = secondsBetween(moments.get('applied'), readyMs.get(`${kind} ${name}`));
+    return { kind, name, readyAfterSeconds, phase: phase as string, message };
+  };
+
+  return {
+    watches: [
+      ...madeKinds.map((kind) => watchOf({ kind })),
+      watchOf({ kind: VMDiskImage }),
+      watchOf({
+        kind: VirtualMachine,
+        saw: (machine, before) => {
+          if (!before && machine.metadata.namespace === lab.namespace) machines.push(machine);
+        },
+      }),
+      watchOf({
+        kind: Workspace,
+        said: ({ metadata, status }) => ({
+          phase: status?.phase ?? '',
+          isTerminating: metadata.deletionTimestamp !== undefined,
+        }),
+        shown: shownWorkspace,
+        saw: ({ metadata, status }, before, isGone) => {
+          if (isGone) return;
+          const now = status?.components ?? [];
+          for (const { kind, name, phase, message } of now) {
+            if (before?.status?.components?.find((one) => isSame(one, { kind, name }))?.phase === phase) continue;
+            if (phase === 'Ready' && !readyMs.has(`${kind} ${name}`)) readyMs.set(`${kind} ${name}`, Date.now());
+            stage.tell({ kind, name, phase, remark: `${kind}: ${message}` });
+          }
+          if (!metadata.deletionTimestamp) parts = now;
+        },
+      }),
+    ],
+    async play() {
+      stage.command(`kubectl apply -f ${workspaceFile}`);
+      note('applied');
+      await applyManifests(kube, [lab.manifest]);
+      await seen.until(isReady);
+      note('ready');
+
+      const before = seen.one(Deployment, fragile)?.object.metadata.uid;
+      stage.command(`kubectl delete deployment ${fragile.name} -n ${fragile.namespace}`);
+      note('broken');
+      await kube.delete(Deployment, fragile);
+      const isAnother = () => {
+        const { object, goneAtMs } = seen.one(Deployment, fragile) ?? {};
+        return (
+          goneAtMs === undefined && object?.metadata.uid !== before && (object?.status?.availableReplicas ?? 0) > 0
+        );
+      };
+      await seen.until(() => isAnother() && isReady());
+      note('mended');
+
+      stage.command(`kubectl delete otws ${lab.name}`);
+      note('deleted');
+      await kube.delete(Workspace, { name: lab.name });
+      await seen.until(() => workspace()?.goneAtMs !== undefined && leftOver().length === 0);
+      note('gone');
+    },
+    frame() {
+      const { object, goneAtMs } = workspace() ?? {};
+      const there = goneAtMs === undefined ? object?.status : undefined;
+      return workspaceFrame({
+        elapsedMs: Date.now() - startedMs,
+        name: lab.name,
+        ready: there?.ready ?? '',
+        parts: there?.components ?? [],
+        ...(goneAtMs === undefined ? object && shownWorkspace(object) : { phase: 'Gone' }),
+      });
+    },
+    result: () => ({
+      name: lab.name,
+      /** From its application; null where it never was. */
+      readyAfterSeconds: between('applied', 'ready'),
+      /** Those that have to be there, and whatever else the workspace says it is made of. */
+      parts: [...lab.parts, ...parts.filter((found) => !lab.parts.some((part) => isSame(part, found)))].map(partResult),
+      /** The part that was deleted under it. */
+      healing: {
+        ...lab.fragile,
+        deletedAtSeconds: secondsUntil('broken'),
+        /** Until another was in its place and the workspace was Ready again; null where that never came. */
+        backAfterSeconds: between('broken', 'mended'),
+      },
+      deletion: {
+        askedAtSeconds: secondsUntil('deleted'),
+        /** Until neither the workspace nor anything that was made for it was there; null where something stayed. */
+        goneAfterSeconds: between('deleted', 'gone'),
+      },
+      /** The image that was made for it. */
+      image: { name: lab.image, bytesDownloaded: sent.image, bytesNeeded: labImage().content?.length ?? 0 },
+      /** What else was downloaded. */
+      otherBytesDownloaded: sent.others,
+      /** What was made before its time. */
+      tooEarly: machines.flatMap((machine) => whyTooEarly(machine, image()) ?? []),
+      leftOver: leftOver(),
+    }),
+  } satisfies Act<unknown>;
+}
+
+const isSame = (one: Part, other: Part) => one.kind === other.kind && one.name === other.name;
+
+function shownWorkspace({ metadata, status }: Workspace): Shown {
+  const { phase = '', message = '' } = status ?? {};
+  if (metadata.deletionTimestamp !== undefined) return { phase: 'Terminating', remark: message };
+  return { phase, remark: phase === '' ? 'applied' : message };
+}
+
+/** It is the workspace, its image, or made for one of the two. */
+function isOf({ kind, metadata }: KubernetesObject, lab: DemoWorkspace, uid = '', imageUid = '') {
+  const { name, namespace, labels = {} } = metadata;
+  if (namespace === lab.namespace || name === lab.namespace) return true;
+  if (kind === Workspace.kind) return name === lab.name;
+  if (kind === VMDiskImage.kind) return name === lab.image;
+  return labels[workspaceUidLabel] === uid || labels[imageUidLabel] === imageUid;
+}
+
+/** The machine was made before its image was there, by what both objects say; undefined where it was not. */
+function whyTooEarly({ metadata }: VirtualMachine, image: VMDiskImage | undefined): string | undefined {
+  const completedAt = image?.status?.completedAt;
+  const madeAt = metadata.creationTimestamp;
+  // A creationTimestamp has whole seconds.
+  if (completedAt && Date.parse(madeAt) >= Math.floor(Date.parse(completedAt) / 1000) * 1000) return undefined;
+  return `${metadata.name} was made at ${madeAt}, before its image was there (${completedAt ?? 'not yet'})`;
+}
