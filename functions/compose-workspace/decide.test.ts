@@ -18,7 +18,7 @@ import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { aClusterOf, aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { decide } from './decide.ts';
-import type { Inside, Observed } from './observed.ts';
+import { type Inside, nothingInside, type Observed } from './observed.ts';
 
 const lab = (spec: Workspace['spec'] = {}, status?: WorkspaceStatus) =>
   aWorkspace({ spec, ...(status ? { status } : {}) });
@@ -44,18 +44,6 @@ const ours = <T extends KubernetesObject>(
     ...fields,
   });
 
-const nothing: Inside = {
-  hasMultus: true,
-  networkPolicies: [],
-  definitions: [],
-  claims: [],
-  machines: [],
-  deployments: [],
-  services: [],
-  jobs: [],
-  configMaps: [],
-  pods: [],
-};
 const ubuntu = aVMDiskImage({ status: { phase: 'Succeeded' } });
 
 const empty: Observed = {
@@ -88,7 +76,7 @@ const look = ({ inside, data = {}, image = ubuntu, ...more }: Given): Observed =
   workspace: lab(),
   namespace: asMade(Namespace),
   roleBinding: asMade(RoleBinding),
-  inside: { ...nothing, ...inside },
+  inside: { ...nothingInside, ...inside },
   outside: { isServed: true, vpc: undefined, subnets: [] },
   images: new Map(image ? [['vmdi-farm/ubuntu', image]] : []),
   imageNamespaces: new Map([['vmdi-farm', Namespace.parse({ metadata: { name: 'vmdi-farm' } })]]),

@@ -3,17 +3,14 @@ import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-atta
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Workspace, workspaceFinalizer } from '../../shared/kinds/pelotech/workspace.ts';
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
-import { keyOf, type Resource } from '../../shared/kinds/resource.ts';
-import { owns } from '../../shared/kubernetes/ownership.ts';
 import { traceOfWorkspace } from '../../shared/traces.ts';
-import { imageNamesOf } from '../../shared/workspaces/images.ts';
 import { namespaceOf } from '../../shared/workspaces/workspace.ts';
 import { faultsOf } from './faults.ts';
-import { imageRefOf } from './images/plan.ts';
-import { namespaceStage, untilSettled } from './namespace/plan.ts';
-import { foundProvider, providerIn } from './network/plan.ts';
-import type { Observed } from './observed.ts';
+import { untilSettled } from './namespace/plan.ts';
+import { foundProvider, type Provider, providerFor } from './network/plan.ts';
+import { type Observed, type Own, ownObjects } from './observed.ts';
 import { type Plan, planOf } from './plan.ts';
+import type { Stage } from './stage.ts';
 import { type Finding, findingOf, formatCount, stand, summary } from './status.ts';
 import { teardown } from './teardown.ts';
 
@@ -23,35 +20,47 @@ import { teardown } from './teardown.ts';
  * status. A crash in between is taken up where it happened.
  */
 export function decide(observed: Observed): Action[] {
-  const { workspace, images, inside } = observed;
-  const machines = (inside?.machines ?? []).filter((machine) => owns(workspace, machine));
-  const trace = traceOfWorkspace(workspace, images.values(), machines);
-  return actionsFor(observed).map((action) => ({ ...action, trace }));
+  const own = ownObjects(observed);
+  const trace = traceOfWorkspace(observed.workspace, observed.images.values(), own.machines);
+  return actionsFor(observed, own).map((action) => ({ ...action, trace }));
 }
 
-function actionsFor(observed: Observed): Action[] {
-  const { workspace, isForbidden } = observed;
-  if (workspace.metadata.deletionTimestamp) return teardown(observed);
-  const faults = faultsOf(workspace.spec, providerIn(observed));
-  if (faults.length > 0) return [...claim(observed), ...invalid(observed, faults)];
-  const plan = planOf(observed);
-  // What is not seen may be there: an image that is missing may be needed no more.
-  const writes = isForbidden ? namespaceStage(observed).writes : plan.writes;
-  return [...claim(observed), ...writes, ...standing(observed, plan), ...further(observed, plan)];
+function actionsFor(observed: Observed, own: Own): Action[] {
+  const { workspace, policy, nowMs } = observed;
+  if (workspace.metadata.deletionTimestamp) return teardown(observed, own);
+  const provider = providerFor(workspace, own, policy);
+  const faults = faultsOf(workspace.spec, provider);
+  if (faults.length > 0) return [...claim(workspace), ...invalid(workspace, faults, nowMs)];
+  const plan = planOf(observed, own, provider);
+  const networkProvider = foundProvider(own) || plan.stages.some(makesNetworks) ? provider : undefined;
+  return [
+    ...claim(workspace),
+    ...plan.writes,
+    ...standing(workspace, plan, networkProvider, nowMs),
+    ...(plan.writes.some(isEntrance) ? [{ do: 'requeue', about: workspace } as const] : []),
+    ...untilSettled(observed, plan.stages),
+  ];
 }
 
 /** Before anything is made: what was made is taken down when the workspace goes. */
-function claim({ workspace }: Observed): Action[] {
+function claim(workspace: Workspace): Action[] {
   const { finalizers = [] } = workspace.metadata;
   if (finalizers.includes(workspaceFinalizer)) return [];
   const metadata = { finalizers: [...finalizers, workspaceFinalizer] };
   return [{ do: 'patchMetadata', resource: Workspace, of: workspace, metadata }];
 }
 
+/** What opens the way for the rest, and what no event will tell of: the rest is looked at in this pass, too. */
+const isEntrance = (action: Action) =>
+  action.do === 'create' &&
+  [Namespace, RoleBinding, NetworkAttachmentDefinition].some(({ kind }) => kind === action.resource.kind);
+
+const makesNetworks = ({ condition, writes }: Stage) => condition === 'NetworksReady' && writes.length > 0;
+
 const valid: Finding = { type: 'SpecValid', status: 'True', reason: 'Valid', message: 'The spec fits together.' };
 
 /** What is there stays as it is, and the other conditions say how it was when the spec was well. */
-function invalid({ workspace, nowMs }: Observed, faults: readonly string[]): Action[] {
+function invalid(workspace: Workspace, faults: readonly string[], nowMs: number): Action[] {
   const message = faults.join(' ');
   const before = (workspace.status?.conditions ?? []).filter(({ type }) => type !== 'SpecValid' && type !== 'Ready');
   const findings = [
@@ -66,43 +75,21 @@ function invalid({ workspace, nowMs }: Observed, faults: readonly string[]): Act
   return stand(workspace, { phase: 'Failed', reason: 'SpecInvalid', message, findings, fields: {} }, nowMs);
 }
 
-function standing(observed: Observed, { stages }: Plan): Action[] {
-  const { workspace, nowMs } = observed;
+function standing(
+  workspace: Workspace,
+  { stages, wanted }: Plan,
+  networkProvider: Provider | undefined,
+  nowMs: number,
+): Action[] {
   const components = stages.flatMap((stage) => stage.components);
   const hasNetworks = (workspace.spec.networks ?? []).length > 0;
-  const images = imageNamesOf(workspace)
-    .map((name) => imageRefOf(observed, name))
-    .filter((ref) => observed.images.has(keyOf(ref)));
-  return stand(
-    workspace,
-    {
-      ...summary(stages),
-      findings: [valid, ...stages.map(findingOf)],
-      fields: {
-        components,
-        ready: formatCount(components),
-        namespace: namespaceOf(workspace.metadata.name),
-        ...(hasNetworks && (foundProvider(observed) || stages.some(hasMadeNetworks))
-          ? { networkProvider: providerIn(observed) }
-          : {}),
-        images,
-      },
-    },
-    nowMs,
-  );
-}
-
-const hasMadeNetworks = ({ condition, writes }: Plan['stages'][number]) =>
-  condition === 'NetworksReady' && writes.length > 0;
-
-/** What opens the way for the rest, and what no event will tell of. */
-const goesOnAt: readonly Resource[] = [Namespace, RoleBinding, NetworkAttachmentDefinition];
-
-/** Where one of these was made just now the rest is looked at in this pass; a right that is not known everywhere yet, soon. */
-function further(observed: Observed, { writes, stages }: Plan): Action[] {
-  const isEntered = writes.some((action) => action.do === 'create' && goesOnAt.includes(action.resource));
-  return [
-    ...(isEntered ? [{ do: 'requeue', about: observed.workspace } as const] : []),
-    ...untilSettled(observed, stages),
-  ];
+  const fields = {
+    components,
+    ready: formatCount(components),
+    namespace: namespaceOf(workspace.metadata.name),
+    ...(hasNetworks && networkProvider ? { networkProvider } : {}),
+    images: [...wanted.values()].flatMap(({ ref, image }) => (image ? [ref] : [])),
+  };
+  const findings = [valid, ...stages.map(findingOf)];
+  return stand(workspace, { ...summary(stages), findings, fields }, nowMs);
 }

@@ -7,13 +7,14 @@ import { Service } from '../../shared/kinds/core/service.ts';
 import { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
 import { Vpc } from '../../shared/kinds/kube-ovn/vpc.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
-import { owns } from '../../shared/kubernetes/ownership.ts';
+import type { Policy } from '../../shared/policy.ts';
 import { subnetName } from '../../shared/workspaces/workspace.ts';
 import { portsOf } from './containers/plan.ts';
 import { withAddresses } from './network/bridge.ts';
-import { definitionNames } from './network/plan.ts';
-import type { Observed } from './observed.ts';
+import { definitionNames, type Provider } from './network/plan.ts';
+import type { Inside, Outside, Own } from './observed.ts';
 import { isSkipped } from './skipped.ts';
 import type { Stage } from './stage.ts';
 
@@ -24,78 +25,66 @@ export interface Leftovers {
   networksInUse: Stage['obstacle'];
 }
 
-/** Takes away what the spec no longer says; a network that is still in use is kept, and said. */
-export function garbage(observed: Observed): Leftovers {
-  const { workspace, inside, outside, policy } = observed;
-  if (!inside) return { writes: [], networksInUse: undefined };
+interface Observations extends Pick<Outside, 'subnets' | 'vpc'>, Pick<Inside, 'machines' | 'pods'> {
+  workspace: Workspace;
+  policy: Policy;
+  provider: Provider;
+  own: Own;
+}
+
+/** Deletes what the spec no longer has; a network that is still in use is kept, and reported. */
+export function garbage(found: Observations): Leftovers {
+  const { workspace, policy, provider, own, subnets, vpc } = found;
   const { vms = [], containerClusters = [], volumes = [], networks = [] } = workspace.spec;
-  const names = (list: readonly { name: string }[]) => new Set(list.map(({ name }) => name));
-  const here = [
-    ...unwanted(
-      observed,
-      Deployment,
-      inside.deployments,
-      names(containerClusters.filter((one) => !isSkipped(one, policy))),
-    ),
-    ...unwanted(
-      observed,
-      Service,
-      inside.services,
-      names(containerClusters.filter((one) => !isSkipped(one, policy) && portsOf(one).length > 0)),
-    ),
-    ...unwanted(observed, VirtualMachine, inside.machines, names(vms.filter((one) => !isSkipped(one, policy)))),
-    ...unwanted(observed, PersistentVolumeClaim, inside.claims, names(volumes)),
-  ];
-  const gone = goneNetworks(observed);
-  const users = gone.map((network) => ({ network, by: usersOf(observed, network) }));
+  const made = <T extends { ignoreOnDeploy?: boolean | undefined }>(parts: readonly T[]) =>
+    parts.filter((part) => !isSkipped(part, policy));
+  const names = (parts: readonly { name: string }[]) => new Set(parts.map(({ name }) => name));
+  const wanted = definitionNames(networks, provider);
+  const users = goneNetworks(own.definitions, wanted).map((network) => ({ network, by: usersOf(found, network) }));
   const kept = users.filter(({ by }) => by.length > 0);
   const keptNames = kept.map(({ network }) => network);
-  const definitions = new Set([...definitionNames(observed), ...keptNames, ...keptNames.map(withAddresses)]);
-  const subnets = new Set(
+  const definitions = new Set([...wanted, ...keptNames, ...keptNames.map(withAddresses)]);
+  const wantedSubnets = new Set(
     [...networks.map(({ name }) => name), ...keptNames].map((name) => subnetName(workspace.metadata.name, name)),
   );
-  const freed = unwanted(observed, Subnet, outside.subnets, subnets);
-  const isVpcFree = networks.length === 0 && outside.subnets.length === 0 && outside.vpc !== undefined;
+  const isVpcFree = networks.length === 0 && subnets.length === 0 && vpc !== undefined;
   return {
     writes: [
-      ...here,
-      ...unwanted(observed, NetworkAttachmentDefinition, inside.definitions, definitions),
-      ...freed,
-      ...(isVpcFree && outside.vpc ? unwanted(observed, Vpc, [outside.vpc], new Set()) : []),
+      ...unwanted(Deployment, own.deployments, names(made(containerClusters))),
+      ...unwanted(Service, own.services, names(made(containerClusters).filter((one) => portsOf(one).length > 0))),
+      ...unwanted(VirtualMachine, own.machines, names(made(vms))),
+      ...unwanted(PersistentVolumeClaim, own.claims, names(volumes)),
+      ...unwanted(NetworkAttachmentDefinition, own.definitions, definitions),
+      ...unwanted(Subnet, own.subnets, wantedSubnets),
+      ...(isVpcFree ? unwanted(Vpc, own.vpcs) : []),
     ],
     networksInUse: kept.length > 0 ? inUse(kept) : undefined,
   };
 }
 
-function unwanted(
-  observed: Observed,
+/** Deletes own objects but those of the wanted names. */
+export const unwanted = (
   resource: Resource,
-  found: readonly KubernetesObject[],
-  wanted: ReadonlySet<string>,
-): Action[] {
-  return found
-    .filter((object) => owns(observed.workspace, object))
+  own: readonly KubernetesObject[],
+  wanted: ReadonlySet<string> = new Set(),
+): Action[] =>
+  own
     .filter(({ metadata }) => !wanted.has(metadata.name) && metadata.deletionTimestamp === undefined)
     .map((of): Action => ({ do: 'delete', resource, of }));
-}
 
-/** The networks that were made and are in the spec no more, by the definitions that lead to them. */
-function goneNetworks(observed: Observed): string[] {
-  const wanted = definitionNames(observed);
-  const found = (observed.inside?.definitions ?? [])
-    .filter((object) => owns(observed.workspace, object))
-    .map(({ metadata }) => metadata.name)
-    .filter((name) => !wanted.has(name));
-  return found.filter((name) => !found.some((other) => name === withAddresses(other)));
+/** The networks that were made and are no longer in the spec, by the definitions that lead to them. */
+function goneNetworks(own: Own['definitions'], wanted: ReadonlySet<string>): string[] {
+  const gone = own.map(({ metadata }) => metadata.name).filter((name) => !wanted.has(name));
+  return gone.filter((name) => !gone.some((other) => name === withAddresses(other)));
 }
 
 /** Machines by their spec, and Pods by what they were started with: a machine that runs keeps its network until it stops. */
-export function usersOf({ inside }: Observed, network: string): string[] {
-  const machines = (inside?.machines ?? [])
-    .filter(({ spec }) => spec.interfaces?.some((one) => one.network === network))
-    .map(({ metadata }) => `VirtualMachine ${metadata.name}`);
-  const pods = (inside?.pods ?? []).filter((pod) => isOn(pod, network)).map(({ metadata }) => `Pod ${metadata.name}`);
-  return [...machines, ...pods];
+function usersOf({ machines, pods }: Pick<Inside, 'machines' | 'pods'>, network: string): string[] {
+  const on = machines.filter(({ spec }) => spec.interfaces?.some((one) => one.network === network));
+  return [
+    ...on.map(({ metadata }) => `VirtualMachine ${metadata.name}`),
+    ...pods.filter((pod) => isOn(pod, network)).map(({ metadata }) => `Pod ${metadata.name}`),
+  ];
 }
 
 function isOn({ metadata, status }: Pod, network: string): boolean {

@@ -153,10 +153,11 @@ type Found = Pick<Observed, 'workspace' | 'inside' | 'policy'>;
 /** The images of the wanted names wherever they may be; of the namespaces only where one has to be made. */
 async function imagesOf(kube: Reader, found: Found): Promise<Pick<Observed, 'images' | 'imageNamespaces'>> {
   const { workspace, policy } = found;
+  const machines = (found.inside?.machines ?? []).filter((machine) => owns(workspace, machine));
   const names = imageNamesOf(workspace);
   const placesOf = (name: string) => [
     ...new Set(
-      [usedNamespace(found, name), heldNamespace(workspace, name), ...policy.values.imageNamespaces].filter(
+      [usedNamespace(machines, name), heldNamespace(workspace, name), ...policy.values.imageNamespaces].filter(
         (namespace) => namespace !== undefined,
       ),
     ),

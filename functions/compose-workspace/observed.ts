@@ -14,6 +14,8 @@ import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import type { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
+import { owns } from '../../shared/kubernetes/ownership.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
 
@@ -69,4 +71,41 @@ export interface Outside {
   isServed: boolean;
   vpc: Vpc | undefined;
   subnets: readonly Subnet[];
+}
+
+/** What is inside while nobody may look there. */
+export const nothingInside: Inside = {
+  networkPolicies: [],
+  hasMultus: true,
+  definitions: [],
+  claims: [],
+  machines: [],
+  deployments: [],
+  services: [],
+  jobs: [],
+  configMaps: [],
+  pods: [],
+};
+
+/** The observed objects that the workspace owns. Under the name of one of its parts there may be an object of another owner. */
+export type Own = ReturnType<typeof ownObjects>;
+
+type Ownable = Pick<Observed, 'workspace' | 'namespace' | 'inside' | 'outside' | 'site'>;
+
+export function ownObjects({ workspace, namespace, inside = nothingInside, outside, site }: Ownable) {
+  const own = <T extends KubernetesObject>(...found: (T | undefined)[]) =>
+    found.filter((object) => object !== undefined).filter((object) => owns(workspace, object));
+  return {
+    namespaces: own(namespace),
+    definitions: own(...inside.definitions),
+    claims: own(...inside.claims),
+    machines: own(...inside.machines),
+    deployments: own(...inside.deployments),
+    services: own(...inside.services),
+    jobs: own(...inside.jobs),
+    configMaps: own(...inside.configMaps),
+    secrets: own(site?.copy),
+    subnets: own(...outside.subnets),
+    vpcs: own(outside.vpc),
+  };
 }

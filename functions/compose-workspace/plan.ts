@@ -1,13 +1,13 @@
 import { type Action, together } from '../../shared/actions.ts';
-import { owns } from '../../shared/kubernetes/ownership.ts';
+import { makeFor } from './child.ts';
 import { containerStage } from './containers/plan.ts';
 import { garbage } from './garbage.ts';
 import { type Gate, gated } from './gate.ts';
-import { imageStage } from './images/plan.ts';
+import { imageStage, type WantedImages, wantedImages } from './images/plan.ts';
 import { machineStage } from './machines/plan.ts';
 import { namespaceStage } from './namespace/plan.ts';
-import { networkStage } from './network/plan.ts';
-import type { Observed } from './observed.ts';
+import { networkStage, type Provider } from './network/plan.ts';
+import { nothingInside, type Observed, type Own } from './observed.ts';
 import { policyGates } from './policy-gates.ts';
 import { rolesStage } from './roles/plan.ts';
 import { isDone, type Stage, waiting } from './stage.ts';
@@ -17,35 +17,43 @@ import { volumeStage } from './volumes/plan.ts';
 export interface Plan {
   writes: Action[];
   stages: Stage[];
+  wanted: WantedImages;
 }
 
 /** Namespace and images, then networks and volumes, then what runs on them. A stage waits for those before it. */
-export function planOf(observed: Observed): Plan {
-  const namespace = namespaceStage(observed);
-  const images = imageStage(observed);
-  const started = startGate(observed, namespace, images);
-  const policy = policyGates(observed);
-  const mayDelete = !started && !policy.machines && !policy.containers;
-  const obsolete = mayDelete ? garbage(observed) : { writes: [], networksInUse: undefined };
-  const networks = gated({ ...networkStage(observed), obstacle: obsolete.networksInUse }, started, policy.networks);
-  const volumes = gated(volumeStage(observed), started);
+export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
+  const { workspace, policy, inside = nothingInside, outside } = observed;
+  const make = makeFor(observed);
+  const wanted = wantedImages(observed, own.machines);
+  const found = { ...observed, ...inside, ...outside, own, provider, wanted };
+  const namespace = namespaceStage(observed, make);
+  const images = imageStage(found, wanted);
+  const started = startGate(observed.inside !== undefined && isDone(namespace), images, own);
+  const unreadable = policyGates(workspace, policy);
+  const mayDelete = !started && !unreadable.machines && !unreadable.containers;
+  const obsolete = mayDelete ? garbage(found) : { writes: [], networksInUse: undefined };
+  const networks = gated(
+    { ...networkStage(found, make), obstacle: obsolete.networksInUse },
+    started,
+    unreadable.networks,
+  );
+  const volumes = gated(volumeStage(workspace.spec, inside.claims, policy, make), started);
   const connected = connectionGate(networks);
-  const machines = gated(machineStage(observed), started, connected, policy.machines);
-  const containers = gated(containerStage(observed), started, connected, policy.containers);
-  const roles = started ? undefined : rolesStage(observed, isDone(machines));
+  const machines = gated(machineStage(found, make), started, connected, unreadable.machines);
+  const containers = gated(containerStage(found, make), started, connected, unreadable.containers);
+  const roles = started ? undefined : rolesStage(found, make, isDone(machines));
   const others = [images, networks, volumes, machines, containers, ...(roles ? [roles] : [])];
-  const children = others.flatMap(({ writes }) => writes).map((write) => [write]);
   // A child that is refused blocks no other; a namespace that is refused blocks all of them.
-  const writes = [...namespace.writes, ...together(children), ...obsolete.writes];
-  return { writes, stages: [namespace, ...others] };
+  const children = together(others.flatMap((stage) => stage.writes).map((write) => [write]));
+  // What is not seen may exist: an image that is missing may no longer be needed.
+  const rest = observed.isForbidden ? [] : [...children, ...obsolete.writes];
+  return { writes: [...namespace.writes, ...rest], stages: [namespace, ...others], wanted };
 }
 
 /** Nothing is started before every image exists. What was started before does not wait for an image that is added later. */
-function startGate(observed: Observed, namespace: Stage, images: Stage): Gate | undefined {
-  if (!isDone(namespace) || observed.inside === undefined) {
-    return { allow: 'nothing', because: waiting('NamespaceNotReady', 'Waiting for the namespace.') };
-  }
-  return isDone(images) || hasBegun(observed)
+function startGate(hasNamespace: boolean, images: Stage, own: Own): Gate | undefined {
+  if (!hasNamespace) return { allow: 'nothing', because: waiting('NamespaceNotReady', 'Waiting for the namespace.') };
+  return isDone(images) || hasBegun(own)
     ? undefined
     : { allow: 'nothing', because: waiting('ImagesNotReady', 'Waiting until every image is there.') };
 }
@@ -55,12 +63,6 @@ const connectionGate = ({ components }: Stage): Gate | undefined =>
     ? undefined
     : { allow: 'existing', because: waiting('NetworksNotReady', 'Waiting until its networks are there.') };
 
-/** Something of the workspace but its images was made before. */
-const hasBegun = ({ workspace, inside, outside }: Observed) =>
-  [
-    ...(inside?.definitions ?? []),
-    ...(inside?.claims ?? []),
-    ...(inside?.machines ?? []),
-    ...(inside?.deployments ?? []),
-    ...outside.subnets,
-  ].some((object) => owns(workspace, object));
+/** Something of the workspace besides its images was made before. */
+const hasBegun = ({ definitions, claims, machines, deployments, subnets }: Own) =>
+  [definitions, claims, machines, deployments, subnets].some((objects) => objects.length > 0);

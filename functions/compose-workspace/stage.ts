@@ -16,12 +16,25 @@ export interface Stage {
   obstacle?: { reason: string; message: string; isFinal: boolean } | undefined;
 }
 
+/** A part of a stage: what this pass writes for it, and how it stands. */
+export interface Part {
+  name: string;
+  writes: Action[];
+  standing: Standing;
+}
+
 /** How a part stands. */
 export interface Standing {
   phase: ComponentPhase;
   reason: string;
   message: string;
 }
+
+export const stageOf = (condition: WorkspaceCondition, kind: ComponentKind, parts: readonly Part[]): Stage => ({
+  condition,
+  writes: parts.flatMap(({ writes }) => writes),
+  components: parts.map(({ name, standing }) => component(kind, name, standing)),
+});
 
 export const component = (kind: ComponentKind, name: string, { phase, reason, message }: Standing): Component => ({
   kind,

@@ -12,10 +12,9 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { managedBy } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type Component, Workspace, workspaceFinalizer } from '../../shared/kinds/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
-import { owns } from '../../shared/kubernetes/ownership.ts';
-import { describeLeaving } from './child.ts';
+import { describeLeaving, makeFor } from './child.ts';
 import { namespaceStage, untilSettled } from './namespace/plan.ts';
-import type { Observed } from './observed.ts';
+import type { Observed, Own } from './observed.ts';
 import { component } from './stage.ts';
 import { stand } from './status.ts';
 
@@ -30,57 +29,42 @@ interface Rest {
  * Takes everything down: what runs → volumes → networks → the router of the networks → namespace → finalizer. Each step waits
  * for the one before, and says what it waits for and who holds that.
  */
-export function teardown(observed: Observed): Action[] {
-  const { workspace, namespace, inside } = observed;
+export function teardown(observed: Observed, own: Own): Action[] {
+  const { workspace, inside, isForbidden, nowMs } = observed;
   const { finalizers = [] } = workspace.metadata;
   if (!finalizers.includes(workspaceFinalizer)) return [];
-  const hasNamespace = namespace !== undefined && owns(workspace, namespace);
-  // What is in the namespace can be taken down in its order only by who may write there.
-  if (hasNamespace && !inside && !namespace.metadata.deletionTimestamp) return regain(observed);
-  const rest = stepsOf(observed).find((step) => step.length > 0);
-  if (rest) return [...rest.flatMap(remove), ...say(observed, rest)];
+  const isHomeKept = own.namespaces.some(({ metadata }) => metadata.deletionTimestamp === undefined);
+  // Only who may write in the namespace can delete what is in it in this order.
+  if (isHomeKept && !inside) {
+    const home = namespaceStage(observed, makeFor(observed));
+    if (home.writes.length > 0 && !isForbidden) return [...home.writes, { do: 'requeue', about: workspace }];
+    const reported = stillThere(workspace, home.components, home.components[0]?.message, nowMs);
+    return [...home.writes, ...reported, ...untilSettled(observed, [home])];
+  }
+  const rest = stepsOf(own, inside?.pods ?? []).find((step) => step.length > 0);
+  if (rest) return [...rest.flatMap(remove), ...report(workspace, rest, nowMs)];
   const others = finalizers.filter((finalizer) => finalizer !== workspaceFinalizer);
   return [{ do: 'patchMetadata', resource: Workspace, of: workspace, metadata: { finalizers: others } }];
 }
 
-function regain(observed: Observed): Action[] {
-  const stage = namespaceStage(observed);
-  const about = observed.workspace;
-  if (stage.writes.length > 0 && !observed.isForbidden) return [...stage.writes, { do: 'requeue', about }];
-  const [obstacle] = stage.components;
+function stepsOf(own: Own, pods: readonly Pod[]): Rest[][] {
+  const all = (kind: Component['kind'], resource: Resource, objects: readonly KubernetesObject[]): Rest[] =>
+    objects.map((object) => ({ resource, object, component: kind }));
+  const running = pods.filter(({ metadata: { labels } }) =>
+    Object.entries(managedBy).every(([key, value]) => labels?.[key] === value),
+  );
   return [
-    ...stage.writes,
-    ...stillThere(observed, stage.components, obstacle?.message),
-    ...untilSettled(observed, [stage]),
-  ];
-}
-
-function stepsOf(observed: Observed): Rest[][] {
-  const { workspace, namespace, inside, outside } = observed;
-  const ours = (
-    kind: Component['kind'],
-    resource: Resource,
-    objects: readonly KubernetesObject[] | undefined,
-  ): Rest[] =>
-    (objects ?? [])
-      .filter((object) => owns(workspace, object))
-      .map((object) => ({ resource, object, component: kind }));
-  const runs = [
-    ...ours('ContainerCluster', Deployment, inside?.deployments),
-    ...ours('ContainerCluster', Service, inside?.services),
-    ...ours('VirtualMachine', VirtualMachine, inside?.machines),
-    ...ours('AnsibleRoles', Job, inside?.jobs),
-  ];
-  const running = (inside?.pods ?? [])
-    .filter(({ metadata: { labels } }) => Object.entries(managedBy).every(([key, value]) => labels?.[key] === value))
-    .map((object): Rest => ({ resource: Pod, object, component: 'ContainerCluster' }));
-  return [
-    runs,
-    running,
-    ours('Volume', PersistentVolumeClaim, inside?.claims),
-    [...ours('Network', NetworkAttachmentDefinition, inside?.definitions), ...ours('Network', Subnet, outside.subnets)],
-    ours('Network', Vpc, outside.vpc ? [outside.vpc] : []),
-    ours('Namespace', Namespace, namespace ? [namespace] : []),
+    [
+      ...all('ContainerCluster', Deployment, own.deployments),
+      ...all('ContainerCluster', Service, own.services),
+      ...all('VirtualMachine', VirtualMachine, own.machines),
+      ...all('AnsibleRoles', Job, own.jobs),
+    ],
+    all('ContainerCluster', Pod, running),
+    all('Volume', PersistentVolumeClaim, own.claims),
+    [...all('Network', NetworkAttachmentDefinition, own.definitions), ...all('Network', Subnet, own.subnets)],
+    all('Network', Vpc, own.vpcs),
+    all('Namespace', Namespace, own.namespaces),
   ];
 }
 
@@ -88,7 +72,7 @@ function stepsOf(observed: Observed): Rest[][] {
 const remove = ({ resource, object }: Rest): Action[] =>
   object.metadata.deletionTimestamp !== undefined || resource === Pod ? [] : [{ do: 'delete', resource, of: object }];
 
-function say(observed: Observed, rest: readonly Rest[]): Action[] {
+function report(workspace: Workspace, rest: readonly Rest[], nowMs: number): Action[] {
   const components = rest.map(({ resource, object, component: kind }) =>
     component(kind, object.metadata.name, {
       phase: 'Terminating',
@@ -97,10 +81,15 @@ function say(observed: Observed, rest: readonly Rest[]): Action[] {
     }),
   );
   const stuck = rest.find(({ object }) => object.metadata.deletionTimestamp !== undefined) ?? rest[0];
-  return stillThere(observed, components, stuck && describeRest(stuck.resource, stuck.object));
+  return stillThere(workspace, components, stuck && describeRest(stuck.resource, stuck.object), nowMs);
 }
 
-function stillThere({ workspace, nowMs }: Observed, components: Component[], because: string | undefined): Action[] {
+function stillThere(
+  workspace: Workspace,
+  components: Component[],
+  because: string | undefined,
+  nowMs: number,
+): Action[] {
   return stand(
     workspace,
     {

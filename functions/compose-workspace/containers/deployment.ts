@@ -2,7 +2,10 @@ import { Deployment } from '../../../shared/kinds/apps/deployment.ts';
 import { managedBy } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type {
   ContainerCluster,
+  Workspace,
   WorkspaceContainer,
+  WorkspaceInterface,
+  WorkspaceNetwork,
   WorkspaceVolume,
 } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { Policy } from '../../../shared/policy.ts';
@@ -11,8 +14,7 @@ import type { Child } from '../child.ts';
 import { bareAddress, isDefault, nameserversOf, networksOf, routesOf } from '../network/addresses.ts';
 import { withAddresses } from '../network/bridge.ts';
 import { providerOf } from '../network/kube-ovn.ts';
-import { providerIn } from '../network/plan.ts';
-import type { Observed } from '../observed.ts';
+import type { Provider } from '../network/plan.ts';
 import { isHalted } from '../skipped.ts';
 import { beyondCapabilities } from './capabilities.ts';
 
@@ -28,17 +30,21 @@ const minReadySeconds = 5;
  * One Pod at a time: an address, a volume and a port of a node are there once. What it gets is what it asks for, and nothing
  * of Kubernetes is told to it.
  */
-export function deploymentChild(observed: Observed, cluster: ContainerCluster): Child {
-  const { workspace, policy } = observed;
+export function deploymentChild(
+  workspace: Workspace,
+  cluster: ContainerCluster,
+  policy: Policy,
+  provider: Provider,
+): Child {
   const { volumes = [], networks = [] } = workspace.spec;
   const interfaces = cluster.interfaces ?? [];
   const mounted = volumes.filter(({ name }) =>
     cluster.containers.some(({ volumeMounts = [] }) => volumeMounts.some((mount) => mount.name === name)),
   );
-  const annotations = annotationsOf(observed, cluster);
+  const annotations = annotationsOf(namespaceOf(workspace.metadata.name), interfaces, networks, provider);
   return {
     resource: Deployment,
-    ref: { namespace: namespaceOf(workspace.metadata.name), name: cluster.name },
+    name: cluster.name,
     fields: {
       spec: {
         replicas: isHalted(cluster, policy) || beyondCapabilities(cluster, policy)?.phase === 'Failed' ? 0 : 1,
@@ -111,14 +117,16 @@ const listed = (lists: Readonly<Record<string, readonly string[]>>) =>
 const subPathOf = (localPath: string | undefined) => localPath?.replace(/^\/+/, '').replace(/\/+$/, '');
 
 /** What Multus and kube-ovn read: the networks, and the address and routes on each. */
-function annotationsOf(observed: Observed, { interfaces = [] }: ContainerCluster): Record<string, string> {
-  const { workspace } = observed;
-  const { networks = [] } = workspace.spec;
-  const namespace = namespaceOf(workspace.metadata.name);
+function annotationsOf(
+  namespace: string,
+  interfaces: readonly WorkspaceInterface[],
+  networks: readonly WorkspaceNetwork[],
+  provider: Provider,
+): Record<string, string> {
   const routes = routesOf(interfaces, networks);
   const found = networksOf(interfaces, networks);
   if (found.length === 0) return {};
-  const isKubeOvn = providerIn(observed) === 'kube-ovn';
+  const isKubeOvn = provider === 'kube-ovn';
   // Of several ways to everything a Pod takes the first.
   const leading = found.find(({ network }) => routes.get(network.name)?.some(isDefault))?.network.name;
   const attachments = found.map(({ network: { name }, one }) => {

@@ -5,7 +5,8 @@ import { parsePolicy } from '../../../shared/policy.ts';
 import { workspaceChild } from '../../../shared/workspaces/workspace.ts';
 import { at, start } from '../../../test/support/builders/images.ts';
 import { aClusterOf, aWorkspace } from '../../../test/support/builders/workspaces.ts';
-import type { Observed } from '../observed.ts';
+import { makeFor } from '../child.ts';
+import { nothingInside } from '../observed.ts';
 import { containerStage } from './plan.ts';
 
 const cluster = aClusterOf();
@@ -45,15 +46,10 @@ const backingOff = (metadata: object = {}) => {
 
 function standing(status: object, pods: Pod[], workspace = lab(), data: Record<string, string> = {}) {
   const metadata = workspaceChild(workspace, { namespace: 'ws-lab', name: 'app' });
-  const observed = {
-    workspace,
-    nowMs: start,
-    policy: parsePolicy({ data }),
-    refusals: new Map(),
-    outside: { isServed: false, vpc: undefined, subnets: [] },
-    inside: { deployments: [Deployment.parse({ metadata, status })], services: [], claims: [], pods },
-  } as unknown as Observed;
-  return containerStage(observed).components[0];
+  const deployments = [Deployment.parse({ metadata, status })];
+  const found = { ...nothingInside, workspace, policy: parsePolicy({ data }), nowMs: start, deployments, pods };
+  const make = makeFor({ workspace, roleBinding: undefined, refusals: new Map(), nowMs: start });
+  return containerStage({ ...found, provider: 'bridge' }, make).components[0];
 }
 
 describe('containers that start again', () => {

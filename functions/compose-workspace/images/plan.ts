@@ -4,45 +4,69 @@ import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces, type WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { owns } from '../../../shared/kubernetes/ownership.ts';
 import { formatRefusal, refusalKey } from '../../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../../shared/policy.ts';
 import { heldNamespace, imageNamesOf } from '../../../shared/workspaces/images.ts';
 import { contains } from '../contains.ts';
-import type { Observed } from '../observed.ts';
+import type { Inside, Observed, Own } from '../observed.ts';
 import { isSkipped } from '../skipped.ts';
-import { component, failed, provisioning, ready, type Stage, type Standing, skipped, waiting } from '../stage.ts';
+import {
+  failed,
+  type Part,
+  provisioning,
+  ready,
+  type Stage,
+  type Standing,
+  skipped,
+  stageOf,
+  waiting,
+} from '../stage.ts';
 
 type Spec = VMDiskImage['spec'];
 
-/** The images that the machines' disks are cloned from: found, or made where they are missing. */
-export function imageStage(observed: Observed): Stage {
-  const looks = imageNamesOf(observed.workspace).map((name) => lookAt(observed, name));
-  return {
-    condition: 'VMDiskImagesReady',
-    writes: looks.flatMap(({ writes }) => writes),
-    components: looks.map(({ name, standing }) => component('VMDiskImage', name, standing)),
-  };
+/** An image that machines of the workspace name. */
+export interface WantedImage {
+  /** Where it is, or is to be made. */
+  ref: ObjectReference & { namespace: string };
+  image: VMDiskImage | undefined;
 }
+
+/** By name. */
+export type WantedImages = ReadonlyMap<string, WantedImage>;
+
+type Seen = Pick<Observed, 'workspace' | 'images' | 'policy'>;
 
 /**
- * Where the image of that name is, or is to be made: where a machine has it already (its reference never changes), where the
- * workspace found it before, in the first namespace of the policy that has one, else in the first of all.
+ * Where the images are, or are to be made: where a machine has one already (its reference never changes), where the workspace
+ * found it before, in the first namespace of the policy that has one, else in the first of all.
  */
-export function imageRefOf(observed: Observed, name: string): ObjectReference & { namespace: string } {
-  const { workspace, images, policy } = observed;
+export function wantedImages({ workspace, images, policy }: Seen, ownMachines: Own['machines']): WantedImages {
   const { imageNamespaces } = policy.values;
-  const isThere = (namespace: string | undefined) => namespace !== undefined && images.has(keyOf({ namespace, name }));
-  const held = heldNamespace(workspace, name);
-  const namespace =
-    usedNamespace(observed, name) ?? (isThere(held) ? held : imageNamespaces.find(isThere)) ?? imageNamespaces[0] ?? '';
-  return { namespace, name };
+  return new Map(
+    imageNamesOf(workspace).map((name) => {
+      const exists = (namespace: string | undefined) =>
+        namespace !== undefined && images.has(keyOf({ namespace, name }));
+      const held = heldNamespace(workspace, name);
+      const found = exists(held) ? held : imageNamespaces.find(exists);
+      const ref = { namespace: usedNamespace(ownMachines, name) ?? found ?? imageNamespaces[0] ?? '', name };
+      return [name, { ref, image: images.get(keyOf(ref)) }];
+    }),
+  );
 }
 
-/** Where a machine of the workspace has its image of that name from. */
-export const usedNamespace = ({ workspace, inside }: Pick<Observed, 'workspace' | 'inside'>, image: string) =>
-  inside?.machines.find((machine) => machine.spec.vmDiskImageRef.name === image && owns(workspace, machine))?.spec
-    .vmDiskImageRef.namespace;
+/** The namespace that a machine of the workspace has its image of that name from. */
+export const usedNamespace = (ownMachines: Own['machines'], image: string) =>
+  ownMachines.find(({ spec }) => spec.vmDiskImageRef.name === image)?.spec.vmDiskImageRef.namespace;
+
+type Found = Pick<Observed, 'workspace' | 'policy' | 'refusals' | 'imageNamespaces'> & Pick<Inside, 'machines'>;
+
+/** The images that the machines' disks are cloned from: found, or made if they are missing. */
+export const imageStage = (found: Found, wanted: WantedImages): Stage =>
+  stageOf(
+    'VMDiskImagesReady',
+    'VMDiskImage',
+    [...wanted.values()].map((one) => partOf(found, one)),
+  );
 
 /** Disks can be cloned from it. */
 export const isUsable = (image: VMDiskImage | undefined): image is VMDiskImage =>
@@ -50,36 +74,33 @@ export const isUsable = (image: VMDiskImage | undefined): image is VMDiskImage =
   image.metadata.deletionTimestamp === undefined &&
   (image.status?.phase === 'Succeeded' || conditionOf(image.status?.conditions, 'Ready')?.status === 'True');
 
-interface Look {
-  name: string;
-  writes: Action[];
-  standing: Standing;
-}
-
-function lookAt(observed: Observed, name: string): Look {
-  const { workspace, policy, images, refusals } = observed;
-  const machines = (workspace.spec.vms ?? []).filter(({ backingVMDiskImage }) => backingVMDiskImage === name);
+function partOf(
+  { workspace, policy, refusals, imageNamespaces, machines: found }: Found,
+  { ref, image }: WantedImage,
+): Part {
+  const machines = (workspace.spec.vms ?? []).filter(({ backingVMDiskImage }) => backingVMDiskImage === ref.name);
   const [first] = machines;
-  const ref = imageRefOf(observed, name);
-  const image = images.get(keyOf(ref));
-  const look = (standing: Standing, writes: Action[] = []): Look => ({ name, writes, standing });
-  if (!isUsable(image) && machines.every((machine) => hasDisk(observed, machine))) {
+  const part = (standing: Standing, writes: Action[] = []): Part => ({ name: ref.name, writes, standing });
+  if (!isUsable(image) && machines.every((machine) => hasDisk(machine, found))) {
     const message = `VMDiskImage ${keyOf(ref)} ${describeLost(image)}; the disks were cloned before.`;
-    return look(ready('DiskCloned', message));
+    return part(ready('DiskCloned', message));
   }
-  if (image) return look(standingOfImage(image, machines));
+  if (image) return part(standingOfImage(image, machines));
   if (machines.every((machine) => isSkipped(machine, policy))) {
-    return look(skipped('Its machines are left out, as the policy says of ignoreOnDeploy.'));
+    return part(skipped('Its machines are left out, as the policy says of ignoreOnDeploy.'));
   }
-  const found = first && templateOf(first, policy);
-  if (!found || 'lacks' in found) return look(missing(ref, found?.lacks ?? ''));
-  const why = whyMayNot(observed, ref, found.spec);
-  if (why) return look(why);
+  const template = first && templateOf(first, policy);
+  if (!template || 'lacks' in template) return part(missing(ref, template?.lacks ?? ''));
+  const why = whyMayNot(policy, imageNamespaces, ref, template.spec);
+  if (why) return part(why);
   const refusal = refusals.get(refusalKey(VMDiskImage, ref));
-  if (refusal) return look(failed('ImageRefused', `VMDiskImage ${keyOf(ref)} was refused: ${formatRefusal(refusal)}`));
-  const made = newImage(ref, found.spec, { madeBy: 'compose-workspace', askedBy: { name: workspace.metadata.name } });
+  if (refusal) return part(failed('ImageRefused', `VMDiskImage ${keyOf(ref)} was refused: ${formatRefusal(refusal)}`));
+  const made = newImage(ref, template.spec, {
+    madeBy: 'compose-workspace',
+    askedBy: { name: workspace.metadata.name },
+  });
   const object = { ...made, metadata: { ...made.metadata, labels: { ...made.metadata.labels, ...madeForWorkspaces } } };
-  return look(provisioning('Creating', `VMDiskImage ${keyOf(ref)} is being made.`), [
+  return part(provisioning('Creating', `VMDiskImage ${keyOf(ref)} is being made.`), [
     { do: 'create', resource: VMDiskImage, object },
   ]);
 }
@@ -117,13 +138,13 @@ const differing = ({ spec }: VMDiskImage, machines: readonly WorkspaceMachine[])
 ];
 
 /** The machine has its disk: nothing of the image is needed any more. */
-const hasDisk = ({ inside }: Observed, { name, backingVMDiskImage }: WorkspaceMachine) =>
-  inside?.machines.some(
+const hasDisk = ({ name, backingVMDiskImage }: WorkspaceMachine, found: Inside['machines']) =>
+  found.some(
     ({ metadata, spec, status }) =>
       metadata.name === name &&
       spec.vmDiskImageRef.name === backingVMDiskImage &&
       status?.rootDisk?.cloned !== undefined,
-  ) === true;
+  );
 
 const describeLost = (image: VMDiskImage | undefined) => {
   if (!image) return 'is gone';
@@ -179,7 +200,12 @@ const sourceTypeOf = (url: string, secretRef: string | undefined): Spec['sourceT
   return secretRef ? 's3' : 'http';
 };
 
-function whyMayNot({ policy, imageNamespaces }: Observed, ref: ObjectReference, spec: Spec): Standing | undefined {
+function whyMayNot(
+  policy: Policy,
+  imageNamespaces: Observed['imageNamespaces'],
+  ref: ObjectReference,
+  spec: Spec,
+): Standing | undefined {
   if (!isValid(policy, 'imageNamespaces')) {
     return waiting('InvalidPolicy', "Waiting until the policy's imageNamespaces parses again.");
   }

@@ -1,56 +1,62 @@
 import { networkProviderAnnotation, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
-import type { WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
-import { keyOf } from '../../../shared/kinds/resource.ts';
+import type { Workspace, WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { owns } from '../../../shared/kubernetes/ownership.ts';
-import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
-import { type Child, make } from '../child.ts';
-import { imageRefOf, isUsable } from '../images/plan.ts';
+import type { Policy } from '../../../shared/policy.ts';
+import { type Child, type Make, named } from '../child.ts';
+import { isUsable, type WantedImage, type WantedImages } from '../images/plan.ts';
 import { networksOf, routesOf } from '../network/addresses.ts';
-import { providerIn } from '../network/plan.ts';
-import type { Observed } from '../observed.ts';
+import type { Provider } from '../network/plan.ts';
+import type { Inside } from '../observed.ts';
 import { buildRecord } from '../roles/build-record.ts';
 import { isSkipped, skippedByPolicy } from '../skipped.ts';
 import {
-  component,
   failed,
+  type Part,
   provisioning,
   ready,
   type Stage,
   type Standing,
   skipped,
+  stageOf,
   standingOf,
   waiting,
 } from '../stage.ts';
 
-/** The machines, each from its image, on its networks. */
-export function machineStage(observed: Observed): Stage {
-  const looks = (observed.workspace.spec.vms ?? []).map((machine) => ({
-    name: machine.name,
-    ...lookAt(observed, machine),
-  }));
-  return {
-    condition: 'VirtualMachinesReady',
-    writes: looks.flatMap(({ writes }) => writes),
-    components: looks.map(({ name, standing }) => component('VirtualMachine', name, standing)),
-  };
+interface Machines extends Pick<Inside, 'machines'> {
+  workspace: Workspace;
+  policy: Policy;
+  provider: Provider;
+  wanted: WantedImages;
 }
 
-function lookAt(observed: Observed, machine: WorkspaceMachine): Pick<Stage, 'writes'> & { standing: Standing } {
-  const { workspace, policy, inside, images } = observed;
-  const found = inside?.machines.find(({ metadata }) => metadata.name === machine.name);
+/** The machines, each from its image, on its networks. */
+export const machineStage = (found: Machines, make: Make): Stage =>
+  stageOf(
+    'VirtualMachinesReady',
+    'VirtualMachine',
+    (found.workspace.spec.vms ?? []).map((machine) => partOf(found, machine, make)),
+  );
+
+function partOf(
+  { workspace, policy, provider, machines, wanted }: Machines,
+  machine: WorkspaceMachine,
+  make: Make,
+): Part {
+  const { name, backingVMDiskImage } = machine;
+  const found = named(machines, name);
   const isOurs = found !== undefined && owns(workspace, found);
-  if (!isOurs && isSkipped(machine, policy)) return { writes: [], standing: skipped(skippedByPolicy) };
-  const child = machineChild(observed, machine);
-  const hasImage = isUsable(images.get(keyOf(imageRefOf(observed, machine.backingVMDiskImage))));
-  if (isOurs && found.spec.vmDiskImageRef.name !== machine.backingVMDiskImage) {
-    return replaced(found, machine, hasImage);
+  if (!isOurs && isSkipped(machine, policy)) return { name, writes: [], standing: skipped(skippedByPolicy) };
+  const image = wanted.get(backingVMDiskImage);
+  const hasImage = isUsable(image?.image);
+  if (isOurs && found.spec.vmDiskImageRef.name !== backingVMDiskImage) {
+    return { name, ...replaced(found, machine, hasImage) };
   }
   if (!found && !hasImage) {
-    return { writes: [], standing: waiting('ImageNotReady', `Waiting for VMDiskImage ${machine.backingVMDiskImage}.`) };
+    return { name, writes: [], standing: waiting('ImageNotReady', `Waiting for VMDiskImage ${backingVMDiskImage}.`) };
   }
-  const made = make(observed, child, found);
-  return { writes: made.writes, standing: standingOf([made]) ?? standingOfMachine(found) };
+  const made = make(machineChild(workspace.spec, machine, provider, image?.ref), found);
+  return { name, writes: made.writes, standing: standingOf([made]) ?? standingOfMachine(found) };
 }
 
 /**
@@ -79,17 +85,20 @@ function standingOfMachine(found: VirtualMachine | undefined): Standing {
   return provisioning(phase === 'Ready' ? 'Updating' : reason, message || 'It has not been looked at yet.');
 }
 
-function machineChild(observed: Observed, machine: WorkspaceMachine): Child {
-  const { workspace } = observed;
+function machineChild(
+  { networks = [] }: WorkspaceSpec,
+  machine: WorkspaceMachine,
+  provider: Provider,
+  vmDiskImageRef: WantedImage['ref'] | undefined,
+): Child {
   const { name, version, baseVm, baseVmVersion, ignoreOnDeploy, users, resources, diskSize, interfaces = [] } = machine;
-  const { networks = [] } = workspace.spec;
   const routes = routesOf(interfaces, networks);
   return {
     resource: VirtualMachine,
-    ref: { namespace: namespaceOf(workspace.metadata.name), name },
+    name,
     annotations: {
       ...buildRecord(machine),
-      ...(interfaces.length > 0 ? { [networkProviderAnnotation]: providerIn(observed) } : {}),
+      ...(interfaces.length > 0 ? { [networkProviderAnnotation]: provider } : {}),
     },
     fields: {
       spec: {
@@ -110,7 +119,7 @@ function machineChild(observed: Observed, machine: WorkspaceMachine): Child {
             ...(nameservers.length > 0 ? { nameservers } : {}),
           };
         }),
-        vmDiskImageRef: imageRefOf(observed, machine.backingVMDiskImage),
+        vmDiskImageRef,
       },
     },
   };

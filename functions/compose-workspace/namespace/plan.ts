@@ -4,7 +4,7 @@ import { NetworkPolicy } from '../../../shared/kinds/networking/network-policy.t
 import { RoleBinding } from '../../../shared/kinds/rbac/role-binding.ts';
 import { inWorkspaceRole, operatorNamespace } from '../../../shared/operator.ts';
 import { namespaceOf, workspacePrefix } from '../../../shared/workspaces/workspace.ts';
-import { type Child, isRoleBindingNew, type Made, make } from '../child.ts';
+import { type Child, isRoleBindingNew, type Made, type Make, named } from '../child.ts';
 import type { Observed } from '../observed.ts';
 import { component, ready, type Stage, standingOf } from '../stage.ts';
 
@@ -13,18 +13,20 @@ const functionName = 'compose-workspace';
 /** What the function may do in the namespace of a workspace, and nowhere else. */
 export const roleBindingName = inWorkspaceRole(functionName);
 
+type Home = Pick<Observed, 'workspace' | 'namespace' | 'roleBinding' | 'inside' | 'isForbidden' | 'nowMs'>;
+
 /** The Namespace, the RoleBinding to write in it, and the NetworkPolicy that isolates it, before anything runs there. */
-export function namespaceStage(observed: Observed): Stage {
-  const { workspace, namespace, roleBinding, inside } = observed;
+export function namespaceStage(
+  { workspace, namespace, roleBinding, inside, isForbidden, nowMs }: Home,
+  make: Make,
+): Stage {
   const name = namespaceOf(workspace.metadata.name);
-  const ofNamespace = make(observed, namespaceChild(name), namespace);
-  const right = unlessNotEffective(observed, make(observed, roleBindingChild(name), roleBinding));
-  const denyAll = make(
-    observed,
-    denyAllChild(name),
-    inside?.networkPolicies.find((one) => one.metadata.name === denyAllName),
-  );
-  const made = ofNamespace.obstacle ? [ofNamespace] : [ofNamespace, right, ...(inside ? [denyAll] : [])];
+  const ofNamespace = make(namespaceChild(name), namespace);
+  const right = make(roleBindingChild, roleBinding);
+  const isOnItsWay = right.writes.length > 0 || isRoleBindingNew(roleBinding, nowMs);
+  const effective = isForbidden ? { ...right, obstacle: right.obstacle ?? notEffective(name, isOnItsWay) } : right;
+  const denyAll = inside && make(denyAllChild, named(inside.networkPolicies, denyAllChild.name));
+  const made = ofNamespace.obstacle ? [ofNamespace] : [ofNamespace, effective, ...(denyAll ? [denyAll] : [])];
   // The NetworkPolicy is written before everything that follows in this pass, so it need not exist yet.
   const standing = standingOf(made.filter((one) => one !== denyAll || one.obstacle));
   return {
@@ -34,21 +36,17 @@ export function namespaceStage(observed: Observed): Stage {
   };
 }
 
-/** A right that the API server does not know of is not there, however well its RoleBinding looks. */
-function unlessNotEffective(observed: Observed, right: Made): Made {
-  if (!observed.isForbidden || right.obstacle) return right;
-  const namespace = namespaceOf(observed.workspace.metadata.name);
-  const isOnItsWay = right.writes.length > 0 || isRoleBindingNew(observed);
-  const obstacle = {
-    reason: 'Forbidden',
-    message: `Expected RoleBinding ${namespace}/${roleBindingName} to let ${functionName} look into the namespace, found it refused; see that ClusterRole ${roleBindingName} is there as it was installed.`,
-    isFinal: !isOnItsWay,
-  };
-  return { ...right, obstacle };
-}
+/** The API server refuses what the RoleBinding grants. */
+const notEffective = (namespace: string, isOnItsWay: boolean): Made['obstacle'] => ({
+  reason: 'Forbidden',
+  message: `Expected RoleBinding ${namespace}/${roleBindingName} to let ${functionName} look into the namespace, found it refused; see that ClusterRole ${roleBindingName} is there as it was installed.`,
+  isFinal: !isOnItsWay,
+});
+
+type Rights = Pick<Observed, 'workspace' | 'refusals' | 'isForbidden'>;
 
 /** A right that is not known everywhere yet is tried again soon: no event tells when it is. */
-export function untilSettled({ workspace, refusals, isForbidden }: Observed, stages: readonly Stage[]): Action[] {
+export function untilSettled({ workspace, refusals, isForbidden }: Rights, stages: readonly Stage[]): Action[] {
   const isRefused = refusals.size > 0 || isForbidden === true;
   const isSettling = stages.some(({ components }) =>
     components.some(({ phase, reason }) => phase === 'Provisioning' && reason === 'Forbidden'),
@@ -60,29 +58,27 @@ export function untilSettled({ workspace, refusals, isForbidden }: Observed, sta
 /** Pods may be root in it, as KubeVirt's launchers and the labs' own containers are. */
 const namespaceChild = (name: string): Child => ({
   resource: Namespace,
-  ref: { name },
+  name,
   labels: { 'pod-security.kubernetes.io/enforce': 'privileged' },
   fields: {},
 });
 
-const roleBindingChild = (namespace: string): Child => ({
+const roleBindingChild: Child = {
   resource: RoleBinding,
-  ref: { namespace, name: roleBindingName },
+  name: roleBindingName,
   fields: {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: roleBindingName },
     subjects: [{ kind: 'ServiceAccount', name: functionName, namespace: operatorNamespace }],
   },
-});
-
-const denyAllName = `${workspacePrefix}deny-all`;
+};
 
 /**
  * Nobody gets in or out over the network of the cluster; the labs' own networks are not under it. CDI's Pods are let be: a
  * disk that cannot be cloned by the storage is copied from Pod to Pod.
  */
-const denyAllChild = (namespace: string): Child => ({
+const denyAllChild: Child = {
   resource: NetworkPolicy,
-  ref: { namespace, name: denyAllName },
+  name: `${workspacePrefix}deny-all`,
   annotations: { 'ovn.kubernetes.io/network_policy_for': 'ovn' },
   fields: {
     spec: {
@@ -95,4 +91,4 @@ const denyAllChild = (namespace: string): Child => ({
       egress: [],
     },
   },
-});
+};

@@ -17,7 +17,7 @@ export function bridgeChildren(namespace: string, { name }: WorkspaceNetwork): C
   const common = { cniVersion: '0.3.1', type: 'bridge', bridge: bridgeName(namespace, name) };
   const child = (called: string, config: object): Child => ({
     resource: NetworkAttachmentDefinition,
-    ref: { namespace, name: called },
+    name: called,
     fields: { spec: { config: JSON.stringify({ ...common, ...config }) } },
   });
   return [

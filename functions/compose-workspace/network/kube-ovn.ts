@@ -1,10 +1,10 @@
 import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
 import { Subnet } from '../../../shared/kinds/kube-ovn/subnet.ts';
 import { Vpc } from '../../../shared/kinds/kube-ovn/vpc.ts';
-import type { Workspace, WorkspaceNetwork } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { Workspace, WorkspaceNetwork, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { namespaceOf, subnetName } from '../../../shared/workspaces/workspace.ts';
-import type { Child } from '../child.ts';
-import { freeAddress } from './addresses.ts';
+import { type Child, named } from '../child.ts';
+import { bareAddress, freeAddress, membersOf } from './addresses.ts';
 
 /** What ties a Subnet to the NetworkAttachmentDefinition that leads to it, and begins the annotations of who is on it. */
 export const providerOf = (namespace: string, network: string) => `${network}.${namespace}.ovn`;
@@ -12,21 +12,20 @@ export const providerOf = (namespace: string, network: string) => `${network}.${
 /** A router of the workspace's own: two workspaces may have equal networks. */
 export const vpcChild = ({ metadata: { name } }: Workspace): Child => ({
   resource: Vpc,
-  ref: { name: namespaceOf(name) },
+  name: namespaceOf(name),
   fields: { spec: { namespaces: [namespaceOf(name)] } },
   isShared: true,
 });
 
-/**
- * The Subnet of a network. kube-ovn wants a gateway even where the lab has none: then it gets an address that nobody has, and
- * nobody is told of it.
- */
-export function subnetChild({ metadata, spec }: Workspace, network: WorkspaceNetwork): Child {
+/** The Subnet of a network, which may exist already. */
+export function subnetChild({ metadata, spec }: Workspace, network: WorkspaceNetwork, own: readonly Subnet[]): Child {
   const namespace = namespaceOf(metadata.name);
-  const gateway = network.rangeGateway ?? freeAddress(network, spec) ?? '';
+  const name = subnetName(metadata.name, network.name);
+  const gateway =
+    network.rangeGateway ?? keptGateway(spec, network, named(own, name)) ?? freeAddress(network, spec) ?? '';
   return {
     resource: Subnet,
-    ref: { name: subnetName(metadata.name, network.name) },
+    name,
     fields: {
       spec: {
         vpc: namespace,
@@ -46,10 +45,26 @@ export function subnetChild({ metadata, spec }: Workspace, network: WorkspaceNet
   };
 }
 
+/**
+ * kube-ovn wants a gateway even where the lab has none: then it gets an address that nobody has, and nobody is told of it.
+ * The one that was chosen before stays as long as nobody has that address.
+ */
+function keptGateway(
+  spec: WorkspaceSpec,
+  { name, cidr }: WorkspaceNetwork,
+  found: Subnet | undefined,
+): string | undefined {
+  const { gateway, cidrBlock } = (found?.spec ?? {}) as { gateway?: string; cidrBlock?: string };
+  const isTaken = membersOf(spec)
+    .flatMap(({ interfaces }) => interfaces)
+    .some(({ network, ipAddress = '' }) => network === name && bareAddress(ipAddress) === gateway);
+  return gateway && cidrBlock === cidr && !isTaken ? gateway : undefined;
+}
+
 /** What puts Pods and machines on the Subnet. */
 export const definitionChild = (namespace: string, { name }: WorkspaceNetwork): Child => ({
   resource: NetworkAttachmentDefinition,
-  ref: { namespace, name },
+  name,
   fields: {
     spec: {
       config: JSON.stringify({

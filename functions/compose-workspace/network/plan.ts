@@ -1,113 +1,89 @@
 import type { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
 import type { Subnet } from '../../../shared/kinds/kube-ovn/subnet.ts';
-import type { WorkspaceNetwork } from '../../../shared/kinds/pelotech/workspace.ts';
-import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import type { Workspace, WorkspaceNetwork } from '../../../shared/kinds/pelotech/workspace.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { owns } from '../../../shared/kubernetes/ownership.ts';
+import type { Policy } from '../../../shared/policy.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
-import { type Child, type Made, make } from '../child.ts';
-import type { Observed } from '../observed.ts';
-import { component, failed, provisioning, ready, type Stage, type Standing, standingOf } from '../stage.ts';
+import { type Made, type Make, named } from '../child.ts';
+import type { Inside, Outside, Own } from '../observed.ts';
+import { failed, type Part, provisioning, ready, type Stage, type Standing, stageOf, standingOf } from '../stage.ts';
 import { bridgeChildren } from './bridge.ts';
 import { definitionChild, subnetChild, vpcChild } from './kube-ovn.ts';
 
-type Provider = Observed['policy']['values']['networkProvider'];
+export type Provider = Policy['values']['networkProvider'];
 
-/** Who makes the networks of a workspace: whoever made its first ones, by its status, else by what they made. */
-export const providerIn = (observed: Observed): Provider =>
-  saidProvider(observed) ?? foundProvider(observed) ?? observed.policy.values.networkProvider;
+/** Who makes the networks of a workspace: who made its first ones, by its status, else by what they made. */
+export const providerFor = ({ status }: Workspace, own: Own, { values }: Policy): Provider =>
+  status?.networkProvider === 'bridge' || status?.networkProvider === 'kube-ovn'
+    ? status.networkProvider
+    : (foundProvider(own) ?? values.networkProvider);
 
-function saidProvider({ workspace }: Observed): Provider | undefined {
-  const said = workspace.status?.networkProvider;
-  return said === 'bridge' || said === 'kube-ovn' ? said : undefined;
-}
-
-/** By what is there of the workspace's networks; undefined where there is nothing. */
-export function foundProvider({ workspace, inside, outside }: Observed): Provider | undefined {
-  const isOurs = (object: KubernetesObject) => owns(workspace, object);
-  if ([...outside.subnets, ...(outside.vpc ? [outside.vpc] : [])].some(isOurs)) return 'kube-ovn';
-  const types = (inside?.definitions ?? []).filter(isOurs).map(typeOf);
-  return types.find((type) => type !== undefined);
-}
+/** By the networks of the workspace that exist; undefined if none does. */
+export const foundProvider = ({ subnets, vpcs, definitions }: Own): Provider | undefined =>
+  subnets.length + vpcs.length > 0 ? 'kube-ovn' : definitions.map(typeOf).find((type) => type !== undefined);
 
 /** Read without parsing: anybody may have edited it. */
 const typeOf = ({ spec }: NetworkAttachmentDefinition) =>
   /"type"\s*:\s*"(bridge|kube-ovn)"/.exec(spec?.config ?? '')?.[1] as Provider | undefined;
 
+interface Networks extends Outside, Pick<Inside, 'hasMultus' | 'definitions'> {
+  workspace: Workspace;
+  provider: Provider;
+  own: Own;
+}
+
 /** The networks, each with all it is made of. */
-export function networkStage(observed: Observed): Stage {
-  const { networks = [] } = observed.workspace.spec;
-  if (observed.inside?.hasMultus === false) return withoutMultus(networks);
-  const made = providerIn(observed) === 'kube-ovn' ? withKubeOvn(observed, networks) : onBridges(observed, networks);
-  return {
-    condition: 'NetworksReady',
-    writes: made.flatMap(({ writes }) => writes),
-    components: made.flatMap(({ name, standing }) => (standing ? [component('Network', name, standing)] : [])),
-  };
+export function networkStage(found: Networks, make: Make): Stage {
+  const { workspace, provider } = found;
+  const { networks = [] } = workspace.spec;
+  const missing = missingKinds(found);
+  if (missing) {
+    return stageOf(
+      'NetworksReady',
+      'Network',
+      networks.map(({ name }) => ({ name, writes: [], standing: missing })),
+    );
+  }
+  if (networks.length === 0) return stageOf('NetworksReady', 'Network', []);
+  return provider === 'kube-ovn' ? ofKubeOvn(found, networks, make) : ofBridges(found, networks, make);
 }
 
-const withoutMultus = (networks: readonly WorkspaceNetwork[]): Stage => {
-  const message = 'Expected the kind NetworkAttachmentDefinition, found none; install Multus.';
-  const components = networks.map(({ name }) => component('Network', name, failed('MultusMissing', message)));
-  return { condition: 'NetworksReady', writes: [], components };
-};
-
-interface MadeNetwork {
-  name: string;
-  writes: Made['writes'];
-  /** Absent for what is no network itself. */
-  standing?: Standing;
+function missingKinds({ hasMultus, provider, isServed }: Networks): Standing | undefined {
+  if (!hasMultus) {
+    return failed('MultusMissing', 'Expected the kind NetworkAttachmentDefinition, found none; install Multus.');
+  }
+  return provider === 'kube-ovn' && !isServed
+    ? failed(
+        'KubeOvnMissing',
+        "Expected kube-ovn's kinds Vpc and Subnet (policy key networkProvider: kube-ovn), found none; install kube-ovn, or set networkProvider to bridge.",
+      )
+    : undefined;
 }
-
-const made = (name: string, parts: readonly Made[], otherwise: Standing): MadeNetwork => ({
-  name,
-  writes: parts.flatMap(({ writes }) => writes),
-  standing: standingOf(parts) ?? otherwise,
-});
 
 /** The Vpc first: no Subnet is put on one that is not the workspace's. */
-function withKubeOvn(observed: Observed, networks: readonly WorkspaceNetwork[]): MadeNetwork[] {
-  const { workspace, outside } = observed;
-  if (!outside.isServed) {
-    const message =
-      "Expected kube-ovn's kinds Vpc and Subnet (policy key networkProvider: kube-ovn), found none; install kube-ovn, or set networkProvider to bridge.";
-    return networks.map(({ name }) => ({ name, writes: [], standing: failed('KubeOvnMissing', message) }));
-  }
-  if (networks.length === 0) return [];
-  const vpc = make(observed, vpcChild(workspace), outside.vpc);
+function ofKubeOvn(
+  { workspace, definitions, vpc: foundVpc, subnets, own }: Networks,
+  networks: readonly WorkspaceNetwork[],
+  make: Make,
+): Stage {
   const namespace = namespaceOf(workspace.metadata.name);
-  const isOurs = vpc.obstacle === undefined;
-  return [
-    { name: namespace, writes: vpc.writes },
-    ...networks.map((network) => {
-      const child = stable(subnetChild(workspace, network), observed, network);
-      const found = subnetOf(observed, child);
-      const parts = isOurs ? [make(observed, child, found), define(observed, definitionChild(namespace, network))] : [];
-      return made(network.name, [vpc, ...parts].map(withoutWrites(vpc)), standingOfSubnet(found));
-    }),
-  ];
+  const vpc = make(vpcChild(workspace), foundVpc);
+  const parts = networks.map((network): Part => {
+    const child = subnetChild(workspace, network, own.subnets);
+    const subnet = named(subnets, child.name);
+    const definition = definitionChild(namespace, network);
+    const made = vpc.obstacle ? [] : [make(child, subnet), make(definition, named(definitions, network.name))];
+    return {
+      name: network.name,
+      writes: writesOf(made),
+      standing: standingOf([vpc, ...made]) ?? standingOfSubnet(subnet),
+    };
+  });
+  const stage = stageOf('NetworksReady', 'Network', parts);
+  return { ...stage, writes: [...vpc.writes, ...stage.writes] };
 }
 
-/** What is written once for all networks is among the writes once. */
-const withoutWrites = (shared: Made) => (one: Made) => (one === shared ? { ...one, writes: [] } : one);
-
-const subnetOf = ({ outside }: Observed, { ref }: Child) =>
-  outside.subnets.find(({ metadata }) => metadata.name === ref.name);
-
-/** The gateway that was chosen before stays as long as nobody has that address. */
-function stable(child: Child, observed: Observed, { rangeGateway, name }: WorkspaceNetwork): Child {
-  const found = subnetOf(observed, child);
-  const before = (found?.spec as { gateway?: string } | undefined)?.gateway;
-  if (rangeGateway !== undefined || !before || !found || !owns(observed.workspace, found)) return child;
-  const { vms = [], containerClusters = [] } = observed.workspace.spec;
-  const isTaken = [...vms, ...containerClusters]
-    .flatMap(({ interfaces = [] }) => interfaces)
-    .some(({ network, ipAddress }) => network === name && ipAddress?.split('/')[0] === before);
-  const spec = child.fields.spec as { cidrBlock: string };
-  const isSameNetwork = (found.spec as { cidrBlock?: string }).cidrBlock === spec.cidrBlock;
-  if (isTaken || !isSameNetwork) return child;
-  return { ...child, fields: { spec: { ...spec, gateway: before, excludeIps: [before] } } };
-}
+const writesOf = (made: readonly Made[]) => made.flatMap(({ writes }) => writes);
 
 function standingOfSubnet(subnet: Subnet | undefined): Standing {
   const conditions = subnet?.status?.conditions;
@@ -121,27 +97,20 @@ function standingOfSubnet(subnet: Subnet | undefined): Standing {
     : provisioning('SubnetNotReady', 'kube-ovn has not set it up yet.');
 }
 
-const onBridges = (observed: Observed, networks: readonly WorkspaceNetwork[]): MadeNetwork[] =>
-  networks.map((network) => {
-    const children = bridgeChildren(namespaceOf(observed.workspace.metadata.name), network);
-    return made(
-      network.name,
-      children.map((child) => define(observed, child)),
-      ready('Defined', 'It is a bridge on the node of its members.'),
-    );
+function ofBridges({ workspace, definitions }: Networks, networks: readonly WorkspaceNetwork[], make: Make): Stage {
+  const namespace = namespaceOf(workspace.metadata.name);
+  const defined = ready('Defined', 'It is a bridge on the node of its members.');
+  const parts = networks.map((network): Part => {
+    const made = bridgeChildren(namespace, network).map((child) => make(child, named(definitions, child.name)));
+    return { name: network.name, writes: writesOf(made), standing: standingOf(made) ?? defined };
   });
-
-const define = (observed: Observed, child: Child): Made =>
-  make(
-    observed,
-    child,
-    observed.inside?.definitions.find(({ metadata }) => metadata.name === child.ref.name),
-  );
+  return stageOf('NetworksReady', 'Network', parts);
+}
 
 /** The names of the definitions that networks are made of. */
-export const definitionNames = (observed: Observed): Set<string> =>
+export const definitionNames = (networks: readonly WorkspaceNetwork[], provider: Provider): Set<string> =>
   new Set(
-    (observed.workspace.spec.networks ?? []).flatMap((network) =>
-      providerIn(observed) === 'kube-ovn' ? [network.name] : bridgeChildren('', network).map(({ ref }) => ref.name),
+    networks.flatMap((network) =>
+      provider === 'kube-ovn' ? [network.name] : bridgeChildren('', network).map(({ name }) => name),
     ),
   );

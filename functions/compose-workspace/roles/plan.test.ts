@@ -8,8 +8,9 @@ import type { Resource } from '../../../shared/kinds/resource.ts';
 import { workspaceChild } from '../../../shared/workspaces/workspace.ts';
 import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
 import { allRoles, aPolicy, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
+import { makeFor } from '../child.ts';
 import { observeOne } from '../gather.ts';
-import type { Inside, Observed, Site } from '../observed.ts';
+import { type Inside, nothingInside, ownObjects, type Site } from '../observed.ts';
 import { rolesStage } from './plan.ts';
 
 const workspace = aWorkspace();
@@ -28,15 +29,11 @@ function stage(
   site?: Site,
   areMachinesReady = true,
 ) {
-  const observed = {
-    workspace: of,
-    policy: aPolicy(data),
-    refusals: new Map(),
-    nowMs: 0,
-    site,
-    inside: { machines: [machine()], jobs: [], configMaps: [], pods: [], ...inside },
-  } as unknown as Observed;
-  return rolesStage(observed, areMachinesReady);
+  const found = { ...nothingInside, machines: [machine()], ...inside, workspace: of, policy: aPolicy(data), site };
+  const outside = { isServed: false, vpc: undefined, subnets: [] };
+  const own = ownObjects({ ...found, namespace: undefined, inside: found, outside });
+  const make = makeFor({ workspace: of, roleBinding: undefined, refusals: new Map(), nowMs: 0 });
+  return rolesStage({ ...found, own }, make, areMachinesReady);
 }
 
 const written = (found: ReturnType<typeof stage>) =>

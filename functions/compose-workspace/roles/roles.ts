@@ -1,5 +1,6 @@
 import type { Workspace, WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { isValid, type Policy, type PolicyKey } from '../../../shared/policy.ts';
+import type { Inside, Observed, Own } from '../observed.ts';
 import { inventoryFor, projectFor } from './config-maps.ts';
 import { jobFor } from './job.ts';
 import { jobName } from './job-name.ts';
@@ -17,6 +18,14 @@ export interface RoleObject {
     labels?: Readonly<Record<string, string>>;
     annotations?: Readonly<Record<string, string>>;
   };
+}
+
+/** What decides on the roles of a workspace, and the objects that run them. */
+export interface RolesFound extends Pick<Inside, 'jobs' | 'configMaps' | 'pods'> {
+  workspace: Workspace;
+  policy: Policy;
+  site?: Observed['site'];
+  own: Own;
 }
 
 /** Why no roles are run, as the reason of condition AnsibleSkipped. */

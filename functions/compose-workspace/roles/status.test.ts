@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Job } from '../../../shared/kinds/batch/job.ts';
 import { Pod } from '../../../shared/kinds/core/pod.ts';
 import { parseOutcome } from './outcome.ts';
-import { standingOf } from './status.ts';
+import { standingOfJob } from './status.ts';
 
 const job = (status: object = { active: 1 }) => Job.parse({ metadata: { name: 'j' }, status });
 const ended = (type: string, reason = '', message = '') =>
@@ -14,7 +14,6 @@ const failed = ended('Failed', 'BackoffLimitExceeded', 'Job has reached the spec
 const says = (outcome: object) => terminated(2, JSON.stringify(outcome));
 
 test.each([
-  ['not begun', undefined, undefined, 'Provisioning', 'RolesWait', 'The roles have not begun.'],
   ['running', job(), undefined, 'Provisioning', 'RolesRunning', 'The roles are running.'],
   ['done', ended('Complete'), undefined, 'Ready', 'RolesDeployed', 'All roles are deployed.'],
   [
@@ -109,7 +108,7 @@ test.each([
     'The roles are running.',
   ],
 ] as const)('%s', (_, found, of, phase, reason, message) => {
-  expect(standingOf(found, of)).toEqual({ phase, reason, message });
+  expect(standingOfJob(found, of)).toEqual({ phase, reason, message });
 });
 
 test.each(['', 'null', '7', '[]', '{', 'no JSON', '{"ok":'])('%j is no outcome', (text) => {

@@ -1,36 +1,30 @@
 import type { Job } from '../../../shared/kinds/batch/job.ts';
 import type { Pod } from '../../../shared/kinds/core/pod.ts';
+import { failed, provisioning, ready, type Standing } from '../stage.ts';
 import { type Outcome, parseOutcome } from './outcome.ts';
 
-/** How the roles of a machine stand, as a component of its workspace. */
-export interface Standing {
-  phase: 'Provisioning' | 'Ready' | 'Failed';
-  reason: string;
-  message: string;
-}
-
 /** What a Job says, and the newest of its Pods: as long as tries are left, a failed Pod is no failed Job. */
-export function standingOf(job: Job | undefined, pod: Pod | undefined): Standing {
-  if (job === undefined) return { phase: 'Provisioning', reason: 'RolesWait', message: 'The roles have not begun.' };
-  const ended = job.status?.conditions.find(
-    ({ type, status }) => status === 'True' && (type === 'Complete' || type === 'Failed'),
+export function standingOfJob({ status }: Job, pod: Pod | undefined): Standing {
+  const ended = status?.conditions.find(
+    (one) => one.status === 'True' && (one.type === 'Complete' || one.type === 'Failed'),
   );
-  if (ended?.type === 'Complete')
-    return { phase: 'Ready', reason: 'RolesDeployed', message: describeDone(outcomeOf(pod)) };
+  if (ended?.type === 'Complete') return ready('RolesDeployed', describeDone(outcomeOf(pod)));
   const found = failureOf(pod);
   if (ended?.reason === 'DeadlineExceeded') {
-    const message = "Expected the roles to end within the policy's ansibleTimeout, found them running.";
-    return { phase: 'Failed', reason: 'RolesTimedOut', message };
+    return failed('RolesTimedOut', "Expected the roles to end within the policy's ansibleTimeout, found them running.");
   }
-  if (ended) return { phase: 'Failed', ...(found ?? { reason: 'RolesFailed', message: ended.message }) };
-  const tries = job.status?.failed ?? 0;
-  if (tries > 0 && found) {
-    return { phase: 'Provisioning', reason: 'RolesRetrying', message: `Try ${tries} ended: ${found.message}` };
-  }
+  if (ended) return failed(found?.reason ?? 'RolesFailed', found?.message ?? ended.message);
+  const tries = status?.failed ?? 0;
+  if (tries > 0 && found) return provisioning('RolesRetrying', `Try ${tries} ended: ${found.message}`);
   const held = heldUp(pod);
-  if (held) return { phase: 'Provisioning', ...held };
-  return { phase: 'Provisioning', reason: 'RolesRunning', message: 'The roles are running.' };
+  return provisioning(held?.reason ?? 'RolesRunning', held?.message ?? 'The roles are running.');
 }
+
+/** Of several Pods of a Job the newest shows how it goes. */
+export const newestPodOf = ({ metadata: { uid } }: Job, pods: readonly Pod[]): Pod | undefined =>
+  pods
+    .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
+    .sort((a, b) => Date.parse(b.metadata.creationTimestamp) - Date.parse(a.metadata.creationTimestamp))[0];
 
 const containerOf = (pod: Pod | undefined) => pod?.status?.containerStatuses[0];
 const outcomeOf = (pod: Pod | undefined) => parseOutcome(containerOf(pod)?.state?.terminated?.message ?? '');

@@ -1,40 +1,32 @@
 import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
-import type { WorkspaceVolume } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { WorkspaceSpec, WorkspaceVolume } from '../../../shared/kinds/pelotech/workspace.ts';
 import { bytesOf } from '../../../shared/kubernetes/quantity.ts';
-import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
-import { type Child, make } from '../child.ts';
-import type { Observed } from '../observed.ts';
+import type { Policy } from '../../../shared/policy.ts';
+import { type Child, type Make, named } from '../child.ts';
+import type { Inside } from '../observed.ts';
 import { isHalted, isSkipped } from '../skipped.ts';
-import { component, failed, provisioning, ready, type Stage, type Standing, standingOf } from '../stage.ts';
+import { failed, type Part, provisioning, ready, type Stage, type Standing, stageOf, standingOf } from '../stage.ts';
 
 /** The claims of the volumes. */
-export function volumeStage(observed: Observed): Stage {
-  const looks = (observed.workspace.spec.volumes ?? []).map((volume) => {
-    const found = observed.inside?.claims.find(({ metadata }) => metadata.name === volume.name);
-    const made = make(observed, claimChild(observed, volume, found), found);
-    const standing = standingOf([made]) ?? standingOfClaim(observed, volume, found);
-    return { writes: made.writes, component: component('Volume', volume.name, standing) };
+export function volumeStage(spec: WorkspaceSpec, claims: Inside['claims'], policy: Policy, make: Make): Stage {
+  const parts = (spec.volumes ?? []).map((volume): Part => {
+    const found = named(claims, volume.name);
+    const made = make(claimChild(volume, found), found);
+    const standing = standingOf([made]) ?? standingOfClaim(volume, found, isMounted(spec, policy, volume.name));
+    return { name: volume.name, writes: made.writes, standing };
   });
-  return {
-    condition: 'VolumesReady',
-    writes: looks.flatMap(({ writes }) => writes),
-    components: looks.map((look) => look.component),
-  };
+  return stageOf('VolumesReady', 'Volume', parts);
 }
 
-/** A claim that is there keeps its class and mode, which never change, never becomes smaller, and grows once it is bound. */
-function claimChild(
-  { workspace }: Observed,
-  { name, size, storageClass }: WorkspaceVolume,
-  found: PersistentVolumeClaim | undefined,
-): Child {
+/** A claim that exists keeps its class and mode, which never change, never becomes smaller, and grows once it is bound. */
+function claimChild({ name, size, storageClass }: WorkspaceVolume, found: PersistentVolumeClaim | undefined): Child {
   const before = requestOf(found);
   const isFixed = before !== undefined && (isLarger(before, size) || found?.status?.phase !== 'Bound');
   const storage = isFixed ? before : size;
   const resources = { requests: { storage } };
   return {
     resource: PersistentVolumeClaim,
-    ref: { namespace: namespaceOf(workspace.metadata.name), name },
+    name,
     fields: {
       spec: found
         ? { resources }
@@ -50,9 +42,9 @@ const requestOf = (claim: PersistentVolumeClaim | undefined) => claim?.spec?.res
 const isLarger = (one: string, other: string) => (bytesOf(one) ?? 0) > (bytesOf(other) ?? 0);
 
 function standingOfClaim(
-  observed: Observed,
   volume: WorkspaceVolume,
   claim: PersistentVolumeClaim | undefined,
+  hasUser: boolean,
 ): Standing {
   const phase = claim?.status?.phase;
   if (phase === 'Lost') return failed('ClaimLost', 'What the claim was bound to is gone.');
@@ -71,14 +63,14 @@ function standingOfClaim(
     );
   }
   if (phase === 'Bound') return ready('Bound', 'The claim is bound.');
-  if (has !== undefined && isLarger(volume.size, has) && !isMounted(observed, volume)) {
+  if (has !== undefined && isLarger(volume.size, has) && !hasUser) {
     return ready(
       'GrowsWhenBound',
       `It asks for ${has}, and for ${volume.size} once something mounts it: Kubernetes lets no claim grow before it is bound.`,
     );
   }
   // Most StorageClasses make a volume when the first Pod that mounts it starts.
-  return isMounted(observed, volume)
+  return hasUser
     ? pending(claim)
     : ready('Unused', 'Nothing that runs mounts it; the claim is bound when something does.');
 }
@@ -95,8 +87,8 @@ const pending = (claim: PersistentVolumeClaim | undefined): Standing =>
         `The claim is not bound yet; StorageClass ${claim.spec.storageClassName} makes its volume.`,
       );
 
-const isMounted = ({ workspace, policy }: Observed, { name }: WorkspaceVolume) =>
-  (workspace.spec.containerClusters ?? [])
+const isMounted = ({ containerClusters = [] }: WorkspaceSpec, policy: Policy, name: string) =>
+  containerClusters
     .filter((cluster) => !isSkipped(cluster, policy) && !isHalted(cluster, policy))
     .flatMap(({ containers }) => containers)
     .some(({ volumeMounts = [] }) => volumeMounts.some((mount) => mount.name === name));

@@ -1,0 +1,85 @@
+import type { Deployment } from '../../../shared/kinds/apps/deployment.ts';
+import type { Pod } from '../../../shared/kinds/core/pod.ts';
+import type { ContainerCluster, Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import type { Policy } from '../../../shared/policy.ts';
+import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
+import { isHalted } from '../skipped.ts';
+import { failed, provisioning, ready, type Standing } from '../stage.ts';
+import { podsOf } from './deployment.ts';
+import { crashing, isCurrent, type PodTrouble, podTrouble } from './pods.ts';
+
+/** How long something may be amiss depends on the time, the policy, and since when the workspace reports it. */
+interface Patience {
+  workspace: Workspace;
+  policy: Policy;
+  nowMs: number;
+}
+
+/** How a container cluster stands whose objects are as they should be. */
+export function standingOfDeployment(
+  patience: Patience,
+  cluster: ContainerCluster,
+  found: Deployment | undefined,
+  podsOfAll: readonly Pod[],
+): Standing {
+  const { workspace, policy, nowMs } = patience;
+  const { status, metadata } = found ?? {};
+  if (!status || status.observedGeneration < (metadata?.generation ?? 0)) {
+    return provisioning('Updating', 'Kubernetes has not looked at it yet.');
+  }
+  if (isHalted(cluster, policy)) {
+    const sentence = "Not started, because its ignoreOnDeploy is true and the policy's ignoreOnDeploy says Halt.";
+    return status.replicas === 0 ? ready('Halted', sentence) : provisioning('Stopping', 'It is being stopped.');
+  }
+  const pods = podsOfAll.filter(({ metadata: { labels } }) =>
+    Object.entries(podsOf(cluster)).every(([key, value]) => labels?.[key] === value),
+  );
+  const isOverdue = conditionOf(status.conditions, 'Progressing')?.reason === overdue;
+  const trouble = refusal(status.conditions) ?? crash(patience, pods);
+  if (trouble) {
+    const { reason, message, sinceMs } = trouble;
+    // Kubernetes no longer reports a Deployment as overdue once it was available.
+    const hasFailed = isOverdue || nowMs - sinceMs >= policy.values.machineFailedAfter;
+    return hasFailed ? failed(reason, message) : provisioning(reason, message);
+  }
+  const isUp =
+    status.updatedReplicas >= 1 && status.availableReplicas >= 1 && status.replicas === status.updatedReplicas;
+  if (isUp) return ready('Available', 'Its containers run.');
+  const { reason, message } = podTrouble(pods) ?? {};
+  return isOverdue
+    ? failed(reason ?? overdue, message ?? describeOverdue(namespaceOf(workspace.metadata.name), cluster.name, pods))
+    : provisioning(reason ?? 'Starting', message ?? 'Its containers are being started.');
+}
+
+/** Kubernetes' reason for a rollout that makes no progress for as long as the policy's machineFailedAfter. */
+const overdue = 'ProgressDeadlineExceeded';
+
+/** Trouble that may pass, and is a failure if it lasts. */
+type Lasting = PodTrouble & { sinceMs: number };
+
+/** A Pod that cannot be made: what it needs may come a moment later. */
+function refusal(conditions: NonNullable<Deployment['status']>['conditions']): Lasting | undefined {
+  const refused = conditionOf(conditions, 'ReplicaFailure');
+  if (refused?.status !== 'True') return undefined;
+  const { reason, message, lastTransitionTime } = refused;
+  return { reason, message: `Its Pod cannot be made: ${message}`, sinceMs: Date.parse(String(lastTransitionTime)) };
+}
+
+function crash({ workspace, policy, nowMs }: Patience, pods: readonly Pod[]): Lasting | undefined {
+  const found = crashing(pods, { nowMs, steadyMs: policy.values.machineFailedAfter });
+  return found && { ...found.trouble, sinceMs: downSinceMs(workspace, nowMs, found.pod) };
+}
+
+/** Since when a Pod is not up: no longer than it exists, and than the workspace reports missing containers. */
+function downSinceMs({ status }: Workspace, nowMs: number, { metadata }: Pod): number {
+  const before = conditionOf(status?.conditions, 'ContainersReady');
+  const reportedMs = before?.status === 'True' ? nowMs : Date.parse(before?.lastTransitionTime ?? '');
+  return Math.max(reportedMs || 0, Date.parse(metadata.creationTimestamp));
+}
+
+function describeOverdue(namespace: string, deployment: string, pods: readonly Pod[]): string {
+  const pod = pods.find(isCurrent)?.metadata.name;
+  const [called, found] = pod === undefined ? ['It', `deployment ${deployment}`] : [`Pod ${pod}`, `pod ${pod}`];
+  return `${called} did not come up in time; to find out why: kubectl describe ${found} -n ${namespace}.`;
+}

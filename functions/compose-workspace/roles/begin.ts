@@ -1,0 +1,64 @@
+import type { Action } from '../../../shared/actions.ts';
+import { Job } from '../../../shared/kinds/batch/job.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
+import type { Component } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
+import { type Child, type Made, type Make, named } from '../child.ts';
+import { unwanted } from '../garbage.ts';
+import { component, standingOf } from '../stage.ts';
+import { credentialsFor } from './credentials.ts';
+import { machineLabel } from './metadata.ts';
+import type { RoleObject, Roles, RolesFound } from './roles.ts';
+
+/** The Jobs of the machines that do not wait, after what they read; by machine, how those that are made stand. */
+export function begin(
+  found: RolesFound,
+  { jobs, configMaps }: Roles,
+  waits: ReadonlyMap<string, unknown>,
+  make: Make,
+): { writes: Action[]; components: ReadonlyMap<string, Component> } {
+  const { workspace, policy, own, site } = found;
+  const mayBegin = (object: RoleObject) => !waits.has(machineOf(object));
+  const credentials = credentialsFor(workspace, policy, site?.credentials);
+  const copy = site?.copy;
+  const inputs = [
+    ...(credentials ? [make(childOf(Secret, credentials), copy)] : []),
+    ...configMaps
+      .filter(mayBegin)
+      .map((map) => make(childOf(ConfigMap, map), named(found.configMaps, map.metadata.name))),
+  ];
+  const runs = jobs.filter(mayBegin).map((job) => ({ job, made: makeOnce(make, job, found.jobs) }));
+  const made = runs.length > 0 ? [...inputs, ...runs.map((run) => run.made)] : [];
+  return {
+    writes: [
+      ...unwanted(Job, own.jobs, namesOf(jobs)),
+      ...made.flatMap(({ writes }) => writes),
+      ...unwanted(ConfigMap, own.configMaps, namesOf(configMaps)),
+    ],
+    components: new Map(
+      runs.flatMap((run) => {
+        const standing = standingOf([...inputs, run.made]);
+        const machine = machineOf(run.job);
+        return standing ? [[machine, component('AnsibleRoles', run.job.metadata.name, standing)]] : [];
+      }),
+    ),
+  };
+}
+
+/** The machine that a Job, or its ConfigMap, is for. */
+export const machineOf = ({ metadata }: RoleObject) => metadata.labels?.[machineLabel] ?? '';
+
+const namesOf = (objects: readonly RoleObject[]) => new Set(objects.map(({ metadata }) => metadata.name));
+
+const childOf = (resource: Resource, { metadata, ...fields }: RoleObject): Child => {
+  const { apiVersion: _version, kind: _kind, ...rest } = fields as Record<string, unknown>;
+  const { name, labels, annotations } = metadata;
+  return { resource, name, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}), fields: rest };
+};
+
+/** A Job never changes: another one has another name. */
+function makeOnce(make: Make, job: RoleObject, jobs: readonly KubernetesObject[]): Made {
+  const made = make(childOf(Job, job), named(jobs, job.metadata.name));
+  return made.found ? { ...made, writes: [] } : made;
+}
