@@ -1,8 +1,8 @@
 import { type Browser, chromium } from 'playwright-core';
-import { brought } from '../support/tools/ensure-tool.ts';
+import { ensureTool } from '../support/tools/ensure-tool.ts';
 
 /** Where a Chromium is, which is brought to this machine first where that can be; or why there is none. */
-export const findChromium = () => brought(new URL('install', import.meta.url), 300_000);
+export const findChromium = () => ensureTool(new URL('install', import.meta.url), 300_000);
 
 /** Starts it without a window; nothing of it goes anywhere but to the pages that are opened. */
 export const openChromium = (executablePath: string): Promise<Browser> =>

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 /** Where something is that a script brings to this machine and prints the path of; or why it cannot be had, in its last line. */
-export async function brought(
+export async function ensureTool(
   script: URL,
   timeout: number,
 ): Promise<{ path: string; missing?: undefined } | { missing: string }> {

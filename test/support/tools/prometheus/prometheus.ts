@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
-import { brought } from '../ensure-tool.ts';
+import { ensureTool } from '../ensure-tool.ts';
 
 const run = promisify(execFile);
 
 /** The folder of prometheus and promtool, brought to this machine where they are not on it; or why they cannot be had. */
-export const findPrometheus = () => brought(new URL('install', import.meta.url), 120_000);
+export const findPrometheus = () => ensureTool(new URL('install', import.meta.url), 120_000);
 
 /** Runs promtool; rejects with all it said. */
 export async function promtool(bin: string, ...args: string[]): Promise<string> {
