@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { beginWith } from './test/support/tools/sequencer.ts';
+import { sequencerOf } from './test/support/tools/sequencer.ts';
 
 const everything = '{functions,shared,crds,knative,deploy,test}/**/*.test.ts';
 const slow = '**/*.slow.test.ts';
@@ -45,6 +45,6 @@ export default defineConfig(({ mode }) => ({
     // slow keeps its core, or time limits are met.
     maxWorkers: isQuick(mode) ? 4 : 2,
     maxConcurrency: 4,
-    sequence: { sequencer: beginWith(longest) },
+    sequence: { sequencer: sequencerOf(longest) },
   },
 }));

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { beginWith } from '../support/tools/sequencer.ts';
+import { sequencerOf } from '../support/tools/sequencer.ts';
 
 /**
  * One file after the other, for all share one cluster: first what wants it untouched, then the stories with what looks at
@@ -45,6 +45,6 @@ export default defineConfig(({ mode }) => ({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     fileParallelism: false,
-    sequence: { sequencer: beginWith(order, { inEachPart }) },
+    sequence: { sequencer: sequencerOf(order, { inEachPart }) },
   },
 }));

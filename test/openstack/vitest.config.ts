@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { beginWith } from '../support/tools/sequencer.ts';
+import { sequencerOf } from '../support/tools/sequencer.ts';
 
 /** What takes the better part of an hour on real services, which do one thing at a time. */
 const long = 'test/openstack/{crashes.slow,permissions.long}.test.ts';
@@ -23,6 +23,6 @@ export default defineConfig(({ mode }) => ({
     hookTimeout: 60_000,
     maxWorkers: 1,
     maxConcurrency: 16,
-    sequence: { sequencer: beginWith(order) },
+    sequence: { sequencer: sequencerOf(order) },
   },
 }));

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { TestSpecification, Vitest } from 'vitest/node';
-import { beginWith } from './sequencer.ts';
+import { sequencerOf } from './sequencer.ts';
 
 const files = ['d', 'soak', 'b', 'a', 'e', 'c'].map(
   (name) => ({ moduleId: `/x/${name}.test.ts` }) as TestSpecification,
 );
 
 async function part(index: number, count: number) {
-  const Sequencer = beginWith(['a', 'b', 'soak', 'c'], { inEachPart: ['soak'] });
+  const Sequencer = sequencerOf(['a', 'b', 'soak', 'c'], { inEachPart: ['soak'] });
   const sequencer = new Sequencer({ config: { root: '/x', shard: { index, count } } } as Vitest);
   const found = await sequencer.shard(files);
   return found.map(({ moduleId }) => moduleId.slice('/x/'.length, -'.test.ts'.length));

@@ -7,7 +7,7 @@ interface Order {
 }
 
 /** Has vitest begin with these files, in their order; all others come after them. `--shard=K/N` takes each N-th of them. */
-export function beginWith(names: readonly string[], { inEachPart = [] }: Order = {}): typeof BaseSequencer {
+export function sequencerOf(names: readonly string[], { inEachPart = [] }: Order = {}): typeof BaseSequencer {
   const isOneOf = ({ moduleId }: TestSpecification, name: string) => moduleId.endsWith(`/${name}.test.ts`);
   const rank = (file: TestSpecification) => {
     const found = names.findIndex((name) => isOneOf(file, name));
