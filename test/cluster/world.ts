@@ -29,8 +29,8 @@ import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName } from '../../shared/policy.ts';
 import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
+import { expectInvariants } from '../stories/expect-invariants.ts';
 import { type History, recordHistory } from '../stories/history.ts';
-import { expectUnbroken } from '../stories/unbroken.ts';
 import { type Story, setPolicy, untilGone, type World } from '../stories/world.ts';
 import { andClearUp } from '../support/tools/clean-up.ts';
 import { podDeletionsIn } from './audit.ts';
@@ -75,7 +75,7 @@ export async function onRealCluster(story: Story, { kube, broker, goneWithinMs }
     try {
       await setPolicy(world, { concurrency: '2', retryLimit: '2', retryBackoffDuration: '200ms', ...story.policy });
       await story.run(world);
-      await expectUnbroken(story, history);
+      await expectInvariants(story, history);
     } catch (error) {
       if (error instanceof Error) {
         error.message += `\n\nWhat happened to the images:\n${await toldBy(kube)}`;

@@ -6,8 +6,8 @@ import type { DataFolder } from '../../deploy/local/data-folder.ts';
 import { startObjectStore } from '../../deploy/local/object-store/object-store.ts';
 import { type LocalCluster, startLocal } from '../../deploy/local/start.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
+import { expectInvariants } from './expect-invariants.ts';
 import { recordHistory } from './history.ts';
-import { expectUnbroken } from './unbroken.ts';
 import { type Story, setPolicy, type World } from './world.ts';
 
 const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-tests' };
@@ -54,7 +54,7 @@ export async function onLocalCluster(
     await before?.(cluster);
     await setPolicy(world, { concurrency: '2', retryLimit: '2', retryBackoffDuration: '200ms', ...story.policy });
     await story.run(world);
-    await expectUnbroken(story, history);
+    await expectInvariants(story, history);
   } finally {
     await history.stop();
     await cluster.close();
