@@ -6,7 +6,7 @@ import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-
 import { operatorNamespace } from '../../shared/operator.ts';
 import { startStandIn } from '../bench/stand-in.ts';
 import { countReached } from './count-reached.ts';
-import { queueOrder } from './turns.ts';
+import { queueOrder } from './queue-order.ts';
 import { createImage, type Story, setPolicy, until, type World } from './world.ts';
 
 const count = 200;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { at, aVMDiskImage } from '../support/builders/images.ts';
 import type { Change } from './history.ts';
-import { queueOrder } from './turns.ts';
+import { queueOrder } from './queue-order.ts';
 
 const first = aVMDiskImage({ name: 'first', uid: 'z', status: { phase: 'Queued', queuedAt: at(1) } });
 const second = aVMDiskImage({ name: 'second', uid: 'a', status: { phase: 'Queued', queuedAt: at(2) } });
