@@ -5,7 +5,7 @@ import { soak } from '../proofs/soak/soak.ts';
 /** What `npm run soak` does for as long as it is told. */
 const minutes = 2;
 
-test(`for ${minutes} minutes people work while everything they work with is killed, and no invariant is broken`, async () => {
+test(`for ${minutes} minutes users work while everything they work with is killed, and no invariant is broken`, async () => {
   const seed = Date.now() % 1_000_000;
   const { signal } = new AbortController();
   const result = await soak({ minutes, seed, say: (line) => console.log(`soak: ${line}`), signal });

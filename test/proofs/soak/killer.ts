@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { victims } from '../../cluster/victims.ts';
 import type { Chance } from './chance.ts';
-import { count, type Tally } from './people.ts';
+import { count, type Tally } from './user.ts';
 
 const pauseMs = { least: 3000, most: 18_000 };
 

@@ -6,14 +6,14 @@ import { stopSignals } from '../../../deploy/terminal/stop-signals.ts';
 
 const help = `npm run soak [-- [minutes] [options]]
 
-Brings up a real Kubernetes with real Knative of its own, installs the functions, and lets people work there: they make,
+Brings up a real Kubernetes with real Knative of its own, installs the functions, and lets users work there: they make,
 change, delete and make anew images and machines, ask for syncs, edit the policy well and badly, while downloads fail. All
 that time pods of the functions, of the Broker, of the sources and timers, and the API server are killed (SIGKILL). Then all
 faults stop, everything has to come to rest, and the history of all objects is judged by the invariants (test/proofs/invariants).
 
 Options
-  minutes    how long people work and things are killed, 1 to 240; 30 by default
-  --seed N   the same people and the same order of kills as in the run that printed this seed
+  minutes    how long users work and things are killed, 1 to 240; 30 by default
+  --seed N   the same users and the same order of kills as in the run that printed this seed
   --json     print the result as one JSON document
   --help     print this
 

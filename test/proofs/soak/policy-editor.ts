@@ -2,7 +2,7 @@ import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyName } from '../../../shared/policy.ts';
 import { setPolicy } from '../../stories/world.ts';
-import { attempt, count, type Person, think, untilStopped } from './people.ts';
+import { attempt, count, think, type User, untilStopped } from './user.ts';
 
 type Data = Readonly<Record<string, string>>;
 
@@ -38,27 +38,27 @@ const garbage: readonly [Data, ...Data[]] = [
 ];
 
 /** Edits the policy, well or badly, or deletes it; and mends it after a while. */
-export const editPolicy = (person: Person): Promise<void> =>
-  untilStopped(person, async () => {
-    const { chance, tally } = person;
-    await think(person, 4000, 15_000);
+export const editPolicy = (user: User): Promise<void> =>
+  untilStopped(user, async () => {
+    const { chance, tally } = user;
+    await think(user, 4000, 15_000);
     const isBad = chance.percent(40);
     const change = chance.oneOf(isBad ? garbage : edits);
     if (chance.percent(10)) {
-      await attempt(person, () => person.world.kube.delete(ConfigMap, ref));
+      await attempt(user, () => user.world.kube.delete(ConfigMap, ref));
       count(tally, 'policies deleted');
     } else {
-      await attempt(person, () => setPolicy(person.world, change));
+      await attempt(user, () => setPolicy(user.world, change));
       count(tally, isBad ? 'policies made garbage' : 'policies edited');
     }
-    await think(person, 1000, 4000);
-    await attempt(person, () => restorePolicy(person));
+    await think(user, 1000, 4000);
+    await attempt(user, () => restorePolicy(user));
   });
 
 const ref = { namespace: operatorNamespace, name: policyName };
 
 /** Brings the policy back to what it was at the beginning, also where somebody deleted it. */
-export async function restorePolicy({ world }: Pick<Person, 'world'>): Promise<void> {
+export async function restorePolicy({ world }: Pick<User, 'world'>): Promise<void> {
   if (await world.kube.get(ConfigMap, ref)) await setPolicy(world, policy);
   else await world.kube.create(ConfigMap, { metadata: ref, data: policy });
 }

@@ -1,6 +1,6 @@
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Change } from '../../stories/history.ts';
-import type { Tally } from './people.ts';
+import type { Tally } from './user.ts';
 
 /** How far it is, in a line. */
 export function formatProgress(startedMs: number, minutes: number, changes: readonly Change[], kills: Tally): string {

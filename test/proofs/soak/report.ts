@@ -11,7 +11,7 @@ export interface SoakResult {
   minutes: number;
   /** How often each victim was killed. */
   kills: Readonly<Record<string, number>>;
-  /** What people did, and what came of their images. */
+  /** What users did, and what came of their images. */
   done: Readonly<Record<string, number>>;
   /** Writes that were carried out, by function. */
   writes: Readonly<Record<string, number>>;

@@ -10,16 +10,16 @@ import { chanceOf } from './chance.ts';
 import { useImage } from './image-user.ts';
 import { killAll } from './killer.ts';
 import { useMachine } from './machine-user.ts';
-import type { Person, Tally } from './people.ts';
 import { editPolicy, policy, restorePolicy } from './policy-editor.ts';
 import { formatProgress, outcomesOf } from './progress.ts';
 import type { SoakResult } from './report.ts';
 import { untilAtRest } from './rest.ts';
 import { cdiFaults, fillStore } from './sources.ts';
+import type { Tally, User } from './user.ts';
 
 export interface SoakOptions {
   minutes: number;
-  /** The same seed makes the same people do the same, and kills in the same order; what comes of it is never the same. */
+  /** The same seed makes the same users do the same, and kills in the same order; what comes of it is never the same. */
   seed: number;
   say(line: string): void;
   /** Ends it before its time. */
@@ -40,7 +40,7 @@ const restWithinMs = 300_000;
 const reportEveryMs = 5000;
 
 /**
- * Lets people work on the cluster of KUBECONFIG, with the functions as they are installed, while what they run on is killed;
+ * Lets users work on the cluster of KUBECONFIG, with the functions as they are installed, while what they run on is killed;
  * then stops both, waits until all is at rest, and judges all that happened.
  */
 export async function soak(options: SoakOptions): Promise<SoakResult> {
@@ -73,15 +73,15 @@ async function run(world: World, { minutes, seed, say, signal }: SoakOptions): P
   const kills: Tally = new Map();
   const stop = new AbortController();
   const over = AbortSignal.any([signal, stop.signal, AbortSignal.timeout(minutes * 60_000)]);
-  const person = (number: number): Person => ({ world, chance: chanceOf(seed, number), signal: over, tally });
+  const user = (number: number): User => ({ world, chance: chanceOf(seed, number), signal: over, tally });
   const progress = setInterval(
     () => say(formatProgress(startedMs, minutes, world.history.changes(), kills)),
     reportEveryMs,
   );
   const all = [
-    ...images.map((name, index) => useImage(person(index), name)),
-    ...machines.map((name, index) => useMachine(person(100 + index), name, ofMachines)),
-    editPolicy(person(200)),
+    ...images.map((name, index) => useImage(user(index), name)),
+    ...machines.map((name, index) => useMachine(user(100 + index), name, ofMachines)),
+    editPolicy(user(200)),
     killAll(chanceOf(seed, 300), kills, over),
   ];
   await andClearUp(
@@ -90,7 +90,7 @@ async function run(world: World, { minutes, seed, say, signal }: SoakOptions): P
     () => stop.abort(),
     () => Promise.allSettled(all),
     () => clearInterval(progress),
-    // A kill that broke off leaves none, and what people left cannot be taken away without.
+    // A kill that broke off leaves none, and what users left cannot be taken away without.
     startApiServerIfGone,
   );
   signal.throwIfAborted();

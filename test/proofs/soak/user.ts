@@ -9,17 +9,17 @@ export type Tally = Map<string, number>;
 
 export const count = (tally: Tally, what: string) => tally.set(what, (tally.get(what) ?? 0) + 1);
 
-/** Somebody who uses the cluster, and goes on whatever happens to it. */
-export interface Person {
+/** A user of the cluster, who continues whatever happens to it. */
+export interface User {
   world: Pick<World, 'kube' | 'namespace' | 'store'>;
   chance: Chance;
-  /** Ends what they do. */
+  /** Ends their work. */
   signal: AbortSignal;
   tally: Tally;
 }
 
-/** Does something as long as the API server is away; somebody else's doings (404, 409) are taken as they come. */
-export async function attempt<T>({ signal }: Person, what: () => Promise<T>): Promise<T | undefined> {
+/** Does something as long as the API server is away; what others did (404, 409) is ignored. */
+export async function attempt<T>({ signal }: User, what: () => Promise<T>): Promise<T | undefined> {
   signal.throwIfAborted();
   try {
     return await persistently(what, signal);
@@ -30,20 +30,20 @@ export async function attempt<T>({ signal }: Person, what: () => Promise<T>): Pr
 }
 
 /** Thinks for a while between these two, in milliseconds. */
-export const think = ({ chance, signal }: Person, leastMs: number, mostMs: number): Promise<void> =>
+export const think = ({ chance, signal }: User, leastMs: number, mostMs: number): Promise<void> =>
   sleep(chance.between(leastMs, mostMs), undefined, { signal });
 
 /** Does the same again and again until the signal, which ends it in the middle. */
-export async function untilStopped(person: Person, once: () => Promise<void>): Promise<void> {
+export async function untilStopped(user: User, once: () => Promise<void>): Promise<void> {
   try {
-    while (!person.signal.aborted) await once();
+    while (!user.signal.aborted) await once();
   } catch (error) {
-    if (!person.signal.aborted) throw error;
+    if (!user.signal.aborted) throw error;
   }
 }
 
-/** Waits for what `look` resolves with, also where that is never: nobody waits longer than it does, or for an API server that is away. */
-export async function wait({ signal }: Person, look: () => Promise<unknown>): Promise<void> {
+/** Waits for what `look` resolves with, also where that is never: no wait outlasts the signal, or an API server that is away. */
+export async function wait({ signal }: User, look: () => Promise<unknown>): Promise<void> {
   const { promise: stopped, reject } = Promise.withResolvers<never>();
   const stop = () => reject(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
