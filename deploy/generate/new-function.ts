@@ -86,7 +86,7 @@ afterAll(harness.close);
 
 test('an audit of an empty cluster is done and tells nobody', async () => {
   expect(await harness.audit()).toBe(202);
-  expect(harness.told).toEqual([]);
+  expect(harness.published).toEqual([]);
 });
 `,
 });

@@ -167,7 +167,7 @@ test('once its image is there everything is made, and it becomes Ready with its 
     vmDiskImageRef: { name: 'ubuntu', namespace: 'vmdi-farm' },
     interfaces: [{ network: 'net', ipAddress: '10.10.0.5/24' }],
   });
-  expect(harness.told.map(({ type }) => type)).toContain('ot.pelotech.workspace.ready.v1');
+  expect(harness.published.map(({ type }) => type)).toContain('ot.pelotech.workspace.ready.v1');
 });
 
 test('the same event again writes nothing', async () => {

@@ -29,7 +29,7 @@ test('word of a failing DataVolume ends the attempt: the status says why, the Da
   expect(await harness.changed(DataVolume, dataVolume)).toBe(202);
   expect((await harness.kube.get(VMDiskImage, ref))?.status).toMatchObject({ phase: 'Retrying', attempts: 1 });
   expect(await harness.kube.get(DataVolume, dataVolume)).toBeUndefined();
-  expect(harness.told).toMatchObject([
+  expect(harness.published).toMatchObject([
     { type: 'ot.pelotech.disk-image.retrying.v1', data: { uid: made.metadata.uid, reason: 'ImportFailed' } },
   ]);
 });

@@ -92,7 +92,7 @@ test('a machine gets what it needs once its image is ready, and is Ready once Ku
   await reportKubeVirt(ref, { printableStatus: 'Running', ready: true });
   expect(await harness.changed(KubeVirtMachine, ref)).toBe(202);
   expect((await harness.kube.get(VirtualMachine, ref))?.status).toMatchObject({ phase: 'Ready' });
-  expect(harness.told.map(({ type }) => type)).toEqual(['ot.pelotech.virtual-machine.ready.v1']);
+  expect(harness.published.map(({ type }) => type)).toEqual(['ot.pelotech.virtual-machine.ready.v1']);
   const before = await harness.kube.get(VirtualMachine, ref);
   expect(await harness.audit()).toBe(202);
   expect(await harness.kube.get(VirtualMachine, ref)).toEqual(before);

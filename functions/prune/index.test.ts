@@ -73,7 +73,7 @@ test('a deleted image goes when its snapshot is gone, not before', async () => {
   await harness.kube.patch(VolumeSnapshot, snapshot, { metadata: { finalizers: null } });
   expect(await harness.changed(VolumeSnapshot, snapshot, 'delete')).toBe(202);
   expect(await harness.kube.get(VMDiskImage, ref)).toBeUndefined();
-  expect(harness.told.map(({ type }) => type)).toEqual(['ot.pelotech.disk-image.pruned.v1']);
+  expect(harness.published.map(({ type }) => type)).toEqual(['ot.pelotech.disk-image.pruned.v1']);
 });
 
 test('an image that adopted a snapshot goes alone: what was there before it stays', async () => {
@@ -192,7 +192,7 @@ describe('an unused image', () => {
     await harness.changed(VMDiskImage, ofImage('goes'));
     expect(await imageOf('goes')).toBeUndefined();
     expect(await eventsOf('goes')).toEqual(['Pruned']);
-    expect(harness.told.at(-1)).toMatchObject({ subject: 'vmdi-farm/goes', data: { rule: 'WhenUnreferenced' } });
+    expect(harness.published.at(-1)).toMatchObject({ subject: 'vmdi-farm/goes', data: { rule: 'WhenUnreferenced' } });
   });
 });
 

@@ -34,7 +34,7 @@ test('a new image gets its place, its slot and its DataVolume, and nothing more 
   expect(before).toMatchObject([{ spec: { source: { s3: { url: spec.url, secretRef: 's3-reader' } } } }]);
   expect(await harness.changed(VMDiskImage, ref)).toBe(202);
   expect(await harness.kube.list(DataVolume, { namespace: 'vmdi-farm' })).toEqual(before);
-  expect(harness.told.map(({ type }) => type)).toEqual([
+  expect(harness.published.map(({ type }) => type)).toEqual([
     'ot.pelotech.disk-image.queued.v1',
     'ot.pelotech.disk-image.syncing.v1',
   ]);
@@ -188,7 +188,7 @@ test('a process that ends between a status and its event leaves the event to the
   const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'crash', namespace: 'vmdi-farm' };
   await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
-  harness.told.length = 0;
+  harness.published.length = 0;
   const ending = harness.another((client) => ({
     ...client,
     patch: async (resource, ...rest) => {
@@ -199,9 +199,10 @@ test('a process that ends between a status and its event leaves the event to the
   }));
   expect(await ending.changed(VMDiskImage, ref)).toBe(503);
   expect((await harness.kube.get(VMDiskImage, ref))?.status?.phase).toBe('Queued');
-  expect(harness.told).toEqual([]);
+  expect(harness.published).toEqual([]);
   const next = harness.another((client) => client);
-  const published = () => harness.told.filter(({ subject }) => subject === 'vmdi-farm/crash').map(({ type }) => type);
+  const published = () =>
+    harness.published.filter(({ subject }) => subject === 'vmdi-farm/crash').map(({ type }) => type);
   expect(await next.sweep()).toBe(202);
   expect(published()).toContain('ot.pelotech.disk-image.queued.v1');
   const all = published();

@@ -24,8 +24,8 @@ export interface Instance {
 export interface FunctionHarness extends Instance {
   /** A client of the administrator, for preparing and for looking. */
   kube: Kube;
-  /** The domain events it told. */
-  told: DomainEvent[];
+  /** The domain events that it published. */
+  published: DomainEvent[];
   /**
    * Another instance, whose client `through` wraps, for example to delay a request until after another one. Its clock may be
    * ahead.
@@ -45,7 +45,7 @@ export async function serveFunction<Observed>(declaration: FunctionDeclaration<O
     kube,
     permissionManifests([declaration as FunctionDeclaration]) as unknown as KubernetesObject[],
   );
-  const told: DomainEvent[] = [];
+  const published: DomainEvent[] = [];
   const ends: (() => Promise<void>)[] = [];
   const another: FunctionHarness['another'] = (through, aheadMs = 0) => {
     const { app, drain } = serve(declaration, {
@@ -54,7 +54,7 @@ export async function serveFunction<Observed>(declaration: FunctionDeclaration<O
       now: () => realClock.now() + aheadMs,
       pause: async () => undefined,
       random: () => 0,
-      publisher: { publish: (event) => void told.push(event), republish: () => undefined },
+      publisher: { publish: (event) => void published.push(event), republish: () => undefined },
       gracePeriodMs: 0,
     });
     ends.push(drain);
@@ -67,7 +67,7 @@ export async function serveFunction<Observed>(declaration: FunctionDeclaration<O
   return {
     ...another((client) => client),
     kube,
-    told,
+    published,
     another,
     close: async () => {
       for (const end of ends) await end();
