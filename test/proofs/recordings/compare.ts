@@ -2,8 +2,8 @@ import { type Change, readScenario } from '../replay/scenarios.ts';
 import { eventsOf, storiesOf } from './canonical.ts';
 import { isChanceEvent, withoutChance } from './chance.ts';
 import { type Deviation, deviations } from './deviations.ts';
-import { play } from './play.ts';
-import { plays } from './plays.ts';
+import { runScenario } from './run-scenario.ts';
+import { settings } from './settings.ts';
 
 /** A line that only one side has. */
 export interface Difference {
@@ -17,10 +17,10 @@ export interface Difference {
 export const recordedOf = (scenario: string): Change[] =>
   readScenario(scenario).filter(({ object }) => object.kind !== 'VMDiskImage');
 
-/** Plays a scenario and returns the differences that no listed deviation explains. */
+/** Runs a scenario and returns the differences that no listed deviation explains. */
 export async function unaccounted(scenario: string, used?: Set<Deviation>): Promise<Difference[]> {
   const recorded = recordedOf(scenario);
-  const local = await play(recorded, plays[scenario]);
+  const local = await runScenario(recorded, settings[scenario]);
   return differences(recorded, local).filter(({ of, line }) => {
     const deviation = deviations.find((one) => one.scenarios.test(scenario) && one.of.test(of) && one.lines.test(line));
     if (deviation) used?.add(deviation);
@@ -29,7 +29,7 @@ export async function unaccounted(scenario: string, used?: Set<Deviation>): Prom
 }
 
 /** The sources of the Events that the local cluster writes, too. */
-const isPlayed =
+const isSimulated =
   / from (?:datavolume-[\w-]+-controller|import-controller|import-populator|clone-populator|clone-controller|snapshot-controller)$/;
 
 /** The differences between the stories of the objects, and between the Events. */
@@ -41,7 +41,7 @@ export function differences(recorded: readonly Change[], local: readonly Change[
     diff(linesOf(real, of), linesOf(ours, of)).map((line) => ({ of, line })),
   );
   const events = (changes: readonly Change[]) =>
-    eventsOf(changes).filter((event) => isPlayed.test(event) && !isChanceEvent(event));
+    eventsOf(changes).filter((event) => isSimulated.test(event) && !isChanceEvent(event));
   const ofEvents = diff(events(recorded), events(local)).map((line) => ({ of: 'Event', line }));
   return [...ofStories, ...ofEvents].filter(({ line }) => !line.startsWith(' '));
 }

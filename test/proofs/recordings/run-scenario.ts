@@ -21,7 +21,7 @@ import { withoutChance } from './chance.ts';
 import { keyPair, objects, secrets } from './store.ts';
 
 /** The settings with which a scenario happens in the local cluster. */
-export interface Play {
+export interface Settings {
   /** The faults of imports and clones. */
   faults?: FaultRule[];
   snapshotFaults?: SnapshotFaultRule[];
@@ -101,10 +101,10 @@ const closedPort = ['http://minio.store.svc:9999/', 'http://127.0.0.1:1/'] as co
 const patienceMs = 20_000;
 
 /**
- * Lets the local cluster play a scenario and returns every write. DataVolumes and VolumeSnapshots are created and deleted as they
+ * Runs a scenario in the local cluster and returns every write. DataVolumes and VolumeSnapshots are created and deleted as they
  * were recorded, each once the previous one shows its recorded end.
  */
-export async function play(recorded: readonly Change[], settings: Play = {}): Promise<Change[]> {
+export async function runScenario(recorded: readonly Change[], settings: Settings = {}): Promise<Change[]> {
   const cluster = await testCluster(realClock);
   const { kube } = cluster;
   const store = await startObjectStore({
@@ -160,7 +160,7 @@ async function perform(
   store: ObjectStore,
   recorded: readonly Change[],
   changes: Change[],
-  { meanwhile, before = {} }: Play,
+  { meanwhile, before = {} }: Settings,
   until: Until,
 ) {
   const { kube } = local;

@@ -1,7 +1,7 @@
 import { failed } from '../../../deploy/local/cdi/scripted-import.ts';
 import { importImage } from '../../../deploy/local/importer/import-image.ts';
 import { defineResource, referenceOf } from '../../../shared/kinds/resource.ts';
-import type { Play } from './play.ts';
+import type { Settings } from './run-scenario.ts';
 import { secrets } from './store.ts';
 
 const Claim = defineResource({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' }, {});
@@ -14,7 +14,7 @@ const StorageClass = defineResource(
 /** A point in the download itself: more than an importer reads before it asks for scratch space. */
 const midway = 0.0003;
 
-const consumed: Play = {
+const consumed: Settings = {
   meanwhile: {
     at: /Running False Pending "Clone Pending"/,
     act: ({ kube }, dataVolume) =>
@@ -25,7 +25,7 @@ const consumed: Play = {
 };
 
 /** The settings of each scenario that needs more than its objects. */
-export const plays: Record<string, Play> = {
+export const settings: Record<string, Settings> = {
   '00-storageprofile-without-properties': {
     storageProfiles: { 'filesystem.csi.test': { accessModes: [], volumeMode: 'Filesystem' } },
     meanwhile: {
@@ -68,7 +68,7 @@ export const plays: Record<string, Play> = {
   '51-clone-block-larger': consumed,
 };
 
-function failingOnce(message: string): NonNullable<Play['importImage']> {
+function failingOnce(message: string): NonNullable<Settings['importImage']> {
   let isFirst = true;
   return (request) => {
     if (!isFirst) return importImage(request);
