@@ -1,10 +1,10 @@
 import { beforeAll, test } from 'vitest';
-import { prepareForWritePoints, strikeWritePoints } from './strike-write-points.ts';
+import { injectAtWritePoints, prepareForWritePoints } from './write-points.ts';
 
 beforeAll(prepareForWritePoints);
 
 test(
   'every write of one image, from its creation to its deletion, may go wrong in every way',
-  () => strikeWritePoints(1),
+  () => injectAtWritePoints(1),
   1_800_000,
 );

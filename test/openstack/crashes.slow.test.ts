@@ -24,7 +24,7 @@ test('every call that changes something in OpenStack may be done unheard: no sec
   const calls = await lifeWith(openStack, images.imageUrl('disk.raw'));
   const runs = calls
     .map((call, index) => ({ call, nth: index + 1 }))
-    .flatMap((struck) => ends.map((end) => ({ ...struck, end })));
+    .flatMap((crash) => ends.map((end) => ({ ...crash, end })));
   const failed: string[] = [];
   const waiting = [...runs];
   const worker = async () => {

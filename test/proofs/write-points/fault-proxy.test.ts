@@ -59,7 +59,7 @@ describe('the proxy between functions and API server', () => {
     expect((await kube.get(ConfigMap, ref)) !== undefined).toBe(isWritten);
   });
 
-  test('a fault strikes once', async () => {
+  test('a fault is injected once', async () => {
     proxy.begin({ at, what: 'crashBefore' });
     await expect(create()).rejects.toThrow();
     expect(await create()).toMatchObject({ data: { key: 'value' } });

@@ -36,7 +36,7 @@ export type Calls = string[];
 export async function lifeWith(
   openStack: Services,
   imageUrl: string,
-  struck?: { nth: number; end: End },
+  crash?: { nth: number; end: End },
 ): Promise<Calls> {
   const calls: Calls = [];
   const fetchOpenStack: typeof fetch = async (url, init) => {
@@ -45,8 +45,8 @@ export async function lifeWith(
     calls.push(
       `${init?.method} ${new URL(String(url)).pathname.replace(/[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}/g, '…')}`,
     );
-    if (calls.length !== struck?.nth) return answer;
-    if (struck.end === 'its answer is lost') throw new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } });
+    if (calls.length !== crash?.nth) return answer;
+    if (crash.end === 'its answer is lost') throw new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } });
     return crashing(answer);
   };
   const cluster = await startLocal({

@@ -18,7 +18,7 @@ const tokenOf = async (name: string) =>
   (await kubectlOrFail('create', 'token', name, '--namespace=sync-operator', '--duration=1h')).trim();
 
 /** Every write of one image meets every fault, or every n-th of these, on the cluster of KUBECONFIG. */
-export async function strikeWritePoints(everyNth: number): Promise<void> {
+export async function injectAtWritePoints(everyNth: number): Promise<void> {
   const config = new KubeConfig();
   config.loadFromDefault();
   await onRealCluster(
@@ -30,10 +30,10 @@ export async function strikeWritePoints(everyNth: number): Promise<void> {
         try {
           const { points, runs, unmet, findings } = await enumerateWritePoints(parts, console.log, everyNth);
           for (const fault of unmet) console.log(`skipped: ${fault}: no such write came`);
-          const struck =
+          const injected =
             everyNth === 1 ? `${writeFaults.length} faults` : `1 of ${everyNth} of ${writeFaults.length} faults`;
           console.log(
-            `result: write points: ${points.length} writes × ${struck}, ${runs} runs, ${unmet.length} faults that met no write, ${findings.length} violations`,
+            `result: write points: ${points.length} writes × ${injected}, ${runs} runs, ${unmet.length} faults that met no write, ${findings.length} violations`,
           );
           expect(findings).toEqual([]);
           expect(points.length).toBeGreaterThanOrEqual(10);
