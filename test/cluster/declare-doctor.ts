@@ -17,7 +17,7 @@ import { kubectl, kubectlOrFail } from './kubectl.ts';
 
 const operator = ['--namespace', 'sync-operator'];
 
-/** What an installation of ours finds there: the Secret that the policy names, and CDI's word of its class, as CDI is played. */
+/** What an installation of ours finds there: the Secret that the policy names, and the class as the simulated CDI reports it. */
 const around = `
 apiVersion: v1
 kind: Secret

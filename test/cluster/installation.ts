@@ -111,18 +111,18 @@ export async function preparePermissions(): Promise<void> {
   await fencesSeen();
 }
 
-/** The stories play CDI, snapshotter, KubeVirt and kube-ovn themselves; two of them would fight over the same objects. */
+/** The stories simulate CDI, snapshotter, KubeVirt and kube-ovn; two controllers would fight over the same objects. */
 async function refuseReal(): Promise<void> {
-  const [found] = await playedByReal();
+  const [found] = await realOperators();
   if (found)
     throw new Error(
       `expected a cluster without CDI, snapshotter, KubeVirt and kube-ovn, for the stories bring simulated ones; found ${found}`,
     );
 }
 
-const playedByReal = async () =>
+const realOperators = async () =>
   namesIn(await kubectlOrFail('get', 'deployments', '--all-namespaces', '--output=name')).filter((name) =>
-    played.test(name),
+    operators.test(name),
   );
 
 /** What somebody else has on the cluster that the stories would use, and take away at their end. */
@@ -131,7 +131,7 @@ export async function whatIsInTheWay(): Promise<string[]> {
   const ours = ['vmdiskimages', 'virtualmachines', 'workspaces'].map((plural) => `${plural}.pelotech.ot`);
   const definitions = ['customresourcedefinitions', ...ours];
   return [
-    ...(await playedByReal()),
+    ...(await realOperators()),
     ...namesIn(await kubectlOrFail(...there, 'namespaces', 'sync-operator', 'lab', 'vmdi-farm')),
     ...namesIn(await kubectlOrFail(...there, ...definitions)),
   ];
@@ -139,7 +139,7 @@ export async function whatIsInTheWay(): Promise<string[]> {
 
 const namesIn = (out: string) => out.split('\n').filter(Boolean);
 
-const played =
+const operators =
   /\/(cdi-deployment|cdi-operator|snapshot-controller|virt-operator|virt-controller|virt-api|kube-ovn-controller)$/;
 
 /** The image under test; a manifest names it without a version or a place. */

@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
-import { aCluster, componentOf, deleteWorkspace, playedImage, policyOf, untilWorkspace } from './workspaces.ts';
+import { aCluster, componentOf, deleteWorkspace, policyOf, untilWorkspace, workloadImage } from './workspaces.ts';
 import { type Story, type World, withKubectl } from './world.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ const vm = (changes: Fields) => ({
   vms: [{ name: 'vm', backingVMDiskImage: 'base', resources: { cpu: '1', memory: '1Gi' }, ...changes }],
 });
 const container = (changes: Fields) => ({
-  containerClusters: [{ name: 'app', containers: [{ name: 'main', image: playedImage, ...changes }] }],
+  containerClusters: [{ name: 'app', containers: [{ name: 'main', image: workloadImage, ...changes }] }],
 });
 const network = (changes: Fields) => ({ networks: [{ name: 'net', cidr: '10.10.0.0/24', ...changes }] });
 

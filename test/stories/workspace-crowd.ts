@@ -8,9 +8,9 @@ import {
   controlNet,
   createWorkspace,
   onControlNet,
-  playedImage,
   policyOf,
   untilWorkspace,
+  workloadImage,
 } from './workspaces.ts';
 import type { Story, World } from './world.ts';
 
@@ -27,7 +27,7 @@ const ofTen = (world: World) => ({
   containerClusters: ['dns', 'ansible'].map((name, index) =>
     aCluster(name, {
       interfaces: [{ network: 'capture-net', ipAddress: `10.10.1.${index + 11}/24` }],
-      containers: [{ name: 'main', image: playedImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] }],
+      containers: [{ name: 'main', image: workloadImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] }],
     }),
   ),
 });

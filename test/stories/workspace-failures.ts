@@ -15,12 +15,12 @@ import {
   createWorkspace,
   deleteWorkspace,
   onControlNet,
-  playedImage,
   policyOf,
   untilComponent,
   untilCondition,
   untilTrouble,
   untilWorkspace,
+  workloadImage,
 } from './workspaces.ts';
 import { type Story, untilGone } from './world.ts';
 
@@ -79,7 +79,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a container that ends again and again is no Ready lab until it has run for a while',
-    localOnly: 'a played container ends on demand',
+    localOnly: 'a simulated container ends on demand',
     policy: { ...policyOf, machineFailedAfter: '2s' },
     local: { workloads: { faults: [{ match: 'app', mode: 'exits', exitCode: 1, times: 4 }] } },
     run: async (world) => {
@@ -96,7 +96,7 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       const mounting = aCluster('app', {
         containers: [
-          { name: 'main', image: playedImage, volumeMounts: [{ name: 'config', containerPath: '/config' }] },
+          { name: 'main', image: workloadImage, volumeMounts: [{ name: 'config', containerPath: '/config' }] },
         ],
       });
       await createWorkspace(world, 'lab1', {
@@ -181,7 +181,7 @@ export const stories: readonly Story[] = [
         ],
         containerClusters: [
           aCluster('app', {
-            containers: [{ name: 'main', image: playedImage, volumeMounts: [{ name: 'lost', containerPath: '/x' }] }],
+            containers: [{ name: 'main', image: workloadImage, volumeMounts: [{ name: 'lost', containerPath: '/x' }] }],
           }),
         ],
       };

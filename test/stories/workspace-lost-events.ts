@@ -24,9 +24,9 @@ import {
   createWorkspace,
   deleteWorkspace,
   onControlNet,
-  playedImage,
   policyOf,
   untilWorkspace,
+  workloadImage,
 } from './workspaces.ts';
 import type { Story, World } from './world.ts';
 
@@ -60,7 +60,7 @@ export const stories: readonly Story[] = [
     name: 'with every event dropped the audit alone brings back whatever is deleted of a lab, and takes the lab down',
     localOnly: 'a real Broker drops nothing on demand',
     local: dropsAllButTimers,
-    policy: { ...policyOf, ansibleRunnerImage: playedImage, ansibleCredentials: 'true' },
+    policy: { ...policyOf, ansibleRunnerImage: workloadImage, ansibleCredentials: 'true' },
     run: async (world) => {
       const { kube } = world;
       const site = { namespace: operatorNamespace, name: 'workspace-ansible' };
@@ -78,7 +78,9 @@ export const stories: readonly Story[] = [
         containerClusters: [
           aCluster('app', {
             interfaces: onControlNet('10.10.0.141/24'),
-            containers: [{ name: 'main', image: playedImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] }],
+            containers: [
+              { name: 'main', image: workloadImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] },
+            ],
           }),
         ],
       });

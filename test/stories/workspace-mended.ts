@@ -18,10 +18,10 @@ import {
   controlNet,
   createWorkspace,
   deleteWorkspace,
-  playedImage,
   policyOf,
   untilComponent,
   untilWorkspace,
+  workloadImage,
 } from './workspaces.ts';
 import { type Story, until, untilGone, type World } from './world.ts';
 
@@ -34,7 +34,7 @@ const parts = {
   volumes: [{ name: 'config', size: '1Gi' }],
   containerClusters: [
     aCluster('app', {
-      containers: [{ name: 'main', image: playedImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] }],
+      containers: [{ name: 'main', image: workloadImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] }],
     }),
   ],
 };

@@ -16,12 +16,12 @@ import {
   createWorkspace,
   deleteWorkspace,
   onControlNet,
-  playedImage,
   policyOf,
   type Spec,
   untilComponent,
   untilCondition,
   untilWorkspace,
+  workloadImage,
 } from './workspaces.ts';
 import { type Story, setPolicy, until, untilGone, type World } from './world.ts';
 
@@ -40,7 +40,7 @@ const withRoles = (world: World, ...deploy: Role[]): Spec => ({
   ],
 });
 
-const runner = { ...policyOf, ansibleRunnerImage: playedImage };
+const runner = { ...policyOf, ansibleRunnerImage: workloadImage };
 const jobsIn = ({ kube }: World) => kube.list(Job, { namespace });
 const nameOfJob = (workspace: Workspace) =>
   workspace.status?.components?.find(({ kind }) => kind === 'AnsibleRoles')?.name ?? '';

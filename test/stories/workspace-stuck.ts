@@ -18,12 +18,12 @@ import {
   createWorkspace,
   deleteWorkspace,
   onControlNet,
-  playedImage,
   policyOf,
   type Spec,
   untilCondition,
   untilTrouble,
   untilWorkspace,
+  workloadImage,
 } from './workspaces.ts';
 import { type Story, until, untilGone, type World } from './world.ts';
 
@@ -121,7 +121,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a lab deleted while its deploy roles run leaves nothing',
-    policy: { ...policyOf, ansibleRunnerImage: playedImage },
+    policy: { ...policyOf, ansibleRunnerImage: workloadImage },
     local: { workloads: { faults: [{ match: 'vm-roles', mode: 'hangs' }] } },
     run: async (world) => {
       await putImage(world, 'base');

@@ -24,12 +24,12 @@ import {
   createWorkspace,
   deleteWorkspace,
   onControlNet,
-  playedImage,
   policyOf,
   untilComponent,
   untilCondition,
   untilSaid,
   untilWorkspace,
+  workloadImage,
 } from './workspaces.ts';
 import { createImage, type Story, setPolicy, until, untilGone, untilPhase } from './world.ts';
 
@@ -171,7 +171,7 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       await putImage(world, 'base');
       const app = aCluster('app', {
-        containers: [{ name: 'main', image: playedImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] }],
+        containers: [{ name: 'main', image: workloadImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] }],
       });
       await createWorkspace(world, 'lab1', {
         networks: [controlNet],
@@ -231,7 +231,7 @@ export const stories: readonly Story[] = [
       await createWorkspace(world, 'lab1', { vms: [vm], containerClusters: [aCluster('app')] });
       await untilWorkspace(world, 'lab1', 'Ready');
       const env = [{ name: 'DEBUG', value: 'true' }];
-      const changed = aCluster('app', { containers: [{ name: 'main', image: playedImage, env }] });
+      const changed = aCluster('app', { containers: [{ name: 'main', image: workloadImage, env }] });
       await changeWorkspace(world, 'lab1', {
         networks: [controlNet],
         vms: [vm, aMachine(world, 'second', 'base', { interfaces: onControlNet('10.10.0.7/24') })],

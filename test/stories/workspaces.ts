@@ -10,8 +10,8 @@ type Machine = NonNullable<Spec['vms']>[number];
 type Cluster = NonNullable<Spec['containerClusters']>[number];
 type Where = Pick<World, 'kube'>;
 
-/** The image that stories run in containers, and deploy roles by: on a real cluster that of test/cluster/played-container.mjs. */
-export const playedImage = process.env.OT_PLAYED_IMAGE ?? 'example.com/played:1';
+/** The image that stories run in containers, and deploy roles by: on a real cluster that of test/cluster/workload-container.mjs. */
+export const workloadImage = process.env.OT_WORKLOAD_IMAGE ?? 'example.com/workload:1';
 
 /** The policy of stories with workspaces: images are made, and looked for, in the story's own namespace. */
 export const policyOf = { imageNamespaces: 'lab' };
@@ -39,7 +39,7 @@ export const aMachine = (
 /** A container cluster of one container that does nothing. */
 export const aCluster = (name: string, more: Partial<Cluster> = {}): Cluster => ({
   name,
-  containers: [{ name: 'main', image: playedImage, resources: { cpu: '10m', memory: '64Mi' } }],
+  containers: [{ name: 'main', image: workloadImage, resources: { cpu: '10m', memory: '64Mi' } }],
   ...more,
 });
 

@@ -9,7 +9,7 @@ import { pingAttributes } from '../../../shared/event-filter.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 
-/** Knative's part, played for an API server that has none of its objects. */
+/** The part of Knative, simulated for an API server that has none of its objects. */
 export interface EventingBeside {
   /** The Broker, for events of pipelines and functions. */
   broker: string;
@@ -32,7 +32,7 @@ export interface BesideOptions {
 }
 
 /**
- * Plays Knative by the generated manifests, which lie in an API server of their own, so that neither a real Knative nor
+ * Simulates Knative by the generated manifests, which lie in an API server of their own, so that neither a real Knative nor
  * anybody else takes them for its own; the sources watch the one that is given.
  */
 export async function startEventingBeside(options: BesideOptions): Promise<EventingBeside> {

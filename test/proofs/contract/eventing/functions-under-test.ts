@@ -20,7 +20,7 @@ export type Answer =
 /** Answers a call, the first of which is number 1. */
 export type Behaviour = (call: Call, number: number) => Answer;
 
-/** An HTTP server in this process that plays any number of functions, each at a path of its own. */
+/** An HTTP server in this process that simulates any number of functions, each at a path of its own. */
 export interface FunctionsUnderTest {
   /**
    * Where a function is reached; the same name is the same function. A name that ends in a slash stands for as many as
