@@ -17,7 +17,7 @@ export interface AdmissionRequest {
 }
 
 /**
- * Plays an admission webhook: throws to refuse. A thrown error with a numeric `status` between 400 and 499 is answered
+ * Simulates an admission webhook: throws to refuse. A thrown error with a numeric `status` between 400 and 499 is answered
  * with that status and its `reason` (or Forbidden); its message reaches the client as it is.
  */
 export type AdmissionHook = (request: AdmissionRequest) => void | Promise<void>;

@@ -27,7 +27,7 @@ function position(keys: string[], key: string): number {
 
 /**
  * The cluster's memory: frozen objects by resource, namespace and name, one resourceVersion counter for all of them,
- * and the log that watches read. It plays etcd: it knows no kinds and no rules. With a file it is available again after the
+ * and the log that watches read. It simulates etcd: it knows no kinds and no rules. With a file it is available again after the
  * process has ended; the log is not, so that watches and pages from before are answered 410.
  */
 export class Store {

@@ -10,7 +10,7 @@ import { claimOf, performWithinQuota, refreshClass, refuseForeign } from './own-
 
 /**
  * Brings a DataVolume that is cloned from a snapshot one write further. Always by way of the populator: clones on classes of
- * in-tree drivers are not played.
+ * in-tree drivers are not simulated.
  */
 export async function reconcileClone(context: CdiContext, dataVolume: DataVolume): Promise<Again> {
   const downMs = context.downForMs(dataVolume.metadata.namespace, importNameOf(dataVolume));

@@ -10,7 +10,7 @@ export const prepPodFor = (target: Claim, temporary: Claim) =>
     'cdi.kubevirt.io/OwnedByUID': target.metadata.uid,
   });
 
-/** The Pod that receives a copy from volume to volume. The Pod that sends it is not played. */
+/** The Pod that receives a copy from volume to volume. The Pod that sends it is not simulated. */
 export function uploadPodFor(temporary: Claim) {
   const name = `cdi-upload-${temporary.metadata.name}`;
   return podOn(temporary, name, 'cdi-upload-server', {

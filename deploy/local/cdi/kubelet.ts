@@ -37,7 +37,7 @@ export interface Kubelet {
   stop(): Promise<void>;
 }
 
-/** Plays kubelet and scheduler for pods that name the simulated scheduler: starts, restarts and ends them, and sets their status. */
+/** Simulates kubelet and scheduler for pods that name the simulated scheduler: starts, restarts and ends them, and sets their status. */
 export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => void): Kubelet {
   const { kube, clock, timings, faults } = context;
   const lives = new Map<string, Life>();

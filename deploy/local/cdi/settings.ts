@@ -60,7 +60,7 @@ export interface CdiVariants {
   clusterBinds?: boolean;
   /**
    * Volumes of `Filesystem` claims of workspaces are folders below this one, which a real kubelet can mount: nobody has the
-   * driver that is played. It has to be on the node.
+   * driver that is simulated. It has to be on the node.
    */
   foldersBelow?: string;
 }

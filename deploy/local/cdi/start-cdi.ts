@@ -34,7 +34,7 @@ export interface CdiOptions {
 }
 
 /**
- * Plays CDI's controllers of imports and of clones from snapshots, the driver and volume controller beneath their claims, and the kubelet under their
+ * Simulates CDI's controllers of imports and of clones from snapshots, the driver and volume controller beneath their claims, and the kubelet under their
  * pods, each as an ordinary client that knows of the others only what stands in the objects.
  */
 export function startCdi(options: CdiOptions): Running {

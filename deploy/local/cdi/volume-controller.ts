@@ -13,7 +13,7 @@ import { classFor, waitsForConsumer } from './storage-profile.ts';
 import { grown, lost, provisioned } from './volume.ts';
 
 /**
- * Plays driver and volume controller for one claim of a class whose driver is in the table of profiles: makes its
+ * Simulates driver and volume controller for one claim of a class whose driver is in the table of profiles: makes its
  * volume, protects it while a pod mounts it, loses it if a fault is injected. Claims of other drivers are left alone.
  */
 export async function reconcileVolume(context: CdiContext, ref: ObjectReference): Promise<Again> {

@@ -16,7 +16,7 @@ const sourceOf = (namespace: string, volumeMode: string, foldersBelow?: string) 
   return { hostPath: spec.hostPath, isOfDriver: spec.csi !== undefined };
 };
 
-test('a volume is of the driver that is played', () => {
+test('a volume is of the driver that is simulated', () => {
   expect(sourceOf('ws-lab', 'Filesystem')).toEqual({ hostPath: undefined, isOfDriver: true });
 });
 

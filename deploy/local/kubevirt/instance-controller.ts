@@ -9,7 +9,7 @@ import { claimNameOf, isFinal, phaseOf, type VirtualMachineInstance } from './ki
 import { isTemporary } from './launcher-pod.ts';
 import { isReady } from './launcher-status.ts';
 
-/** Plays virt-controller and virt-handler for one instance: one pass over it. */
+/** Simulates virt-controller and virt-handler for one instance: one pass over it. */
 export async function reconcileInstance(context: KubevirtContext, ref: ObjectReference): Promise<Again> {
   const instance = context.instances.find(ref);
   if (!instance) return undefined;

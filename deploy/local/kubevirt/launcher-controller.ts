@@ -9,7 +9,7 @@ import { isTemporary, launcherScheduler, mountedSecrets, networksOf } from './la
 import { waitingReason } from './launcher-status.ts';
 import { nextForLauncher, type ObservedLauncher } from './launcher-step.ts';
 
-/** Plays scheduler, kubelet and virt-launcher for one Pod that names the simulated scheduler. */
+/** Simulates scheduler, kubelet and virt-launcher for one Pod that names the simulated scheduler. */
 export async function reconcileLauncher(context: KubevirtContext, ref: ObjectReference): Promise<Again> {
   const pod = context.pods.find(ref);
   if (pod?.spec.schedulerName !== launcherScheduler) return undefined;

@@ -28,7 +28,7 @@ export interface KubevirtOptions {
 }
 
 /**
- * Plays KubeVirt: virt-controller for machines and their instances, virt-handler and the node under the launcher Pods, each as an
+ * Simulates KubeVirt: virt-controller for machines and their instances, virt-handler and the node under the launcher Pods, each as an
  * ordinary client that knows of the others only what stands in the objects. What KubeVirt's webhooks refuse, admit.ts says: on a
  * real cluster nobody does, since a client cannot.
  */

@@ -1,7 +1,7 @@
 import type { Refusal } from './refusal.ts';
 import type { Route } from './route.ts';
 
-/** The OpenStack projects that are played here. */
+/** The OpenStack projects that are simulated here. */
 export type ServiceName = 'identity' | 'compute' | 'network' | 'volume' | 'image';
 
 /** One of them: what it answers, and how it says no. */

@@ -31,7 +31,7 @@ export interface SnapshotterOptions {
   onError?: (error: unknown, ref: ObjectReference) => void;
 }
 
-/** Plays the external-snapshotter: the controller of VolumeSnapshots and the sidecar of the drivers that cut them. */
+/** Simulates the external-snapshotter: the controller of VolumeSnapshots and the sidecar of the drivers that cut them. */
 export function startSnapshotter(options: SnapshotterOptions): Running {
   const { kube, clock, contentMs = 50, faults = [], drivers = ['ebs.csi.aws.com'] } = options;
   const abort = new AbortController();

@@ -8,10 +8,10 @@ import { hasTakenPort } from './host-ports.ts';
 import { jobOf } from './job-controller.ts';
 import { type Container, type ContainerStatus, claimNamesOf, isGoing, isOver, type Pod } from './kinds.ts';
 import { missingAround, missingIn } from './missing.ts';
-import { defaultScheduler, isPlayed } from './played.ts';
 import { nextForPod, type ObservedPod } from './pod-step.ts';
+import { defaultScheduler, isSimulated } from './simulated.ts';
 
-/** Plays scheduler and kubelet for one Pod of a workspace that no other simulator runs. */
+/** Simulates scheduler and kubelet for one Pod of a workspace that no other simulator runs. */
 export async function reconcilePod(context: WorkloadContext, ref: ObjectReference): Promise<Again> {
   const pod = context.pods.find(ref);
   if (!pod || !isOurs(pod)) return undefined;
@@ -22,7 +22,7 @@ export async function reconcilePod(context: WorkloadContext, ref: ObjectReferenc
 }
 
 export const isOurs = ({ metadata, spec }: Pod) =>
-  isPlayed(metadata.namespace) && (spec.schedulerName ?? defaultScheduler) === defaultScheduler;
+  isSimulated(metadata.namespace) && (spec.schedulerName ?? defaultScheduler) === defaultScheduler;
 
 async function observe(context: WorkloadContext, pod: Pod): Promise<ObservedPod> {
   const { clock, timings, times, storageClasses } = context;

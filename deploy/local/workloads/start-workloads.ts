@@ -28,7 +28,7 @@ export interface WorkloadOptions {
 }
 
 /**
- * Plays what a real cluster has of its own for the Deployments and Jobs of workspaces: their controllers, a scheduler, the kubelet of
+ * Simulates what a real cluster has of its own for the Deployments and Jobs of workspaces: their controllers, a scheduler, the kubelet of
  * one node and Multus, each as an ordinary client that knows of the others only what stands in the objects. No container runs.
  */
 export function startWorkloads(options: WorkloadOptions): Running {

@@ -5,8 +5,8 @@ import type { WorkQueue } from '../controller/work-queue.ts';
 import type { WorkloadContext } from './context.ts';
 import { jobOf } from './job-controller.ts';
 import { claimNamesOf, type Pod } from './kinds.ts';
-import { isPlayed } from './played.ts';
 import { isOurs } from './pod-controller.ts';
+import { isSimulated } from './simulated.ts';
 
 interface Queues {
   deployments: WorkQueue;
@@ -19,7 +19,7 @@ interface Queues {
 export function wakers(context: WorkloadContext, queues: Queues): void {
   const { deployments, replicaSets, jobs, pods, claims, networks, times } = context;
   const inPlay = (listener: (metadata: ObjectReference) => void) => (object: { metadata: ObjectReference }) => {
-    if (isPlayed(object.metadata.namespace)) listener(object.metadata);
+    if (isSimulated(object.metadata.namespace)) listener(object.metadata);
   };
   const wakePods = (isIt: (pod: Pod) => boolean) => {
     for (const pod of pods.objects.values()) if (isOurs(pod) && isIt(pod)) queues.pods.add(pod.metadata);
@@ -28,7 +28,7 @@ export function wakers(context: WorkloadContext, queues: Queues): void {
   deployments.onChange(inPlay(queues.deployments.add));
   replicaSets.onChange((replicaSet) => {
     const { namespace } = replicaSet.metadata;
-    if (!isPlayed(namespace)) return;
+    if (!isSimulated(namespace)) return;
     queues.replicaSets.add(replicaSet.metadata);
     const owner = controllerOf(replicaSet);
     if (owner?.kind === 'Deployment') queues.deployments.add({ namespace, name: owner.name });
@@ -36,7 +36,7 @@ export function wakers(context: WorkloadContext, queues: Queues): void {
   jobs.onChange(inPlay(queues.jobs.add));
   pods.onChange((pod) => {
     const { namespace, uid } = pod.metadata;
-    if (!isPlayed(namespace)) return;
+    if (!isSimulated(namespace)) return;
     const owner = controllerOf(pod);
     const job = jobOf(pod);
     if (job !== undefined) queues.jobs.add({ namespace, name: job });
