@@ -1,5 +1,4 @@
 import type { Action, Facts, Publish } from '../../shared/actions.ts';
-import { recordEvent, tellable } from '../../shared/images/status.ts';
 import type { Condition } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import {
   type Component,
@@ -9,6 +8,7 @@ import {
   type WorkspaceStatus,
 } from '../../shared/kinds/pelotech/workspace.ts';
 import { conditionOf, withCondition } from '../../shared/kubernetes/conditions.ts';
+import { recordEvent, tellable } from '../../shared/kubernetes/events.ts';
 import { digestOf } from '../../shared/kubernetes/names.ts';
 import { changesOf } from '../../shared/kubernetes/status-changes.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';

@@ -1,10 +1,10 @@
 import { differencesOf, type Why, whyNotMade, whyNotNamed } from '../../shared/images/new-image.ts';
 import { isHeldBy } from '../../shared/images/references.ts';
-import { tellable } from '../../shared/images/status.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { nameOf } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { tellable } from '../../shared/kubernetes/events.ts';
 import { formatRefusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import type { Observed } from './observed.ts';
 

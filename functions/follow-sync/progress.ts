@@ -1,9 +1,9 @@
 import type { Action } from '../../shared/actions.ts';
-import { tellable } from '../../shared/images/status.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import type { Pod } from '../../shared/kinds/core/pod.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { tellable } from '../../shared/kubernetes/events.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { describeCertificates, hasScratch, waitingSince, waitsForScratch } from './failure.ts';

@@ -1,11 +1,12 @@
 import type { Action } from '../../shared/actions.ts';
 import { currentName, currentVolume, hasFinishedVolume } from '../../shared/images/current-volume.ts';
-import { recordEvent, reportWhy, transition } from '../../shared/images/status.ts';
+import { reportWhy, transition } from '../../shared/images/status.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/kubernetes/conditions.ts';
 import { formatDuration } from '../../shared/kubernetes/duration.ts';
+import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { snapshotName } from '../../shared/kubernetes/names.ts';
 import { formatRefusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';

@@ -1,7 +1,8 @@
 import type { Action } from '../../shared/actions.ts';
-import { publish, recordEvent, tellable } from '../../shared/images/status.ts';
+import { publish } from '../../shared/images/status.ts';
 import { useRevision as annotation, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf, withCondition } from '../../shared/kubernetes/conditions.ts';
+import { recordEvent, tellable } from '../../shared/kubernetes/events.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Observed } from './observed.ts';
 import { heldBy, isPinned, type Revision, revisionsOf, snapshotOf, usableRevisions } from './revisions.ts';

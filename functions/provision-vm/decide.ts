@@ -1,5 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
-import { recordEvent, tellable } from '../../shared/images/status.ts';
+import { recordEvent, tellable } from '../../shared/kubernetes/events.ts';
 import { describeRenamed } from './logins.ts';
 import type { Observed } from './observed.ts';
 import { ownChildren } from './obstacles.ts';

@@ -1,7 +1,7 @@
 import type { Action } from '../../shared/actions.ts';
 import { isKept } from '../../shared/images/pruning.ts';
-import { recordEvent } from '../../shared/images/status.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { isMadeForWorkspaces } from '../../shared/workspaces/images.ts';
 import { markUnused } from './unused.ts';

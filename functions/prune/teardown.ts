@@ -1,12 +1,13 @@
 import type { Action } from '../../shared/actions.ts';
 import { formatReference } from '../../shared/images/references.ts';
-import { publish, recordEvent } from '../../shared/images/status.ts';
+import { publish } from '../../shared/images/status.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { type Condition, diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/kubernetes/conditions.ts';
+import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { traceOfImage } from '../../shared/traces.ts';
 import type { Left } from './observed.ts';

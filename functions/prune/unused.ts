@@ -1,8 +1,8 @@
 import type { Action } from '../../shared/actions.ts';
 import { dueAtMs, isDue, keepAnnotation } from '../../shared/images/pruning.ts';
-import { recordEvent } from '../../shared/images/status.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { formatDuration } from '../../shared/kubernetes/duration.ts';
+import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { isMadeForWorkspaces } from '../../shared/workspaces/images.ts';

@@ -2,7 +2,7 @@ import { type Action, together } from '../../shared/actions.ts';
 import { attemptEnd } from '../../shared/images/attempt-end.ts';
 import { byPlace, isQueued } from '../../shared/images/queue.ts';
 import { holdersOf } from '../../shared/images/slots.ts';
-import { recordEvent, type Transition, transition } from '../../shared/images/status.ts';
+import { type Transition, transition } from '../../shared/images/status.ts';
 import {
   diskImageFinalizer,
   isFinished,
@@ -11,6 +11,7 @@ import {
   VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
+import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { digestOf } from '../../shared/kubernetes/names.ts';
 import { describeFault } from '../../shared/policy.ts';
 import { nextTransition } from './next-transition.ts';

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import type { Action } from '../actions.ts';
-import { imageFactsBy, tellable, transition } from './status.ts';
+import { tellable } from '../kubernetes/events.ts';
+import { imageFactsBy, transition } from './status.ts';
 
 test('a message of any length fits the schema, in status, condition and history', () => {
   const snapshot = { name: 's', revision: 1 };

@@ -1,7 +1,8 @@
 import type { Action, Facts, Publish } from '../actions.ts';
 import { type Phase, transitions, VMDiskImage, type VMDiskImageStatus } from '../kinds/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, keyOf } from '../kinds/resource.ts';
+import { keyOf } from '../kinds/resource.ts';
 import { conditionOf, withCondition } from '../kubernetes/conditions.ts';
+import { recordEvent, tellable } from '../kubernetes/events.ts';
 import { digestOf } from '../kubernetes/names.ts';
 import { toTime } from '../kubernetes/time.ts';
 import { withoutQuery } from './sources.ts';
@@ -130,31 +131,6 @@ function withReady(
     now,
   );
 }
-
-/** A message that may go into status, Events and domain events: signed URLs without their signature, and not over-long. */
-export function tellable(message: string): string {
-  const clean = message.replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s"'?#]*)[?#][^\s"']*/gi, '$1');
-  return clean.length > longestMessage ? `${clean.slice(0, longestMessage - 1)}…` : clean;
-}
-
-/** The schema takes 4096 characters; the condition's message may have a sentence before it. */
-const longestMessage = 4000;
-
-/** A Kubernetes Event about an image or a machine. */
-export const recordEvent = (
-  about: KubernetesObject,
-  warning: boolean,
-  reason: string,
-  message: string,
-  once: string,
-): Action => ({
-  do: 'recordEvent',
-  about,
-  type: warning ? 'Warning' : 'Normal',
-  reason,
-  message,
-  once,
-});
 
 /** A domain event about an image; its id is the same each time it is published. */
 export function publish(

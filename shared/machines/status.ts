@@ -1,5 +1,4 @@
 import type { Action, Facts, Publish } from '../actions.ts';
-import { recordEvent, tellable } from '../images/status.ts';
 import {
   type MachineCondition,
   type MachinePhase,
@@ -9,6 +8,7 @@ import {
 import type { Condition, VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../kinds/resource.ts';
 import { conditionOf, withCondition } from '../kubernetes/conditions.ts';
+import { recordEvent, tellable } from '../kubernetes/events.ts';
 import { digestOf } from '../kubernetes/names.ts';
 import { changesOf } from '../kubernetes/status-changes.ts';
 import { toTime } from '../kubernetes/time.ts';

@@ -1,9 +1,9 @@
 import { type Action, type Observed, together } from '../actions.ts';
-import { recordEvent, tellable } from '../images/status.ts';
 import type { OpenStackRequest } from '../kinds/openstack/request.ts';
 import type { Condition } from '../kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, Resource } from '../kinds/resource.ts';
 import { conditionOf, withCondition } from '../kubernetes/conditions.ts';
+import { recordEvent, tellable } from '../kubernetes/events.ts';
 import type { Refusals } from '../kubernetes/refusal.ts';
 import { changesOf } from '../kubernetes/status-changes.ts';
 import { toTime } from '../kubernetes/time.ts';

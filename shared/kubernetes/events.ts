@@ -1,0 +1,27 @@
+import type { Action } from '../actions.ts';
+import type { KubernetesObject } from '../kinds/resource.ts';
+
+/** A Kubernetes Event about an object. */
+export const recordEvent = (
+  about: KubernetesObject,
+  warning: boolean,
+  reason: string,
+  message: string,
+  once: string,
+): Action => ({
+  do: 'recordEvent',
+  about,
+  type: warning ? 'Warning' : 'Normal',
+  reason,
+  message,
+  once,
+});
+
+/** A message that may go into status, Events and domain events: signed URLs without their signature, and not over-long. */
+export function tellable(message: string): string {
+  const clean = message.replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s"'?#]*)[?#][^\s"']*/gi, '$1');
+  return clean.length > longestMessage ? `${clean.slice(0, longestMessage - 1)}…` : clean;
+}
+
+/** The schema takes 4096 characters; the condition's message may have a sentence before it. */
+const longestMessage = 4000;
