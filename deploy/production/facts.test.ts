@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { stand as standWorkspace, workspaceFacts } from '../../functions/compose-workspace/status.ts';
+import { machineFacts, stand } from '../../functions/provision-vm/standing.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
 import type { Action } from '../../shared/actions.ts';
 import { facts } from '../../shared/events.ts';
 import { transition } from '../../shared/images/status.ts';
 import { phases } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { machineFacts, stand } from '../../shared/machines/status.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
@@ -27,7 +27,7 @@ const noFields = {
 
 const ofImages = phases.flatMap((to) => told(transition(aVMDiskImage(), { to, ...said, nowMs })));
 const ofMachines = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase) =>
-  told(stand(aVirtualMachine(), { phase, ...said, findings: [], fields: noFields }, { nowMs })),
+  told(stand(aVirtualMachine(), { phase, ...said, findings: [], fields: noFields }, nowMs)),
 );
 const left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
 const ofDeletion = told(
@@ -61,7 +61,7 @@ test.each(['Ready', 'Failed'] as const)(
       const status = actions.flatMap((action) => (action.do === 'patchStatus' ? [action.status] : []));
       return { ...object, status: Object.assign({}, ...status) };
     };
-    const machine = stand(aVirtualMachine(), { ...standing, fields: noFields }, { nowMs });
+    const machine = stand(aVirtualMachine(), { ...standing, fields: noFields }, nowMs);
     const workspace = standWorkspace(aWorkspace(), { ...standing, fields: {} }, nowMs);
     const rebuilt = [
       ...machineFacts.of(after(aVirtualMachine(), machine)),

@@ -1,8 +1,9 @@
 import type { Action } from '../../shared/actions.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
-import { Workspace, workspaceFinalizer } from '../../shared/kinds/pelotech/workspace.ts';
+import { Workspace, type WorkspaceCondition, workspaceFinalizer } from '../../shared/kinds/pelotech/workspace.ts';
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
+import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
 import { traceOfWorkspace } from '../../shared/traces.ts';
 import { namespaceOf } from '../../shared/workspaces/workspace.ts';
 import { faultsOf } from './faults.ts';
@@ -11,7 +12,7 @@ import { foundProvider, type Provider, providerFor } from './network/plan.ts';
 import { type Observed, type Own, ownObjects } from './observed.ts';
 import { type Plan, planOf } from './plan.ts';
 import type { Stage } from './stage.ts';
-import { type Finding, findingOf, formatCount, stand, summary } from './status.ts';
+import { findingOf, formatCount, stand, summary } from './status.ts';
 import { teardown } from './teardown.ts';
 
 /**
@@ -57,20 +58,15 @@ const isEntrance = (action: Action) =>
 
 const makesNetworks = ({ condition, writes }: Stage) => condition === 'NetworksReady' && writes.length > 0;
 
-const valid: Finding = { type: 'SpecValid', status: 'True', reason: 'Valid', message: 'The spec fits together.' };
+const valid = isSo('SpecValid', 'Valid', 'The spec fits together.');
 
 /** What is there stays as it is, and the other conditions say how it was when the spec was well. */
 function invalid(workspace: Workspace, faults: readonly string[], nowMs: number): Action[] {
   const message = faults.join(' ');
   const before = (workspace.status?.conditions ?? []).filter(({ type }) => type !== 'SpecValid' && type !== 'Ready');
   const findings = [
-    { type: 'SpecValid', status: 'False', reason: 'SpecInvalid', message } as const,
-    ...before.map(({ type, status, reason, message: said }) => ({
-      type: type as Finding['type'],
-      status,
-      reason,
-      message: said,
-    })),
+    isNotSo('SpecValid', 'SpecInvalid', message),
+    ...before.map((one) => ({ ...one, type: one.type as WorkspaceCondition })),
   ];
   return stand(workspace, { phase: 'Failed', reason: 'SpecInvalid', message, findings, fields: {} }, nowMs);
 }

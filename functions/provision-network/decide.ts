@@ -11,14 +11,13 @@ import {
 } from '../../shared/kinds/openstack/network.ts';
 import { type OpenStackRequest, uidTag } from '../../shared/kinds/openstack/request.ts';
 import { hold, isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
+import { reportStatus, type Standing } from '../../shared/kubernetes/status.ts';
 import {
   type CloudFault,
-  type CloudStanding,
   callsFor,
   cloudReady,
   firstRefusal,
   requeueAfterFault,
-  standOnCloud,
   standWithout,
 } from '../../shared/openstack/status.ts';
 import { sentence } from '../../shared/sentence.ts';
@@ -112,8 +111,8 @@ function leave(observed: Observed): Action[] {
 /** So often a network that machines are still on is asked for again. */
 const heldAgainMs = 5000;
 
-const stand = ({ network, nowMs }: Observed, standing: CloudStanding): Action[] =>
-  standOnCloud(VirtualNetwork, network, standing, { nowMs });
+const stand = ({ network, nowMs }: Observed, standing: Standing): Action[] =>
+  reportStatus({ resource: VirtualNetwork }, network, standing, nowMs);
 
 /** What the status said of the network in OpenStack, where this look tells nothing of it. */
 const before = ({ status }: VirtualNetwork) => ({
@@ -133,7 +132,7 @@ const factsOf = (own: Network | undefined, subnet: Subnet | undefined) => ({
 const faulty = (network: VirtualNetwork, fault: CloudFault) =>
   standWithout(fault, network.status?.id !== undefined, { ...before(network), ready: false });
 
-function twice(network: VirtualNetwork, networks: readonly Network[]): CloudStanding {
+function twice(network: VirtualNetwork, networks: readonly Network[]): Standing {
   const ids = ownOf(network, networks)
     .map(({ id }) => id)
     .sort();
@@ -147,7 +146,7 @@ function twice(network: VirtualNetwork, networks: readonly Network[]): CloudStan
   };
 }
 
-const noRoom = (network: VirtualNetwork, own: Network | undefined): CloudStanding => ({
+const noRoom = (network: VirtualNetwork, own: Network | undefined): Standing => ({
   phase: 'Failed',
   isReady: false,
   reason: 'NoFreeAddresses',
@@ -162,7 +161,7 @@ function refusedStanding(
   own: Network | undefined,
   subnet: Subnet | undefined,
   { reason, message }: { reason: string; message: string },
-): CloudStanding {
+): Standing {
   const isUsable = own !== undefined && subnet !== undefined;
   const isFinal = reason === 'Refused' || reason === 'Forbidden';
   return {
@@ -175,7 +174,7 @@ function refusedStanding(
   };
 }
 
-const available = (_: VirtualNetwork, own: Network | undefined, subnet: Subnet | undefined): CloudStanding => ({
+const available = (_: VirtualNetwork, own: Network | undefined, subnet: Subnet | undefined): Standing => ({
   phase: 'Available',
   isReady: true,
   reason: 'Available',

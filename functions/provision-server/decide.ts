@@ -4,15 +4,13 @@ import { deleteFlavor } from '../../shared/kinds/openstack/flavor.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
 import { hold } from '../../shared/kubernetes/finalizer.ts';
 import type { Refusal } from '../../shared/kubernetes/refusal.ts';
+import { isNotSo, reportStatus, type Standing } from '../../shared/kubernetes/status.ts';
 import {
-  type CloudStanding,
   callsFor,
   cloudReady,
   firstRefusal,
-  isNotSo,
   refusalOf,
   requeueAfterFault,
-  standOnCloud,
   standWithout,
 } from '../../shared/openstack/status.ts';
 import { stoodBefore, withoutServer } from './facts.ts';
@@ -104,10 +102,10 @@ const tidy = ({ machine, refusals }: Observed, { unwanted }: Found): Action[] =>
     refusals,
   );
 
-const stand = ({ machine, nowMs }: Observed, standing: CloudStanding): Action[] =>
-  standOnCloud(Machine, machine, standing, { nowMs });
+const stand = ({ machine, nowMs }: Observed, standing: Standing): Action[] =>
+  reportStatus({ resource: Machine }, machine, standing, nowMs);
 
-function twice({ machine }: Observed, { servers }: Found): CloudStanding {
+function twice({ machine }: Observed, { servers }: Found): Standing {
   const ids = servers.map(({ id }) => id).sort();
   const message = `Expected one server of this object in OpenStack, found ${ids.join(', ')}: delete those that are not wanted.`;
   return {

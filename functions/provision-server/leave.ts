@@ -6,7 +6,8 @@ import { deletePort } from '../../shared/kinds/openstack/network.ts';
 import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
 import { deleteServer } from '../../shared/kinds/openstack/server.ts';
 import { isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
-import { callsFor, cloudReady, refusalOf, standOnCloud, standWithout } from '../../shared/openstack/status.ts';
+import { reportStatus } from '../../shared/kubernetes/status.ts';
+import { callsFor, cloudReady, refusalOf, standWithout } from '../../shared/openstack/status.ts';
 import { stoodBefore } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
 import { phaseOf } from './state.ts';
@@ -19,8 +20,8 @@ export function leave(observed: Observed): Action[] {
   const { machine, cloud, refusals, nowMs } = observed;
   if (!isHeld(machine)) return [];
   const say = (reason: string, message: string) =>
-    standOnCloud(
-      Machine,
+    reportStatus(
+      { resource: Machine },
       machine,
       {
         phase: 'Terminating',
@@ -30,12 +31,12 @@ export function leave(observed: Observed): Action[] {
         findings: [cloudReady],
         fields: stoodBefore(machine),
       },
-      { nowMs },
+      nowMs,
     );
   if ('fault' in cloud) {
     if (cloud.fault.reason === 'ProjectMissing') return removeFinalizer(Machine, machine);
     const standing = { ...standWithout(cloud.fault, true, stoodBefore(machine)), phase: 'Terminating' };
-    return standOnCloud(Machine, machine, standing, { nowMs });
+    return reportStatus({ resource: Machine }, machine, standing, nowMs);
   }
   const requests = requestsFor(machine.metadata.uid, cloud);
   const calls = callsFor(machine, requests, refusals);

@@ -4,8 +4,9 @@ import { KupenStackMachine as Machine } from '../../shared/kinds/kupenstack/virt
 import { deleteServer, type Server } from '../../shared/kinds/openstack/server.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { formatDuration } from '../../shared/kubernetes/duration.ts';
+import { isNotSo, reportStatus } from '../../shared/kubernetes/status.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import { callsFor, cloudReady, isNotSo, standOnCloud } from '../../shared/openstack/status.ts';
+import { callsFor, cloudReady } from '../../shared/openstack/status.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { factsOf } from './facts.ts';
@@ -34,7 +35,7 @@ export function failedBoot(observed: Observed, found: Found, server: Server): Ac
     fields: { ...factsOf(observed, found, server), attempts, failed: server.id, failure, nextAttemptAt: next },
   };
   return [
-    ...(isWritten ? [] : standOnCloud(Machine, machine, standing, { nowMs })),
+    ...(isWritten ? [] : reportStatus({ resource: Machine }, machine, standing, nowMs)),
     ...callsFor(machine, toDelete(server), refusals),
     { do: 'requeueAfter', about: machine, afterMs: 2000 },
   ];
@@ -70,7 +71,7 @@ export function inTrouble(observed: Observed, found: Found, server: Server): Act
     findings: [cloudReady, isNotSo('ServerReady', trouble.reason, message)],
     fields: { ...factsOf(observed, found, server), failedSince: since },
   };
-  const written = standOnCloud(Machine, machine, standing, { nowMs });
+  const written = reportStatus({ resource: Machine }, machine, standing, nowMs);
   if (lastsMs === undefined) return written;
   const leftMs = Date.parse(since) + lastsMs - nowMs;
   if (leftMs > 0) return [...written, { do: 'requeueAfter', about: machine, afterMs: Math.min(leftMs, 30_000) }];

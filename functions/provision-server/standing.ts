@@ -1,8 +1,9 @@
 import type { Action } from '../../shared/actions.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
 import type { Refusal } from '../../shared/kubernetes/refusal.ts';
+import { type Finding, isNotSo, isSo, type Standing } from '../../shared/kubernetes/status.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import { type CloudStanding, cloudReady, type Finding, isNotSo, isSo } from '../../shared/openstack/status.ts';
+import { cloudReady } from '../../shared/openstack/status.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { factsOf, withoutServer } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
@@ -12,7 +13,7 @@ import { hasVolume, isFound, networksOf, obstacleIn, volumesOf } from './resolve
 import { isIdle, phaseOf } from './state.ts';
 
 interface Pending {
-  standing: CloudStanding;
+  standing: Standing;
   later: Action[];
 }
 
@@ -21,7 +22,7 @@ export function pendingStanding(observed: Observed, found: Found): Pending | und
   const { machine, nowMs } = observed;
   const findings = needs(observed, found);
   const missing = findings.find(({ status }) => status === 'False');
-  const of = (phase: string, reason: string, message: string, isReady = false): CloudStanding => ({
+  const of = (phase: string, reason: string, message: string, isReady = false): Standing => ({
     phase,
     isReady,
     reason,
@@ -67,9 +68,9 @@ const noBootableDisk = {
 /** What OpenStack refuses: with another quota, or when a volume is free again, it may do it after all. */
 export function refusedStanding(
   _: Observed,
-  fields: CloudStanding['fields'],
+  fields: Standing['fields'],
   { reason, message: words }: Refusal,
-): CloudStanding {
+): Standing {
   const message =
     reason === 'Creating' ? words : `OpenStack refuses the machine as it is asked for: ${sentence(words)}`;
   return {
@@ -88,7 +89,7 @@ export function runningStanding(
   found: Found,
   server: Server,
   refused: Refusal | undefined,
-): CloudStanding {
+): Standing {
   const { machine, nowMs } = observed;
   const phase = phaseOf(server);
   const findings = needs(observed, found, server);

@@ -1,5 +1,6 @@
 import type { Action } from '../../shared/actions.ts';
 import { recordEvent, tellable } from '../../shared/kubernetes/events.ts';
+import { traceOfMachine } from '../../shared/traces.ts';
 import { describeRenamed } from './logins.ts';
 import type { Observed } from './observed.ts';
 import { ownChildren } from './obstacles.ts';
@@ -15,7 +16,8 @@ export function decide(observed: Observed): Action[] {
   if (observed.machine.metadata.deletionTimestamp) return [];
   const { own, taken } = ownChildren(observed);
   const plan = planOf(own, taken);
-  return [...plan.writes, ...warnings(plan), ...standing(plan)];
+  const trace = traceOfMachine(observed.machine, observed.image);
+  return [...plan.writes, ...warnings(plan), ...standing(plan)].map((action) => ({ ...action, trace }));
 }
 
 /** What a user has to know of the spec that is not carried through as it stands: once for each generation. */

@@ -4,9 +4,9 @@ import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { nameOf } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import type { Finding } from '../../shared/machines/status.ts';
+import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
 import type { Policy } from '../../shared/policy.ts';
-import { final, type Obstacle, waits } from './observed.ts';
+import { final, type MachineFinding, type Obstacle, waits } from './observed.ts';
 
 /** Whether a disk can be cloned for the machine: its image, or what is in the way. */
 export type ImageStanding = { image: VMDiskImage; snapshot: string } | { obstacle: Obstacle };
@@ -40,18 +40,10 @@ export function imageStanding({ machine, image, policy }: Seen): ImageStanding {
 }
 
 /** The same as the condition ImageReady. */
-export function imageFinding(standing: ImageStanding): Finding {
-  if ('obstacle' in standing) {
-    const { reason, message } = standing.obstacle;
-    return { type: 'ImageReady', status: 'False', reason, message };
-  }
-  return {
-    type: 'ImageReady',
-    status: 'True',
-    reason: 'ImageReady',
-    message: `Snapshot ${standing.snapshot} is usable.`,
-  };
-}
+export const imageFinding = (standing: ImageStanding): MachineFinding =>
+  'obstacle' in standing
+    ? isNotSo('ImageReady', standing.obstacle.reason, standing.obstacle.message)
+    : isSo('ImageReady', 'ImageReady', `Snapshot ${standing.snapshot} is usable.`);
 
 function forbiddenBy({ metadata, spec }: VirtualMachine, policy: Policy): Obstacle | undefined {
   const why = whyNotNamed(policy, metadata.namespace, spec.vmDiskImageRef);

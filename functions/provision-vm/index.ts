@@ -18,7 +18,6 @@ import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-in
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { managedBy, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
-import { machineFacts } from '../../shared/machines/status.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { parsePolicy, policyName } from '../../shared/policy.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
@@ -28,6 +27,7 @@ import { decide } from './decide.ts';
 import { isStale, nextBatch, type Waiting } from './next-batch.ts';
 import type { Observed } from './observed.ts';
 import { observeAll } from './read.ts';
+import { machineFacts } from './standing.ts';
 
 /** Gives a machine its disk once its image is ready, then has KubeVirt run it, and says how it stands. */
 export default defineFunction<Observed>({

@@ -2,9 +2,10 @@ import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import type { Secret } from '../../shared/kinds/core/secret.ts';
 import type { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import type { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
-import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { MachineCondition, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
+import type { Finding } from '../../shared/kubernetes/status.ts';
 import type { Policy } from '../../shared/policy.ts';
 
 /** One machine, its image, and the objects under the names of its children, whoever created them. */
@@ -25,6 +26,8 @@ export interface Observed {
   /** Whether the cluster serves NetworkAttachmentDefinitions, and the `namespace/name` of the needed ones that do not exist. */
   networks: { isServed: boolean; missing: readonly string[] };
 }
+
+export type MachineFinding = Finding<MachineCondition>;
 
 /** Where a password is kept. */
 export const passwordKey = ({ name, key }: { name: string; key: string }) => `${name}/${key}`;

@@ -3,7 +3,6 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import type { Resource } from '../../shared/kinds/resource.ts';
-import { traceOfMachine } from '../../shared/traces.ts';
 import { changedSecret, secretFor } from './cloud-init.ts';
 import { type ImageStanding, imageStanding } from './image-ready.ts';
 import { changedKubeVirtMachine, isToRun, kubeVirtMachineFor, runStrategyFor } from './kubevirt-machine.ts';
@@ -77,26 +76,23 @@ export function rootDiskIn({ own: { machine, dataVolume }, disk }: Plan) {
 type Create = Extract<Action, { do: 'create' }>;
 type Replace = Extract<Action, { do: 'replace' }>;
 
-const make = ({ machine, image }: Observed, what: Pick<Create, 'resource' | 'object'>): Action => ({
+const make = ({ machine }: Observed, what: Pick<Create, 'resource' | 'object'>): Action => ({
   do: 'create',
   ...what,
   owner: machine.metadata.uid,
-  trace: traceOfMachine(machine, image),
 });
 
 /** Only as it was observed: what CDI has begun to clone since stays. */
-function removeDisk({ machine, image, dataVolume }: Observed): Action[] {
+function removeDisk({ dataVolume }: Observed): Action[] {
   if (!dataVolume || dataVolume.metadata.deletionTimestamp) return [];
-  const trace = traceOfMachine(machine, image);
-  return [{ do: 'delete', resource: DataVolume, of: dataVolume, unchanged: true, trace }];
+  return [{ do: 'delete', resource: DataVolume, of: dataVolume, unchanged: true }];
 }
 
-const replace = ({ machine, image }: Observed, resource: Resource, object: Replace['object']): Action => ({
+const replace = ({ machine }: Observed, resource: Resource, object: Replace['object']): Action => ({
   do: 'replace',
   resource,
   object,
   owner: machine.metadata.uid,
-  trace: traceOfMachine(machine, image),
 });
 
 /** The machine may have read its cloud-init Secret already. */

@@ -1,9 +1,9 @@
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import type { Finding } from '../../shared/machines/status.ts';
+import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
 import { rootDiskName } from './children.ts';
 import { isOlderThan } from './cloud-init.ts';
-import type { Observed, Obstacle } from './observed.ts';
+import type { MachineFinding, Observed, Obstacle } from './observed.ts';
 import type { KubeVirtState } from './state.ts';
 
 type Seen = Pick<Observed, 'machine' | 'dataVolume' | 'secret' | 'kubeVirtMachine' | 'instance'>;
@@ -12,8 +12,8 @@ type Seen = Pick<Observed, 'machine' | 'dataVolume' | 'secret' | 'kubeVirtMachin
 export function restartFinding(
   { machine, dataVolume, secret, kubeVirtMachine, instance }: Seen,
   { fault, state }: { fault: Obstacle | undefined; state: KubeVirtState | undefined },
-): Finding | undefined {
-  const upToDate = { type, status: 'False', reason: 'UpToDate', message: 'What runs is what the spec says.' } as const;
+): MachineFinding | undefined {
+  const upToDate = isNotSo(type, 'UpToDate', 'What runs is what the spec says.');
   if (!kubeVirtMachine) return state ? upToDate : undefined;
   const { namespace, name } = machine.metadata;
   if (fault) {
@@ -43,9 +43,4 @@ function wasAsked({ status }: VirtualMachine) {
 
 const type = 'RestartRequired';
 
-const needed = (reason: string, message: string): Finding => ({
-  type,
-  status: 'True',
-  reason,
-  message,
-});
+const needed = (reason: string, message: string) => isSo(type, reason, message);

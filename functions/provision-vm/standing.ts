@@ -1,6 +1,13 @@
 import type { Action } from '../../shared/actions.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
-import { stand } from '../../shared/machines/status.ts';
+import {
+  type MachineCondition,
+  type MachinePhase,
+  VirtualMachine,
+  type VirtualMachineStatus,
+} from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { factsOf, type Reporting, reportStatus, type Standing } from '../../shared/kubernetes/status.ts';
+import { lasted } from '../../shared/lasted.ts';
 import { givenAddresses, reportedAddresses } from './addresses.ts';
 import { findingsOf, readiness, type Seen } from './findings.ts';
 import { judge } from './hold-down.ts';
@@ -10,10 +17,32 @@ import { type Plan, rootDiskIn } from './plan.ts';
 import { diskObstacle, isForFirstConsumer } from './root-disk.ts';
 import { type KubeVirtState, starting, stateOf } from './state.ts';
 
+const reporting: Reporting<VirtualMachine> = {
+  resource: VirtualMachine,
+  foreign: 'ImageResolved',
+  published: 'virtual-machine',
+  measured: ({ metadata }, _, nowMs) => [
+    lasted({ metric: 'ot.machine.ready.duration', since: metadata.creationTimestamp, nowMs }),
+  ],
+};
+
+export const machineFacts = factsOf(reporting);
+
+interface MachineStanding extends Omit<Standing<MachinePhase, MachineCondition>, 'isReady'> {
+  fields: Pick<
+    { [K in keyof VirtualMachineStatus]: VirtualMachineStatus[K] | undefined },
+    'rootDisk' | 'ipAddress' | 'addresses' | 'fixedAddresses' | 'nodeName' | 'trouble'
+  >;
+}
+
+/** Writes the state of a machine if its status differs, and reports that it is Ready or Failed. */
+export const stand = (machine: VirtualMachine, standing: MachineStanding, nowMs: number): Action[] =>
+  reportStatus(reporting, machine, { ...standing, isReady: standing.phase === 'Ready' }, nowMs);
+
 /** The status of a machine as it is, with what is made in this pass. */
 export function standing(plan: Plan): Action[] {
   const { own } = plan;
-  const { machine, nowMs, policy, image, dataVolume, kubeVirtMachine, instance } = own;
+  const { machine, nowMs, policy, dataVolume, kubeVirtMachine, instance } = own;
   const wasReady = machine.status?.readyAt !== undefined;
   const isClaimToCome = dataVolume !== undefined && dataVolume.status?.claimName === undefined;
   const seen = { instance, wasReady, isClaimToCome, nowMs, settleMs: settleMsOf(own), lost: networkLost(own) };
@@ -41,7 +70,7 @@ export function standing(plan: Plan): Action[] {
         trouble: judged.trouble,
       },
     },
-    { nowMs, image },
+    nowMs,
   );
   const times = [
     state?.is === 'not there yet' ? state.settlesInMs : undefined,

@@ -2,8 +2,9 @@ import type { Action } from '../../shared/actions.ts';
 import { backoffMs } from '../../shared/backoff.ts';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
+import { reportStatus, type Standing } from '../../shared/kubernetes/status.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import { type CloudStanding, callsFor, cloudReady, standOnCloud } from '../../shared/openstack/status.ts';
+import { callsFor, cloudReady } from '../../shared/openstack/status.ts';
 import type { Observed } from './observed.ts';
 import { stoodBefore } from './standing.ts';
 
@@ -35,16 +36,13 @@ export function failedAttempt(
   const fields = { attempts, failed: failed.id, failure, nextAttemptAt: isLast ? undefined : toTime(nowMs + waitMs) };
   const standing = standingAfter(volume, { ...stoodBefore(volume), ...fields });
   return [
-    ...(isWritten ? [] : standOnCloud(Volume, volume, standing, { nowMs })),
+    ...(isWritten ? [] : reportStatus({ resource: Volume }, volume, standing, nowMs)),
     ...callsFor(volume, leftOver, refusals),
   ];
 }
 
 /** The state of a volume whose last attempt failed; reported again after OpenStack was unreachable. */
-export function standingAfter(
-  volume: Volume,
-  fields: ReturnType<typeof stoodBefore> = stoodBefore(volume),
-): CloudStanding {
+export function standingAfter(volume: Volume, fields: ReturnType<typeof stoodBefore> = stoodBefore(volume)): Standing {
   const { attempts = 0, failure, nextAttemptAt } = fields;
   const { reason = 'AttemptFailed', message: what = 'The volume could not be made' } = failure ?? {};
   const isLast = nextAttemptAt === undefined;

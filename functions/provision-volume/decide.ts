@@ -6,15 +6,8 @@ import { type CinderVolume, createVolume, deleteVolume, extendVolume } from '../
 import { hold, isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { bytesOf } from '../../shared/kubernetes/quantity.ts';
 import type { Refusal } from '../../shared/kubernetes/refusal.ts';
-import {
-  type CloudStanding,
-  callsFor,
-  cloudReady,
-  firstRefusal,
-  requeueAfterFault,
-  standOnCloud,
-  standWithout,
-} from '../../shared/openstack/status.ts';
+import { reportStatus, type Standing } from '../../shared/kubernetes/status.ts';
+import { callsFor, cloudReady, firstRefusal, requeueAfterFault, standWithout } from '../../shared/openstack/status.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { failedAttempt, isSpent, standingAfter, waitsForNext } from './attempts.ts';
 import type { Found, Observed } from './observed.ts';
@@ -111,7 +104,7 @@ function follow(observed: Observed, found: Found, own: CinderVolume): Action[] {
 const isFilled = ({ status }: Volume, own: CinderVolume) =>
   status?.filled === own.id || (status?.ready === true && status.id === own.id);
 
-const broken = (volume: Volume, own: CinderVolume): CloudStanding => ({
+const broken = (volume: Volume, own: CinderVolume): Standing => ({
   ...lookAt(volume, own),
   phase: 'Failed',
   reason: 'VolumeError',
@@ -126,13 +119,13 @@ const notGrown = ({ reason, message }: Refusal) => ({
 });
 
 /** An image that could not be deleted is looked for again while this is reported. */
-const withLeftOver = (standing: CloudStanding, isLeft: boolean): CloudStanding => ({
+const withLeftOver = (standing: Standing, isLeft: boolean): Standing => ({
   ...standing,
   fields: { ...standing.fields, imageLeft: isLeft ? true : undefined },
 });
 
 /** Reports the state, and reconciles again soon while a task runs. */
-function look(observed: Observed, standing: CloudStanding, isSettled = false): Action[] {
+function look(observed: Observed, standing: Standing, isSettled = false): Action[] {
   const { volume } = observed;
   return [
     ...stand(observed, standing),
@@ -180,16 +173,16 @@ function leave(observed: Observed): Action[] {
   ];
 }
 
-const stand = ({ volume, nowMs }: Observed, standing: CloudStanding): Action[] =>
-  standOnCloud(Volume, volume, standing, { nowMs });
+const stand = ({ volume, nowMs }: Observed, standing: Standing): Action[] =>
+  reportStatus({ resource: Volume }, volume, standing, nowMs);
 
-const downloading = (volume: Volume): CloudStanding => ({
+const downloading = (volume: Volume): Standing => ({
   ...busy(volume, 'Downloading'),
   reason: 'Downloading',
   message: 'Glance downloads the image.',
 });
 
-function twice(volume: Volume, { volumes }: Found): CloudStanding {
+function twice(volume: Volume, { volumes }: Found): Standing {
   const ids = ownOf(volume, volumes)
     .map(({ id }) => id)
     .sort();
@@ -201,7 +194,7 @@ function twice(volume: Volume, { volumes }: Found): CloudStanding {
 }
 
 /** What heals by itself, or with another quota, leaves it Pending; what OpenStack refuses for what it is is Failed. */
-const refusedStanding = (volume: Volume, { reason, message }: Refusal): CloudStanding => ({
+const refusedStanding = (volume: Volume, { reason, message }: Refusal): Standing => ({
   ...busy(volume, reason === 'Refused' || reason === 'Forbidden' ? 'Failed' : 'Pending'),
   reason,
   message: `OpenStack refuses the volume as it is asked for: ${sentence(message)}`,

@@ -1,6 +1,7 @@
 import type { Volume, VolumePhase } from '../../shared/kinds/kupenstack/volume.ts';
 import type { CinderVolume } from '../../shared/kinds/openstack/volume.ts';
-import { type CloudStanding, cloudReady } from '../../shared/openstack/status.ts';
+import type { Standing } from '../../shared/kubernetes/status.ts';
+import { cloudReady } from '../../shared/openstack/status.ts';
 
 /** What the status said of the volume in OpenStack, where this look tells nothing of it. */
 export const stoodBefore = ({ status }: Volume) => ({
@@ -28,7 +29,7 @@ export const factsOf = (own: CinderVolume | undefined) => ({
 export const busy = (
   volume: Volume,
   phase: VolumePhase,
-): Pick<CloudStanding, 'phase' | 'isReady' | 'findings' | 'fields'> => ({
+): Pick<Standing, 'phase' | 'isReady' | 'findings' | 'fields'> => ({
   phase,
   isReady: false,
   findings: [cloudReady],
@@ -50,7 +51,7 @@ const phases: Readonly<Record<string, VolumePhase>> = {
 };
 
 /** The state of the volume as Cinder reports it. Failed attempts are forgotten once it exists. */
-export function lookAt(volume: Volume, own: CinderVolume): CloudStanding {
+export function lookAt(volume: Volume, own: CinderVolume): Standing {
   const phase = phases[own.status] ?? 'Unknown';
   const isReady = phase === 'Available' || phase === 'InUse';
   const gone = isReady ? { attempts: undefined, failed: undefined, failure: undefined, nextAttemptAt: undefined } : {};
