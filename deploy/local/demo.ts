@@ -2,15 +2,16 @@ import type { WriteStream } from 'node:tty';
 import { optionsOf, UsageError } from '../terminal/arguments.ts';
 import { logAbove } from '../terminal/log-above.ts';
 import { endWithReader, isLive, lookOf } from '../terminal/output.ts';
-import { lineOf, type Span, styled } from '../terminal/paint.ts';
+import { type Look, lineOf, type Span, styled } from '../terminal/paint.ts';
 import { formatSeconds } from '../terminal/quantities.ts';
 import { screenOn } from '../terminal/screen.ts';
 import { stopSignals } from '../terminal/stop-signals.ts';
-import { linesOf } from './demo/blocks.ts';
+import { type Block, linesOf } from './demo/blocks.ts';
+import { runOpenStackDemo } from './demo/openstack-act.ts';
+import { openStackReport } from './demo/openstack-report.ts';
 import { report } from './demo/report.ts';
-import { reportOpenStack } from './demo/report-openstack.ts';
 import { type DemoOptions, runDemo } from './demo/run.ts';
-import { runOpenStackDemo } from './demo/run-openstack.ts';
+import type { Told } from './demo/watcher.ts';
 
 const help = `npm run demo [-- options]
 
@@ -56,8 +57,12 @@ async function main(): Promise<number> {
       process.stdout.write(help);
       return 0;
     }
-    if (options.openstack) return await showOpenStack(stop.signal, options.json === true);
-    return await show(stop.signal, options.json === true);
+    const isJson = options.json === true;
+    const out = isJson ? process.stderr : process.stdout;
+    const show = shown(stop.signal, isJson);
+    endWithReader(process.stdout);
+    if (options.openstack) return await show(runOpenStackDemo, openStackReport, openStackProgress(out));
+    return await show(runDemo, report, isLive(out) ? liveProgress(out) : lineProgress(out, plain, stepSpans));
   } catch (error) {
     if (stop.exitCode() > 0) {
       process.stderr.write('demo: stopped; all that was brought up is taken down\n');
@@ -68,48 +73,23 @@ async function main(): Promise<number> {
   }
 }
 
-async function show(signal: AbortSignal, isJson: boolean): Promise<number> {
-  const out = isJson ? process.stderr : process.stdout;
-  endWithReader(process.stdout);
-  const progress = isLive(out) ? liveProgress(out) : lineProgress(out);
-  const result = await runDemo({ signal, ...progress }).finally(progress.close);
-  if (isJson) process.stdout.write(`${JSON.stringify(result, undefined, 2)}\n`);
-  else process.stdout.write(`${linesOf(report(result), lookOf(process.stdout)).join('\n')}\n`);
-  return result.ok ? 0 : 1;
-}
-
-/** Always line by line: a machine takes some ten steps in all. */
-async function showOpenStack(signal: AbortSignal, isJson: boolean): Promise<number> {
-  const out = isJson ? process.stderr : process.stdout;
-  endWithReader(process.stdout);
-  const look = isLive(out) ? lookOf(out) : plain;
-  out.write('Bringing up the local cluster and a simulated OpenStack ...\n');
-  const result = await runOpenStackDemo({
-    signal,
-    onStep: (step, elapsedMs) => void out.write(`${lineOf(stepSpans(step, elapsedMs), look)}\n`),
-    onCommand: (command, elapsedMs) => void out.write(`${lineOf(commandSpans(command, elapsedMs), plainOr(look))}\n`),
-  });
-  if (isJson) process.stdout.write(`${JSON.stringify(result, undefined, 2)}\n`);
-  else process.stdout.write(`${reportOpenStack(result, look).join('\n')}\n`);
-  return result.ok ? 0 : 1;
-}
-
-const plain = { columns: Number.POSITIVE_INFINITY, colour: false };
-
-/** A command is to be copied whole. */
-const plainOr = (look: typeof plain) => ({ ...look, columns: Number.POSITIVE_INFINITY });
-
-const stepSpans = (
-  { kind, name, phase, message }: { kind: string; name: string; phase: string; message: string },
-  elapsedMs: number,
-): Span[] => [
-  styled('dim', `${timeOf(elapsedMs)}  `),
-  `${kind.padEnd(15)} ${name.padEnd(10)} `,
-  styled('bold', phase.padEnd(12)),
-  styled('dim', message),
-];
+/** Runs a demo and prints what came of it; resolves with the exit code. */
+const shown =
+  (signal: AbortSignal, isJson: boolean) =>
+  async <Result extends { ok: boolean }>(
+    run: (options: DemoOptions) => Promise<Result>,
+    reportOf: (result: Result) => Block[],
+    progress: Progress,
+  ): Promise<number> => {
+    const result = await run({ signal, ...progress }).finally(progress.close);
+    const lines = isJson ? [JSON.stringify(result, undefined, 2)] : linesOf(reportOf(result), progress.look);
+    process.stdout.write(`${lines.join('\n')}\n`);
+    return result.ok ? 0 : 1;
+  };
 
 interface Progress extends Pick<DemoOptions, 'onReady' | 'onStep' | 'onCommand'> {
+  /** How the report looks that comes after it. */
+  look: Look;
   close(): void;
 }
 
@@ -119,6 +99,7 @@ function liveProgress(out: WriteStream): Progress {
   screen.draw(['Bringing up the local cluster ...']);
   let timer: NodeJS.Timeout | undefined;
   return {
+    look: lookOf(process.stdout),
     onReady: (lines) => {
       clearInterval(timer);
       timer = setInterval(() => screen.draw(lines(lookOf(out))), frameMs);
@@ -135,19 +116,38 @@ function liveProgress(out: WriteStream): Progress {
   };
 }
 
-const lineProgress = (out: WriteStream): Progress => ({
-  onReady: () => {},
-  onStep: ({ name, phase, remark }, elapsedMs) => {
-    out.write(
-      `${timeOf(elapsedMs)}  ${name.padEnd(16)} ${(phase || 'New').padEnd(12)}  ${remark}`.trimEnd().concat('\n'),
-    );
-  },
-  onCommand: (command, elapsedMs) =>
-    void out.write(
-      `${lineOf(commandSpans(command, elapsedMs), { columns: Number.POSITIVE_INFINITY, colour: false })}\n`,
-    ),
-  close: () => {},
-});
+const plain: Look = { columns: Number.POSITIVE_INFINITY, colour: false };
+
+function lineProgress(out: WriteStream, look: Look, spansOf: (told: Told) => Span[]): Progress {
+  const write = (spans: Span[], lineLook: Look) => void out.write(`${lineOf(spans, lineLook)}\n`);
+  return {
+    look: lookOf(process.stdout),
+    onReady: () => {},
+    onStep: (told, elapsedMs) => write([styled('dim', `${timeOf(elapsedMs)}  `), ...spansOf(told)], look),
+    // A command is to be copied whole.
+    onCommand: (command, elapsedMs) =>
+      write(commandSpans(command, elapsedMs), { ...look, columns: Number.POSITIVE_INFINITY }),
+    close: () => {},
+  };
+}
+
+const stepSpans = ({ name, phase, remark }: Told): Span[] => [
+  `${name.padEnd(16)} ${(phase || 'New').padEnd(12)}  ${remark}`.trimEnd(),
+];
+
+/** Always line by line: a machine takes some ten steps in all. */
+function openStackProgress(out: WriteStream): Progress {
+  const look = isLive(out) ? lookOf(out) : plain;
+  out.write('Bringing up the local cluster and a simulated OpenStack ...\n');
+  return {
+    ...lineProgress(out, look, ({ kind, name, phase, remark }) => [
+      `${kind.padEnd(15)} ${name.padEnd(10)} `,
+      styled('bold', phase.padEnd(12)),
+      styled('dim', remark),
+    ]),
+    look,
+  };
+}
 
 const timeOf = (elapsedMs: number) => `+${formatSeconds(elapsedMs)}`.padStart(7);
 

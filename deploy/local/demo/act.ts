@@ -9,9 +9,9 @@ export interface Stage {
   startedMs: number;
   /** What has been seen of the kinds that the act watches. */
   seen: Watcher;
-  /** A part of an object took a step. */
+  /** Reports a step of a part of an object. */
   tell(told: Told): void;
-  /** What a user would type now. */
+  /** Shows what a user would type now. */
   command(command: string): void;
   /** Aborts when the act is over. */
   signal: AbortSignal;
@@ -35,6 +35,6 @@ export function countDownloads({ store }: DemoWorld, { bucket, key }: DemoImage,
   return sent;
 }
 
-/** Null if one of the two never came. */
+/** Null if one of the two has not happened. */
 export const secondsBetween = (fromMs: number | undefined, toMs: number | undefined) =>
   fromMs === undefined || toMs === undefined ? null : (toMs - fromMs) / 1000;

@@ -8,7 +8,7 @@ export const faultsIn = (...checks: readonly (string | false | undefined | reado
  */
 export const slackBytesPerAttempt = 512 * 1024;
 
-/** This image was downloaded once, and nothing else during the act. */
+/** Checks that an image was downloaded once, and nothing else during the act. */
 export const downloadFaults = (
   act: string,
   { name, bytesDownloaded, bytesNeeded }: { name: string; bytesDownloaded: number; bytesNeeded: number },

@@ -91,7 +91,7 @@ export function imagesTotal({ images, most, bytesDownloaded, bytesNeeded }: Imag
   return `${count('Succeeded')} succeeded, ${count('Failed')} failed, ${most.slots} at once, ${bytes}`;
 }
 
-/** What of the first act is not as the demo claims it to be, one sentence each; the images stand in the order in which they were applied. */
+/** What of the first act differs from what the demo claims, one sentence each; images are in the order of their application. */
 export function imagesFaults({ policy, most, startOrder, overtakings, leftOver, images }: ImagesResult): string[] {
   const { concurrency } = policy;
   const wrong = images.findIndex(({ name }, place) => startOrder[place] !== name);

@@ -24,74 +24,54 @@ export const buckets = { secret: 'images', open: 'public' } as const;
 export const brokenLink = { name: 'opnsense-24', fraction: 0.4, failures: 2 } as const;
 
 /** The images in the order in which they are applied. */
-export function demoImages(): DemoImage[] {
-  return [
-    qcow2('ubuntu-24.04', 3),
-    { ...rawGz(brokenLink.name, 3), expected: { phase: 'Succeeded', attempts: brokenLink.failures + 1 } },
-    qcow2('debian-12', 2),
-    qcow2Gz('rocky-9', 2.2),
-    missing('centos-6'),
-    overHttp('fedora-41', 2.4),
-    qcow2('windows-2022', 4),
-    rawGz('alpine-3.20', 3),
-    qcow2Gz('kali-2024.3', 2),
-    qcow2('freebsd-14', 1.6),
-  ];
-}
+export const demoImages = (): DemoImage[] => [
+  stored('ubuntu-24.04', 'qcow2', 3),
+  stored(brokenLink.name, 'img.gz', 3, { expected: { phase: 'Succeeded', attempts: brokenLink.failures + 1 } }),
+  stored('debian-12', 'qcow2', 2),
+  stored('rocky-9', 'qcow2.gz', 2.2),
+  stored('centos-6', 'qcow2', 0, {
+    content: undefined,
+    expected: { phase: 'Failed', attempts: 1, reason: 'NotFound' },
+  }),
+  withChecksum(stored('fedora-41', 'qcow2', 2.4, { sourceType: 'http', bucket: buckets.open })),
+  stored('windows-2022', 'qcow2', 4),
+  stored('alpine-3.20', 'img.gz', 3),
+  stored('kali-2024.3', 'qcow2.gz', 2),
+  stored('freebsd-14', 'qcow2', 1.6),
+];
 
 /** The image that lies in the store and has no VMDiskImage until a machine asks for it. */
-export const lateImage = (): DemoImage => qcow2('nixos-25.05', 2);
+export const lateImage = (): DemoImage => stored('nixos-25.05', 'qcow2', 2);
 
 /** The image of the lab, which the policy's template makes out of its name. */
-export const labImage = (): DemoImage => qcow2('demo-vmdi', 2);
+export const labImage = (): DemoImage => stored('demo-vmdi', 'qcow2', 2);
 
-const succeeded = { phase: 'Succeeded', attempts: 1 } as const;
-const inS3 = { sourceType: 's3', bucket: buckets.secret, expected: succeeded } as const;
+const disk = (seed: string, megabytes: number) =>
+  qcow2Buffer({ virtualBytes: 1 << 30, dataBytes: megabytes * 1e6, seed });
 
-const disk = (name: string, megabytes: number) =>
-  qcow2Buffer({ virtualBytes: 1 << 30, dataBytes: megabytes * 1e6, seed: name });
-
-const qcow2 = (name: string, megabytes: number): DemoImage => ({
-  ...inS3,
-  name,
-  key: `${name}.qcow2`,
-  content: disk(name, megabytes),
-});
-
-const qcow2Gz = (name: string, megabytes: number): DemoImage => ({
-  ...inS3,
-  name,
-  key: `${name}.qcow2.gz`,
-  content: gzipSync(disk(name, megabytes), { level: 1 }),
-});
-
-/** A raw disk, half of it empty. */
-const rawGz = (name: string, megabytes: number): DemoImage => ({
-  ...inS3,
-  name,
-  key: `${name}.img.gz`,
-  content: gzipSync(Buffer.concat([seededBytes(name, 0, megabytes * 5e5), Buffer.alloc(megabytes * 5e5)]), {
-    level: 1,
-  }),
-});
-
-const overHttp = (name: string, megabytes: number): DemoImage => {
-  const content = disk(name, megabytes);
-  return {
-    ...qcow2(name, 0),
-    sourceType: 'http',
-    bucket: buckets.open,
-    content,
-    checksum: `sha256:${createHash('sha256').update(content).digest('hex')}`,
-  };
+const contents = {
+  qcow2: disk,
+  'qcow2.gz': (name: string, megabytes: number) => gzipSync(disk(name, megabytes), { level: 1 }),
+  /** A raw disk, half of it empty. */
+  'img.gz': (name: string, megabytes: number) =>
+    gzipSync(Buffer.concat([seededBytes(name, 0, megabytes * 5e5), Buffer.alloc(megabytes * 5e5)]), { level: 1 }),
 };
 
-const missing = (name: string): DemoImage => ({
-  ...inS3,
+const stored = (name: string, format: keyof typeof contents, megabytes: number, more: Partial<DemoImage> = {}) => ({
   name,
-  key: `${name}.qcow2`,
-  content: undefined,
-  expected: { phase: 'Failed', attempts: 1, reason: 'NotFound' },
+  sourceType: 's3' as const,
+  bucket: buckets.secret,
+  key: `${name}.${format}`,
+  content: contents[format](name, megabytes),
+  expected: { phase: 'Succeeded' as const, attempts: 1 },
+  ...more,
+});
+
+const withChecksum = (image: DemoImage): DemoImage => ({
+  ...image,
+  checksum: `sha256:${createHash('sha256')
+    .update(image.content ?? '')
+    .digest('hex')}`,
 });
 
 /** Where the images of the demo are, and how they are got. */

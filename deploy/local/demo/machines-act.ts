@@ -223,7 +223,7 @@ const namespaceManifest = {
   metadata: { name: machineNamespace },
 } as unknown as KubernetesObject;
 
-/** It is the snapshot of an image that is there, part of a machine that stays, or what the admin put there. */
+/** Whether it is the snapshot of an existing image, part of a machine that stays, or what the admin created. */
 function isInUse({ kind, metadata }: KubernetesObject, images: readonly VMDiskImage[], staying: readonly string[]) {
   const { name, namespace, labels } = metadata;
   if (kind === VolumeSnapshot.kind) return images.some((image) => image.metadata.uid === labels?.[imageUidLabel]);

@@ -90,7 +90,7 @@ function deletionSentence({ image, askedAtSeconds, held, goneAtSeconds }: Machin
 export const machinesTotal = ({ machines }: MachinesResult) =>
   `${machines.filter(({ readyAfterSeconds }) => readyAfterSeconds !== null).length} machines Ready`;
 
-/** What of the second act is not as the demo claims it to be, one sentence each. */
+/** What of the second act differs from what the demo claims, one sentence each. */
 export function machinesFaults({ machines, tooEarly, made, late, deletion, leftOver, ...others }: MachinesResult) {
   const asking = machines.filter(({ image }) => image === late.name).map(({ name }) => name);
   const found = made.map(({ name, times }) => `${name} ${times} times`).join(', ') || 'none';

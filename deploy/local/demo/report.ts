@@ -43,7 +43,7 @@ export function report(result: DemoResult): Block[] {
   ];
 }
 
-/** What is not as the demo claims it to be, one sentence each. */
+/** What differs from what the demo claims, one sentence each. */
 export const faultsOf = (result: Omit<DemoResult, 'ok' | 'faults'>): string[] =>
   faultsIn(
     result.isLate && `timeout: expected all to be done within ${result.seconds.toFixed(0)}s`,

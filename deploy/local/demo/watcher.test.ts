@@ -30,7 +30,7 @@ const waiting = { phase: 'Provisioning', message: 'Waiting for VMDiskImage vmdi-
 const running = { phase: 'Ready', message: 'The machine runs.' } as const;
 
 describe('an object that is watched', () => {
-  test('takes a step whenever it says something new, and that is told where there is something to show', () => {
+  test('takes a step whenever it says something new, which is reported if there is something to display', () => {
     const { machine, told } = seeing([0, undefined], [1, waiting], [2, { ...waiting, nodeName: 'n' }], [3, running]);
     expect(machine()?.steps).toEqual([
       { phase: '', message: '', atMs: 0 },
@@ -43,7 +43,7 @@ describe('an object that is watched', () => {
     ]);
     expect(before).toEqual([undefined, undefined, waiting.message, waiting.message]);
   });
-  test('is known as it is, also where that is no step', () => {
+  test('is kept in its latest state, also after a change that is no step', () => {
     const { machine } = seeing([0, running], [1, { ...running, ipAddress: '10.0.0.1' }]);
     expect(machine()).toMatchObject({ object: { status: { ipAddress: '10.0.0.1' } }, steps: [{ atMs: 0 }] });
   });
@@ -52,7 +52,7 @@ describe('an object that is watched', () => {
     expect(machine()?.steps).toEqual([{ phase: '', message: '', atMs: 7 }]);
     expect(before).toEqual([undefined, undefined]);
   });
-  test('is known as it was last where it is gone, and is not there', () => {
+  test('is kept in its last state after its deletion, and no longer listed', () => {
     const { seen, told, machine } = seeing([5, running]);
     seen.see(watch, aVirtualMachine(), true);
     expect(machine()).toMatchObject({ object: { status: running }, goneAtMs: 5 });
@@ -61,7 +61,7 @@ describe('an object that is watched', () => {
   });
 });
 
-test('whoever waits is told when it is so', async () => {
+test('until resolves as soon as something is found', async () => {
   const { seen, machine } = seeing([0, waiting]);
   const ready = seen.until(() => machine()?.object.status?.phase === 'Ready').then(() => 'ready');
   expect(await Promise.race([ready, Promise.resolve('not yet')])).toBe('not yet');

@@ -4,14 +4,14 @@ import type { ShownPhase } from '../../terminal/phase-style.ts';
 import { realClock } from '../clock.ts';
 import { reflect } from '../eventing/reflect.ts';
 
-/** What an act watches of a kind, and what it makes of it. */
+/** A kind that an act watches. */
 export interface Watch<T extends KubernetesObject = KubernetesObject> {
   kind: Resource<T>;
-  /** What an object says of itself; it takes a step whenever that changes. */
+  /** What counts as a step of an object: each change of this. */
   said?(object: T): Said;
-  /** The line for a step; undefined where it is not worth one. */
+  /** How a step is displayed; undefined: not at all. */
   shown?(object: T): Shown | undefined;
-  /** There is another state of an object, `before` the one until now; called before its step is told. */
+  /** Called for each change, before its step is reported; `before` is the previous state of the same object. */
   saw?(object: T, before: T | undefined, isGone: boolean): void;
 }
 
@@ -26,7 +26,7 @@ export interface Shown {
   remark: string;
 }
 
-/** What is told of an object, or of a part of one, when it takes a step. */
+/** A step of an object, or of a part of one, as it is displayed. */
 export interface Told extends Shown {
   kind: string;
   name: string;
@@ -36,7 +36,7 @@ export type Step = Said & { atMs: number };
 
 /** What has been seen of one object. */
 export interface Seen<T extends KubernetesObject = KubernetesObject> {
-  /** As it was last, also where it is gone. */
+  /** Its latest state, kept after its deletion. */
   object: T;
   steps: readonly Step[];
   goneAtMs: number | undefined;
@@ -47,7 +47,7 @@ export const watchOf = <T extends KubernetesObject>(watch: Watch<T>) => watch as
 
 export type Watcher = ReturnType<typeof watcher>;
 
-/** Keeps what somebody sees who watches objects of several kinds. */
+/** Records what happens to the objects of several kinds. */
 export function watcher(tell: (told: Told) => void) {
   const kinds = new Map<unknown, Map<string, Seen>>();
   const checks = new Set<() => void>();
@@ -57,7 +57,7 @@ export function watcher(tell: (told: Told) => void) {
     return found as Map<string, Seen<T>>;
   };
 
-  /** Takes another state of an object into account; whether that is a step. */
+  /** Records the new state of an object; returns whether it is a step. */
   function keep({ kind, said }: Watch, object: KubernetesObject, isGone: boolean): boolean {
     const known = seenOf(kind).get(keyOf(object.metadata));
     const steps = known?.object.metadata.uid === object.metadata.uid ? known.steps : [];
@@ -82,23 +82,24 @@ export function watcher(tell: (told: Told) => void) {
 
   return {
     see,
-    /** What is there of a kind. */
+    /** The objects of a kind that exist. */
     all: <T extends KubernetesObject>(kind: Resource<T>): T[] =>
       [...seenOf(kind).values()].flatMap(({ object, goneAtMs }) => (goneAtMs === undefined ? [object] : [])),
-    /** What has been seen of that object. */
+    /** What has been seen of an object, also if it is deleted by now. */
     one: <T extends KubernetesObject>(kind: Resource<T>, object: ObjectReference) => seenOf(kind).get(keyOf(object)),
-    /** Resolves once it is so; looks again whenever something changed. */
-    until: (isSo: () => boolean) =>
-      new Promise<void>((resolve) => {
+    /** Resolves as soon as `find` finds something; it is called after each change. */
+    until: <Found>(find: () => Found | undefined | false) =>
+      new Promise<Found>((resolve) => {
         const check = () => {
-          if (!isSo()) return;
+          const found = find();
+          if (found === undefined || found === false) return;
           checks.delete(check);
-          resolve();
+          resolve(found);
         };
         checks.add(check);
         check();
       }),
-    /** Watches until the signal aborts; what is there at first is no step. Resolves once every first list is in. */
+    /** Watches until the signal aborts; objects of the first list take no step. Resolves after all first lists. */
     watch: async (kube: Kube, watches: readonly Watch[], signal: AbortSignal): Promise<void> => {
       const follow = (watch: Watch) => {
         let isFirst = true;

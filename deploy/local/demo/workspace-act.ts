@@ -48,7 +48,6 @@ const madeKinds: readonly Resource[] = [
   VolumeSnapshot,
 ];
 
-/** When what the act is about came about; absent what has not yet. */
 type Moment = 'applied' | 'ready' | 'broken' | 'mended' | 'deleted' | 'gone';
 
 /** The third act: a whole lab gets Ready, mends itself, and is taken away without a trace. */
@@ -188,7 +187,7 @@ function shownWorkspace({ metadata, status }: Workspace): Shown {
   return { phase, remark: phase === '' ? 'applied' : message };
 }
 
-/** It is the workspace, its image, or made for one of the two. */
+/** Whether it is the workspace, its image, or made for one of them. */
 function isOf({ kind, metadata }: KubernetesObject, lab: DemoWorkspace, uid = '', imageUid = '') {
   const { name, namespace, labels = {} } = metadata;
   if (namespace === lab.namespace || name === lab.namespace) return true;

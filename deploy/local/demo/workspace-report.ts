@@ -65,7 +65,7 @@ export function workspaceReport({ name, readyAfterSeconds, parts, healing, delet
 export const workspaceTotal = ({ parts }: WorkspaceResult) =>
   `a lab of ${parts.filter(({ readyAfterSeconds }) => readyAfterSeconds !== null).length} parts Ready`;
 
-/** What of the third act is not as the demo claims it to be, one sentence each. */
+/** What of the third act differs from what the demo claims, one sentence each. */
 export function workspaceFaults({ name, parts, healing, deletion, leftOver, ...result }: WorkspaceResult): string[] {
   const fate =
     deletion.askedAtSeconds === null
