@@ -62,8 +62,3 @@ const shakeClient: Plugin = {
     );
   },
 };
-
-if (import.meta.main) {
-  await bundle();
-  console.log(`bundled all functions into ${bundleFolder}`);
-}

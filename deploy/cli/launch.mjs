@@ -6,15 +6,15 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
-const folder = process.platform === 'win32' ? 'node.exe' : 'bin/node';
+const binary = process.platform === 'win32' ? 'bin/node.exe' : 'bin/node';
 const names = [
   `node-${process.platform.replace('win32', 'win')}-${process.arch}`,
   `node-bin-${process.platform}-${process.arch}`,
 ];
-const brought = names.map((name) => at(`../../node_modules/${name}/${folder}`)).find((file) => existsSync(file));
+const brought = names.map((name) => at(`../../node_modules/${name}/${binary}`)).find((file) => existsSync(file));
 if (!brought && Number.parseInt(process.versions.node, 10) < 24) {
   console.error(
-    `ot-functions: expected Node 24 in ${at('../../node_modules')}, found ${process.version}; run npm ci there`,
+    `ot-functions: expected Node 24 or later, found ${process.version}; run npm ci in ${at('../../')}, which brings one`,
   );
   process.exit(1);
 }

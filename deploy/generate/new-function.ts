@@ -10,7 +10,7 @@ Example:
 const longest = 40;
 
 /** What is wrong with a name for a function, or undefined. */
-export function faultOf(name: string): string | undefined {
+function faultOf(name: string): string | undefined {
   if (!/^[a-z]+(-[a-z0-9]+)+$/.test(name)) {
     return `expected <verb-noun> in lower-case letters joined by "-", such as expire-snapshots, found ${JSON.stringify(name)}`;
   }
@@ -18,7 +18,7 @@ export function faultOf(name: string): string | undefined {
 }
 
 /** Writes the files of a new function into `folder`; throws with one line for people where it cannot. */
-export async function makeFunction(name: string, folder: URL): Promise<string[]> {
+async function makeFunction(name: string, folder: URL): Promise<string[]> {
   const fault = faultOf(name);
   if (fault) throw new Error(fault);
   const own = new URL(`${name}/`, folder);
@@ -123,4 +123,4 @@ async function main(names: readonly string[]): Promise<number> {
   }
 }
 
-if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await main(process.argv.slice(2));
