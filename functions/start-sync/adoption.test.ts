@@ -13,7 +13,7 @@ import {
   start,
 } from '../../test/support/builders/images.ts';
 import { decide, split } from './decide.ts';
-import type { Seen } from './observed.ts';
+import type { Gathered } from './observed.ts';
 
 const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
 const golden = { [adoptSnapshot]: 'golden' };
@@ -26,7 +26,7 @@ const known = (options: ImageOptions, before: ImageOptions = options) =>
     status: { revision: 1, contentDigest: contentDigest(aVMDiskImage(before)), ...options.status },
   });
 
-function pass(image: ReturnType<typeof aVMDiskImage>, more: Partial<Seen> = {}) {
+function pass(image: ReturnType<typeof aVMDiskImage>, more: Partial<Gathered> = {}) {
   const actions = split({
     nowMs: start + 100_000,
     policy: parsePolicy({ data: {} }),

@@ -8,7 +8,7 @@ import { toTime } from '../../shared/kubernetes/time.ts';
 import { lasted } from '../../shared/lasted.ts';
 import { traceOfImage } from '../../shared/traces.ts';
 import { dataVolumeFor } from './data-volume.ts';
-import { isActiveAttempt, type Seen } from './slot-holder.ts';
+import { isActiveAttempt, type Seen } from './occupancy.ts';
 
 /** What a holder of a slot still needs: the status Syncing, and the DataVolume that downloads. */
 export function begin(holder: Holder, { images, dataVolumes }: Seen, nowMs: number): Action[] {

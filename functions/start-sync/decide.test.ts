@@ -24,13 +24,13 @@ import {
 } from '../../test/support/builders/images.ts';
 import { dataVolumeFor } from './data-volume.ts';
 import { decide, split } from './decide.ts';
-import type { Seen } from './observed.ts';
+import type { Gathered } from './observed.ts';
 
 const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
 
-type More = Partial<Seen> & { data?: Record<string, string> };
+type More = Partial<Gathered> & { data?: Record<string, string> };
 
-function seenWith(images: VMDiskImage[], more: More): Seen {
+function gatheredWith(images: VMDiskImage[], more: More): Gathered {
   const { data = { concurrency: '2' }, ...rest } = more;
   return {
     nowMs: start + 100_000,
@@ -50,11 +50,11 @@ function seenWith(images: VMDiskImage[], more: More): Seen {
 }
 
 /** All that the decisions of one pass come to, one after the other. */
-const pass = (images: VMDiskImage[], more: More = {}) => said(split(seenWith(images, more)).flatMap(decide));
+const pass = (images: VMDiskImage[], more: More = {}) => said(split(gatheredWith(images, more)).flatMap(decide));
 
 /** The decisions of one pass, each by itself. */
 const decisions = (images: VMDiskImage[], more: More = {}) =>
-  split(seenWith(images, more)).map((turn) => said(decide(turn)));
+  split(gatheredWith(images, more)).map((turn) => said(decide(turn)));
 
 function said(actions: readonly Action[]) {
   const of = <D extends Action['do']>(verb: D) =>

@@ -14,10 +14,10 @@ import { referenceOf } from '../../shared/kinds/resource.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { digestOf } from '../../shared/kubernetes/names.ts';
 import { describeFault } from '../../shared/policy.ts';
+import { assignSlots } from './assign-slots.ts';
 import { nextTransition } from './next-transition.ts';
-import type { Observed, Seen } from './observed.ts';
-import { placesOf } from './queue.ts';
-import { slots } from './slots.ts';
+import type { Gathered, Observed } from './observed.ts';
+import { placesOf } from './places.ts';
 
 /** The limit of new images that a pass writes to. The events of these writes start the next pass. */
 export const newImagesPerReconcile = 25;
@@ -26,7 +26,7 @@ export const newImagesPerReconcile = 25;
  * The decisions of one pass. One assigns the slots and queues as many new images as could get one. Each other new image is queued by a
  * decision of its own, performed concurrently, so that freeing a slot never waits for a crowd of new images.
  */
-export function split(seen: Seen): Observed[] {
+export function split(seen: Gathered): Observed[] {
   const fresh = seen.images.filter(isUnseen);
   const places = placesOf(fresh, seen.images);
   const inTurn = fresh
@@ -68,7 +68,7 @@ export function decide(observed: Observed): Action[] {
     .map(({ metadata }) => places.get(metadata.uid) ?? '');
   const { holders, actions, begun } =
     observed.gap === undefined
-      ? slots(observed, now, oldestUnadmitted.sort()[0])
+      ? assignSlots(observed, now, oldestUnadmitted.sort()[0])
       : noSlots(observed.lease, observed.gap);
   const holding = new Set(holders.map(({ uid }) => uid));
   const writes = moves.filter(isWrite);
@@ -89,7 +89,7 @@ export function decide(observed: Observed): Action[] {
 }
 
 /** A failed read may hide a download, so no slot is given or freed. The events are redelivered. */
-const noSlots = (lease: Observed['lease'], gap: string): ReturnType<typeof slots> => ({
+const noSlots = (lease: Observed['lease'], gap: string): ReturnType<typeof assignSlots> => ({
   holders: holdersOf(lease) ?? [],
   actions: [{ do: 'redeliver', because: gap }],
   begun: [],

@@ -21,7 +21,7 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 import { formatRefusal, type Refusals, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
-import { lastPlace } from './queue.ts';
+import { lastPlace } from './places.ts';
 import { newRevision } from './revision.ts';
 
 /** The existing classes; class name → driver. */

@@ -10,7 +10,7 @@ import type { Policy } from '../../shared/policy.ts';
 import type { Classes } from './next-transition.ts';
 
 /** What one pass of start-sync sees. */
-export interface Seen {
+export interface Gathered {
   nowMs: number;
   policy: Policy;
   policyMap: ConfigMap | undefined;
@@ -37,7 +37,7 @@ export interface Seen {
 }
 
 /** The input of one decision: all images and the slots, or one new image to queue. */
-export interface Observed extends Seen {
+export interface Observed extends Gathered {
   /** Where the new images stand in the line, by uid. */
   places: ReadonlyMap<string, string>;
   /** The new images this decision writes to, by uid; what is queued behind the others gets no slot yet. */

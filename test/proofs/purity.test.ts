@@ -41,7 +41,7 @@ describe('the source tree', async () => {
     const functions = [...sources.keys()].filter((path) => /^functions\/[^/]+\/index\.ts$/.test(path));
     for (const path of functions) expect([...pure]).toContain(path.replace('index.ts', 'decide.ts'));
     expect([...pure]).toContain('functions/start-sync/next-transition.ts');
-    expect([...pure]).toContain('functions/start-sync/slot-holder.ts');
+    expect([...pure]).toContain('functions/start-sync/occupancy.ts');
     expect([...pure].some((path) => path.endsWith('index.ts') || path.endsWith('.test.ts'))).toBe(false);
   });
 });

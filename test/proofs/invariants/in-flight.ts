@@ -20,7 +20,7 @@ export function rememberDone() {
 export const isInFlight = ({ metadata, status }: DataVolume) =>
   metadata.deletionTimestamp === undefined && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
 
-/** Past this a Pod that is Terminating keeps no slot (functions/start-sync/slot-holder.ts). */
+/** Past this a Pod that is Terminating keeps no slot (functions/start-sync/occupancy.ts). */
 export const stuckAfterMs = 10 * 60_000;
 
 /** An importer that may still be downloading, whatever became of its DataVolume. */

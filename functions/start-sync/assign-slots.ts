@@ -17,10 +17,10 @@ import { operatorNamespace } from '../../shared/operator.ts';
 import { isValid } from '../../shared/policy.ts';
 import { begin } from './begin.ts';
 import type { Observed } from './observed.ts';
-import { keptBy, rebuild, type Seen, stuckPods, unwantedPods } from './slot-holder.ts';
+import { keptBy, rebuild, type Seen, stuckPods, unwantedPods } from './occupancy.ts';
 
 /** Releases and grants in one write of the Lease, and what each of the granted (and the interrupted) still needs. */
-export function slots(
+export function assignSlots(
   observed: Observed,
   images: readonly VMDiskImage[],
   firstUnseen: string | undefined,
