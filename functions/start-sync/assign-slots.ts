@@ -17,26 +17,41 @@ import { operatorNamespace } from '../../shared/operator.ts';
 import { isValid } from '../../shared/policy.ts';
 import { begin } from './begin.ts';
 import type { Observed } from './observed.ts';
-import { keptBy, rebuild, type Seen, stuckPods, unwantedPods } from './occupancy.ts';
+import { keptBy, rebuild, stuckPods, unwantedPods } from './occupancy.ts';
+import { isUnseen } from './places.ts';
+
+/** An image, the transition that it takes in this pass, and the image after it. */
+export interface Moved {
+  image: VMDiskImage;
+  next: VMDiskImage;
+  actions: readonly Action[];
+}
 
 /** Releases and grants in one write of the Lease, and what each of the granted (and the interrupted) still needs. */
 export function assignSlots(
   observed: Observed,
-  images: readonly VMDiskImage[],
-  firstUnseen: string | undefined,
+  moves: readonly Moved[],
 ): { holders: readonly Holder[]; actions: Action[]; begun: Action[][] } {
-  const { lease, nowMs } = observed;
-  const seen: Seen = { ...observed, images: new Map(images.map((image) => [image.metadata.uid, image])) };
+  const { lease, nowMs, gap } = observed;
   const held = holdersOf(lease);
-  const before = held ? [...held, ...untracked(held, seen)] : rebuild(seen);
-  const found: Seen = { ...observed, images: new Map(observed.images.map((image) => [image.metadata.uid, image])) };
+  // A failed read may hide a download, so no slot is given or freed. The events are redelivered.
+  if (gap !== undefined) return { holders: held ?? [], actions: [{ do: 'redeliver', because: gap }], begun: [] };
+  const byUid = new Map(moves.map((move) => [move.image.metadata.uid, move]));
+  const next = ({ uid }: Holder) => byUid.get(uid)?.next;
+  const before = held ? [...held, ...untracked(held, observed, next)] : rebuild(observed);
   // An attempt that this pass ends keeps its slot until the next pass: another instance may have begun it since its DataVolumes were listed.
-  const kept = before.filter((holder) => keptBy(holder, seen) !== undefined || keptBy(holder, found) === 'status');
-  const granted = held && mayGrant(observed) ? grants(observed, images, kept, firstUnseen) : [];
+  const kept = before.filter(
+    (holder) =>
+      keptBy(holder, next(holder), observed) !== undefined ||
+      keptBy(holder, byUid.get(holder.uid)?.image, observed) === 'status',
+  );
+  const granted = held && mayGrant(observed) ? grants(observed, moves, kept) : [];
   const warnings = before
     .filter((holder) => !kept.includes(holder))
-    .flatMap((holder) => stuckPods(holder, seen).map((pod) => stuckWarning(pod)));
-  const unwanted = kept.flatMap((holder) => unwantedPods(holder, seen).map((pod) => unwantedWarning(pod, holder)));
+    .flatMap((holder) => stuckPods(holder, observed).map(stuckWarning));
+  const unwanted = kept.flatMap((holder) =>
+    unwantedPods(holder, next(holder), observed).map((pod) => unwantedWarning(pod, holder)),
+  );
   const isAnew = !held || acquiredMs(lease) - nowMs > observed.gracePeriodMs;
   const isChanged = isAnew || before.length !== held.length || kept.length !== before.length || granted.length > 0;
   const holders = [...kept, ...granted];
@@ -46,18 +61,23 @@ export function assignSlots(
     ...(isChanged ? [saveLease(observed, holders, isAnew)] : []),
     ...(held ? [] : [rebuiltEvent(observed, holders)]),
   ];
-  return { holders, actions, begun: holders.map((holder) => begin(holder, seen, nowMs)) };
+  return { holders, actions, begun: holders.map((holder) => begin(holder, next(holder), observed)) };
 }
 
 /**
  * Downloads that are not among the holders: a user removed the holder, or CDI returned the DataVolume to an earlier phase (invariants S2
  * and L4). A Failed DataVolume never continues.
  */
-function untracked(held: readonly Holder[], seen: Seen): Holder[] {
+function untracked(
+  held: readonly Holder[],
+  observed: Observed,
+  next: (holder: Holder) => VMDiskImage | undefined,
+): Holder[] {
   const listed = new Set(held.map(({ uid }) => uid));
-  const withoutFailed = { ...seen, dataVolumes: seen.dataVolumes.filter(({ status }) => status?.phase !== 'Failed') };
-  return rebuild(withoutFailed).filter(
-    (holder) => !listed.has(holder.uid) && keptBy(holder, withoutFailed) !== undefined,
+  const dataVolumes = observed.dataVolumes.filter(({ status }) => status?.phase !== 'Failed');
+  const downloads = { ...observed, dataVolumes };
+  return rebuild(downloads).filter(
+    (holder) => !listed.has(holder.uid) && keptBy(holder, next(holder), downloads) !== undefined,
   );
 }
 
@@ -70,13 +90,11 @@ function mayGrant({ policy, lease, nowMs, gracePeriodMs }: Observed) {
 /** When the Lease was created or rebuilt. A clock that was ahead, or a user, may have put that into the future. */
 const acquiredMs = (lease: Lease | undefined) => Date.parse(lease?.spec?.acquireTime ?? '');
 
-function grants(
-  { policy, nowMs }: Observed,
-  images: readonly VMDiskImage[],
-  kept: readonly Holder[],
-  firstUnseen: string | undefined,
-): Holder[] {
+function grants({ policy, nowMs, places }: Observed, moves: readonly Moved[], kept: readonly Holder[]): Holder[] {
   const holding = new Set(kept.map(({ uid }) => uid));
+  const images = moves.map(({ next }) => next);
+  const unseen = images.filter(isUnseen).map(({ metadata }) => places.get(metadata.uid) ?? '');
+  const [firstUnseen] = unseen.sort();
   return images
     .filter((image) => isQueued(image) && !holding.has(image.metadata.uid))
     .filter(({ status }) => firstUnseen === undefined || (status?.queuedAt ?? '') < firstUnseen)

@@ -8,11 +8,15 @@ import { toTime } from '../../shared/kubernetes/time.ts';
 import { lasted } from '../../shared/lasted.ts';
 import { traceOfImage } from '../../shared/traces.ts';
 import { dataVolumeFor } from './data-volume.ts';
-import { isActiveAttempt, type Seen } from './occupancy.ts';
+import type { Gathered } from './observed.ts';
+import { isActiveAttempt } from './occupancy.ts';
 
 /** What a holder of a slot still needs: the status Syncing, and the DataVolume that downloads. */
-export function begin(holder: Holder, { images, dataVolumes }: Seen, nowMs: number): Action[] {
-  const image = images.get(holder.uid);
+export function begin(
+  holder: Holder,
+  image: VMDiskImage | undefined,
+  { dataVolumes, nowMs }: Pick<Gathered, 'dataVolumes' | 'nowMs'>,
+): Action[] {
   if (!image || !isActiveAttempt(holder, image)) return [];
   const { phase, attempts = 0, dataVolume, queuedAt = '' } = image.status ?? {};
   const name = dataVolumeName(image.metadata, holder.revision, holder.attempt);

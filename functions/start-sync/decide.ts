@@ -1,7 +1,6 @@
 import { type Action, together } from '../../shared/actions.ts';
 import { attemptEnd } from '../../shared/images/attempt-end.ts';
 import { byPlace, isQueued } from '../../shared/images/queue.ts';
-import { holdersOf } from '../../shared/images/slots.ts';
 import { type Transition, transition } from '../../shared/images/status.ts';
 import {
   diskImageFinalizer,
@@ -14,10 +13,10 @@ import { referenceOf } from '../../shared/kinds/resource.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { digestOf } from '../../shared/kubernetes/names.ts';
 import { describeFault } from '../../shared/policy.ts';
-import { assignSlots } from './assign-slots.ts';
+import { assignSlots, type Moved } from './assign-slots.ts';
 import { nextTransition } from './next-transition.ts';
 import type { Gathered, Observed } from './observed.ts';
-import { placesOf } from './places.ts';
+import { isUnseen, placesOf } from './places.ts';
 
 /** The limit of new images that a pass writes to. The events of these writes start the next pass. */
 export const newImagesPerReconcile = 25;
@@ -44,82 +43,55 @@ export function split(seen: Gathered): Observed[] {
   ];
 }
 
-const isUnseen = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;
-
 /** The limit of transitions a pass, beside images with a slot: the deletion of a class fails every waiting image. */
 const transitionsPerPass = 50;
 
 /**
- * Moves images into and out of the queue, then gives free slots to those that waited longest. If transitions exceed the limit, they follow
- * the slots, and the next passes do the rest.
+ * Moves images into and out of the queue, and gives free slots to those that waited longest. If transitions exceed the limit, the next
+ * passes do the rest.
  * Order: slot (the claim) → status → DataVolume (the effect). After a crash in between the next pass continues there.
  */
 export function decide(observed: Observed): Action[] {
-  const { images, places, admitted, unread = new Set() } = observed;
-  const inOrder = images
-    .filter(({ metadata }) => !unread.has(metadata.uid))
-    .sort((a, b) => orderOf(a, places).localeCompare(orderOf(b, places)));
-  const moves = inOrder.map((image) => moveOf(image, observed));
-  if (!observed.assignsSlots) return moves.flatMap(({ actions }) => actions);
-  const moved = new Map(moves.map(({ image, next }) => [image.metadata.uid, next]));
-  const now = images.map((image) => moved.get(image.metadata.uid) ?? image);
-  const oldestUnadmitted = images
-    .filter((image) => isUnseen(image) && !admitted.has(image.metadata.uid))
-    .map(({ metadata }) => places.get(metadata.uid) ?? '');
-  const { holders, actions, begun } =
-    observed.gap === undefined
-      ? assignSlots(observed, now, oldestUnadmitted.sort()[0])
-      : noSlots(observed.lease, observed.gap);
+  const { places, assignsSlots } = observed;
+  const moves = observed.images
+    .map((image) => moveOf(image, observed))
+    .sort((a, b) => orderOf(a.image, places).localeCompare(orderOf(b.image, places)));
+  if (!assignsSlots) return actionsOf(moves);
+  const { holders, actions, begun } = assignSlots(observed, moves);
   const holding = new Set(holders.map(({ uid }) => uid));
-  const writes = moves.filter(isWrite);
-  const ofHolders = writes.filter(({ image }) => holding.has(image.metadata.uid));
-  const others = writes.filter(({ image }) => !holding.has(image.metadata.uid));
-  const [inTurn, later] = [others.slice(0, transitionsPerPass), others.slice(transitionsPerPass)];
-  const isCrowd = later.length > 0;
-  const actionsOf = (some: readonly Moved[]) => some.flatMap(({ actions }) => actions);
+  const { true: ofHolders = [], false: others = [] } = Object.groupBy(
+    moves.filter(isWrite),
+    ({ image }) => `${holding.has(image.metadata.uid)}` as const,
+  );
   return [
     ...policyFaults(observed),
-    ...actionsOf(moves.filter((one) => !isWrite(one))),
+    ...actionsOf(moves.filter((move) => !isWrite(move))),
     ...actionsOf(ofHolders),
-    ...(isCrowd ? [] : actionsOf(inTurn)),
     ...actions,
-    ...together([...begun, ...(isCrowd ? inTurn.map((one) => one.actions) : [])]),
-    ...requeueAfter(observed, later),
+    ...together([...begun, ...others.slice(0, transitionsPerPass).map((move) => move.actions)]),
+    ...requeueAfter(observed, others.slice(transitionsPerPass)),
   ];
 }
 
-/** A failed read may hide a download, so no slot is given or freed. The events are redelivered. */
-const noSlots = (lease: Observed['lease'], gap: string): ReturnType<typeof assignSlots> => ({
-  holders: holdersOf(lease) ?? [],
-  actions: [{ do: 'redeliver', because: gap }],
-  begun: [],
-});
+const actionsOf = (moves: readonly Moved[]) => moves.flatMap(({ actions }) => actions);
 
 const isWrite = ({ actions }: Moved) => actions.some((action) => 'resource' in action);
 
-interface Moved {
-  image: VMDiskImage;
-  /** The image after these actions. */
-  next: VMDiskImage;
-  actions: readonly Action[];
-}
-
 function moveOf(image: VMDiskImage, observed: Observed): Moved {
-  const { nowMs, admitted } = observed;
+  const { nowMs, admitted, unread } = observed;
+  const { uid } = image.metadata;
+  const stays: Moved = { image, next: image, actions: [] };
+  if (unread?.has(uid) || (isUnseen(image) && !admitted.has(uid))) return stays;
   const step = nextTransition(image, observed);
-  if (!step) {
-    const actions = image.status?.phase ? [...finalizer(image), ...unknownPhase(image)] : [];
-    return { image, next: image, actions };
-  }
-  if (isUnseen(image) && !admitted.has(image.metadata.uid)) return { image, next: image, actions: [] };
+  if (!step) return image.status?.phase ? { ...stays, actions: [...finalizer(image), ...unknownPhase(image)] } : stays;
   const actions = transition(image, { ...step, nowMs });
-  const next = afterwards(image, actions);
+  const moved = afterwards(image, actions);
   // A newly queued image is checked before it may get a slot.
-  const verdict = step.to === 'Queued' ? nextTransition(next, observed) : undefined;
-  const judged = verdict ? transition(next, { ...verdict, nowMs }) : [];
+  const verdict = step.to === 'Queued' ? nextTransition(moved, observed) : undefined;
+  const judged = verdict ? transition(moved, { ...verdict, nowMs }) : [];
   return {
     image,
-    next: afterwards(next, judged),
+    next: afterwards(moved, judged),
     actions: [
       ...actions,
       // After the status: this write raises the resourceVersion, which decides who came first within a second.

@@ -22,6 +22,12 @@ import type { Gathered } from './observed.ts';
 import { byFirstSight } from './places.ts';
 import { newRevision } from './revision.ts';
 
+/** A failed read, and the images whose decisions need it. */
+interface Failure {
+  error: unknown;
+  concerns(image: VMDiskImage): boolean;
+}
+
 /**
  * A failed read postpones the images that it concerns. Only all reads together show which slots are free, so after any failure no slot is
  * given or freed.
@@ -30,6 +36,12 @@ export async function gather(
   { kube, nowMs, refusals, gracePeriodMs }: Context,
   batch: Batch,
 ): Promise<(Gathered | Unreadable)[]> {
+  const failures: Failure[] = [];
+  const reading = <T>(read: Promise<T>, otherwise: T, concerns: Failure['concerns'] = () => false): Promise<T> =>
+    read.catch((error: unknown) => {
+      failures.push({ error, concerns });
+      return otherwise;
+    });
   const own = { namespace: operatorNamespace };
   // The Lease before the images: an image older than the Lease could make a slot look free that was just granted.
   const [policyMap, lease] = await Promise.all([
@@ -38,46 +50,46 @@ export async function gather(
   ]);
   const holders = holdersOf(lease);
   const held = holders?.map(({ uid }) => uid);
-  // A free slot waits for these reads, so they run concurrently.
-  const [open, busyHolders] = await Promise.all([
-    kube.list(VMDiskImage, { fieldSelector: unfinished }),
-    attemptsOf(kube, held),
-  ]);
-  const known = new Set(held);
-  const isHolder = ({ metadata }: VMDiskImage) => known.has(metadata.uid);
-  const { lost, later } = withoutStatus(open, nowMs);
-  const isLost = new Set(uidsOf(lost));
+  const isHolder = isAmong(held ?? []);
   const mayHaveAttempt = (image: VMDiskImage) =>
-    image.status?.phase ? hasBegunBefore(image) : isLost.has(image.metadata.uid);
+    image.status?.phase ? hasBegunBefore(image) : isStatusLost(image, nowMs);
+  // A free slot waits for these reads, so they run concurrently.
+  const [open, ofHolders] = await Promise.all([
+    kube.list(VMDiskImage, { fieldSelector: unfinished }),
+    reading(attemptsOf(kube, held), noAttempts, held ? isHolder : mayHaveAttempt),
+  ]);
+  // As many as a pass may queue; the others are left to later passes.
+  const withoutStatus = open.filter((image) => isStatusLost(image, nowMs)).sort(byFirstSight);
+  const lost = uidsOf(withoutStatus.slice(0, newImagesPerReconcile));
+  const later = uidsOf(withoutStatus.slice(newImagesPerReconcile));
+  const isLater = isAmong(later);
   // Without a readable Lease, everything was listed just now.
   const untracked = (images: readonly VMDiskImage[]) =>
-    held ? images.filter((image) => mayHaveAttempt(image) && !isHolder(image)) : [];
-  const [{ rest, postponed, unread }, snapshots, busyOthers, classesOfOpen] = await Promise.all([
+    held ? uidsOf(images.filter((image) => mayHaveAttempt(image) && !isHolder(image) && !isLater(image))) : [];
+  const others = untracked(open);
+  const readClasses = () => reading(classesOf(kube), undefined);
+  const classesOfOpen = open.length > 0 ? readClasses() : undefined;
+  const [{ rest, postponed, unread }, snapshots, ofOthers] = await Promise.all([
     settledImages(kube, batch, open, holders ?? []),
-    reading(listLabelled(kube, VolumeSnapshot, imageUidLabel, uidsOf(lost))),
-    attemptsOf(kube, uidsOf(untracked(open))),
-    open.length > 0 ? reading(classesOf(kube)) : undefined,
+    reading(listLabelled(kube, VolumeSnapshot, imageUidLabel, lost), [], isAmong(lost)),
+    reading(attemptsOf(kube, others), noAttempts, isAmong(others)),
   ]);
   // A finished image that is queued again by this pass may still have a download that was requested long ago.
-  const leaving = untracked(rest.filter(canTransition));
-  const [resumedAttempts, classes] = await Promise.all([
-    attemptsOf(kube, uidsOf(leaving)),
+  const resumed = untracked(rest.filter(canTransition));
+  const [ofResumed, classes] = await Promise.all([
+    reading(attemptsOf(kube, resumed), noAttempts, isAmong(resumed)),
     // Without an image no class is needed.
-    classesOfOpen ?? (rest.length > 0 ? reading(classesOf(kube)) : noClasses),
+    classesOfOpen ?? (rest.length > 0 ? readClasses() : noClasses),
   ]);
-  const all = [...open, ...rest];
-  const failed = new Map([
-    ...unreadBy(busyHolders, held ? all.filter(isHolder) : all.filter(mayHaveAttempt)),
-    ...unreadBy(snapshots, lost),
-    ...unreadBy(busyOthers, untracked(open)),
-    ...unreadBy(resumedAttempts, leaving),
-  ]);
+  const images = [...open, ...rest];
+  const skipped = images.flatMap((image) => {
+    const failure = failures.find(({ concerns }) => concerns(image));
+    return failure ? [{ uid: image.metadata.uid, why: unreadable(image.metadata, failure.error) }] : [];
+  });
   const holding = new Set(holders?.map(({ image }) => image));
-  const unreadHolders = unread.filter(({ unreadable: { namespace, name } }) => holding.has(`${namespace}/${name}`));
-  const gaps = [busyHolders, busyOthers, resumedAttempts, snapshots, classes, ...unreadHolders];
-  const gap = gaps.find(isFailed);
-  const listed = [busyHolders, busyOthers, resumedAttempts].map((one) => (isFailed(one) ? noAttempts : one));
-  const seen: Gathered = {
+  const [gap] = [...failures, ...unread.filter(({ unreadable: ref }) => holding.has(keyOf(ref)))];
+  const attempts = [ofHolders, ofOthers, ofResumed];
+  const gathered: Gathered = {
     nowMs,
     refusals,
     gracePeriodMs,
@@ -85,33 +97,22 @@ export async function gather(
     policy: parsePolicy(policyMap),
     policyMap,
     lease,
-    images: all,
+    images,
     // A user removed the status of a finished image after the unfinished ones were listed. The event of that starts the next pass.
-    unread: new Set([...failed.keys(), ...uidsOf(later), ...uidsOf(rest.filter(({ status }) => !status?.phase))]),
-    classes: isFailed(classes) ? undefined : classes,
-    dataVolumes: listed.flatMap(({ dataVolumes }) => dataVolumes),
-    pods: listed.flatMap(({ pods }) => pods),
-    snapshots: isFailed(snapshots) ? [] : snapshots,
+    unread: new Set([
+      ...skipped.map(({ uid }) => uid),
+      ...later,
+      ...uidsOf(rest.filter(({ status }) => !status?.phase)),
+    ]),
+    classes,
+    dataVolumes: attempts.flatMap(({ dataVolumes }) => dataVolumes),
+    pods: attempts.flatMap(({ pods }) => pods),
+    snapshots,
     postponed,
     ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
   };
-  return [...unread, ...failed.values(), seen];
+  return [...unread, ...skipped.map(({ why }) => why), gathered];
 }
-
-/** A failed read. */
-interface Failed {
-  error: unknown;
-}
-
-const reading = <T>(read: Promise<T>): Promise<T | Failed> => read.catch((error: unknown): Failed => ({ error }));
-
-const isFailed = (one: unknown): one is Failed => typeof one === 'object' && one !== null && 'error' in one;
-
-/** If the read failed: the images whose decisions need it, by uid. */
-const unreadBy = (read: unknown, images: readonly VMDiskImage[]) =>
-  isFailed(read)
-    ? images.map(({ metadata }): [string, Unreadable] => [metadata.uid, unreadable(metadata, read.error)])
-    : [];
 
 type Reader = Context['kube'];
 
@@ -127,18 +128,18 @@ async function settledImages(
   open: readonly VMDiskImage[],
   holders: readonly Holder[],
 ): Promise<{ rest: VMDiskImage[]; postponed: ObjectReference[]; unread: Unreadable[] }> {
-  const known = new Set(open.map(({ metadata }) => metadata.uid));
+  const isOpen = isAmong(uidsOf(open));
   if (batch.audit) {
-    const found: VMDiskImage[] = [];
-    const holding = new Set(holders.map(({ uid }) => uid));
-    const isWanted = (image: VMDiskImage) => canTransition(image) || holding.has(image.metadata.uid);
-    for await (const { items } of kube.pages(VMDiskImage)) found.push(...items.filter(isWanted));
-    return { rest: found.filter(({ metadata }) => !known.has(metadata.uid)), postponed: [], unread: [] };
+    const isHolder = isAmong(holders.map(({ uid }) => uid));
+    const rest: VMDiskImage[] = [];
+    for await (const { items } of kube.pages(VMDiskImage))
+      rest.push(...items.filter((image) => !isOpen(image) && (canTransition(image) || isHolder(image))));
+    return { rest, postponed: [], unread: [] };
   }
-  const isOpen = new Set(open.map(({ metadata }) => keyOf(metadata)));
+  const openKeys = new Set(open.map(({ metadata }) => keyOf(metadata)));
   const wanted = [...holders.map(({ image }) => refOf(image)), ...subjectsOf(batch, VMDiskImage)];
   const byKey = new Map(wanted.map((ref) => [keyOf(ref), ref]));
-  const named = [...byKey].filter(([key]) => !isOpen.has(key)).map(([, ref]) => ref);
+  const named = [...byKey].filter(([key]) => !openKeys.has(key)).map(([, ref]) => ref);
   const [policyEvent] = subjectsOf(batch, ConfigMap);
   const [failed, ...others] = await Promise.all([
     policyEvent ? orUnreadable(policyEvent, kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' })) : [],
@@ -147,7 +148,7 @@ async function settledImages(
   const [single, listed] = [partition(others), partition([failed])];
   const found = [...listed.read.flat(), ...single.read].filter((image) => image !== undefined);
   return {
-    rest: uniqueByName(found).filter(({ metadata }) => !known.has(metadata.uid)),
+    rest: uniqueByName(found).filter((image) => !isOpen(image)),
     postponed: named.slice(namedPerPass),
     unread: [...single.unreadable, ...listed.unreadable],
   };
@@ -164,19 +165,21 @@ const canTransition = (image: VMDiskImage) =>
 
 const uidsOf = (images: readonly VMDiskImage[]) => images.map(({ metadata }) => metadata.uid);
 
+const isAmong = (uids: readonly string[]) => {
+  const known = new Set(uids);
+  return ({ metadata }: VMDiskImage) => known.has(metadata.uid);
+};
+
 /** For more images all DataVolumes are listed, because uids are part of the URL. */
 const mostUids = 100;
 
 /** A new image is read within seconds. Of an older one a user may have removed the status. */
 const newForMs = 5_000;
 
-/** As many images as a pass may queue that may have lost their status: the finalizer shows that they had one, or they are not new. */
-function withoutStatus(open: readonly VMDiskImage[], nowMs: number): { lost: VMDiskImage[]; later: VMDiskImage[] } {
-  const isOld = ({ metadata }: VMDiskImage) =>
-    (metadata.finalizers?.length ?? 0) > 0 || nowMs - Date.parse(metadata.creationTimestamp) > newForMs;
-  const found = open.filter((image) => !image.status?.phase && isOld(image)).sort(byFirstSight);
-  return { lost: found.slice(0, newImagesPerReconcile), later: found.slice(newImagesPerReconcile) };
-}
+/** It may have lost its status: the finalizer shows that it had one, or it is not new. */
+const isStatusLost = ({ metadata, status }: VMDiskImage, nowMs: number) =>
+  !status?.phase &&
+  ((metadata.finalizers?.length ?? 0) > 0 || nowMs - Date.parse(metadata.creationTimestamp) > newForMs);
 
 /** A DataVolume of the image may be downloading: that of its attempt, or an earlier DataVolume that is not deleted yet. */
 const hasBegunBefore = (image: VMDiskImage) => {
@@ -185,12 +188,15 @@ const hasBegunBefore = (image: VMDiskImage) => {
   return (status?.attempt ?? 0) > 0 || (status?.revision ?? 1) > 1;
 };
 
-const noAttempts = { dataVolumes: [], pods: [] };
+interface Attempts {
+  dataVolumes: readonly DataVolume[];
+  pods: readonly Pod[];
+}
+
+const noAttempts: Attempts = { dataVolumes: [], pods: [] };
 
 /** The DataVolumes and Pods of these images; without uids, of all images. */
-const attemptsOf = (kube: Reader, uids: readonly string[] | undefined) => reading(madeFor(kube, uids));
-
-async function madeFor(kube: Reader, uids: readonly string[] | undefined) {
+async function attemptsOf(kube: Reader, uids: readonly string[] | undefined): Promise<Attempts> {
   if (uids?.length === 0) return noAttempts;
   const ofThem = uids && uids.length <= mostUids ? isIn(imageUidLabel, uids) : imageUidLabel;
   const [dataVolumes, pods] = await Promise.all([

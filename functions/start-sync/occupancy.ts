@@ -10,6 +10,7 @@ import {
 import { keyOf } from '../../shared/kinds/resource.ts';
 import { dataVolumeName, imageNameOf } from '../../shared/kubernetes/names.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
+import type { Gathered } from './observed.ts';
 
 /**
  * A Pod that is Terminating longer than this no longer keeps its slot: its node has most likely failed. A Pod that runs longer than
@@ -17,12 +18,8 @@ import { toTime } from '../../shared/kubernetes/time.ts';
  */
 const stuckAfterMs = 10 * 60_000;
 
-export interface Seen {
-  nowMs: number;
-  images: ReadonlyMap<string, VMDiskImage>;
-  dataVolumes: readonly DataVolume[];
-  pods: readonly Pod[];
-}
+/** What downloads. */
+type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'pods'>;
 
 /**
  * What keeps a slot: an active attempt in the status whose DataVolume is not Succeeded, any DataVolume of the image that is not
@@ -31,9 +28,9 @@ export interface Seen {
  */
 export function keptBy(
   holder: Holder,
-  { nowMs, images, dataVolumes, pods }: Seen,
+  image: VMDiskImage | undefined,
+  { nowMs, dataVolumes, pods }: Downloads,
 ): 'status' | 'dataVolume' | 'pod' | undefined {
-  const image = images.get(holder.uid);
   if (image && isActiveAttempt(holder, image) && !isDownloaded(holder, image, dataVolumes)) return 'status';
   const isOurs = (object: DataVolume | Pod) => object.metadata.labels?.[imageUidLabel] === holder.uid;
   if (dataVolumes.some((object) => isOurs(object) && object.status?.phase !== 'Succeeded')) return 'dataVolume';
@@ -42,16 +39,15 @@ export function keptBy(
 }
 
 /** Pods that would keep the slot of this holder, had they not been Terminating for too long. */
-export const stuckPods = (holder: Holder, { nowMs, pods }: Seen) =>
+export const stuckPods = (holder: Holder, { nowMs, pods }: Downloads) =>
   pods.filter((pod) => pod.metadata.labels?.[imageUidLabel] === holder.uid && isAtWork(pod) && isStuck(pod, nowMs));
 
 /** Pods that keep the slot of this holder although its attempt ended long ago or its image does not exist. */
-export function unwantedPods(holder: Holder, seen: Seen): Pod[] {
-  const image = seen.images.get(holder.uid);
-  if (keptBy(holder, seen) === 'status') return [];
-  const isOld = (since: string | undefined) => seen.nowMs - Date.parse(since ?? '') > stuckAfterMs;
+export function unwantedPods(holder: Holder, image: VMDiskImage | undefined, downloads: Downloads): Pod[] {
+  if (keptBy(holder, image, downloads) === 'status') return [];
+  const isOld = (since: string | undefined) => downloads.nowMs - Date.parse(since ?? '') > stuckAfterMs;
   if (image && !isOld(image.status?.history?.at(-1)?.time)) return [];
-  return seen.pods.filter(
+  return downloads.pods.filter(
     ({ metadata, ...pod }) =>
       metadata.labels?.[imageUidLabel] === holder.uid &&
       metadata.deletionTimestamp === undefined &&
@@ -61,7 +57,8 @@ export function unwantedPods(holder: Holder, seen: Seen): Pod[] {
 }
 
 /** The holders of slots, derived from what is downloading: for a lost Lease. */
-export function rebuild({ nowMs, images, dataVolumes, pods }: Seen): Holder[] {
+export function rebuild({ nowMs, images, dataVolumes, pods }: Downloads & Pick<Gathered, 'images'>): Holder[] {
+  const names = new Map(images.map(({ metadata }) => [metadata.uid, metadata.name]));
   const holders = new Map<string, Holder>();
   const busy = [...dataVolumes.filter(({ status }) => status?.phase !== 'Succeeded'), ...pods.filter(isAtWork)];
   for (const { kind, metadata } of busy) {
@@ -69,7 +66,7 @@ export function rebuild({ nowMs, images, dataVolumes, pods }: Seen): Holder[] {
     if (!uid || holders.has(uid)) continue;
     // CDI chooses the name of a Pod.
     const made = kind === DataVolume.kind ? imageNameOf(metadata.name) : undefined;
-    const name = images.get(uid)?.metadata.name ?? made ?? metadata.name;
+    const name = names.get(uid) ?? made ?? metadata.name;
     holders.set(uid, {
       uid,
       image: keyOf({ namespace: metadata.namespace, name }),

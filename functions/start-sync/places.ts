@@ -1,6 +1,9 @@
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { toMicroTime } from '../../shared/kubernetes/time.ts';
 
+/** It has no status yet, and so no place in the queue. */
+export const isUnseen = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;
+
 /** Orders images without a place by their creation. */
 export const byFirstSight = (a: VMDiskImage, b: VMDiskImage) =>
   a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp) ||
