@@ -11,7 +11,7 @@ import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
-import { readProject } from './read.ts';
+import { readProject } from './gather.ts';
 
 /** Makes machines on OpenStack from volumes, keeps them as their specs say, and says how they stand. */
 export default defineFunction<Observed>({

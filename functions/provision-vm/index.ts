@@ -26,7 +26,7 @@ import { machineNameOf } from './children.ts';
 import { decide } from './decide.ts';
 import { isStale, nextBatch, type Waiting } from './next-batch.ts';
 import type { Observed } from './observed.ts';
-import { observeAll } from './read.ts';
+import { observeAll } from './gather.ts';
 import { machineFacts } from './standing.ts';
 
 /** Gives a machine its disk once its image is ready, then has KubeVirt run it, and says how it stands. */
