@@ -1,6 +1,9 @@
 import * as z from 'zod';
-import type { Context } from '../../shared/function.ts';
+import { uniqueByName } from '../../shared/distinct.ts';
+import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
+import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { Flavor, hasSize, isOurs, listFlavors } from '../../shared/kinds/openstack/flavor.ts';
 import { KeyPair, keyPairName, listKeyPairs } from '../../shared/kinds/openstack/key-pair.ts';
 import { listNetworks, listPorts, Network, Port } from '../../shared/kinds/openstack/network.ts';
@@ -14,16 +17,75 @@ import {
   showServer,
 } from '../../shared/kinds/openstack/server.ts';
 import { CinderVolume, listVolumes } from '../../shared/kinds/openstack/volume.ts';
+import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
 import { OpenStackError } from '../../shared/runtime/openstack/open-stack-error.ts';
-import type { Found } from './observed.ts';
+import type { Found, Observed } from './observed.ts';
 import { sizeOf } from './size.ts';
+
+export async function gather(context: Context, batch: Batch): Promise<Observed[]> {
+  const { kube, nowMs, refusals } = context;
+  const machines = await concerned(context, batch);
+  const siblings = new Map(
+    await Promise.all(
+      [...new Set(machines.map(({ metadata }) => metadata.namespace ?? ''))].map(async (namespace) => {
+        const [networks, volumes] = await Promise.all([
+          kube.list(VirtualNetwork, { namespace }),
+          kube.list(Volume, { namespace }),
+        ]);
+        return [namespace, { networks, volumes }] as const;
+      }),
+    ),
+  );
+  return onClouds(
+    context,
+    machines,
+    (cloud, group) => readProject(kube, cloud, group),
+    (machine, cloud, policy) => {
+      const { networks = [], volumes = [] } = siblings.get(machine.metadata.namespace ?? '') ?? {};
+      const { spec } = machine;
+      return {
+        nowMs,
+        policy,
+        refusals,
+        machine,
+        networks: networks.filter(({ metadata }) => spec.virtualNetworks?.includes(metadata.name)),
+        volumes: volumes.filter(({ metadata }) => spec.diskAttachments.some(({ name }) => name === metadata.name)),
+        cloud: 'fault' in cloud ? cloud : cloud.of(machine),
+      };
+    },
+  );
+}
+
+/**
+ * Those that events name, and those on a network or a volume that changed; all at a sweep: OpenStack tells of nothing that happens
+ * behind our back.
+ */
+async function concerned({ kube }: Context, batch: Batch): Promise<KupenStackMachine[]> {
+  if (batch.sweep || batch.audit) return kube.list(KupenStackMachine);
+  const networks = subjectsOf(batch, VirtualNetwork);
+  const volumes = subjectsOf(batch, Volume);
+  const namespaces = [...new Set([...networks, ...volumes].map(({ namespace }) => namespace ?? ''))];
+  const listed = await Promise.all(namespaces.map((namespace) => kube.list(KupenStackMachine, { namespace })));
+  const using = listed
+    .flat()
+    .filter(
+      ({ metadata: { namespace }, spec }) =>
+        networks.some((one) => one.namespace === namespace && spec.virtualNetworks?.includes(one.name)) ||
+        volumes.some(
+          (one) => one.namespace === namespace && spec.diskAttachments.some(({ name }) => name === one.name),
+        ),
+    );
+  const named = await Promise.all(subjectsOf(batch, KupenStackMachine).map((ref) => kube.get(KupenStackMachine, ref)));
+  const all = [...using, ...named.filter((machine) => machine !== undefined)];
+  return uniqueByName(all);
+}
 
 /**
  * What a project has, read once for all of its machines that are looked at: six lists, however many they are, and one more request
  * for each server that has changed since its restarts were counted.
  */
-export async function readProject(kube: Context['kube'], cloud: Cloud, machines: readonly KupenStackMachine[]) {
+async function readProject(kube: Context['kube'], cloud: Cloud, machines: readonly KupenStackMachine[]) {
   // One machine alone is looked up by its tag; of many, all servers cost less.
   const uid = machines.length === 1 ? machines[0]?.metadata.uid : undefined;
   const [listed, ports, networks, volumes, flavors, keyPairs] = await Promise.all([

@@ -30,7 +30,7 @@ const home = 'functions/compose-workspace/namespace/plan.ts';
 const digest = 'shared/images/content-digest.ts';
 const dataVolume = 'functions/start-sync/data-volume.ts';
 const failure = 'functions/follow-sync/failure.ts';
-const pruning = 'functions/prune/index.ts';
+const pruning = 'functions/prune/gather.ts';
 const imageStatus = 'shared/images/status.ts';
 
 /** Mistakes that the tests once did not notice, or that an invariant built on the same rules cannot notice. */

@@ -1,0 +1,116 @@
+import { type Batch, type Context, type Subject, subjectsOf, type Unreadable } from '../../shared/function.ts';
+import { isAdopting } from '../../shared/images/adoption.ts';
+import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Pod } from '../../shared/kinds/core/pod.ts';
+import { imageUidLabel, underWay, useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { type KubernetesObject, keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { imageNameOf, isObjectName, snapshotName } from '../../shared/kubernetes/names.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { parsePolicy, policyName } from '../../shared/policy.ts';
+import { listLabelled } from '../../shared/runtime/list-labelled.ts';
+import { isUnreadable, orUnreadable } from '../../shared/runtime/unreadable.ts';
+import type { Observed } from './observed.ts';
+
+export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
+  const { kube, nowMs, refusals } = context;
+  const found = await imagesOf(context, batch);
+  const unreadable = found.filter(isUnreadable);
+  const images = found.filter((image): image is VMDiskImage => !isUnreadable(image));
+  if (images.length === 0) return unreadable;
+  const uids = images.map(({ metadata }) => metadata.uid);
+  const [policyMap, dataVolumes] = await Promise.all([
+    kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }),
+    listLabelled(kube, DataVolume, imageUidLabel, uids),
+  ]);
+  // The Pods after the DataVolumes that mirror them: what a DataVolume reports is then visible in its Pods.
+  const [pods, snapshots] = await Promise.all([
+    listLabelled(kube, Pod, imageUidLabel, uids),
+    listLabelled(kube, VolumeSnapshot, imageUidLabel, uids),
+  ]);
+  const policy = parsePolicy(policyMap);
+  const listed = new Map(snapshots.map((snapshot) => [keyOf(snapshot.metadata), snapshot]));
+  const observeOne = async (image: VMDiskImage): Promise<Observed> => {
+    const { uid } = image.metadata;
+    const isOurs = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel] === uid;
+    const held = snapshotOf(image);
+    const named = await namedSnapshots(kube, image, listed);
+    const others = [...named.values()].filter((one) => one !== undefined).filter((one) => !isOurs(one));
+    return {
+      nowMs,
+      policy,
+      refusals,
+      isAudit: batch.audit,
+      image,
+      dataVolumes: dataVolumes.filter(isOurs),
+      pods: pods.filter(isOurs),
+      snapshots: [...snapshots.filter(isOurs), ...others],
+      isSnapshotGone: held !== undefined && named.get(held) === undefined,
+    };
+  };
+  const reads = images.map((image) => orUnreadable(image.metadata, observeOne(image)));
+  return [...unreadable, ...(await Promise.all(reads))];
+}
+
+type Reader = Context['kube'];
+
+/** The images under way, those that still hold a slot, and those an event is about; at an audit all of them. */
+async function imagesOf({ kube }: Context, batch: Batch): Promise<(VMDiskImage | Unreadable)[]> {
+  if (batch.audit) return kube.list(VMDiskImage);
+  const [open, lease] = await Promise.all([
+    kube.list(VMDiskImage, { fieldSelector: underWay }),
+    kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
+  ]);
+  const known = new Set(open.map(({ metadata }) => keyOf(metadata)));
+  const wanted = [
+    ...[...subjectsOf(batch, VMDiskImage), ...batch.subjects.map(ownerOf)].filter((ref) => ref !== undefined),
+    ...(holdersOf(lease) ?? []).map(({ image }) => {
+      const [namespace, name = ''] = image.split('/');
+      return { namespace, name };
+    }),
+  ];
+  const missing = new Map(wanted.map((ref) => [keyOf(ref), ref]));
+  const others = await Promise.all(
+    [...missing].filter(([key]) => !known.has(key)).map(([, ref]) => orUnreadable(ref, kube.get(VMDiskImage, ref))),
+  );
+  return [...open, ...others.filter((image) => image !== undefined)];
+}
+
+/** The image a child was made for, by the child's name: the child itself may be gone. */
+const ownerOf = (subject: Subject): ObjectReference | undefined => {
+  const name = subject.kind === Pod.kind || subject.kind === VMDiskImage.kind ? undefined : imageNameOf(subject.name);
+  return name === undefined ? undefined : { namespace: subject.namespace, name };
+};
+
+/**
+ * The snapshots that the image names, by name; undefined where the API server answers 404 for that very name.
+ * Only a 404 proves that a snapshot was deleted, and no list has an adopted snapshot, which carries no label of ours.
+ */
+async function namedSnapshots(kube: Reader, image: VMDiskImage, listed: ReadonlyMap<string, VolumeSnapshot>) {
+  const reads = namesOf(image).map(async (name) => {
+    const ref = { namespace: image.metadata.namespace, name };
+    return [name, listed.get(keyOf(ref)) ?? (await kube.get(VolumeSnapshot, ref))] as const;
+  });
+  return new Map(await Promise.all(reads));
+}
+
+/** The snapshot in use, and the adopted ones if an annotation asks or asked for a revision: no list has them. */
+function namesOf(image: VMDiskImage): string[] {
+  const { revisions = [], conditions } = image.status ?? {};
+  const isAsked = image.metadata.annotations?.[useRevision] ?? conditionOf(conditions, 'RevisionPinned');
+  const adopted = revisions.filter(({ snapshot, revision }) => snapshot !== snapshotName(image.metadata, revision));
+  const names = [snapshotOf(image), ...(isAsked ? adopted.map(({ snapshot }) => snapshot) : [])];
+  return [...new Set(names.filter((name) => name !== undefined))];
+}
+
+/** The snapshot that a finished or deleted image is cloned from, or that an image waits to adopt. */
+function snapshotOf(image: VMDiskImage): string | undefined {
+  const { phase, snapshot, adoption } = image.status ?? {};
+  const isResting = phase === 'Succeeded' || image.metadata.deletionTimestamp !== undefined;
+  const name = isResting ? snapshot?.name : isAdopting(image) ? adoption?.snapshot : undefined;
+  return name !== undefined && isObjectName(name) ? name : undefined;
+}

@@ -1,0 +1,154 @@
+import { distinct, uniqueByName } from '../../shared/distinct.ts';
+import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
+import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import { imageUidLabel, underWay, unreferenced, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { imageNameOf } from '../../shared/kubernetes/names.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { parsePolicy, policyName } from '../../shared/policy.ts';
+import { listLabelled } from '../../shared/runtime/list-labelled.ts';
+import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
+import { isUnreadable, orUnreadable, partition, readable } from '../../shared/runtime/unreadable.ts';
+import { isMadeForWorkspaces } from '../../shared/workspaces/images.ts';
+import type { Left, Observed, Postponed, Seen } from './observed.ts';
+import { mayBeOrphan } from './orphan.ts';
+import { straysOf } from './strays-of.ts';
+import { mayBeUnused } from './unused.ts';
+
+/** The limit of unused images that a pass deletes: a thousand snapshots deleted at once would overload the storage. */
+const prunedPerPass = 50;
+
+/** A limit of deleted images per pass: one list of each kind finds the volumes or snapshots of all of them. */
+const finalizedPerPass = 100;
+
+/** Reads each image before the machines that name it: an image that is deleted as it was observed was found unused after that. */
+export async function gather({ kube, nowMs }: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
+  const { images, postponed, unreadable } = await candidates(kube, batch);
+  const strays = batch.audit ? await orUnreadable({ name: 'strays' }, straysOf(kube, images, nowMs)) : [];
+  const allDeleted = images.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  const deleted = allDeleted.slice(0, finalizedPerPass);
+  const others = [
+    ...(isUnreadable(strays) ? [strays] : strays),
+    ...unreadable,
+    ...[...postponed, ...allDeleted.slice(finalizedPerPass).map(refOf)].map(postpone),
+  ];
+  const looksForUnused = batch.audit || subjectsOf(batch, ConfigMap).length > 0;
+  // Most events are about images that stay. They cost only the read of the image.
+  if (deleted.length === 0 && !looksForUnused && !images.some(isMadeForWorkspaces)) return others;
+  const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
+  const unused = looksForUnused ? images.filter((image) => mayBeUnused(image, policy, nowMs)).sort(byWait) : [];
+  const inTurn = policy.values.prune === 'DryRun' ? unused : unused.slice(0, prunedPerPass);
+  const orphans = images
+    .filter((image) => mayBeOrphan(image, policy) && !inTurn.includes(image))
+    .slice(0, prunedPerPass);
+  const staying = [...inTurn, ...orphans];
+  const concerned = [...deleted, ...staying];
+  const [machines, workspaces] = await Promise.all([
+    machinesNaming(
+      kube,
+      concerned.map(({ metadata }) => metadata),
+    ),
+    // Workspaces do not retain a deleted image: without a machine they wait for another image.
+    staying.length > 0 ? orUnreadable({ name: Workspace.plural }, kube.list(Workspace)) : [],
+  ]);
+  const left = await orUnreadable({ name: 'left' }, leftOf(kube, deleted));
+  const isDeleting = namespacesBeingDeleted(kube);
+  const observeOne = async (image: VMDiskImage, index: number): Promise<Seen> => {
+    const ofImage = readable(machines[index] ?? []);
+    const seenOfIt = { nowMs, policy, image, machines: ofImage };
+    if (image.metadata.deletionTimestamp === undefined) return { ...seenOfIt, workspaces: readable(workspaces) };
+    // Only an image that machines retain needs to know whether its namespace is being deleted.
+    const isNamespaceDeleting = ofImage.length > 0 && (await isDeleting(image.metadata.namespace ?? ''));
+    return { ...seenOfIt, workspaces: [], left: { ...readable(left)(image), isNamespaceDeleting } };
+  };
+  const reads = concerned.map((image, index) => orUnreadable(image.metadata, observeOne(image, index)));
+  return [...(await Promise.all(reads)), ...others];
+}
+
+type Reader = Context['kube'];
+
+const byWait = (a: VMDiskImage, b: VMDiskImage) =>
+  (a.status?.unreferencedSince ?? '').localeCompare(b.status?.unreferencedSince ?? '');
+
+const refOf = ({ metadata: { namespace, name } }: VMDiskImage): ObjectReference => ({ namespace, name });
+const postpone = (image: ObjectReference): Postponed => ({ postponed: image });
+
+const nothing: Left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
+
+/** The volumes, claims and snapshots that each deleted image still has. */
+async function leftOf(kube: Reader, images: readonly VMDiskImage[]): Promise<(image: VMDiskImage) => Left> {
+  if (images.length === 0) return () => nothing;
+  const uids = images.map(({ metadata }) => metadata.uid);
+  const [lease, ...lists] = await Promise.all([
+    kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
+    listLabelled(kube, DataVolume, imageUidLabel, uids),
+    listLabelled(kube, PersistentVolumeClaim, imageUidLabel, uids),
+    listLabelled(kube, VolumeSnapshot, imageUidLabel, uids),
+  ]);
+  const holding = new Set((holdersOf(lease) ?? []).map(({ uid }) => uid));
+  const byUid = <T extends KubernetesObject>(found: readonly T[]) =>
+    Map.groupBy(found, ({ metadata }) => metadata.labels?.[imageUidLabel] ?? '');
+  const [dataVolumes, claims, snapshots] = [byUid(lists[0]), byUid(lists[1]), byUid(lists[2])];
+  return ({ metadata: { uid, namespace } }) => {
+    const isThere = ({ metadata }: KubernetesObject) => metadata.namespace === namespace;
+    return {
+      dataVolumes: dataVolumes.get(uid)?.filter(isThere) ?? [],
+      claims: claims.get(uid)?.filter(isThere) ?? [],
+      snapshots: snapshots.get(uid)?.filter(isThere) ?? [],
+      holdsSlot: holding.has(uid),
+    };
+  };
+}
+
+/** Whether a namespace is being deleted; each is read once. */
+function namespacesBeingDeleted(kube: Reader): (name: string) => Promise<boolean> {
+  const found = new Map<string, Promise<boolean>>();
+  const read = async (name: string) => (await kube.get(Namespace, { name }))?.metadata.deletionTimestamp !== undefined;
+  return (name) => {
+    const reading = found.get(name) ?? read(name);
+    found.set(name, reading);
+    return reading;
+  };
+}
+
+interface Candidates {
+  images: VMDiskImage[];
+  postponed: readonly ObjectReference[];
+  unreadable: readonly Unreadable[];
+}
+
+/**
+ * The images events are about, by name or by the name of a child; where a slot changed hands those under way, where the
+ * policy changed those that are unused; at an audit all.
+ */
+async function candidates(kube: Reader, batch: Batch): Promise<Candidates> {
+  if (batch.audit) return { images: await kube.list(VMDiskImage), postponed: [], unreadable: [] };
+  const refs = batch.subjects.flatMap(({ kind, namespace, name }): ObjectReference[] => {
+    const image = kind === VMDiskImage.kind ? name : imageNameOf(name);
+    return image === undefined ? [] : [{ namespace, name: image }];
+  });
+  const named = distinct(refs, keyOf);
+  const listing = async (kind: Resource, fieldSelector: string) => {
+    const [subject] = subjectsOf(batch, kind);
+    return subject ? orUnreadable(subject, kube.list(VMDiskImage, { fieldSelector })) : [];
+  };
+  const [open, unused, ...found] = await Promise.all([
+    listing(Lease, underWay),
+    listing(ConfigMap, unreferenced),
+    ...named.slice(0, finalizedPerPass).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))),
+  ]);
+  const [single, listed] = [partition(found), partition([open, unused])];
+  const images = [...single.read.filter((image) => image !== undefined), ...listed.read.flat()];
+  return {
+    images: uniqueByName(images),
+    postponed: named.slice(finalizedPerPass),
+    unreadable: [...single.unreadable, ...listed.unreadable],
+  };
+}
