@@ -78,7 +78,7 @@ function failureOf({ faults, clock, cloneErrors, importNameOf }: CdiContext, tar
   const name = importNameOf(target);
   // An error that was not visible before the clone started would not be an error of the clone.
   if (!name || annotations?.[annotation.cloneType] === undefined) return undefined;
-  const rule = faults.strike(uid, name, 'cloneError');
+  const rule = faults.inject(uid, name, 'cloneError');
   if (!rule) return undefined;
   const sinceMs = cloneErrors.get(uid) ?? clock.now();
   cloneErrors.set(uid, sinceMs);

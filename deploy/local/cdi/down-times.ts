@@ -8,7 +8,7 @@ export function downTimes(clock: Clock, faults: Faults) {
   return (namespace: string | undefined, name: ImportName | undefined): number => {
     if (!name) return 0;
     const key = keyOf({ namespace, name: name.dataVolume });
-    const rule = faults.strike(key, name, 'controllerDown');
+    const rule = faults.inject(key, name, 'controllerDown');
     if (!rule) return 0;
     const seenMs = firstSeen.get(key) ?? clock.now();
     firstSeen.set(key, seenMs);

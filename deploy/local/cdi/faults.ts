@@ -1,4 +1,4 @@
-import { type FaultTable, type Struck, tableOf } from '../controller/fault-table.ts';
+import { type FaultTable, type FaultTarget, tableOf } from '../controller/fault-table.ts';
 
 /** What can go wrong with an import, or the clone of a snapshot, beyond what a real download brings by itself. */
 export type FaultMode =
@@ -36,7 +36,7 @@ export type FaultMode =
   | { mode: 'cloneError'; forMs: number; message?: string };
 
 /** A fault for the imports whose URL or DataVolume name matches (a clone has no URL); a string matches where it is contained. */
-export type FaultRule = FaultMode & Struck;
+export type FaultRule = FaultMode & FaultTarget;
 
 export interface ImportName {
   dataVolume: string;

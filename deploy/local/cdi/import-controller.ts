@@ -52,7 +52,7 @@ async function performWithinQuota(context: CdiContext, filled: Claim, name: Impo
   try {
     const makesScratch = writes.some((write) => write.do === 'create' && write.resource === Claim);
     // Each try is counted by itself.
-    if (makesScratch && name && faults.strike(`${clock.now()}`, name, 'scratchQuota'))
+    if (makesScratch && name && faults.inject(`${clock.now()}`, name, 'scratchQuota'))
       throw quotaExceeded(scratchName(filled));
     await perform(writes);
     for (const write of writes) if (write.do === 'event') note(context, filled, write);
@@ -85,7 +85,7 @@ function clouded(context: CdiContext, name: ImportName, filled: Claim, pod: Pod)
   const { uid } = pod.metadata;
   const terminated = status.state?.terminated;
   if (terminated && terminated.exitCode > 0 && terminated.exitCode !== 42) {
-    const missed = faults.strike(`${uid} ${status.restartCount}`, name, 'missedTerminated');
+    const missed = faults.inject(`${uid} ${status.restartCount}`, name, 'missedTerminated');
     if (missed)
       return { ...pod, status: { ...pod.status, containerStatuses: [{ ...status, state: { running: {} } }] } };
   }
@@ -101,7 +101,7 @@ function flapping(
 ) {
   const shown = filled.metadata.annotations?.[annotation.podPhase];
   if (status?.phase !== 'Running' || (shown !== 'Running' && !flaps.has(uid))) return false;
-  if (!faults.strike(uid, name, 'flap')) return false;
+  if (!faults.inject(uid, name, 'flap')) return false;
   const flap = flaps.get(uid) ?? { sinceMs: clock.now() };
   flaps.set(uid, flap);
   if (clock.now() - flap.sinceMs < flapMs(timings)) return false;

@@ -4,8 +4,8 @@ import type { ImportImage } from './context.ts';
 import { scratchRequired } from './pod-mirror.ts';
 import { killedHard, type Termination } from './pod-status.ts';
 
-/** What strikes a running importer when it has this share of its bytes. */
-export interface Strike {
+/** A fault of a running importer, injected when it has this share of its bytes. */
+export interface ImporterFault {
   mode: 'stall' | 'evicted' | 'drained' | 'oom' | 'killed';
   at: number;
 }
@@ -22,7 +22,7 @@ export interface Run {
   importImage: ImportImage;
   conversionMs: number;
   otherSourceMs: number;
-  strike: Strike | undefined;
+  fault: ImporterFault | undefined;
   oldScratch: boolean;
   onProgress(percentage: string): void;
   /** Someone is to delete the pod now. */
@@ -38,20 +38,19 @@ export async function runImporter(run: Run): Promise<End> {
     await delay(run.clock, run.otherSourceMs, run.signal);
     return { termination: completed(imported) };
   }
-  const struck = new AbortController();
-  const strikes = run.strike && run.strike.mode !== 'drained' ? run.strike : undefined;
+  const interruption = new AbortController();
+  const ending = run.fault && run.fault.mode !== 'drained' ? run.fault : undefined;
   try {
-    if (run.strike?.at === 0) meet(run, struck);
-    const result = struck.signal.aborted ? undefined : await run.importImage(requestOf(run, struck));
-    if (result && (!strikes || result.outcome !== 'done'))
-      return { termination: terminationOf(result, run.oldScratch) };
+    if (run.fault?.at === 0) meet(run, interruption);
+    const result = interruption.signal.aborted ? undefined : await run.importImage(requestOf(run, interruption));
+    if (result && (!ending || result.outcome !== 'done')) return { termination: terminationOf(result, run.oldScratch) };
   } catch (error) {
-    if (run.signal.aborted || !struck.signal.aborted) throw error;
+    if (run.signal.aborted || !interruption.signal.aborted) throw error;
   }
-  return struckDown(run, strikes);
+  return endByFault(run, ending);
 }
 
-function requestOf(run: Run, struck: AbortController): ImportRequest {
+function requestOf(run: Run, interruption: AbortController): ImportRequest {
   const { sourceType, url, credentials, checksum, capacityBytes, scratch, clock, conversionMs } = run;
   const progress = progressMeter(run.onProgress);
   return {
@@ -63,12 +62,12 @@ function requestOf(run: Run, struck: AbortController): ImportRequest {
     scratch,
     clock,
     conversionMs,
-    signal: AbortSignal.any([run.signal, struck.signal]),
+    signal: AbortSignal.any([run.signal, interruption.signal]),
     onBytes: (received, total) => {
       // Reading before the request for scratch space is no progress.
       const isProbe = sourceType === 'http' && !scratch;
       if (total && !isProbe) progress((received / total) * 100);
-      if (run.strike && received >= run.strike.at * (total ?? capacityBytes)) meet(run, struck);
+      if (run.fault && received >= run.fault.at * (total ?? capacityBytes)) meet(run, interruption);
     },
     onConversion: progress,
   };
@@ -83,16 +82,16 @@ function progressMeter(onProgress: (percentage: string) => void) {
   };
 }
 
-function meet({ strike, drain }: Run, struck: AbortController) {
+function meet({ fault, drain }: Run, interruption: AbortController) {
   // A drained importer continues until its pod is deleted.
-  if (strike?.mode === 'drained') drain();
-  else struck.abort();
+  if (fault?.mode === 'drained') drain();
+  else interruption.abort();
 }
 
-async function struckDown({ signal }: Run, strike: Strike | undefined): Promise<End> {
-  if (strike?.mode === 'evicted') return { evicted: true };
-  if (strike?.mode === 'killed') return { termination: killedHard };
-  if (strike?.mode === 'oom') return { termination: { exitCode: 137, reason: 'OOMKilled', message: '' } };
+async function endByFault({ signal }: Run, fault: ImporterFault | undefined): Promise<End> {
+  if (fault?.mode === 'evicted') return { evicted: true };
+  if (fault?.mode === 'killed') return { termination: killedHard };
+  if (fault?.mode === 'oom') return { termination: { exitCode: 137, reason: 'OOMKilled', message: '' } };
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -75,7 +75,7 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
 
   async function schedule(pod: Pod, life: Life): Promise<Again> {
     const name = nameOf(pod);
-    const rule = name && faults.strike(life.uid, name, 'unschedulable');
+    const rule = name && faults.inject(life.uid, name, 'unschedulable');
     life.unschedulableUntilMs ??= clock.now() + (rule?.forMs ?? 0);
     const restMs = life.unschedulableUntilMs - clock.now();
     if (restMs > 0) {
@@ -109,7 +109,7 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
 
   function pullProblem(pod: Pod, life: Life): string | undefined {
     const name = nameOf(pod);
-    const rule = name && faults.strike(life.uid, name, 'imagePull');
+    const rule = name && faults.inject(life.uid, name, 'imagePull');
     life.imageMissingUntilMs ??= clock.now() + (rule?.forMs ?? 0);
     const image = pod.spec.containers[0]?.image ?? '';
     return life.imageMissingUntilMs > clock.now() ? `failed to pull and unpack image "${image}": not found` : undefined;
@@ -126,7 +126,7 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
     await say(pod, running(pod, clock.now()));
     const name = nameOf(pod);
     const occasion = `${filled.metadata.uid} ${runs.get(filled.metadata.uid) ?? 0}`;
-    const strike = name && faults.strike(occasion, name, 'stall', 'evicted', 'drained', 'oom', 'killed');
+    const fault = name && faults.inject(occasion, name, 'stall', 'evicted', 'drained', 'oom', 'killed');
     let drained = false;
     const drain = () => {
       if (!drained) void kube.delete(Pod, ref, { uid: life.uid }).catch(() => undefined);
@@ -145,8 +145,8 @@ export function kubelet(context: CdiContext, wake: (ref: ObjectReference) => voi
           importImage: context.importImage,
           conversionMs: timings.conversionMs,
           otherSourceMs: timings.otherSourceMs,
-          strike: strike && { mode: strike.mode, at: shareOf(strike) },
-          oldScratch: name !== undefined && faults.strike(occasion, name, 'oldScratch') !== undefined,
+          fault: fault && { mode: fault.mode, at: shareOf(fault) },
+          oldScratch: name !== undefined && faults.inject(occasion, name, 'oldScratch') !== undefined,
           onProgress: (progress) => {
             life.progress = progress;
           },

@@ -43,7 +43,7 @@ export async function performWithinQuota(
     const name = importNameOf(observed.dataVolume);
     const claims = writes.some((write) => write.do === 'create' && write.resource === Claim);
     // Each try is an occasion of its own.
-    if (claims && faults.strike(`${clock.now()}`, name, 'quota')) throw quotaExceeded(name.dataVolume);
+    if (claims && faults.inject(`${clock.now()}`, name, 'quota')) throw quotaExceeded(name.dataVolume);
     await context.perform(writes);
   } catch (error) {
     if (isQuotaExceeded(error)) await context.perform(hindered(observed, 'Pending', 'ErrExceededQuota', error.message));

@@ -75,7 +75,7 @@ async function provision(context: CdiContext, claim: Claim, storageClass: Storag
   provisioning.delete(uid);
   // A claim that no import fills is known by its own name.
   const name = context.importNameOf(claim) ?? { dataVolume: claim.metadata.name, url: '' };
-  if (faults.strike(`${uid} ${clock.now()}`, name, 'provisionError')) {
+  if (faults.inject(`${uid} ${clock.now()}`, name, 'provisionError')) {
     await note(context, claim, provisioningFailed(storageClass));
     return { requeueAfterMs: timings.bindMs * 10 };
   }
@@ -150,7 +150,7 @@ async function loseByFault(context: CdiContext, claim: Claim): Promise<Again> {
   const dataVolume = context.dataVolumes.find({ namespace, name: owner.name });
   const isDone = dataVolume?.status?.conditions.some(({ type, status }) => type === 'Bound' && status === 'True');
   const name = context.importNameOf(claim);
-  if (!name || !faults.strike(claim.metadata.uid, name, 'claimLost')) return undefined;
+  if (!name || !faults.inject(claim.metadata.uid, name, 'claimLost')) return undefined;
   // A finished DataVolume changes nothing on the claim, and so triggers no reconcile.
   if (!isDone) return { requeueAfterMs: 50 };
   const volume = await kube.get(PersistentVolume, { name: claim.spec.volumeName ?? '' });

@@ -1,22 +1,22 @@
-/** What every rule of faults says beside what goes wrong. */
-export interface Struck {
-  /** Whom it strikes; a string matches where it is contained. */
+/** When a fault is injected, and into what. */
+export interface FaultTarget {
+  /** The names it applies to; a string matches if a name contains it. */
   match: string | RegExp;
-  /** How often it strikes; always when left out. */
+  /** How often it is injected; always if left out. */
   times?: number;
-  /** How many occasions it lets pass first. */
+  /** How many occasions pass before the first. */
   after?: number;
 }
 
-type Rule = Struck & { mode: string };
+type Rule = FaultTarget & { mode: string };
 
-/** Rules with their memory of how often they struck. */
+/** Rules that remember how often they were injected. */
 export interface FaultTable<R extends Rule, N> {
   /**
-   * The rule of one of these modes that strikes on this occasion. The same occasion always gets the same answer, however
+   * The rule of one of these modes that is injected on this occasion. The same occasion always gets the same answer, however
    * often a controller looks.
    */
-  strike<M extends R['mode']>(occasion: string, name: N, ...modes: M[]): Extract<R, { mode: M }> | undefined;
+  inject<M extends R['mode']>(occasion: string, name: N, ...modes: M[]): Extract<R, { mode: M }> | undefined;
 }
 
 /** The table of these rules; `textsOf` tells by which texts a name is matched. */
@@ -26,7 +26,7 @@ export function tableOf<R extends Rule, N>(
 ): FaultTable<R, N> {
   const passed = new Map<R, number>();
   const answers = new Map<string, R | undefined>();
-  const strikesNow = (rule: R) => {
+  const isDue = (rule: R) => {
     const occasion = passed.get(rule) ?? 0;
     passed.set(rule, occasion + 1);
     const first = rule.after ?? 0;
@@ -35,11 +35,11 @@ export function tableOf<R extends Rule, N>(
   const matches = ({ match }: R, name: N) =>
     textsOf(name).some((text) => (typeof match === 'string' ? text.includes(match) : match.test(text)));
   return {
-    strike<M extends R['mode']>(occasion: string, name: N, ...modes: M[]) {
+    inject<M extends R['mode']>(occasion: string, name: N, ...modes: M[]) {
       const candidates = rules.filter((rule) => (modes as string[]).includes(rule.mode) && matches(rule, name));
       if (candidates.length === 0) return undefined;
       const key = `${modes.join()} ${occasion}`;
-      if (!answers.has(key)) answers.set(key, candidates.find(strikesNow));
+      if (!answers.has(key)) answers.set(key, candidates.find(isDue));
       return answers.get(key) as Extract<R, { mode: M }> | undefined;
     },
   };

@@ -1,4 +1,4 @@
-import { type FaultTable, type Struck, tableOf } from '../controller/fault-table.ts';
+import { type FaultTable, type FaultTarget, tableOf } from '../controller/fault-table.ts';
 
 /** What can go wrong with a network beyond what two equal ranges in one Vpc or a missing Vpc bring by itself. */
 export type NetworkFaultMode =
@@ -12,7 +12,7 @@ export type NetworkFaultMode =
   | { mode: 'controllerDown'; forMs: number };
 
 /** A fault for the Vpcs and Subnets whose name matches. */
-export type NetworkFaultRule = NetworkFaultMode & Struck;
+export type NetworkFaultRule = NetworkFaultMode & FaultTarget;
 
 export type NetworkFaults = FaultTable<NetworkFaultRule, string>;
 

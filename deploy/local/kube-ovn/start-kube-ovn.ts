@@ -28,7 +28,7 @@ export interface KubeOvnOptions {
   onError?: (error: unknown, ref: ObjectReference) => void;
 }
 
-/** Plays kube-ovn's controller for Vpcs and Subnets, as an ordinary client; no packet flows, and addresses are counted only. */
+/** Simulates kube-ovn's controller for Vpcs and Subnets, as an ordinary client; no packet flows, and addresses are counted only. */
 export function startKubeOvn(options: KubeOvnOptions): Running {
   const { kube, clock, onError, tickMs = 5, forgivesConflicts = false } = options;
   const abort = new AbortController();
@@ -42,7 +42,7 @@ export function startKubeOvn(options: KubeOvnOptions): Running {
   let looks = 0;
 
   const downMs = ({ metadata: { uid, name } }: KubernetesObject) => {
-    const rule = faults.strike(uid, name, 'controllerDown');
+    const rule = faults.inject(uid, name, 'controllerDown');
     return rule ? rule.forMs - since.msSince(`${uid} down`) : 0;
   };
 
@@ -53,7 +53,7 @@ export function startKubeOvn(options: KubeOvnOptions): Running {
         !isOver(pod) &&
         networksOf(pod).some((network) => providerOf(network.namespace ?? '', network.name) === spec.provider),
     );
-    const kept = faults.strike(uid, name, 'addressInUse');
+    const kept = faults.inject(uid, name, 'addressInUse');
     const isKept = kept !== undefined && since.msSince(`${uid} kept`) < (kept.forMs ?? Number.POSITIVE_INFINITY);
     return attached.length + (isKept ? 1 : 0);
   }
@@ -75,8 +75,8 @@ export function startKubeOvn(options: KubeOvnOptions): Running {
     if (waitMs > 0) return { requeueAfterMs: waitMs };
     const { name, uid } = subnet.metadata;
     const occasion = `${uid} ${++looks}`;
-    const refused = faults.strike(occasion, name, 'refused');
-    const broken = faults.strike(occasion, name, 'ovnError');
+    const refused = faults.inject(occasion, name, 'refused');
+    const broken = faults.inject(occasion, name, 'ovnError');
     const using = usingOf(subnet);
     const { writes, retry } = nextForSubnet({
       subnet,
@@ -91,7 +91,7 @@ export function startKubeOvn(options: KubeOvnOptions): Running {
     await out.perform(writes);
     queues.vpcs.add({ name: subnet.spec.vpc ?? '' });
     if (retry !== undefined) throw new Error(retry);
-    const kept = faults.strike(uid, name, 'addressInUse');
+    const kept = faults.inject(uid, name, 'addressInUse');
     const isHeld = subnet.metadata.deletionTimestamp !== undefined && using > 0;
     return isHeld && kept?.forMs
       ? { requeueAfterMs: Math.max(tickMs, kept.forMs - since.msSince(`${uid} kept`)) }

@@ -1,4 +1,4 @@
-import { type FaultTable, type Struck, tableOf } from '../controller/fault-table.ts';
+import { type FaultTable, type FaultTarget, tableOf } from '../controller/fault-table.ts';
 
 /**
  * What can go wrong with a machine beyond what a missing Secret, network or disk brings by itself. What is given a time heals
@@ -30,7 +30,7 @@ export type MachineFaultMode =
   | { mode: 'agent' | 'noAgent' };
 
 /** A fault for the machines whose name matches. */
-export type MachineFaultRule = MachineFaultMode & Struck;
+export type MachineFaultRule = MachineFaultMode & FaultTarget;
 
 export type MachineFaults = FaultTable<MachineFaultRule, string>;
 

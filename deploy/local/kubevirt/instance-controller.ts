@@ -53,7 +53,7 @@ async function observe(context: KubevirtContext, instance: VirtualMachineInstanc
 }
 
 function hasAgentAtAll({ faults, guestAgent }: KubevirtContext, { metadata }: VirtualMachineInstance) {
-  const rule = faults.strike(metadata.uid, metadata.name, 'agent', 'noAgent');
+  const rule = faults.inject(metadata.uid, metadata.name, 'agent', 'noAgent');
   return rule ? rule.mode === 'agent' : guestAgent;
 }
 
@@ -67,7 +67,7 @@ function leftOf(
   instance: VirtualMachineInstance,
 ) {
   const { uid, name } = instance.metadata;
-  const rule = isFinal(instance) ? undefined : faults.strike(uid, name, mode);
+  const rule = isFinal(instance) ? undefined : faults.inject(uid, name, mode);
   return rule ? rule.forMs - stopwatch.msSince(`${uid} ${mode}`) : 0;
 }
 

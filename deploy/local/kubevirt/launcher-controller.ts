@@ -56,19 +56,19 @@ const stateOf = (pod: Pod) => {
 
 function faultsOf({ faults, stopwatch, timings }: KubevirtContext, pod: Pod, machine: string) {
   const { uid, resourceVersion } = pod.metadata;
-  const strike = <M extends Parameters<typeof faults.strike>[2]>(mode: M, occasion = uid) =>
-    isTemporary(pod) ? undefined : faults.strike(occasion, machine, mode);
-  const unschedulable = faults.strike(uid, machine, 'unschedulable');
+  const inject = <M extends Parameters<typeof faults.inject>[2]>(mode: M, occasion = uid) =>
+    isTemporary(pod) ? undefined : faults.inject(occasion, machine, mode);
+  const unschedulable = faults.inject(uid, machine, 'unschedulable');
   const isPulling = pod.status?.phase === 'Pending' && waitingReason(pod)?.reason !== 'ErrImagePull';
   const isWaiting = waitingReason(pod) !== undefined;
-  const stuck = pod.metadata.deletionTimestamp ? strike('stuckTerminating') : undefined;
-  const shutdown = strike('guestShutdown');
-  const lost = strike('nodeLost');
+  const stuck = pod.metadata.deletionTimestamp ? inject('stuckTerminating') : undefined;
+  const shutdown = inject('guestShutdown');
+  const lost = inject('nodeLost');
   const graceMs = Math.min(timings.shutdownMs, Number(pod.spec.terminationGracePeriodSeconds ?? 30) * 1000);
   return {
     unschedulableMs: unschedulable ? unschedulable.forMs - stopwatch.msSince(`${uid} unschedulable`) : 0,
-    pullFails: isPulling && isWaiting && strike('imagePull', `${uid} ${resourceVersion}`) !== undefined,
-    crashes: strike('crashLoop') !== undefined,
+    pullFails: isPulling && isWaiting && inject('imagePull', `${uid} ${resourceVersion}`) !== undefined,
+    crashes: inject('crashLoop') !== undefined,
     shutdownAfterMs: shutdown && (shutdown.afterMs ?? 0),
     lostAfterMs: lost && (lost.afterMs ?? 0),
     graceMs: stuck ? stuck.forMs : graceMs,

@@ -30,7 +30,7 @@ export async function reconcileMachine(context: KubevirtContext, ref: ObjectRefe
 async function observe(context: KubevirtContext, machine: VirtualMachine) {
   const { clock, timings, instances, dataVolumes, claims, stopwatch, faults } = context;
   const { namespace, name, uid } = machine.metadata;
-  const rule = faults.strike(uid, name, 'dataVolumeError');
+  const rule = faults.inject(uid, name, 'dataVolumeError');
   const isWatched =
     rule && machine.spec.template.spec.volumes?.some(({ dataVolume }) => isThere(context, machine, dataVolume));
   const leftMs = isWatched ? rule.forMs - stopwatch.msSince(`${uid} dataVolumeError`) : 0;

@@ -1,4 +1,4 @@
-import { type FaultTable, type Struck, tableOf } from '../controller/fault-table.ts';
+import { type FaultTable, type FaultTarget, tableOf } from '../controller/fault-table.ts';
 
 /**
  * What can go wrong with the Pods of Deployments and Jobs beyond what a missing Secret, network, claim or a taken port brings
@@ -22,7 +22,7 @@ export type WorkloadFaultMode =
   | { mode: 'stuckTerminating'; forMs?: number };
 
 /** A fault for containers whose Pod (`namespace/name`, which begins as its Deployment or Job), name or image matches. */
-export type WorkloadFaultRule = WorkloadFaultMode & Struck;
+export type WorkloadFaultRule = WorkloadFaultMode & FaultTarget;
 
 export interface ContainerName {
   pod: string;

@@ -34,11 +34,11 @@ async function observe(context: WorkloadContext, pod: Pod): Promise<ObservedPod>
   const containers: ObservedContainer[] = [];
   for (const container of pod.spec.containers) containers.push(await observeContainer(context, pod, container));
   const first = pod.spec.containers[0];
-  const strike = <M extends WorkloadFaultMode['mode']>(mode: M) =>
-    first && context.faults.strike(uid, nameOf(pod, first), mode);
-  const stuck = deletionTimestamp ? strike('stuckTerminating') : undefined;
+  const inject = <M extends WorkloadFaultMode['mode']>(mode: M) =>
+    first && context.faults.inject(uid, nameOf(pod, first), mode);
+  const stuck = deletionTimestamp ? inject('stuckTerminating') : undefined;
   const grace = (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
-  const unschedulable = pod.spec.nodeName ? undefined : strike('unschedulable');
+  const unschedulable = pod.spec.nodeName ? undefined : inject('unschedulable');
   return {
     pod,
     claims,
@@ -80,8 +80,8 @@ async function observeContainer(context: WorkloadContext, pod: Pod, container: C
   const isPulled = ['CreateContainerConfigError', 'ErrImagePull', 'CrashLoopBackOff'].includes(waiting?.reason ?? '');
   // Each pull begins a state, so that its beginning tells it from others.
   const pull = `${uid} ${container.name} ${clock.now() - stateMs}`;
-  const failedPull = waiting && !isPulled ? faults.strike(pull, who, 'imagePull') : undefined;
-  const notReady = faults.strike(`${uid} ${container.name}`, who, 'notReady');
+  const failedPull = waiting && !isPulled ? faults.inject(pull, who, 'imagePull') : undefined;
+  const notReady = faults.inject(`${uid} ${container.name}`, who, 'notReady');
   return {
     container,
     before,
@@ -105,10 +105,10 @@ function exitOf({ faults, timings }: WorkloadContext, pod: Pod, container: Conta
   const who = nameOf(pod, container);
   const isOfJob = jobOf(pod) !== undefined;
   const usualMs = isOfJob ? timings.jobMs : timings.containerMs;
-  const struck = faults.strike(`${uid} ${container.name} start ${restarts}`, who, 'exits');
-  if (struck) {
-    return { exitCode: struck.exitCode ?? 1, message: struck.message, afterMs: struck.afterMs ?? usualMs };
+  const fault = faults.inject(`${uid} ${container.name} start ${restarts}`, who, 'exits');
+  if (fault) {
+    return { exitCode: fault.exitCode ?? 1, message: fault.message, afterMs: fault.afterMs ?? usualMs };
   }
-  if (!isOfJob || faults.strike(`${uid} ${container.name}`, who, 'hangs')) return undefined;
+  if (!isOfJob || faults.inject(`${uid} ${container.name}`, who, 'hangs')) return undefined;
   return { exitCode: 0, afterMs: timings.jobMs };
 }
