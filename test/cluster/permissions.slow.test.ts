@@ -14,7 +14,7 @@ const notAskedHere = [
   'start-sync list workspaces.pelotech.ot',
   // CDI's webhook asks for it, and the simulated CDI has none here: test/stories/local/permissions.long.test.ts.
   'provision-vm create datavolumes.cdi.kubevirt.io/source',
-  // A crowd of machines looked at together, of whom machine-crowd.slow.test.ts is full: test/stories/local/permissions.long.test.ts.
+  // Many machines in one reconcile, as in machine-scale.slow.test.ts: test/stories/local/permissions.long.test.ts.
   'provision-vm list datavolumes.cdi.kubevirt.io',
   'provision-vm list virtualmachines.kubevirt.io',
   'provision-vm list virtualmachineinstances.kubevirt.io',

@@ -175,16 +175,16 @@ export const slowStories: readonly Story[] = [
     local: noAudit,
     run: async (world) => {
       const { kube, namespace } = world;
-      await createImage(world, 'crowd');
+      await createImage(world, 'popular');
       const machines = namesOf('vm', thousand);
       for (let from = 0; from < thousand; from += 20)
-        await Promise.all(machines.slice(from, from + 20).map((name) => createMachine(world, name, 'crowd')));
-      const { status } = await untilCount(world, 'crowd', thousand, 120_000);
+        await Promise.all(machines.slice(from, from + 20).map((name) => createMachine(world, name, 'popular')));
+      const { status } = await untilCount(world, 'popular', thousand, 120_000);
       expect(status?.references?.by).toEqual(machines.slice(0, 20).map((name) => `${namespace}/${name}`));
       // Each takes a count of all that are left along: of more at once the last would wait too long for its answer.
       for (let from = 0; from < thousand; from += 4)
         await Promise.all(machines.slice(from, from + 4).map((name) => deleteMachine(world, name)));
-      await untilCount(world, 'crowd', 0, 120_000);
+      await untilCount(world, 'popular', 0, 120_000);
       for (const { metadata } of await kube.list(VirtualMachine, { namespace }))
         await untilGone(world, VirtualMachine, metadata, 60_000);
     },

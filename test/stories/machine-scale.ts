@@ -6,12 +6,12 @@ import { putImage } from './images.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';
 import { type Story, until, type World } from './world.ts';
 
-/** What goes wrong while a crowd of machines comes up. */
-export interface Crowd {
-  /** Called each time so many more machines are ready, with the number of the call. */
-  disturb?: { times: number; strike(time: number): Promise<void> };
+/** What goes wrong while the machines start. */
+export interface ScaleOptions {
+  /** A fault, injected `times` times at equal distances; `time` counts from 1. */
+  fault?: { times: number; inject(time: number): Promise<void> };
   local?: Story['local'];
-  /** How long a machine may take that waits for all the others before it. */
+  /** How long a machine may take if all the others start before it. */
   withinMs: number;
 }
 
@@ -22,10 +22,10 @@ const machines = Array.from({ length: 200 }, (_, index) => ({
 }));
 
 /**
- * Two hundred machines are made at once, on twenty images that are not there: all get ready, each image is downloaded once
- * and knows its ten machines, each machine has one disk.
+ * Two hundred machines are created at once, on twenty missing images: all get ready, each image is downloaded once and counts
+ * its ten machines, each machine has one disk.
  */
-export const crowdOfMachines = (name: string, { disturb, local, withinMs }: Crowd): Story => ({
+export const manyMachines = (name: string, { fault, local, withinMs }: ScaleOptions): Story => ({
   name,
   policy: { concurrency: '4', retryBackoffDuration: '1s' },
   ...(local ? { local } : {}),
@@ -37,10 +37,10 @@ export const crowdOfMachines = (name: string, { disturb, local, withinMs }: Crow
         createMachine(world, name, image, { vmDiskImageTemplate: { ...templateOf(world, image), url } }),
       ),
     );
-    const { times = 0, strike } = disturb ?? {};
+    const { times = 0, inject } = fault ?? {};
     for (let time = 1; time <= times; time++) {
       await readyAtLeast(world, Math.floor((machines.length * time) / (times + 1)), withinMs);
-      await strike?.(time);
+      await inject?.(time);
     }
     await readyAtLeast(world, machines.length, withinMs);
 

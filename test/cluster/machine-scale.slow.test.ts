@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { crowdOfMachines } from '../stories/machine-crowd.ts';
+import { manyMachines } from '../stories/machine-scale.ts';
 import { install } from './installation.ts';
 import { kubectlOrFail, portForward } from './kubectl.ts';
 import { adminClient, onRealCluster } from './world.ts';
 
-/** Whose Pods are killed, as a node that dies would, one after the other. */
+/** The Pods that are killed, one function after the other, as if their node died. */
 const victims = ['provision-vm', 'ensure-vmdi', 'start-sync', 'count-refs', 'follow-sync', undefined].map((name) =>
   name ? `app.kubernetes.io/name=${name}` : 'app.kubernetes.io/part-of=ot-functions',
 );
@@ -17,10 +17,10 @@ beforeAll(async () => {
 afterAll(() => broker?.close());
 
 describe('two hundred machines on twenty images all end well', () => {
-  const story = crowdOfMachines('while the Pods of functions are killed', {
-    disturb: {
+  const story = manyMachines('while the Pods of functions are killed', {
+    fault: {
       times: victims.length,
-      strike: async (time) => {
+      inject: async (time) => {
         const pods = ['delete', 'pods', '-n', 'sync-operator', '-l', victims[time - 1] ?? ''];
         await kubectlOrFail(...pods, '--force', '--grace-period=0', '--wait=false');
       },

@@ -1,13 +1,13 @@
 import { test } from 'vitest';
 import { onLocalCluster } from '../local-world.ts';
-import { crowdOfMachines } from '../machine-crowd.ts';
+import { manyMachines } from '../machine-scale.ts';
 import type { Story } from '../world.ts';
 
 type Intercept = NonNullable<NonNullable<Story['local']>['intercept']>;
 
 /**
- * What a function that dies leaves, at every thirtieth write of one, by turns: a write that was not carried out, and one
- * that was though nobody knows.
+ * The functions die at every thirtieth write: alternately before the API server carries it out, and after it but before its
+ * answer.
  */
 function dyingFunctions(): Intercept {
   let writes = 0;
@@ -19,7 +19,7 @@ function dyingFunctions(): Intercept {
   };
 }
 
-const story = crowdOfMachines('two hundred machines on twenty images, while functions die between their writes', {
+const story = manyMachines('two hundred machines on twenty images, while functions die between their writes', {
   local: { intercept: dyingFunctions() },
   withinMs: 240_000,
 });

@@ -14,6 +14,9 @@ import {
 } from './workspaces.ts';
 import type { Story, World } from './world.ts';
 
+/** How often compose-workspace made each kind of request, "list pods", while this many labs were created at once. */
+type Calls = ReadonlyMap<string, number>;
+
 /** A lab of ten components: its Namespace, one image, and two of each other kind. */
 const ofTen = (world: World) => ({
   networks: [controlNet, { name: 'capture-net', cidr: '10.10.1.0/24' }],
@@ -32,8 +35,8 @@ const ofTen = (world: World) => ({
   ),
 });
 
-/** So many labs of ten components are made at once, on one image that is not there: all get Ready, on one download. */
-export const crowdOfWorkspaces = (count: number, withinMs: number): Story => ({
+/** Labs of ten components are created at once, on one missing image: all get Ready, with one download. */
+export const manyWorkspaces = (count: number, withinMs: number): Story => ({
   name: `${count} labs of ten components each, at once`,
   policy: policyOf,
   run: async (world) => {
@@ -49,3 +52,24 @@ export const crowdOfWorkspaces = (count: number, withinMs: number): Story => ({
     expect(world.history.starts()).toHaveLength(1);
   },
 });
+
+/** Fails if each of twenty labs at once costs more calls than each of five. */
+export async function expectFlatCost(callsOf: (count: number) => Promise<Calls>): Promise<void> {
+  const runs: { count: number; calls: Calls }[] = [];
+  for (const count of [5, 20]) runs.push({ count, calls: await callsOf(count) });
+  const line = (what: string, perLab: (run: (typeof runs)[number]) => number) =>
+    `${runs.map((run) => perLab(run).toFixed(1).padStart(7)).join(' ')}  ${what}`;
+  const kinds = [...new Set(runs.flatMap(({ calls }) => [...calls.keys()]))].sort();
+  const sum = ({ count, calls }: (typeof runs)[number]) =>
+    [...calls.values()].reduce((all, more) => all + more, 0) / count;
+  console.log(
+    [
+      `${runs.map(({ count }) => `of ${count}`.padStart(7)).join(' ')}  calls of compose-workspace for a lab`,
+      ...kinds.map((kind) => line(kind, ({ count, calls }) => (calls.get(kind) ?? 0) / count)),
+      line('all of them', sum),
+    ].join('\n'),
+  );
+  const [few = 0, many = 0] = runs.map(sum);
+  // Events that arrive together share a reconcile: how many do depends on what else the machine does.
+  expect(many).toBeLessThan(few * 1.25);
+}
