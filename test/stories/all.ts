@@ -19,16 +19,16 @@ import { stories as revisions } from './revisions.ts';
 import { stories as scale } from './scale.ts';
 import { stories as subscriptions } from './subscriptions.ts';
 import { stories as takenNames } from './taken-names.ts';
-import { stories as workspaces } from './workspace.ts';
 import { stories as workspaceBadInput } from './workspace-bad-input.ts';
 import { stories as workspaceDeletion } from './workspace-deletion.ts';
 import { stories as workspaceFailures } from './workspace-failures.ts';
 import { stories as workspaceLostEvents } from './workspace-lost-events.ts';
-import { stories as workspaceMended } from './workspace-mended.ts';
 import { stories as workspaceNetworks } from './workspace-networks.ts';
 import { stories as workspaceProposal } from './workspace-proposal.ts';
+import { stories as workspaceRepaired } from './workspace-repaired.ts';
 import { stories as workspaceRoles } from './workspace-roles.ts';
 import { stories as workspaceStuck } from './workspace-stuck.ts';
+import { stories as workspaces } from './workspaces-life.ts';
 import type { Story } from './world.ts';
 
 /** Stories by what they are about. */
@@ -68,7 +68,7 @@ export const subjects = {
   workspaces: {
     'a lab': workspaces,
     'labs of which no event tells': workspaceLostEvents,
-    'what is mended of a lab': workspaceMended,
+    'what is mended of a lab': workspaceRepaired,
     'networks of a lab': workspaceNetworks,
     'deploy roles of a lab': workspaceRoles,
     'what was drawn of labs': workspaceProposal,

@@ -20,7 +20,7 @@ import { s10Finalizer } from './s10-finalizer.ts';
 import { s11NoOrphan } from './s11-no-orphan.ts';
 import { s12Prune } from './s12-prune.ts';
 import { s13Counts } from './s13-counts.ts';
-import { s14HandsOff } from './s14-hands-off.ts';
+import { s14Ownership } from './s14-ownership.ts';
 import { s15SlotLeak } from './s15-slot-leak.ts';
 import { s17Content } from './s17-content.ts';
 import { s18LastCopy } from './s18-last-copy.ts';
@@ -44,7 +44,7 @@ export const invariants: readonly Invariant[] = [
   s11NoOrphan,
   s12Prune,
   s13Counts,
-  s14HandsOff,
+  s14Ownership,
   s15SlotLeak,
   s16ReplayIsFree,
   s17Content,

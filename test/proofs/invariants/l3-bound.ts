@@ -5,7 +5,7 @@ import type { Policy } from './plain-policy.ts';
 import { backoffMs, isAdopting } from './plain-rules.ts';
 
 /** How long a revision has been in hand: everything but its time in the queue. */
-interface Hand {
+interface Timed {
   spentMs: number;
   sinceMs: number;
   /** Its next attempt where that was set by a policy that is no more: an edit lets nobody wait less. */
@@ -23,43 +23,43 @@ export const l3Bound: Invariant = {
   says: 'a sync ends within its limits',
   judge: (state, { stillFromMs, sweepMs = 30_000, endMs }) => {
     if (stillFromMs === undefined) return {};
-    const hands = new Map<string, Hand>();
+    const timed = new Map<string, Timed>();
     let editedMs = Number.NEGATIVE_INFINITY;
-    const spentBy = ({ spentMs, sinceMs, dueMs, status }: Hand, nowMs: number) =>
+    const spentBy = ({ spentMs, sinceMs, dueMs, status }: Timed, nowMs: number) =>
       spentMs + (isInHand(status) ? Math.max(0, nowMs - Math.max(sinceMs, dueMs, stillFromMs)) : 0);
-    const over = (hand: Hand, nowMs: number) => {
-      const [spentMs, boundMs] = [spentBy(hand, nowMs), boundOf(state.policies.now, sweepMs)];
+    const over = (found: Timed, nowMs: number) => {
+      const [spentMs, boundMs] = [spentBy(found, nowMs), boundOf(state.policies.now, sweepMs)];
       return spentMs > boundMs ? `has been in hand for ${spentMs} ms, expected at most ${boundMs} ms` : undefined;
     };
     const take = (uid: string, status: VMDiskImageStatus, sinceMs: number, dueMs = sinceMs) =>
-      hands.set(uid, { spentMs: 0, sinceMs, dueMs, status });
+      timed.set(uid, { spentMs: 0, sinceMs, dueMs, status });
     for (const [uid, { status }] of state.images) if (status) take(uid, status, Number.NEGATIVE_INFINITY);
     return {
       policy: ({ change }) => {
         editedMs = change.atMs;
-        for (const [uid, { status }] of hands) take(uid, status, change.atMs, dueOf(status));
+        for (const [uid, { status }] of timed) take(uid, status, change.atMs, dueOf(status));
         return undefined;
       },
       image: ({ object, change, isGone }) => {
         const { metadata, status } = object;
-        const hand = hands.get(metadata.uid);
+        const found = timed.get(metadata.uid);
         if (isGone || !status?.phase || metadata.deletionTimestamp || isAdopting(object)) {
-          hands.delete(metadata.uid);
+          timed.delete(metadata.uid);
           return undefined;
         }
-        const isUnstarted = hand && (status.attempts ?? 0) < (hand.status.attempts ?? 0);
-        if (!hand || status.revision !== hand.status.revision || isUnstarted) take(metadata.uid, status, change.atMs);
+        const isUnstarted = found && (status.attempts ?? 0) < (found.status.attempts ?? 0);
+        if (!found || status.revision !== found.status.revision || isUnstarted) take(metadata.uid, status, change.atMs);
         else {
           // Who had read the policy before its edit goes by that.
-          const dueMs = change.atMs - editedMs < longestPassMs ? (dueOf(status) ?? hand.dueMs) : hand.dueMs;
-          hands.set(metadata.uid, { spentMs: spentBy(hand, change.atMs), sinceMs: change.atMs, dueMs, status });
+          const dueMs = change.atMs - editedMs < longestPassMs ? (dueOf(status) ?? found.dueMs) : found.dueMs;
+          timed.set(metadata.uid, { spentMs: spentBy(found, change.atMs), sinceMs: change.atMs, dueMs, status });
         }
-        const says = hand && over(hand, change.atMs);
+        const says = found && over(found, change.atMs);
         return says && `${metadata.name} ${says}`;
       },
       end: () =>
-        [...hands].flatMap(([uid, hand]) => {
-          const says = over(hand, endMs);
+        [...timed].flatMap(([uid, found]) => {
+          const says = over(found, endMs);
           return says ? [`${state.images.get(uid)?.metadata.name ?? uid} ${says}`] : [];
         }),
     };

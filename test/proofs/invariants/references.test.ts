@@ -25,7 +25,7 @@ import { s10Finalizer } from './s10-finalizer.ts';
 import { s11NoOrphan } from './s11-no-orphan.ts';
 import { s12Prune } from './s12-prune.ts';
 import { s13Counts } from './s13-counts.ts';
-import { s14HandsOff } from './s14-hands-off.ts';
+import { s14Ownership } from './s14-ownership.ts';
 
 const ready = (status: 'True' | 'False', reason = 'SnapshotReady') => ({
   conditions: [{ type: 'Ready', status, reason, message: '', lastTransitionTime: at(0) }],
@@ -290,17 +290,17 @@ describe('S14', () => {
 
   test('each function may write what is its own', () => {
     const prunes = annotated('pelotech.ot/pruned-as-unreferenced-since');
-    expect(only(s14HandsOff, [by('start-sync', image())], { before: [bare] })).toEqual([]);
-    expect(only(s14HandsOff, [by('prune', prunes)], { before: [bare] })).toEqual([]);
-    expect(only(s14HandsOff, [by('count-refs', aVirtualMachine())], { before: [machine] })).toEqual([]);
+    expect(only(s14Ownership, [by('start-sync', image())], { before: [bare] })).toEqual([]);
+    expect(only(s14Ownership, [by('prune', prunes)], { before: [bare] })).toEqual([]);
+    expect(only(s14Ownership, [by('count-refs', aVirtualMachine())], { before: [machine] })).toEqual([]);
     const published = image({ finalizers: [], spec: { url: 'https://elsewhere/images/ubuntu' } });
-    expect(only(s14HandsOff, [by('preload', published)], { before: [bare] })).toEqual([]);
-    expect(only(s14HandsOff, [by('user', published)], { before: [bare] })).toEqual([]);
+    expect(only(s14Ownership, [by('preload', published)], { before: [bare] })).toEqual([]);
+    expect(only(s14Ownership, [by('user', published)], { before: [bare] })).toEqual([]);
   });
 
   test('nobody writes a spec, an annotation, a label or a finalizer of somebody else’s', () => {
     const broken = (writer: string, object: VMDiskImage, says: string) =>
-      expectBroken(s14HandsOff, aHistory([by(writer, object)], { before: [bare] }), '101', says);
+      expectBroken(s14Ownership, aHistory([by(writer, object)], { before: [bare] }), '101', says);
     broken(
       'start-sync',
       image({ finalizers: [], spec: { diskSize: '1Gi' } }),
@@ -309,9 +309,9 @@ describe('S14', () => {
     broken('start-sync', annotated('pelotech.ot/keep'), 'changed annotations pelotech.ot/keep');
     broken('follow-sync', image(), 'changed finalizer pelotech.ot/disk-image');
     const grown = { ...machine, spec: { ...machine.spec, resources: { cpu: '4', memory: '2Gi' } } };
-    expectBroken(s14HandsOff, aHistory([by('provision-vm', grown)], { before: [machine] }), '101', 'changed the spec');
+    expectBroken(s14Ownership, aHistory([by('provision-vm', grown)], { before: [machine] }), '101', 'changed the spec');
     const edited = aHistory([by('start-sync', aPolicy({ concurrency: '9' }))], { before: [aPolicy({})] });
-    expect(check(edited, [s14HandsOff])).toMatchObject([{ revision: '101' }]);
+    expect(check(edited, [s14Ownership])).toMatchObject([{ revision: '101' }]);
   });
 
   test('a machine that compose-workspace made it may mend, and no other', () => {
@@ -322,9 +322,9 @@ describe('S14', () => {
       ...one,
       spec: { ...one.spec, resources: { cpu: '4', memory: '2Gi' } },
     });
-    expect(only(s14HandsOff, [by('compose-workspace', grown(ofLab))], { before: [ofLab] })).toEqual([]);
-    expect(only(s14HandsOff, [by('compose-workspace', grown(machine))], { before: [machine] })).toHaveLength(1);
-    expect(only(s14HandsOff, [by('provision-vm', grown(ofLab))], { before: [ofLab] })).toHaveLength(1);
+    expect(only(s14Ownership, [by('compose-workspace', grown(ofLab))], { before: [ofLab] })).toEqual([]);
+    expect(only(s14Ownership, [by('compose-workspace', grown(machine))], { before: [machine] })).toHaveLength(1);
+    expect(only(s14Ownership, [by('provision-vm', grown(ofLab))], { before: [ofLab] })).toHaveLength(1);
   });
 
   test('where nobody knows who wrote, managedFields tell', () => {
@@ -333,11 +333,11 @@ describe('S14', () => {
     const keeps = { 'f:metadata': { 'f:annotations': { 'f:pelotech.ot/keep': {} } } };
     const finalizer = { 'f:metadata': { 'f:finalizers': { '.': {}, 'v:"pelotech.ot/disk-image"': {} } } };
     const broken = (object: VMDiskImage, says: string) =>
-      expectBroken(s14HandsOff, aHistory([object], { before: [bare] }), '101', says);
+      expectBroken(s14Ownership, aHistory([object], { before: [bare] }), '101', says);
     broken(managed('start-sync', { 'f:spec': { 'f:url': {} } }), 'start-sync changed the spec');
     broken(managed('prune', keeps), 'prune changed annotations pelotech.ot/keep');
     broken(managed('follow-sync', finalizer), 'follow-sync changed finalizers pelotech.ot/disk-image');
-    expect(only(s14HandsOff, [managed('start-sync', finalizer)], { before: [bare] })).toEqual([]);
-    expect(only(s14HandsOff, [managed('kubectl', keeps)], { before: [bare] })).toEqual([]);
+    expect(only(s14Ownership, [managed('start-sync', finalizer)], { before: [bare] })).toEqual([]);
+    expect(only(s14Ownership, [managed('kubectl', keeps)], { before: [bare] })).toEqual([]);
   });
 });

@@ -4,11 +4,11 @@ import { named } from '../../proofs/permissions/named.ts';
 import { isOfWorkspaces } from '../../proofs/permissions/of-workspaces.ts';
 import { proveNeeded } from '../../proofs/permissions/prove-needed.ts';
 import { withoutTimers } from '../../proofs/permissions/story-run.ts';
-import { stories as labs } from '../workspace.ts';
 import { stories as deletion } from '../workspace-deletion.ts';
 import { stories as failures } from '../workspace-failures.ts';
-import { stories as mended } from '../workspace-mended.ts';
+import { stories as mended } from '../workspace-repaired.ts';
 import { stories as roles } from '../workspace-roles.ts';
+import { stories as labs } from '../workspaces-life.ts';
 
 /** The quickest first, without machines: of those that use a rule they are tried in this order. */
 const stories = [

@@ -46,11 +46,11 @@ const kindOf = (kind: 'image' | 'machine', { metadata }: KubernetesObject): Kind
     : kind;
 
 /**
- * S14, hands off: a function changes no spec, label, annotation or finalizer that is not its own, of an image, a machine, the
+ * S14, ownership: a function changes no spec, label, annotation or finalizer that is not its own, of an image, a machine, the
  * policy, and what was made for an image. Who wrote is known where a change says so; elsewhere managedFields tell, in which each
  * function has a name of its own, and where there are none nobody is judged (reliability §2).
  */
-export const s14HandsOff: Invariant = {
+export const s14Ownership: Invariant = {
   number: 'S14',
   says: 'a function changes nothing of a user’s',
   judge: () => {
