@@ -125,6 +125,29 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 /** What an invariant, or the simulation itself, once took for a violation and was none; each stays told apart. */
 export const misjudged: typeof examples = [
   {
+    invariant: 'B1',
+    what: 'a read that ends after its reconcile failed does not count for the next one',
+    plan: {
+      operations: [
+        { seconds: 0, do: 'createImage', image: 'd' },
+        { seconds: 0, do: 'deleteChild', image: 'a', of: 'VolumeSnapshot' },
+        { seconds: 0, do: 'createMachine', machine: 'n', image: 'a', hasTemplate: false },
+        { seconds: 5, do: 'requestSync', image: 'd' },
+        { seconds: 0, do: 'deleteMachine', machine: 'n' },
+        { seconds: 0, do: 'createImage', image: 'a' },
+      ],
+      faults: [{ kind: 'busy', at: 45, count: 5 }],
+      order: { seed: 9, share: 1 },
+      overtakings: [
+        { at: 169, by: 6 },
+        { at: 20, by: 9 },
+      ],
+      troubleSeconds: 10,
+      isDeaf: false,
+      seed: 0,
+    },
+  },
+  {
     invariant: 'S5',
     what: 'a restore brings back the DataVolumes of two revisions at once, for an image that does not exist',
     plan: plainly(

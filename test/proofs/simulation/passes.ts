@@ -16,17 +16,20 @@ export class PassesOf {
     this.#begun = begun;
   }
 
-  /** It begins to read: what it asks for from now on belongs to a pass of its own. */
-  begin({ by, since, atMs }: Pick<Pass, 'by' | 'since' | 'atMs'>, { subjects, messages, sweep, audit }: Batch) {
+  /** It begins to read: returns the pass, to which all belongs that the process asks for from now on. */
+  begin(
+    { by, since, atMs }: Pick<Pass, 'by' | 'since' | 'atMs'>,
+    { subjects, messages, sweep, audit }: Batch,
+  ): Recorded {
     const about = [...subjects.map((one) => `${one.kind} ${keyOf(one)}`), ...messages.map(({ type }) => type)];
     const counts = { mostInFlight: this.#inFlight, mostWritesBegun: this.#writesBegun };
     this.#pass = { by, since, atMs, about, isTimed: sweep || audit, asked: [], ...counts };
     this.#begun(this.#pass);
+    return this.#pass;
   }
 
-  /** A request of the pass, from when it is wanted until it is answered. */
-  async asked<T>(request: Request, send: () => Promise<T>): Promise<T> {
-    const pass = this.#pass;
+  /** A request of a pass, from when it is wanted until it is answered. A read may begin after its pass failed, and in the next. */
+  async asked<T>(request: Request, send: () => Promise<T>, pass = this.#pass): Promise<T> {
     const asked = askedBy(request);
     pass?.asked.push(asked);
     const isToWrite = isWrite(request);

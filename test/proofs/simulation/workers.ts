@@ -54,8 +54,8 @@ class Instance {
       observe: (context, batch) => {
         this.#passBegan = around.recorder.revision;
         const begins = { by: declaration.name, since: this.#passBegan, atMs: around.scheduler.now() };
-        this.#passes.begin(begins, batch);
-        return declaration.observe(context, batch);
+        const pass = this.#passes.begin(begins, batch);
+        return declaration.observe({ ...context, kube: this.#kube('of a pass', pass) }, batch);
       },
     };
     const ports = this.#ports();
@@ -106,12 +106,12 @@ class Instance {
   }
 
   /** Its requests wait for each other as those of kubeClient do. */
-  #kube(asks: 'of a pass' | 'beside the passes'): Kube {
+  #kube(asks: 'of a pass' | 'beside the passes', pass?: ReturnType<PassesOf['begin']>): Kube {
     const { state, through } = this.#around;
     const { name } = this.#declaration;
     const kube = kubeOf(state, name, (request, run) => {
       const send = () => this.#inTurn(() => this.#passes.sent(() => this.#carry(request, run)));
-      return asks === 'of a pass' ? this.#passes.asked(request, send) : send();
+      return asks === 'of a pass' ? this.#passes.asked(request, send, pass) : send();
     });
     return through ? through(kube, name) : kube;
   }
