@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { stand as standWorkspace, workspaceFacts } from '../../functions/compose-workspace/status.ts';
-import { machineFacts, stand } from '../../functions/provision-vm/standing.ts';
+import { machineFacts, stand } from '../../functions/provision-vm/status.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
 import type { Action } from '../../shared/actions.ts';
 import { facts } from '../../shared/events.ts';

@@ -18,8 +18,8 @@ import { leave } from './leave.ts';
 import type { Found, Observed } from './observed.ts';
 import { failedBoot, inTrouble } from './recover.ts';
 import { toChange, toCreate } from './requests.ts';
-import { pendingStanding, refusedStanding, runningStanding } from './standing.ts';
 import { isBusy, isHostUnreachable, neverRan } from './state.ts';
+import { pendingStanding, refusedStanding, runningStanding } from './status.ts';
 
 /**
  * Makes a server with what it needs, keeps it as its spec says, and says how it stands. Order: finalizer → flavor, key pair, ports →

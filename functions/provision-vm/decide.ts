@@ -6,7 +6,7 @@ import type { Observed } from './observed.ts';
 import { ownChildren } from './obstacles.ts';
 import { type Plan, planOf } from './plan.ts';
 import { describeNotEnlarged, describeRaised } from './root-disk.ts';
-import { standing } from './standing.ts';
+import { standing } from './status.ts';
 
 /**
  * Makes what a machine needs, then says how it stands. Order: an outdated disk goes, or root disk → cloud-init Secret →

@@ -12,7 +12,7 @@ import { policyName } from '../../shared/policy.ts';
 import { decide } from './decide.ts';
 import { gather } from './gather.ts';
 import type { Observed } from './observed.ts';
-import { machineFacts } from './standing.ts';
+import { machineFacts } from './status.ts';
 
 /** Gives a machine its disk once its image is ready, then has KubeVirt run it, and says how it stands. */
 export default defineFunction<Observed>({

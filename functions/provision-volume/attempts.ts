@@ -6,7 +6,7 @@ import { reportStatus, type Standing } from '../../shared/kubernetes/status.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { callsFor, cloudReady } from '../../shared/openstack/status.ts';
 import type { Observed } from './observed.ts';
-import { stoodBefore } from './standing.ts';
+import { stoodBefore } from './status.ts';
 
 /** All that the policy's retryLimit allows have failed. */
 export const isSpent = ({ volume, policy }: Observed) => (volume.status?.attempts ?? 0) > policy.values.retryLimit;

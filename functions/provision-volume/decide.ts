@@ -12,7 +12,7 @@ import { sentence } from '../../shared/sentence.ts';
 import { failedAttempt, isSpent, standingAfter, waitsForNext } from './attempts.ts';
 import type { Found, Observed } from './observed.ts';
 import { type Source, sourceOf } from './source.ts';
-import { busy, factsOf, lookAt, stoodBefore } from './standing.ts';
+import { busy, factsOf, lookAt, stoodBefore } from './status.ts';
 
 /**
  * Makes a volume, filled from an image where its spec says one, and says how it stands. Order: finalizer → image (where it is to be
