@@ -29,17 +29,11 @@ export interface Plan {
 
 /** What to make and to change of a machine, given what stands under the names of its children. */
 export function planOf(own: Observed, taken: Obstacle | undefined): Plan {
-  const { machine, dataVolume, kubeVirtMachine, nowMs } = own;
+  const { machine, dataVolume, nowMs } = own;
   const image = imageStanding(own);
   const fault = faultOf(own);
   const policyFault = unreadablePolicy(machine, own.policy);
-  const blocker =
-    skipped(own) ??
-    taken ??
-    refusedChild(own) ??
-    (kubeVirtMachine ? undefined : fault) ??
-    (kubeVirtMachine ? undefined : policyFault) ??
-    (dataVolume || kubeVirtMachine || !('obstacle' in image) ? undefined : image.obstacle);
+  const blocker = skipped(own) ?? taken ?? refusedChild(own) ?? blockerOfNew(own, fault ?? policyFault, image);
   const plan = { own, image, blocker, fault, writes: [], disk: undefined, outdated: undefined, secret: own.secret };
   if (blocker) return plan;
   const disk = dataVolume || 'obstacle' in image ? undefined : dataVolumeFor(machine, image.image, image.snapshot);
@@ -61,6 +55,13 @@ export function planOf(own: Observed, taken: Obstacle | undefined): Plan {
       ...(mayChange ? kubeVirtWrites(own) : []),
     ],
   };
+}
+
+/** What stops only a machine that is to be made: an existing disk needs no image, an existing KubeVirt machine just keeps its spec. */
+function blockerOfNew({ dataVolume, kubeVirtMachine }: Observed, fault: Obstacle | undefined, image: ImageStanding) {
+  if (kubeVirtMachine) return undefined;
+  if (fault || dataVolume) return fault;
+  return 'obstacle' in image ? image.obstacle : undefined;
 }
 
 /** The root disk that exists, existed, or is created in this pass; and whether it was ever observed as cloned. */
