@@ -1,24 +1,26 @@
 import { access, readdir } from 'node:fs/promises';
-import type { FunctionDeclaration, Part } from '../shared/function.ts';
+import type { FunctionDeclaration } from '../shared/function.ts';
 
 const functionsFolder = new URL('../functions/', import.meta.url);
 
-/** The functions that every installation has, and those of a part where one is named; throws for a folder that holds none. */
-export async function loadFunctions(folder: URL = functionsFolder, part?: Part): Promise<FunctionDeclaration[]> {
-  const all = await loadAllFunctions(folder);
-  return all.filter((declaration) => declaration.part === undefined || declaration.part === part);
+/** True for what is installed wherever the cluster can run it; the functions of OpenStack are installed by choice. */
+export const isByDefault = ({ part }: FunctionDeclaration) => part !== 'openstack';
+
+/** The functions of an installation, with those of OpenStack where it is asked for. */
+export async function loadFunctions({ openStack = false } = {}): Promise<FunctionDeclaration[]> {
+  return (await loadAllFunctions()).filter((declaration) => openStack || isByDefault(declaration));
 }
 
 /** All declared functions, by name: the default export of every functions/<name>/index.ts. Throws if it is not a declaration. */
-export async function loadAllFunctions(folder: URL = functionsFolder): Promise<FunctionDeclaration[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
+export async function loadAllFunctions(): Promise<FunctionDeclaration[]> {
+  const entries = await readdir(functionsFolder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  const found = await Promise.all(names.sort().map((name) => loadFunction(folder, name)));
+  const found = await Promise.all(names.sort().map(loadFunction));
   return found.filter((declaration) => declaration !== undefined);
 }
 
-async function loadFunction(folder: URL, name: string): Promise<FunctionDeclaration | undefined> {
-  const file = new URL(`${name}/index.ts`, folder);
+async function loadFunction(name: string): Promise<FunctionDeclaration | undefined> {
+  const file = new URL(`${name}/index.ts`, functionsFolder);
   const isThere = await access(file).then(
     () => true,
     () => false,

@@ -1,4 +1,5 @@
 import { Document, isScalar, visit } from 'yaml';
+import type { Part } from '../shared/function.ts';
 
 /** One Kubernetes object to be written as YAML. */
 export interface Manifest {
@@ -30,6 +31,20 @@ function documentOf(manifest: Manifest) {
 
 /** What all generated objects carry. */
 export const partOf = { 'app.kubernetes.io/part-of': 'ot-functions' };
+
+/** The label of what belongs to a part: installer, overlays and chart leave it out by this label. */
+export const partLabel = 'pelotech.ot/part';
+
+/** The manifests with the label of their part, if they belong to one. */
+export const labelled = (part: Part | undefined, manifests: readonly Manifest[]): Manifest[] =>
+  manifests.map((manifest) =>
+    part && manifest.metadata
+      ? {
+          ...manifest,
+          metadata: { ...manifest.metadata, labels: { ...manifest.metadata.labels, [partLabel]: part } },
+        }
+      : manifest,
+  );
 
 /** The API group of an apiVersion; empty for the core. */
 export const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '');

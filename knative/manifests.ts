@@ -1,7 +1,8 @@
 import type { FunctionDeclaration, SourceName } from '../shared/function.ts';
 import { admissionPolicyManifests } from './admission-policies.ts';
 import { brokerManifests } from './broker.ts';
-import { type Manifest, yamlOf } from './manifest.ts';
+import { isByDefault } from './functions.ts';
+import { labelled, type Manifest, yamlOf } from './manifest.ts';
 import { permissionManifests } from './permissions.ts';
 import { deployments, knativeServices } from './services.ts';
 import { sourceManifests } from './sources.ts';
@@ -17,17 +18,17 @@ export const foreignSources = (functions: readonly FunctionDeclaration[]): Sourc
 
 /** The text of every generated file of this folder, by its path. */
 export function filesOf(all: readonly FunctionDeclaration[]): Map<string, string> {
-  const functions = all.filter(({ part }) => part === undefined);
+  const functions = all.filter(isByDefault);
   const sources = [...sourceManifests(functions)];
   const components = sources.filter(([name]) => !isAlwaysThere(name));
-  const admissionPolicies = admissionPolicyManifests(functions);
+  const admissionPolicies = ofEach(functions, admissionPolicyManifests);
   const base = folder('base', 'Kustomization', [
     ['broker', brokerManifests(functions)],
     ...(admissionPolicies.length > 0 ? [['admission-policies', admissionPolicies] as const] : []),
-    ['permissions', permissionManifests(functions)],
+    ['permissions', ofEach(functions, permissionManifests)],
     ['timers', timerManifests()],
     ...sources.filter(([name]) => isAlwaysThere(name)).map(([name, of]) => [`source-${name}`, of] as const),
-    ['triggers', triggerManifests(functions)],
+    ['triggers', ofEach(functions, (one) => triggerManifests(one, all))],
   ]);
   const overlay = {
     resources: ['../base'],
@@ -36,27 +37,33 @@ export function filesOf(all: readonly FunctionDeclaration[]): Map<string, string
   return new Map([
     ...base,
     ...components.flatMap(([name, of]) => folder(`components/${name}`, 'Component', [[`source-${name}`, of]])),
-    ...folder('deployments', 'Kustomization', [['deployments', deployments(functions)]], overlay),
-    ...folder('serving', 'Kustomization', [['services', knativeServices(functions)]], overlay),
+    ...folder('deployments', 'Kustomization', [['deployments', ofEach(functions, deployments)]], overlay),
+    ...folder('serving', 'Kustomization', [['services', ofEach(functions, knativeServices)]], overlay),
     ...openStackFiles(all),
   ]);
 }
 
 /** A component for either overlay, for whoever has an OpenStack. */
 function openStackFiles(all: readonly FunctionDeclaration[]): [string, string][] {
-  const functions = all.filter(({ part }) => part === 'openstack');
+  const functions = all.filter((declaration) => !isByDefault(declaration));
   if (functions.length === 0) return [];
   const base = { components: ['../base'] };
   return [
     ...folder('openstack/base', 'Component', [
-      ['permissions', permissionManifests(functions)],
+      ['permissions', ofEach(functions, permissionManifests)],
       ...[...sourceManifests(functions)].map(([name, of]) => [`source-${name}`, of] as const),
-      ['triggers', triggerManifests(functions, all)],
+      ['triggers', ofEach(functions, (one) => triggerManifests(one, all))],
     ]),
-    ...folder('openstack/deployments', 'Component', [['deployments', deployments(functions)]], base),
-    ...folder('openstack/serving', 'Component', [['services', knativeServices(functions)]], base),
+    ...folder('openstack/deployments', 'Component', [['deployments', ofEach(functions, deployments)]], base),
+    ...folder('openstack/serving', 'Component', [['services', ofEach(functions, knativeServices)]], base),
   ];
 }
+
+/** The manifests of each function, with the label of its part. */
+const ofEach = (
+  functions: readonly FunctionDeclaration[],
+  make: (functions: readonly FunctionDeclaration[]) => Manifest[],
+): Manifest[] => functions.flatMap((declaration) => labelled(declaration.part, make([declaration])));
 
 type Contents = readonly (readonly [name: string, manifests: readonly Manifest[]])[];
 

@@ -1,11 +1,18 @@
-import type { FunctionDeclaration, SourceName, Subscription } from '../shared/function.ts';
+import type { FunctionDeclaration, Part, SourceName, Subscription } from '../shared/function.ts';
 import type { Resource } from '../shared/kinds/resource.ts';
 import { operatorNamespace } from '../shared/operator.ts';
 import { brokerName } from './broker.ts';
-import { groupOf, type Manifest, partOf } from './manifest.ts';
+import { groupOf, labelled, type Manifest, partOf } from './manifest.ts';
 import { guessedPlural } from './plural.ts';
 
 type Changed = Extract<Subscription, { on: 'changed' }>;
+
+/** The parts that sources belong to; a cluster with this project has the kinds of the others. */
+const parts: Partial<Record<SourceName, Part>> = {
+  kubevirt: 'kubevirt',
+  'kube-ovn': 'kube-ovn',
+  kupenstack: 'openstack',
+};
 
 /**
  * The manifests of each ApiServerSource that functions ask for, by its name. Throws for a kind that its source would
@@ -18,13 +25,10 @@ export function sourceManifests(functions: readonly FunctionDeclaration[]): Map<
   const names = [...new Set(subscriptions.map(({ source }) => source))].sort();
   for (const group of Map.groupBy(subscriptions, kindOf).values()) checkKind(group);
   return new Map(
-    names.map((name) => [
-      name,
-      manifestsOf(
-        name,
-        subscriptions.filter(({ source }) => source === name),
-      ),
-    ]),
+    names.map((name) => {
+      const ofName = subscriptions.filter(({ source }) => source === name);
+      return [name, labelled(parts[name], manifestsOf(name, ofName))];
+    }),
   );
 }
 

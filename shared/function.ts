@@ -147,13 +147,16 @@ export interface Context {
   gracePeriodMs: number;
 }
 
-/** What is installed only where it is asked for: the functions that work with OpenStack. */
-export type Part = 'openstack';
+/**
+ * A platform that a cluster may not have. What belongs to `kubevirt` or `kube-ovn` is left out of an installation where the platform
+ * is missing; what belongs to `openstack` is installed only where it is asked for.
+ */
+export type Part = 'kubevirt' | 'kube-ovn' | 'openstack';
 
 /** A function: what it subscribes to, what it may do, what it reads, what it decides. */
 export interface FunctionDeclaration<Observed = unknown, Read = Observed> {
   name: string;
-  /** Absent for what every installation has. */
+  /** The platform without which it has nothing to do. */
   part?: Part;
   on: readonly Subscription[];
   may: readonly Permission[];

@@ -13,7 +13,7 @@ import {
   StorageProfile,
   VolumeSnapshotClass,
 } from './kinds.ts';
-import { isServed, kubeOvn, kubeVirt, partsFor } from './left-out.ts';
+import { isOf, isServed, kubeOvn, kubeVirt } from './left-out.ts';
 import { judged, missing, ok, optional, type Requirement, servedAt, warning } from './requirement.ts';
 import { listOf } from './wait.ts';
 
@@ -31,8 +31,8 @@ export async function check(cluster: Cluster, wanted: readonly KubernetesObject[
     triggerFilters(cluster),
     needsServing ? serving(cluster) : undefined,
     cdi(cluster),
-    partsFor(kubeVirt, wanted).size > 0 ? machines(cluster) : undefined,
-    partsFor(kubeOvn, wanted).size > 0 ? networks(cluster) : undefined,
+    wanted.some(isOf(kubeVirt)) ? machines(cluster) : undefined,
+    wanted.some(isOf(kubeOvn)) ? networks(cluster) : undefined,
     snapshotter(cluster),
     classes(cluster),
     profiles(cluster),

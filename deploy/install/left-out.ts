@@ -1,17 +1,18 @@
+import { partLabel } from '../../knative/manifest.ts';
+import type { Part } from '../../shared/function.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import type { Cluster } from './cluster.ts';
 import { type AnyObject, ApiServerSource, formatObject, Trigger } from './kinds.ts';
 import { servedAt } from './requirement.ts';
-import { type Named, type Touch, workersOn } from './workers.ts';
 
 /** What a cluster may do without, and what of ours is of no use then. */
 export interface Platform {
   name: string;
+  part: Part;
   group: string;
   version: string;
   /** The plurals of the kinds that we need of it. */
   kinds: readonly string[];
-  /** Whose right it is to touch the group that is of no use without it. */
-  touch: Touch;
   leftOut: string;
 }
 
@@ -21,20 +22,20 @@ export interface Platform {
  */
 export const kubeVirt: Platform = {
   name: 'KubeVirt',
+  part: 'kubevirt',
   group: 'kubevirt.io',
   version: 'v1',
   kinds: ['virtualmachines', 'virtualmachineinstances'],
-  touch: 'among others',
   leftOut: 'machines are left out',
 };
 
 /** Without kube-ovn the source of its kinds would end at once; whoever composes workspaces does without it, over bridges. */
 export const kubeOvn: Platform = {
   name: 'kube-ovn',
+  part: 'kube-ovn',
   group: 'kubeovn.io',
   version: 'v1',
   kinds: ['subnets', 'vpcs'],
-  touch: 'alone',
   leftOut: 'workspaces have their networks over bridges',
 };
 
@@ -44,23 +45,25 @@ export async function isServed(cluster: Cluster, { kinds, group, version }: Plat
   return served.every((definition) => definition !== undefined);
 }
 
-/** Those of the manifests that are of no use without it. */
-export const partsFor = <T extends Named>({ group, touch }: Platform, manifests: readonly T[]) =>
-  workersOn(group, manifests, touch);
+/** True for a manifest that is of no use without the platform. */
+export const isOf =
+  ({ part }: Platform) =>
+  ({ metadata }: KubernetesObject) =>
+    metadata.labels?.[partLabel] === part;
 
 /** What of the manifests this cluster can run; says what it leaves out, and what brings it in. */
 export async function runnable(cluster: Cluster, wanted: readonly AnyObject[]): Promise<AnyObject[]> {
   let kept = [...wanted];
   for (const platform of [kubeVirt, kubeOvn]) {
-    const leftOut = partsFor(platform, wanted);
-    if (leftOut.size === 0 || (await isServed(cluster, platform))) continue;
-    const named = [...leftOut]
+    const leftOut = wanted.filter(isOf(platform));
+    if (leftOut.length === 0 || (await isServed(cluster, platform))) continue;
+    const named = leftOut
       .filter(({ kind }) => kind === ApiServerSource.kind || kind === Trigger.kind)
       .map(formatObject);
     cluster.say(
       `${platform.name} is not there: ${platform.leftOut} (left out: ${named.join(', ')}); npm run cluster -- upgrade brings it in once it is`,
     );
-    kept = kept.filter((object) => !leftOut.has(object));
+    kept = kept.filter((object) => !leftOut.includes(object));
   }
   return kept;
 }

@@ -107,7 +107,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
     const telemetry = await telemetryFor(server, options);
     if (telemetry) started.push(telemetry.close);
     let sink: string | undefined;
-    const functions = serveFunctions(await loadFunctions(undefined, options.openStack ? 'openstack' : undefined), {
+    const functions = serveFunctions(await loadFunctions({ openStack: options.openStack ?? false }), {
       server,
       clock,
       sink: () => sink,

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { files as definitionFiles } from '../../crds/definitions.ts';
-import type { Manifest } from '../../knative/manifest.ts';
+import { type Manifest, partLabel } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
-import { kubeVirt, partsFor } from '../install/left-out.ts';
 import { alerts } from '../monitoring/alerts.ts';
 import { podMonitor } from '../monitoring/pod-monitor.ts';
 import { recordings } from '../monitoring/recordings.ts';
@@ -22,7 +21,7 @@ export function chartFiles(functions: readonly FunctionDeclaration[]): Map<strin
   const file = (name: string, objects: readonly object[], condition?: string) =>
     [`templates/${name}.yaml`, header + only(condition, templateOf(objects))] as const;
   return new Map([
-    ...knativeTemplates(functions).map(({ name, objects, condition }) => file(name, objects, condition)),
+    ...knativeTemplates(functions),
     file('policy', [policy], '.Values.policy'),
     file('kafka', [kafkaConfig], 'eq .Values.broker.class "Kafka"'),
     file('roles', roleManifests(ownKinds()), '.Values.roles.enabled'),
@@ -43,41 +42,28 @@ const conditions: Record<string, string> = {
   deployments: 'eq .Values.overlay "deployments"',
 };
 
-interface Template {
-  name: string;
-  condition: string | undefined;
-  objects: readonly object[];
-}
-
-function knativeTemplates(functions: readonly FunctionDeclaration[]): Template[] {
-  const files = [...filesOf(functions)]
-    .filter(([path]) => !path.endsWith('/kustomization.yaml'))
-    .map(([path, text]) => ({ path, objects: objectsOf(text) }));
-  const ofMachines = partsFor(
-    kubeVirt,
-    files.flatMap(({ objects }) => objects),
-  );
-  return files.flatMap(({ path, objects }) => {
+/** The manifests of knative/ as templates: one for each file. */
+function knativeTemplates(functions: readonly FunctionDeclaration[]): [string, string][] {
+  const files = [...filesOf(functions)].filter(([path]) => !path.endsWith('/kustomization.yaml'));
+  return files.map(([path, text]) => {
     const [folder = '', component = ''] = path.split('/');
     const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.yaml$/, '');
-    if (folder === 'components') return template(name, `.Values.sources.${valueOfSource(component)}`, objects);
-    return [
-      ...template(
-        name,
-        conditions[name],
-        objects.filter((object) => !ofMachines.has(object)),
-      ),
-      ...template(
-        `${name}-of-machines`,
-        conditions[name] ? `and .Values.sources.kubevirt (${conditions[name]})` : '.Values.sources.kubevirt',
-        objects.filter((object) => ofMachines.has(object)),
-      ),
-    ];
+    const objects = objectsOf(text);
+    const template =
+      folder === 'components'
+        ? only(hasSource(component), templateOf(objects.map(withPlaces)))
+        : only(conditions[name], withConditions(objects));
+    return [`templates/${name}.yaml`, header + template];
   });
 }
 
-const template = (name: string, condition: string | undefined, objects: readonly object[]): Template[] =>
-  objects.length > 0 ? [{ name, condition, objects: objects.map(withPlaces) }] : [];
+/** Objects as a template that leaves out what belongs to a part whose source is off. */
+const withConditions = (objects: readonly Manifest[]) =>
+  [...Map.groupBy(objects, ({ metadata }) => metadata?.labels?.[partLabel])]
+    .map(([part, ofPart]) => only(part && hasSource(part), templateOf(ofPart.map(withPlaces))))
+    .join('---\n');
+
+const hasSource = (name: string) => `.Values.sources.${valueOfSource(name)}`;
 
 const objectsOf = (text: string) => parseAllDocuments(text).map((document) => document.toJS() as Manifest);
 

@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { loadAllFunctions } from '../../knative/functions.ts';
+import { partLabel } from '../../knative/manifest.ts';
 import { defineFunction, type FunctionDeclaration } from '../../shared/function.ts';
 import { hasKubectl } from '../../test/stories/local-world.ts';
-import { kubeOvn, kubeVirt, partsFor } from '../install/left-out.ts';
 import { documents } from '../manifests.ts';
 import { chartFiles } from './chart.ts';
 import { networkPolicies, usualSurroundings } from './network-policies.ts';
@@ -34,7 +34,7 @@ describe.skipIf(!isKubectlThere)('a component', () => {
   const root = fileURLToPath(new URL('../../', import.meta.url));
 
   async function rendered(resources: string[], components: string[]) {
-    const folder = await mkdtemp(join(tmpdir(), 'images-only-'));
+    const folder = await mkdtemp(join(tmpdir(), 'without-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const pathTo = (path: string) => relative(folder, join(root, path));
     const kustomization = { resources: resources.map(pathTo), components: components.map(pathTo) };
@@ -44,17 +44,19 @@ describe.skipIf(!isKubectlThere)('a component', () => {
   }
 
   test.each([
-    ['images-only', 'serving', kubeVirt, 11],
-    ['images-only', 'deployments', kubeVirt, 11],
-    ['without-kube-ovn', 'serving', kubeOvn, 4],
-    ['without-kube-ovn', 'deployments', kubeOvn, 4],
-  ])('%s takes out of %s what is of no use without that, and nothing else', async (name, overlay, platform, least) => {
-    const whole = await rendered([`deploy/production/${overlay}`], []);
-    const taken = partsFor(platform, whole);
-    expect(taken.size).toBeGreaterThanOrEqual(least);
-    const left = await rendered([`deploy/production/${overlay}`], [`deploy/production/${name}`]);
-    expect(left).toEqual(whole.filter((object) => !taken.has(object)));
-  });
+    ['kubevirt', 'serving', 11],
+    ['kubevirt', 'deployments', 12],
+    ['kube-ovn', 'serving', 4],
+    ['kube-ovn', 'deployments', 4],
+  ])(
+    'without-%s removes from %s the %i objects that belong to that part, and nothing else',
+    async (part, overlay, count) => {
+      const whole = await rendered([`deploy/production/${overlay}`], []);
+      const others = whole.filter(({ metadata }) => metadata.labels?.[partLabel] !== part);
+      expect(whole.length - others.length).toBe(count);
+      expect(await rendered([`deploy/production/${overlay}`], [`deploy/production/without-${part}`])).toEqual(others);
+    },
+  );
 });
 
 describe('the roles', () => {

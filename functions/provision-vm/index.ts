@@ -17,6 +17,7 @@ import { machineFacts } from './status.ts';
 /** Gives a machine its disk once its image is ready, then has KubeVirt run it, and says how it stands. */
 export default defineFunction<Observed>({
   name: 'provision-vm',
+  part: 'kubevirt',
   on: [
     on.changed(VirtualMachine, { source: 'pelotech' }),
     on.changed(VMDiskImage, { source: 'pelotech' }),

@@ -54,7 +54,7 @@ afterAll(async () => {
 
 test('there are kustomizations and components to ask about', () => {
   expect(kustomizations).toEqual(expect.arrayContaining([...overlays, 'deploy/production/serving']));
-  const some = ['kafka', 'network-policies', 'images-only'].map((name) => `deploy/production/${name}`);
+  const some = ['kafka', 'network-policies', 'without-kubevirt'].map((name) => `deploy/production/${name}`);
   expect(components).toEqual(expect.arrayContaining([...some, 'knative/components/kubevirt']));
 });
 

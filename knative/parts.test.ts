@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { type FunctionDeclaration, on, type Part } from '../shared/function.ts';
+import { defineResource } from '../shared/kinds/resource.ts';
+import { loadAllFunctions } from './functions.ts';
+import { groupOf, type Manifest, partLabel } from './manifest.ts';
+import { filesOf } from './manifests.ts';
+
+const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
+const Foreign = defineResource({ apiVersion: 'foreign.example.com/v1', kind: 'Thing', plural: 'things' }, {});
+
+const frame: FunctionDeclaration = {
+  name: 'frame',
+  part: 'kubevirt',
+  on: [on.changed(Widget, { source: 'pelotech' }), on.changed(Foreign, { source: 'kube-ovn' })],
+  may: [
+    { resource: Widget, verbs: ['get'], admissionPolicy: 'workspace' },
+    { resource: Widget, verbs: ['list'], namespace: 'own' },
+  ],
+  scale: 'zero',
+  observe: async () => [],
+  decide: () => [],
+};
+const { part: _, ...paint } = { ...frame, name: 'paint' };
+const rent: FunctionDeclaration = { ...frame, name: 'rent', part: 'openstack', on: [on.audit()] };
+
+const objectsIn = (text: string) => parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+const manifests = [...filesOf([frame, paint, rent])]
+  .filter(([path]) => !path.endsWith('/kustomization.yaml'))
+  .flatMap(([, text]) => objectsIn(text));
+
+const idsOf = (objects: readonly Manifest[]) =>
+  objects.map(({ apiVersion, kind, metadata }) => `${groupOf(apiVersion)} ${kind} ${metadata?.name}`).sort();
+const isAbout = (name: string) => (object: Manifest) => new RegExp(`\\b${name}$`).test(object.metadata?.name ?? '');
+
+describe('what belongs to a part has its label, and nothing else has:', () => {
+  test.each<[Part, string, number]>([
+    ['kubevirt', 'frame', 11],
+    ['openstack', 'rent', 9],
+    ['kube-ovn', 'kube-ovn', 4],
+  ])('%s', (part, name, count) => {
+    const labelled = manifests.filter(({ metadata }) => metadata?.labels?.[partLabel] === part);
+    expect(idsOf(labelled)).toEqual(idsOf(manifests.filter(isAbout(name))));
+    expect(labelled).toHaveLength(count);
+  });
+});
+
+/** The API groups that a cluster has only with a part. */
+const parts: Readonly<Record<string, Part>> = {
+  'kubevirt.io': 'kubevirt',
+  'kubeovn.io': 'kube-ovn',
+  'kupenstack.io': 'openstack',
+};
+
+test('a function whose permissions name kinds of a part declares it; compose-workspace alone does without kube-ovn', async () => {
+  const undeclared = (await loadAllFunctions()).flatMap(({ name, part, may }) =>
+    [...new Set(may.map(({ resource }) => parts[groupOf(resource.apiVersion)]))]
+      .filter((needed) => needed !== undefined && needed !== part)
+      .map((needed) => `${name} needs ${needed}`),
+  );
+  expect(undeclared).toEqual(['compose-workspace needs kube-ovn']);
+});
