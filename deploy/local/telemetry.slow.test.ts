@@ -346,16 +346,16 @@ describe('the life of one image revision', { timeout: 60_000 }, () => {
     }
 
     const passes = new Map(
-      spans.filter(({ name }) => name.endsWith(' pass')).map((span) => [span.spanContext().spanId, span]),
+      spans.filter(({ name }) => name.endsWith(' reconcile')).map((span) => [span.spanContext().spanId, span]),
     );
     for (const step of life) {
       const pass = passes.get(step.links[0]?.context.spanId ?? '');
-      expect(pass?.name).toBe(`${step.attributes['ot.function']} pass`);
+      expect(pass?.name).toBe(`${step.attributes['ot.function']} reconcile`);
       // A pass that a domain event of the image woke has that as a link, too.
       expect(pass?.links.map(({ context }) => context.traceId)).toContain(traceId);
       expect(pass?.spanContext().traceId).not.toBe(traceId);
     }
-    const preload = [...passes.values()].find(({ name, links }) => name === 'preload pass' && links.length > 0);
+    const preload = [...passes.values()].find(({ name, links }) => name === 'preload reconcile' && links.length > 0);
     expect(preload?.links.map(({ context }) => context)).toMatchObject([pipeline]);
 
     const told = JSON.stringify(

@@ -4,12 +4,12 @@ import { ApiError } from './errors.ts';
 import type { Kube } from './kube.ts';
 import { isUnreadable } from './unreadable.ts';
 
-/** The limit of unreadable objects; with more the pass fails. */
+/** The limit of unreadable objects; with more the reconcile fails. */
 const maxUnreadable = 5;
 
 /**
- * Observes what a pass decides about. If the API server answers with an error for an object that an event names, only that object
- * is skipped. Any other failed read that the function does not skip itself fails the pass.
+ * Observes what a reconcile decides about. If the API server answers with an error for an object that an event names, only that object
+ * is skipped. Any other failed read that the function does not skip itself fails the reconcile.
  */
 export async function observeReadable<Observed, Read = Observed>(
   declaration: FunctionDeclaration<Observed, Read>,
@@ -19,12 +19,15 @@ export async function observeReadable<Observed, Read = Observed>(
   const unreadable: Unreadable[] = [];
   const refusals = new Map<unknown, ObjectReference>();
   const recording = { ...context, kube: recordingErrors(context.kube, refusals) };
+  // Without a split, what is read is what is decided about.
+  const { split = (one: Read) => [one as unknown as Observed] } = declaration;
   for (let { subjects } = batch; ; ) {
     // No readable subject is left, so there is nothing to observe.
     if (unreadable.length > 0 && subjects.length + batch.messages.length === 0 && !batch.sweep && !batch.audit)
       return unreadable;
     try {
-      return [...unreadable, ...splitEach(declaration, await declaration.observe(recording, { ...batch, subjects }))];
+      const read = await declaration.observe(recording, { ...batch, subjects });
+      return [...unreadable, ...read.flatMap<Observed | Unreadable>((one) => (isUnreadable(one) ? one : split(one)))];
     } catch (error) {
       const refused = refusals.get(error);
       if (refused === undefined || unreadable.length === maxUnreadable) throw error;
@@ -35,15 +38,6 @@ export async function observeReadable<Observed, Read = Observed>(
     }
   }
 }
-
-/** The entries of the decisions. */
-const splitEach = <Observed, Read>(
-  { split }: FunctionDeclaration<Observed, Read>,
-  read: readonly (Read | Unreadable)[],
-): readonly (Observed | Unreadable)[] =>
-  split
-    ? read.flatMap((one): readonly (Observed | Unreadable)[] => (isUnreadable(one) ? [one] : split(one)))
-    : (read as readonly (Observed | Unreadable)[]);
 
 /** Remembers which object an error is about. */
 const recordingErrors = (

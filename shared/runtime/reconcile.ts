@@ -11,7 +11,7 @@ import type { Clouds, OpenStackClients } from './openstack/clouds.ts';
 import { type Effects, notify, type Outcome, perform } from './perform.ts';
 import type { EventPublisher } from './publish.ts';
 import { actionTelemetry } from './telemetry/action-telemetry.ts';
-import { isMissedEvent, timerAlone } from './telemetry/missed-events.ts';
+import { missedEvents } from './telemetry/missed-events.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import { isUnreadable } from './unreadable.ts';
 import { type Decision, type Verdict, verdictOf } from './verdict.ts';
@@ -20,14 +20,14 @@ export interface Ports {
   kube: Kube;
   telemetry: Telemetry;
   now(): number;
-  /** Waits; only for making room between two tries after a conflict, and between two passes over dead letters. */
+  /** Waits: between two tries after a conflict, and between two reconciles of dead letters. */
   pause(milliseconds: number): Promise<void>;
-  /** A number from 0 to 1, so that rivals do not try again in step. */
+  /** A number from 0 to 1, so that rivals do not retry in step. */
   random(): number;
   publisher: EventPublisher;
   /** For functions that work with OpenStack. */
   clouds?: OpenStackClients;
-  /** Runs something later and hands back how to call it off; Node's own timers unless said otherwise. */
+  /** Runs something later, and returns what cancels it; Node's own timers if absent. */
   after?(milliseconds: number, task: () => void): () => void;
   gracePeriodMs?: number;
 }
@@ -49,89 +49,66 @@ export interface ReconcileRequest<Observed> {
 
 /** Observes, decides and performs until nothing is in the way. The verdict says which events to redeliver. Throws if observing failed. */
 export function reconcile<Observed>(request: ReconcileRequest<Observed>): Promise<Verdict> {
-  const { declaration, ports, batch, origins = [] } = request;
-  if (batch.sweep || batch.audit) request.background.waitUntil(request.republish());
-  const attributes = { 'ot.batch': batchKind(batch) };
-  const run = () => tryUntilDone(request);
-  return ports.telemetry.span(`${declaration.name} pass`, undefined, attributes, run, origins);
-}
-
-async function tryUntilDone<Observed>(request: ReconcileRequest<Observed>): Promise<Verdict> {
-  const { ports, background, batch } = request;
-  const effects = effectsOf(request);
+  const { declaration, ports, background, requeueAfter, batch, origins = [] } = request;
+  const { name } = declaration;
+  if (batch.sweep || batch.audit) background.waitUntil(request.republish());
+  const effects = { ...ports, name, telemetry: actionTelemetry(name, ports.telemetry), requeueAfter };
   const refusals = new Map<string, Refusal>();
   const requeued: Subject[] = [];
-  for (let tries = 1; ; tries++) {
-    const outcome: Outcome = { refusals, notifications: [], requeued: [] };
-    const known = refusals.size;
-    const subjects = [...batch.subjects, ...requeued];
-    const decisions = await decideAll({ ...request, batch: { ...batch, subjects } }, effects, outcome);
-    // Kept for all tries: the object that led there may be gone by the next.
-    requeued.push(...outcome.requeued);
-    background.waitUntil(notify(effects, outcome.notifications));
-    const hasConflict = decisions.some(({ error }) => error instanceof Conflict);
-    const isDone = !hasConflict && refusals.size === known && outcome.requeued.length === 0;
-    if (isDone || tries === maxTries) return verdictOf(decisions);
-    if (hasConflict) await ports.pause(ports.random() * 10 * 2 ** tries);
-  }
-}
-
-type SharedEffects = Omit<Effects, 'readMs' | 'clouds'>;
-
-function effectsOf<Observed>({
-  declaration: { name },
-  ports,
-  requeueAfter,
-}: ReconcileRequest<Observed>): SharedEffects {
-  const { kube, now, publisher, telemetry } = ports;
-  return { name, kube, now, publisher, telemetry: actionTelemetry(name, telemetry), requeueAfter };
+  const tryUntilDone = async () => {
+    for (let tries = 1; ; tries++) {
+      const outcome: Outcome = { refusals, notifications: [], requeued: [] };
+      const known = refusals.size;
+      const subjects = [...batch.subjects, ...requeued];
+      const decisions = await decideAll(declaration, ports, { ...batch, subjects }, effects, outcome);
+      // Kept for all tries: the object that led there may be gone by the next.
+      requeued.push(...outcome.requeued);
+      background.waitUntil(notify(effects, outcome.notifications));
+      const hasConflict = decisions.some(({ error }) => error instanceof Conflict);
+      const isDone = !hasConflict && refusals.size === known && outcome.requeued.length === 0;
+      if (isDone || tries === maxTries) return verdictOf(decisions);
+      if (hasConflict) await ports.pause(ports.random() * 10 * 2 ** tries);
+    }
+  };
+  const attributes = { 'ot.batch': batch.audit ? 'audit' : batch.sweep ? 'sweep' : 'event' };
+  return ports.telemetry.span(`${name} reconcile`, undefined, attributes, tryUntilDone, origins);
 }
 
 /** Why a decision that was performed without an error has to be made again soon. */
 const whyRedeliver = ({ redeliver, requeued }: Outcome) => {
-  const why = requeued.length > 0 ? 'what was written was not looked at once more' : redeliver;
+  const why = requeued.length > 0 ? 'what was written was not observed again' : redeliver;
   return why === undefined ? undefined : new Again(why);
 };
-
-const batchKind = ({ audit, sweep }: Batch) => (audit ? 'audit' : sweep ? 'sweep' : 'event');
 
 /** The limit of decisions of a reconcile that are made and performed at once. The others are not computed before one of these is done. */
 const decisionsAtOnce = 32;
 
 /** Each decision is performed on its own: a failed decision blocks neither the others nor their events. */
 async function decideAll<Observed>(
-  { declaration, ports, batch }: ReconcileRequest<Observed>,
-  effects: SharedEffects,
+  declaration: FunctionDeclaration<Observed>,
+  { kube, now, clouds: clients, gracePeriodMs = defaultGracePeriodMs }: Ports,
+  batch: Batch,
+  effects: Omit<Effects, 'readMs' | 'clouds'>,
   outcome: Outcome,
 ): Promise<Decision[]> {
-  const { kube, now, clouds: clients, gracePeriodMs = defaultGracePeriodMs } = ports;
-  const { decide, part } = declaration;
   const readMs = now();
-  let opened: Clouds | undefined;
+  let clouds: Clouds | undefined;
   const openClouds: Context['openClouds'] = (allows) => {
-    if (!clients) throw new Error(`${effects.name}: expected clients for OpenStack, found none`);
-    opened = clients.open(allows);
-    return opened;
+    if (!clients) throw new Error(`${declaration.name}: expected clients for OpenStack, found none`);
+    clouds = clients.open(allows);
+    return clouds;
   };
   const context = { kube, nowMs: readMs, refusals: new Map(outcome.refusals), openClouds, gracePeriodMs };
   const observed = await observeReadable(declaration, context, batch);
-  const timer = timerAlone(batch);
   const limited = limitConcurrency(decisionsAtOnce);
   const made = observed.map((one) =>
     limited(async (): Promise<Decision> => {
       if (isUnreadable(one)) return { observed: { unreadable: one.unreadable }, error: one.error };
       const own: Outcome = { refusals: new Map(), notifications: [], requeued: [] };
       try {
-        const actions = decide(one);
-        await perform({ ...effects, readMs, clouds: opened }, actions, own);
-        // Nothing in OpenStack sends events: what is found there is found by looking.
-        if (timer && part === undefined && isMissedEvent(decide, one, actions, timer))
-          own.notifications.push({
-            do: 'measure',
-            metric: 'ot.events.missed',
-            value: 1,
-            attributes: { function: effects.name, timer },
-          });
+        const actions = declaration.decide(one);
+        await perform({ ...effects, readMs, clouds }, actions, own);
+        own.notifications.push(...missedEvents(declaration, batch, one, actions));
         return { observed: one, error: whyRedeliver(own) };
       } catch (error) {
         return { observed: one, error };
@@ -177,7 +154,7 @@ export function coalesced(run: (batch: Batch) => Promise<Verdict>): (batch: Batc
   };
 }
 
-/** Once for all that wait: thousands may, while a pass runs. */
+/** Merged once, because thousands of batches may wait while a reconcile runs. */
 function merged(batches: readonly Batch[]): Batch {
   const subjects = batches.flatMap((batch) => batch.subjects);
   const messages = batches.flatMap((batch) => batch.messages);

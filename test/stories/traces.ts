@@ -40,7 +40,7 @@ export const storyWith = (collector: Collector, post: Post, withinMs: number): S
     await collector.until(() => [3, 2, 1].every((count, index) => countOf(spans, ends[index]) >= count), withinMs);
 
     const heard = spans.filter(({ links }) => links.some(({ traceId }) => traceId === pipeline.traceId));
-    expect(heard.map(({ name }) => name)).toEqual(['preload pass']);
+    expect(heard.map(({ name }) => name)).toEqual(['preload reconcile']);
     const made = spans.find(
       ({ parentSpanId, name }) => parentSpanId === heard[0]?.spanId && name === 'apply VMDiskImage',
     );

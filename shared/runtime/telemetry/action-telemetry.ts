@@ -82,7 +82,7 @@ interface Written {
   status?: { phase?: string; revision?: number };
 }
 
-/** The objects of the trace and their phases; `phases` keeps where this pass has moved each object. */
+/** The objects of the trace and their phases; `phases` keeps where this reconcile has moved each object. */
 function lifeAttributes(
   action: Write | Call,
   trace: TraceOf | undefined,

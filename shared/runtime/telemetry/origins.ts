@@ -1,7 +1,7 @@
-/** A span keeps at most 128 links, OpenTelemetry's default; some are for the images of the pass. */
+/** A span keeps at most 128 links, OpenTelemetry's default; some are for the images of the reconcile. */
 const atMost = 64;
 
-/** The traces that events came with, until the pass that serves those events takes them up. */
+/** The traces that events came with, until the reconcile that serves those events takes them up. */
 export interface TraceOrigins {
   /** Keeps what an event says of its origin: CloudEvents' own attribute, and the trace that HTTP brought it in. */
   note(headers: Readonly<Record<string, string>>): void;

@@ -233,7 +233,10 @@ describe('a function that is served', () => {
       'k8s.object.name': 'w',
       'k8s.namespace.name': 'lab',
     });
-    expect(named('turn-widget pass')[0]?.attributes).toEqual({ 'ot.function': 'turn-widget', 'ot.batch': 'event' });
+    expect(named('turn-widget reconcile')[0]?.attributes).toEqual({
+      'ot.function': 'turn-widget',
+      'ot.batch': 'event',
+    });
   });
   test('puts a write into the trace of the object, of an image that of the revision which the write begins', async () => {
     const of = { ...widget, status: { phase: 'Succeeded', revision: 1 } };
@@ -330,7 +333,7 @@ describe('a function that is served', () => {
     await new Promise((resolve) => setImmediate(resolve));
     gate.resolve(widget);
     await Promise.all([first, ...rest]);
-    const links = named('turn-widget pass').map((pass) =>
+    const links = named('turn-widget reconcile').map((pass) =>
       tracesLinked(pass)?.filter((traceId) => traceId !== spanContextOf(image).traceId),
     );
     expect(links).toEqual([['4bf92f3577b34da6a3ce929d0e0e4736'], ['a'.repeat(32)]]);

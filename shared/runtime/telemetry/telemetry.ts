@@ -34,8 +34,8 @@ export interface Telemetry {
   /** Links the span that runs now with the trace of what it has made: that had none before it was there. */
   made(of: TraceOf): void;
   /**
-   * Runs inside a span: of the trace of that image revision or of something's life where one is given, linked with the pass it
-   * is done in; else of the pass's own. With `origins`, traces that events came with as W3C writes them, it is a new pass, linked
+   * Runs inside a span: of the trace of that image revision or of something's life where one is given, linked with the reconcile it
+   * is done in; else of the reconcile's own. With `origins`, traces that events came with as W3C writes them, it is a new reconcile, linked
    * with those.
    */
   span<T>(
@@ -62,7 +62,7 @@ export function telemetryOf(functionName: string): Telemetry {
     },
     made: (of) => void trace.getActiveSpan()?.addLink({ context: spanContextOf(of) }),
     span(name, of, attributes, run, origins) {
-      const [options, parent] = origins ? aPass(origins) : of ? inTraceOf(of) : inPass();
+      const [options, parent] = origins ? newReconcile(origins) : of ? inTraceOf(of) : inReconcile();
       const all = { ...options, attributes: { ...attributes, 'ot.function': functionName } };
       return trace.getTracer(scope).startActiveSpan(name, all, parent, (span) => ended(span, run));
     },
@@ -109,27 +109,27 @@ export function traceparentOf(of: TraceOf): string {
   return `00-${traceId}-${spanId}-01`;
 }
 
-/** The traces that a pass is linked with already: one link each, however much is done there. */
-const linkedTraces = createContextKey('traces linked with the pass');
+/** The traces that a reconcile is linked with already: one link each, however much is done there. */
+const linkedTraces = createContextKey('traces linked with the reconcile');
 
 type Start = readonly [SpanOptions, Context];
 
-function aPass(origins: readonly string[]): Start {
+function newReconcile(origins: readonly string[]): Start {
   const links = origins.map(linkTo).filter((link) => link !== undefined);
   return [{ kind: SpanKind.CONSUMER, links }, ROOT_CONTEXT.setValue(linkedTraces, new Set<string>())];
 }
 
-const inPass = (): Start => [{ kind: SpanKind.CLIENT }, context.active()];
+const inReconcile = (): Start => [{ kind: SpanKind.CLIENT }, context.active()];
 
 function inTraceOf(of: TraceOf): Start {
   const own = spanContextOf(of);
-  const pass = trace.getActiveSpan();
+  const reconcile = trace.getActiveSpan();
   const linked = context.active().getValue(linkedTraces) as Set<string> | undefined;
-  if (pass && linked && !linked.has(own.traceId)) {
+  if (reconcile && linked && !linked.has(own.traceId)) {
     linked.add(own.traceId);
-    pass.addLink({ context: own });
+    reconcile.addLink({ context: own });
   }
-  const links = [...(pass ? [{ context: pass.spanContext() }] : []), ...linksBeyond(of)];
+  const links = [...(reconcile ? [{ context: reconcile.spanContext() }] : []), ...linksBeyond(of)];
   return [{ kind: SpanKind.CLIENT, links }, within(of)];
 }
 
