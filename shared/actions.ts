@@ -64,12 +64,12 @@ export type Action = { trace?: TraceOf; group?: number } & (
   /** A point of a metric of shared/runtime/telemetry/metrics.ts; of seconds that began at `since` a span of the trace, too. */
   | { do: 'measure'; metric: string; value: number; attributes?: Readonly<Record<string, string>>; since?: string }
   /**
-   * Observes and decides again in this pass, also for this object: what was observed may have been out of date by the
+   * Observes and decides again in this reconcile, also for this object: what was observed may have been out of date by the
    * time of the write.
    */
   | { do: 'requeue'; about: { apiVersion: string; kind: string; metadata: ObjectReference } }
   /**
-   * A request to the OpenStack of the namespace of `of`. The function observes the result in this same pass. What OpenStack refuses is
+   * A request to the OpenStack of the namespace of `of`. The function observes the result in this same reconcile. What OpenStack refuses is
    * among the refusals, by `callKey`.
    */
   | {

@@ -125,7 +125,7 @@ export interface DeadLetter {
   code: string | undefined;
 }
 
-/** All events that one pass serves. */
+/** All events that one reconcile serves. */
 export interface Batch {
   subjects: readonly Subject[];
   messages: readonly Message[];
@@ -172,7 +172,7 @@ export interface FunctionDeclaration<Observed = unknown, Read = Observed> {
   decide(observed: Observed): readonly Action[];
 }
 
-/** An object that could not be read in a pass, and why. The pass decides nothing about it, and only its events are redelivered. */
+/** An object that could not be read in a reconcile, and why. The reconcile decides nothing about it, and only its events are redelivered. */
 export interface Unreadable {
   unreadable: ObjectReference;
   error: unknown;

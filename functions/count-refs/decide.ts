@@ -22,7 +22,7 @@ export interface Observed {
   refusals: Refusals;
 }
 
-/** The limit of machines of one image that a pass writes to. */
+/** The limit of machines of one image that a reconcile writes to. */
 const machinesPerPass = 50;
 
 /** The limit of users that the status names. */

@@ -8,7 +8,7 @@ import { toTime } from '../../shared/kubernetes/time.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { type Group, sentenceOf } from './sentence.ts';
 
-/** The similar dead letters of one pass, and where to show them. */
+/** The similar dead letters of one reconcile, and where to show them. */
 export interface Observed extends Group {
   /** The failing function's Trigger, or the Broker; absent if neither could be read or the limit of shown letters is reached. */
   about: KubernetesObject | undefined;
@@ -20,7 +20,7 @@ export interface Observed extends Group {
 
 /** Counts the letters and raises the count of the one Event for letters like them. */
 export function decide({ refusals, about, recorded, nowMs, ...group }: Observed): Action[] {
-  // The pass runs again after a refusal: everything is counted already, and a refused Event is not retried.
+  // The function reconciles again after a refusal: everything is counted already, and a refused Event is not retried.
   if (refusals.size > 0) return [];
   const attributes = { function: group.failed, event: group.tells };
   const counted: Action = { do: 'measure', metric: 'ot.dead.letters', value: group.letters.length, attributes };

@@ -20,9 +20,9 @@ export default defineFunction<Observed>({
   decide,
 });
 
-/** The limit of Events that a pass writes. Further letters are only counted and logged. */
+/** The limit of Events that a reconcile writes. Further letters are only counted and logged. */
 const shownAtMost = 10;
-/** The limit of names that a pass looks up: any Pod in the cluster can post to an invented path. */
+/** The limit of names that a reconcile looks up: any Pod in the cluster can post to an invented path. */
 const askedAtMost = 20;
 
 async function observe({ kube, nowMs, refusals }: Context, { messages }: Batch): Promise<Observed[]> {

@@ -17,7 +17,7 @@ export interface Finding extends Why {
 
 type Spec = VMDiskImage['spec'];
 
-/** The state of this machine's image, given that this pass creates it from `made`; undefined if it must be created. */
+/** The state of this machine's image, given that this reconcile creates it from `made`; undefined if it must be created. */
 export function findingOf(machine: VirtualMachine, observed: Observed, made?: Spec): Finding | undefined {
   const { image, ref } = observed;
   const why = mayNotName(machine, observed);

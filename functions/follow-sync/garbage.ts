@@ -44,7 +44,7 @@ function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolu
   const isBefore = adoption?.revision === revision;
   const order =
     numberOf(dataVolume, revisionLabel) - revision || (isBefore ? -1 : numberOf(dataVolume, attemptLabel) - attempt);
-  // Made after this image was read: the next pass sees both.
+  // Made after this image was read: the next reconcile sees both.
   if (order > 0) return false;
   if (order < 0) return true;
   if (phase === 'Succeeded') {

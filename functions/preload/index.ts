@@ -36,7 +36,7 @@ async function observe({ kube, refusals }: Context, batch: Batch): Promise<Obser
   );
 }
 
-/** Of several publications of one image that share a pass the newest counts, as it does where they come one by one. */
+/** Of several publications of one image that share a reconcile the newest counts, as it does where they come one by one. */
 function newestOfEach(messages: readonly Message[]): Message[] {
   const byTime = [...messages].sort((a, b) => Date.parse(a.time ?? '') - Date.parse(b.time ?? '') || 0);
   const keyOf = ({ data }: Message) => `${(data as ImagePublished).namespace ?? ''}/${(data as ImagePublished).name}`;

@@ -11,7 +11,7 @@ import type { Stray } from './stray.ts';
 /** The input of one decision. */
 export type Observed = Seen | Stray | Postponed;
 
-/** The image was not read: the pass has reached its limit. */
+/** The image was not read: the reconcile has reached its limit. */
 export interface Postponed {
   postponed: ObjectReference;
 }

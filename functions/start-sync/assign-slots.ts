@@ -20,7 +20,7 @@ import type { Observed } from './observed.ts';
 import { keptBy, rebuild, stuckPods, unwantedPods } from './occupancy.ts';
 import { isUnseen } from './places.ts';
 
-/** An image, the transition that it takes in this pass, and the image after it. */
+/** An image, the transition that it takes in this reconcile, and the image after it. */
 export interface Moved {
   image: VMDiskImage;
   next: VMDiskImage;
@@ -39,7 +39,7 @@ export function assignSlots(
   const byUid = new Map(moves.map((move) => [move.image.metadata.uid, move]));
   const next = ({ uid }: Holder) => byUid.get(uid)?.next;
   const before = held ? [...held, ...untracked(held, observed, next)] : rebuild(observed);
-  // An attempt that this pass ends keeps its slot until the next pass: another instance may have begun it since its DataVolumes were listed.
+  // An attempt that this reconcile ends keeps its slot until the next: another instance may have begun it since its DataVolumes were listed.
   const kept = before.filter(
     (holder) =>
       keptBy(holder, next(holder), observed) !== undefined ||

@@ -18,11 +18,11 @@ import { nextTransition } from './next-transition.ts';
 import type { Gathered, Observed } from './observed.ts';
 import { isUnseen, placesOf } from './places.ts';
 
-/** The limit of new images that a pass writes to. The events of these writes start the next pass. */
+/** The limit of new images that a reconcile writes to. The events of these writes start the next reconcile. */
 export const newImagesPerReconcile = 25;
 
 /**
- * The decisions of one pass. One assigns the slots and queues as many new images as could get one. Each other new image is queued by a
+ * The decisions of one reconcile. One assigns the slots and queues as many new images as could get one. Each other new image is queued by a
  * decision of its own, performed concurrently, so that freeing a slot never waits for a crowd of new images.
  */
 export function split(seen: Gathered): Observed[] {
@@ -43,13 +43,13 @@ export function split(seen: Gathered): Observed[] {
   ];
 }
 
-/** The limit of transitions a pass, beside images with a slot: the deletion of a class fails every waiting image. */
+/** The limit of transitions a reconcile, beside images with a slot: the deletion of a class fails every waiting image. */
 const transitionsPerPass = 50;
 
 /**
  * Moves images into and out of the queue, and gives free slots to those that waited longest. If transitions exceed the limit, the next
- * passes do the rest.
- * Order: slot (the claim) → status → DataVolume (the effect). After a crash in between the next pass continues there.
+ * reconciles do the rest.
+ * Order: slot (the claim) → status → DataVolume (the effect). After a crash in between the next reconcile continues there.
  */
 export function decide(observed: Observed): Action[] {
   const { places, assignsSlots } = observed;
@@ -103,7 +103,7 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
   };
 }
 
-/** Every pass reads all unfinished images, so requeuing one of them is enough. */
+/** Every reconcile reads all unfinished images, so requeuing one of them is enough. */
 function requeueAfter({ postponed = [] }: Observed, later: readonly Moved[]): Action[] {
   const [open, settledImages] = [
     later.filter(({ image }) => !isAtRest(image)),
@@ -123,7 +123,7 @@ const isAtRest = ({ status }: VMDiskImage) => isFinished(status?.phase);
 const orderOf = ({ metadata, status }: VMDiskImage, places: ReadonlyMap<string, string>) =>
   status?.phase ? '' : (places.get(metadata.uid) ?? '');
 
-/** The image after these actions, so that one pass can queue it and start it. */
+/** The image after these actions, so that one reconcile can queue it and start it. */
 function afterwards(image: VMDiskImage, actions: readonly Action[]): VMDiskImage {
   const patch = actions.find((action) => action.do === 'patchStatus')?.status ?? {};
   const status = Object.entries({ ...image.status, ...patch }).filter(([, value]) => value !== null);

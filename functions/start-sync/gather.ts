@@ -58,7 +58,7 @@ export async function gather(
     kube.list(VMDiskImage, { fieldSelector: unfinished }),
     reading(attemptsOf(kube, held), noAttempts, held ? isHolder : mayHaveAttempt),
   ]);
-  // As many as a pass may queue; the others are left to later passes.
+  // As many as a reconcile may queue; the others are left to later reconciles.
   const withoutStatus = open.filter((image) => isStatusLost(image, nowMs)).sort(byFirstSight);
   const lost = uidsOf(withoutStatus.slice(0, newImagesPerReconcile));
   const later = uidsOf(withoutStatus.slice(newImagesPerReconcile));
@@ -74,7 +74,7 @@ export async function gather(
     reading(listLabelled(kube, VolumeSnapshot, imageUidLabel, lost), [], isAmong(lost)),
     reading(attemptsOf(kube, others), noAttempts, isAmong(others)),
   ]);
-  // A finished image that is queued again by this pass may still have a download that was requested long ago.
+  // A finished image that is queued again by this reconcile may still have a download that was requested long ago.
   const resumed = untracked(rest.filter(canTransition));
   const [ofResumed, classes] = await Promise.all([
     reading(attemptsOf(kube, resumed), noAttempts, isAmong(resumed)),
@@ -98,7 +98,7 @@ export async function gather(
     policyMap,
     lease,
     images,
-    // A user removed the status of a finished image after the unfinished ones were listed. The event of that starts the next pass.
+    // A user removed the status of a finished image after the unfinished ones were listed. The event of that starts the next reconcile.
     unread: new Set([
       ...skipped.map(({ uid }) => uid),
       ...later,
@@ -116,7 +116,7 @@ export async function gather(
 
 type Reader = Context['kube'];
 
-/** The limit of finished images that a pass reads because events name them. */
+/** The limit of finished images that a reconcile reads because events name them. */
 const namedPerPass = 100;
 
 /**

@@ -9,7 +9,7 @@ import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
 import type { Classes } from './next-transition.ts';
 
-/** What one pass of start-sync sees. */
+/** What one reconcile of start-sync sees. */
 export interface Gathered {
   nowMs: number;
   policy: Policy;
@@ -28,11 +28,11 @@ export interface Gathered {
   /** An audit tries again what the API server forbade: nothing tells when a permission or quota changes. */
   isAudit: boolean;
   gracePeriodMs: number;
-  /** Why the slots are not known in full: this pass gives and frees none. */
+  /** Why the slots are not known in full: this reconcile gives and frees none. */
   gap?: string;
-  /** The images, by uid, that this pass decides nothing about, because what that needs could not be read. */
+  /** The images, by uid, that this reconcile decides nothing about, because what that needs could not be read. */
   unread?: ReadonlySet<string>;
-  /** Images that events name and that this pass did not read, because it reached its limit. */
+  /** Images that events name and that this reconcile did not read, because it reached its limit. */
   postponed?: readonly ObjectReference[];
 }
 

@@ -24,7 +24,7 @@ type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'pods'>;
 /**
  * What keeps a slot: an active attempt in the status whose DataVolume is not Succeeded, any DataVolume of the image that is not
  * Succeeded, or an importer Pod (CDI: after the deletion of a DataVolume its importer downloads until the Pod is deleted). Undefined =
- * free. A slot is the right to download, so it is freed before follow-sync records the end, which saves an event and a pass.
+ * free. A slot is the right to download, so it is freed before follow-sync records the end, which saves an event and a reconcile.
  */
 export function keptBy(
   holder: Holder,

@@ -5,7 +5,7 @@ import type { Lease } from '../kinds/coordination/lease.ts';
 export const leaseName = 'sync-slots';
 export const slotsAnnotation = 'pelotech.ot/slots';
 
-/** After the Lease was lost nothing is granted for this long: a pass under way may still be about to start a sync. */
+/** After the Lease was lost nothing is granted for this long: a reconcile under way may still be about to start a sync. */
 export const defaultGracePeriodMs = 10_000;
 
 export const Holder = z.object({

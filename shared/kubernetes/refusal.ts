@@ -9,7 +9,7 @@ export interface Refusal {
 /** What was refused in the earlier tries of a reconcile: objects by `refusalKey`, requests to OpenStack by `callKey`. */
 export type Refusals = ReadonlyMap<string, Refusal>;
 
-/** How a refused object is named among the refusals of a pass: two namespaces may hold objects of one name. */
+/** How a refused object is named among the refusals of a reconcile: two namespaces may hold objects of one name. */
 export const refusalKey = ({ kind }: Pick<Resource, 'kind'>, { namespace, name }: ObjectReference) =>
   `${kind} ${namespace ?? ''}/${name}`;
 

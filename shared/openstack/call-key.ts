@@ -1,6 +1,6 @@
 import type { OpenStackRequest } from '../kinds/openstack/request.ts';
 
-/** How a refused request to OpenStack is named among the refusals of a pass. */
+/** How a refused request to OpenStack is named among the refusals of a reconcile. */
 export const callKey = (
   { metadata }: { metadata: { uid: string } },
   { operation, about = '' }: Pick<OpenStackRequest, 'operation' | 'about'>,

@@ -44,15 +44,15 @@ export const standWithout = (fault: CloudFault, isKnown: boolean, fields: Standi
 export const requeueAfterFault = (fault: CloudFault, about: KubernetesObject): Action[] =>
   fault.reason === 'CredentialsUnguarded' ? [{ do: 'requeueAfter', about, afterMs: 500 }] : [];
 
-/** Undefined where nothing of the kind was refused in this pass. */
+/** Undefined where nothing of the kind was refused in this reconcile. */
 export const refusalOf = (refusals: Refusals, of: Observed, request: OpenStackRequest) =>
   refusals.get(callKey(of, request));
 
-/** The first of the requests that was refused; it is not asked for again in this pass. */
+/** The first of the requests that was refused; it is not asked for again in this reconcile. */
 export const firstRefusal = (refusals: Refusals, of: Observed, requests: readonly OpenStackRequest[]) =>
   requests.map((request) => refusalOf(refusals, of, request)).find((refused) => refused !== undefined);
 
-/** Those requests that were not refused in this pass, as actions. */
+/** Those requests that were not refused in this reconcile, as actions. */
 export const callsFor = (
   of: Observed & { apiVersion: string; kind: string },
   requests: readonly OpenStackRequest[],

@@ -107,7 +107,7 @@ const isTimeout = (error: unknown) => error instanceof Error && error.name === '
 export type FieldValidation = 'Warn' | 'Strict';
 
 /**
- * So long a request may wait for its whole answer. What a pass has read grows old meanwhile, and undici alone would wait five
+ * So long a request may wait for its whole answer. What a reconcile has read grows old meanwhile, and undici alone would wait five
  * minutes; an API server that needs as long as this is not serving.
  */
 export const requestTimeoutMs = 15_000;

@@ -43,7 +43,7 @@ export interface Outcome {
   refusals: Map<string, Refusal>;
   /** Why the Broker is to deliver the same event again. */
   redeliver?: string;
-  /** Objects to observe again in this pass. */
+  /** Objects to observe again in this reconcile. */
   requeued: Subject[];
   /** Events to record, facts to tell, points to measure: about what was written, and off the critical path. */
   notifications: Notification[];
@@ -272,7 +272,7 @@ async function apply(
   }
 }
 
-/** Kubernetes' own Event; its name is made of what it says, so that a repeated pass records it once. */
+/** Kubernetes' own Event; its name is made of what it says, so that a repeated reconcile records it once. */
 async function recordEvent(
   { kube, name, now }: Notifier,
   { about, type, reason, message, once }: Action & { do: 'recordEvent' },

@@ -1,13 +1,13 @@
 import type { Unreadable } from '../function.ts';
 import { type ObjectReference, referenceOf } from '../kinds/resource.ts';
 
-/** An object that is skipped in the pass, because it or what its decision needs could not be read. */
+/** An object that is skipped in the reconcile, because it or what its decision needs could not be read. */
 export const unreadable = ({ namespace, name }: ObjectReference, error: unknown): Unreadable => ({
   unreadable: referenceOf({ metadata: { namespace, name } }),
   error,
 });
 
-/** Reads an object. If that fails, only this object is skipped in the pass. */
+/** Reads an object. If that fails, only this object is skipped in the reconcile. */
 export const orUnreadable = <T>(ref: ObjectReference, reading: Promise<T>): Promise<T | Unreadable> =>
   reading.catch((error: unknown) => unreadable(ref, error));
 

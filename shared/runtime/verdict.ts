@@ -13,7 +13,7 @@ export interface Decision {
 export type Verdict = (batch: Batch) => unknown;
 
 /**
- * The verdict on each event of a pass. It is that of the decisions about the event's object; without any, that of the
+ * The verdict on each event of a reconcile. It is that of the decisions about the event's object; without any, that of the
  * decisions that read the object; and if none did (the object is deleted, or the event is a timer's), that of all decisions.
  */
 export function verdictOf(decisions: readonly Decision[]): Verdict {

@@ -23,7 +23,7 @@ export interface Cloud extends Pick<Session, 'send' | 'list'> {
   account: string;
 }
 
-/** The OpenStacks of all namespaces, as long as one pass looks at them. */
+/** The OpenStacks of all namespaces, as long as one reconcile looks at them. */
 export interface Clouds {
   /**
    * That of a namespace, by its own Secret or else by the operator's, where a project is made for it. With `isLeaving` none is
@@ -36,7 +36,7 @@ export interface Clouds {
 
 export const isFault = (cloud: Cloud | CloudFault): cloud is CloudFault => 'reason' in cloud;
 
-/** What gives each pass its Clouds; tokens outlive a pass, and nothing is wrong where they do not. */
+/** What gives each reconcile its Clouds; tokens outlive a reconcile, and nothing is wrong where they do not. */
 export interface OpenStackClients {
   /** `allows` says whether the policy lets us ask that address. */
   open(allows: (url: string) => boolean): Clouds;
@@ -51,7 +51,7 @@ interface ClientPorts {
 
 class NotAllowed extends Error {}
 
-/** Sessions are kept from pass to pass, by the namespace they are for, as long as its credentials stay the same. */
+/** Sessions are kept from reconcile to reconcile, by the namespace they are for, as long as its credentials stay the same. */
 export function openStackClients(ports: ClientPorts): OpenStackClients {
   const kept = new Map<string, { digest: string; session: Session; allows: { current: (url: string) => boolean } }>();
   /** Whose roles in their project were compared: nobody takes them away, and each comparison of what cannot be mended is a refusal. */

@@ -57,7 +57,7 @@ export class Unreachable extends Error {
   override name = 'Unreachable';
 }
 
-/** A token is renewed when it is good for less than this: a pass that begins with it may last half a minute. */
+/** A token is renewed when it is good for less than this: a reconcile that begins with it may last half a minute. */
 const renewBeforeMs = 120_000;
 
 /** Nova 2.79 has tags at creation, flavors embedded, attachments with tags; Cinder 3.59 extends volumes in use. */
