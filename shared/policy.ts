@@ -1,9 +1,12 @@
 import type { ConfigMap } from './kinds/core/config-map.ts';
 import { diskQuantity } from './kinds/pelotech/vm-disk-image.ts';
 import { formatDuration, parseDurationMs } from './kubernetes/duration.ts';
+import { operatorNamespace } from './operator.ts';
+
+export const policyName = 'sync-operator-policy';
 
 /** Where the policy is: read at each decision, so that an edit counts at once. */
-export const policyName = 'sync-operator-policy';
+export const policyRef = { namespace: operatorNamespace, name: policyName };
 
 interface Key<T> {
   default: T;

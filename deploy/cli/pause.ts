@@ -1,7 +1,7 @@
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { describeDefault, parsePolicy } from '../../shared/policy.ts';
 import { type Body, type Call, exit, type Outcome } from './command.ts';
-import { readPolicy, writePolicy } from './read-policy.ts';
+import { readPolicyMap, writePolicy } from './read-policy.ts';
 
 /** Annotation on the policy's ConfigMap with the `concurrency` before the pause; empty if it was not set. */
 export const before = 'pelotech.ot/concurrency-before-pause';
@@ -41,7 +41,7 @@ export function resuming(policy: ConfigMap | undefined): Change {
 
 async function change({ cluster }: Call, to: (policy: ConfigMap | undefined) => Change): Promise<Outcome> {
   const { kube } = await cluster();
-  const policy = await readPolicy(kube);
+  const policy = await readPolicyMap(kube);
   const { says, concurrency, write } = to(policy);
   if (write) await writePolicy(kube, policy, write.data, write.annotations);
   return { lines: [says], json: { concurrency, changed: write !== undefined }, code: exit.done };

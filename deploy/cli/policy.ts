@@ -4,7 +4,7 @@ import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, type Outcome } from './command.ts';
 import { nearestOf } from './nearest.ts';
 import { policyLines, policyView } from './policy-view.ts';
-import { readPolicy, writePolicy } from './read-policy.ts';
+import { readPolicyMap, writePolicy } from './read-policy.ts';
 
 /** Shows the policy, and changes it. */
 export const policy: Body = {
@@ -18,7 +18,7 @@ export const policy: Body = {
   completions: ['set', 'unset'],
   run: async (call) => {
     const [verb, ...rest] = call.words;
-    if (verb === undefined) return show(call, await readPolicy((await call.cluster()).kube));
+    if (verb === undefined) return show(call, await readPolicyMap((await call.cluster()).kube));
     if (verb === 'set') return set(call, settingOf(rest));
     if (verb === 'unset') return unset(call, rest);
     throw new UsageError(`expected policy, policy set KEY VALUE or policy unset KEY, found policy ${verb}`);
@@ -50,7 +50,7 @@ export function settingOf(words: readonly string[]): { key: PolicyKey; value: st
 
 async function set({ cluster }: Call, { key, value }: { key: PolicyKey; value: string }): Promise<Outcome> {
   const { kube } = await cluster();
-  const configMap = await readPolicy(kube);
+  const configMap = await readPolicyMap(kube);
   const was = configMap?.data?.[key];
   if (was !== value) await writePolicy(kube, configMap, { [key]: value });
   const said = was === value ? 'as before' : `before: ${was ?? 'not set'}`;
@@ -61,7 +61,7 @@ async function unset({ cluster }: Call, [key, ...more]: readonly string[]): Prom
   if (!key || more.length > 0)
     throw new UsageError(`expected policy unset KEY, found ${more.length + (key ? 1 : 0)} keys`);
   const { kube } = await cluster();
-  const configMap = await readPolicy(kube);
+  const configMap = await readPolicyMap(kube);
   const was = configMap?.data?.[key];
   const known = policyKeys.some((name) => name === key);
   const meant = nearestOf(key, [...policyKeys, ...Object.keys(configMap?.data ?? {})]);

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { ImagePublished, imagePublished } from '../../shared/events.ts';
 import { publicationFault, publishedImage } from '../../shared/images/published-image.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { isValid, type Policy, parsePolicy } from '../../shared/policy.ts';
+import { isValid, type Policy } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
+import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, type Outcome, Refused, Unreachable } from './command.ts';
 import { namespaceOption } from './help.ts';
-import { readPolicy } from './read-policy.ts';
 
 /** Creates an image and downloads it before a machine needs it, as a pipeline would. */
 export const preload: Body = {
@@ -83,7 +83,7 @@ const source = 'ot-functions';
 
 async function make({ cluster, nowMs }: Call, published: ImagePublished): Promise<Outcome> {
   const { kube } = await cluster();
-  const policy = parsePolicy(await readPolicy(kube));
+  const policy = await readPolicy(kube);
   const refusal = refusalOf(published, policy);
   if (refusal) throw new Refused(`${refusal}; the policy is changed by: ot-functions policy set KEY VALUE`);
   const time = new Date(nowMs).toISOString();

@@ -3,7 +3,7 @@ import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { parsePolicy, policyName } from '../../shared/policy.ts';
+import { parsePolicy, policyRef } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { type Body, exit } from './command.ts';
 import { queueLines, queueOf, type Read } from './queue-view.ts';
@@ -29,7 +29,7 @@ export async function readQueue(kube: Kube): Promise<Read> {
   const [images, lease, configMap] = await Promise.all([
     listEverywhere<VMDiskImage>(kube, 'image'),
     kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
-    kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }),
+    kube.get(ConfigMap, policyRef),
   ]);
   return { images, lease, policy: parsePolicy(configMap) };
 }

@@ -1,12 +1,9 @@
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName } from '../../shared/policy.ts';
+import { policyRef } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 
-const ref = { namespace: operatorNamespace, name: policyName };
-
 /** The policy's ConfigMap; undefined if it does not exist and all keys have their defaults. */
-export const readPolicy = (kube: Kube): Promise<ConfigMap | undefined> => kube.get(ConfigMap, ref);
+export const readPolicyMap = (kube: Kube): Promise<ConfigMap | undefined> => kube.get(ConfigMap, policyRef);
 
 /**
  * Writes keys of the policy (null removes a key) and annotations. Fails with a 409 if another user wrote the ConfigMap since it was read.
@@ -21,10 +18,10 @@ export async function writePolicy(
   if (!before) {
     const present = (all: Readonly<Record<string, string | null>>) =>
       Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
-    const metadata = { ...ref, annotations: present(annotations) };
+    const metadata = { ...policyRef, annotations: present(annotations) };
     await kube.create(ConfigMap, { metadata, data: present(data) }, options.fieldManager);
     return;
   }
   const { uid, resourceVersion } = before.metadata;
-  await kube.patch(ConfigMap, ref, { metadata: { uid, resourceVersion, annotations }, data }, options);
+  await kube.patch(ConfigMap, policyRef, { metadata: { uid, resourceVersion, annotations }, data }, options);
 }

@@ -6,13 +6,12 @@ import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
-import { parsePolicy } from '../../shared/policy.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
+import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import type { Body, Call } from './command.ts';
 import { namespaceOption } from './help.ts';
-import { readPolicy } from './read-policy.ts';
 import { codeOf } from './state.ts';
 import { type Found, nothing, treeLines, treeOf } from './status-tree.ts';
 import { type Stopped, stoppedByPolicy } from './stopped.ts';
@@ -75,7 +74,7 @@ async function read(kube: Kube, { words, namespace }: Call): Promise<Found> {
 /** What stops the queue; undefined if the user may not read the policy. */
 async function readStopped(kube: Kube): Promise<Stopped | undefined> {
   try {
-    return stoppedByPolicy(parsePolicy(await readPolicy(kube)));
+    return stoppedByPolicy(await readPolicy(kube));
   } catch (error) {
     if (hasStatus(error, 403)) return undefined;
     throw error;

@@ -1,6 +1,5 @@
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName } from '../../shared/policy.ts';
+import { policyRef } from '../../shared/policy.ts';
 import type { Cluster } from './cluster.ts';
 import { assertStoredVersionsStay } from './install.ts';
 import {
@@ -160,7 +159,7 @@ async function classes({ kube }: Cluster): Promise<Requirement> {
   const [storage, snapshot, policy] = await Promise.all([
     listOf(kube, StorageClass),
     listOf(kube, VolumeSnapshotClass),
-    kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }),
+    kube.get(ConfigMap, policyRef),
   ]);
   const drivers = new Set(snapshot.map((object) => (object as { driver?: string }).driver));
   const pairs = storage.filter((object) => drivers.has((object as { provisioner?: string }).provisioner));

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { leaseName } from '../../shared/images/slots.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName } from '../../shared/policy.ts';
+import { policyName, policyRef } from '../../shared/policy.ts';
 import type { Cluster } from './cluster.ts';
 import { type AnyObject, anyOf, ConfigMap, formatObject, Namespace } from './kinds.ts';
 import { partOf } from './manifests.ts';
@@ -34,7 +34,7 @@ const isLabelled = ({ metadata }: AnyObject) =>
 
 /** Deletes the policy if the installer created it, and prints what an admin changed in it. */
 async function removePolicy(cluster: Cluster, shipped: readonly AnyObject[]): Promise<void> {
-  const policy = await cluster.kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName });
+  const policy = await cluster.kube.get(ConfigMap, policyRef);
   if (!policy || !isLabelled(policy)) return;
   const before = shipped.find(({ kind, metadata }) => kind === policy.kind && metadata.name === policyName);
   if (!isDeepStrictEqual(policy.data, before?.data)) cluster.say(`the policy was ${JSON.stringify(policy.data)}`);

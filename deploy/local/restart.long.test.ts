@@ -17,7 +17,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName } from '../../shared/policy.ts';
+import { policyRef } from '../../shared/policy.ts';
 import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
 import { countReached } from '../../test/stories/count-reached.ts';
 import { createMachine, untilMachine } from '../../test/stories/machines.ts';
@@ -81,7 +81,7 @@ function clientOf(kubeconfig: string): Kube {
 async function setUp(kube: Kube) {
   await applyManifests(kube, [secretManifest({ namespace, secretName: 'reader', keys })]);
   const data = { concurrency: '3', retryLimit: String(retryLimit), retryBackoffDuration: '200ms' };
-  await kube.patch(ConfigMap, { namespace: operatorNamespace, name: policyName }, { data });
+  await kube.patch(ConfigMap, policyRef, { data });
   for (const name of names) {
     await kube.create(VMDiskImage, {
       apiVersion: VMDiskImage.apiVersion,

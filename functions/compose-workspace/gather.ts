@@ -22,10 +22,11 @@ import { keyOf } from '../../shared/kinds/resource.ts';
 import { owns } from '../../shared/kubernetes/ownership.ts';
 import { labelSelector } from '../../shared/kubernetes/selectors.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { type Policy, parsePolicy, policyName } from '../../shared/policy.ts';
+import type { Policy } from '../../shared/policy.ts';
 import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import { listServed } from '../../shared/runtime/list-served.ts';
+import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { orUnreadable } from '../../shared/runtime/unreadable.ts';
 import { heldNamespace, imageNamesOf } from '../../shared/workspaces/images.ts';
 import { namespaceOf, subnetName, workspaceIn, workspaceOfSubnet } from '../../shared/workspaces/workspace.ts';
@@ -45,7 +46,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
   const { kube } = context;
   const workspaces = await workspacesFor(context, batch);
   if (workspaces.length === 0) return [];
-  const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
+  const policy = await readPolicy(kube);
   return mapConcurrently(workspaces, atOnce, (workspace) =>
     orUnreadable(workspace.metadata, observeOne(context, workspace, policy)),
   );

@@ -6,9 +6,9 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { type Policy, parsePolicy, policyName } from '../../shared/policy.ts';
+import type { Policy } from '../../shared/policy.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
+import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { imageNamesOf } from '../../shared/workspaces/images.ts';
 import type { Observed } from './decide.ts';
@@ -20,7 +20,7 @@ type Reader = Context['kube'];
 type Counted = Pick<Observed, 'image' | 'machines' | 'workspaces'>;
 
 export async function gather({ kube, nowMs, refusals }: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
-  const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
+  const policy = await readPolicy(kube);
   const isAboutAll = batch.audit || subjectsOf(batch, ConfigMap).length > 0;
   const { refs, unreadable } = isAboutAll ? { refs: [], unreadable: [] } : await namedImages(kube, batch, policy);
   const counted = isAboutAll ? await countAll(kube) : await countSome(kube, refs);

@@ -3,8 +3,7 @@ import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName } from '../../shared/policy.ts';
+import { policyRef } from '../../shared/policy.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
@@ -101,7 +100,7 @@ describe('an image', () => {
     });
   });
   test('is counted again when the policy changes who may name it', async () => {
-    const own = { namespace: operatorNamespace, name: policyName };
+    const own = policyRef;
     await createImage('policy');
     await createMachine('policy', 'policy');
     await harness.changed(VirtualMachine, ofMachine('policy'));

@@ -6,9 +6,8 @@ import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { parsePolicy, policyName } from '../../shared/policy.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
+import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import type { Observed } from './observed.ts';
 
@@ -19,7 +18,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
   const { kube, nowMs, refusals } = context;
   const { machines, unreadable: others } = await machinesFor(kube, batch);
   if (machines.length === 0) return others;
-  const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
+  const policy = await readPolicy(kube);
   const refs = new Map(machines.map(({ spec }) => [machinesOf(spec.vmDiskImageRef), spec.vmDiskImageRef]));
   const groups = Map.groupBy(machines, ({ spec }) => machinesOf(spec.vmDiskImageRef));
   const observed = await Promise.all(

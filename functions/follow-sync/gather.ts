@@ -3,7 +3,6 @@ import { isAdopting } from '../../shared/images/adoption.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
-import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
 import { imageUidLabel, underWay, useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type KubernetesObject, keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
@@ -11,8 +10,8 @@ import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { imageNameOf, isObjectName, snapshotName } from '../../shared/kubernetes/names.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { parsePolicy, policyName } from '../../shared/policy.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
+import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable } from '../../shared/runtime/unreadable.ts';
 import type { Observed } from './observed.ts';
 
@@ -23,8 +22,8 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
   const images = found.filter((image): image is VMDiskImage => !isUnreadable(image));
   if (images.length === 0) return unreadable;
   const uids = images.map(({ metadata }) => metadata.uid);
-  const [policyMap, dataVolumes] = await Promise.all([
-    kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }),
+  const [policy, dataVolumes] = await Promise.all([
+    readPolicy(kube),
     listLabelled(kube, DataVolume, imageUidLabel, uids),
   ]);
   // The Pods after the DataVolumes that mirror them: what a DataVolume reports is then visible in its Pods.
@@ -32,7 +31,6 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
     listLabelled(kube, Pod, imageUidLabel, uids),
     listLabelled(kube, VolumeSnapshot, imageUidLabel, uids),
   ]);
-  const policy = parsePolicy(policyMap);
   const listed = new Map(snapshots.map((snapshot) => [keyOf(snapshot.metadata), snapshot]));
   const observeOne = async (image: VMDiskImage): Promise<Observed> => {
     const { uid } = image.metadata;

@@ -5,8 +5,7 @@ import { namespaceFor } from '../../shared/images/published-image.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { parsePolicy, policyName } from '../../shared/policy.ts';
+import { parsePolicy, policyRef } from '../../shared/policy.ts';
 import { decide, type Observed } from './decide.ts';
 
 /** Makes or renews the VMDiskImage of an image that a pipeline published. */
@@ -24,7 +23,7 @@ export default defineFunction<Observed>({
 });
 
 async function observe({ kube, refusals }: Context, batch: Batch): Promise<Observed[]> {
-  const policyMap = await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName });
+  const policyMap = await kube.get(ConfigMap, policyRef);
   const policy = parsePolicy(policyMap);
   return Promise.all(
     newestOfEach(batch.messages).map(async (message) => {

@@ -4,7 +4,7 @@ import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts
 import { listNetworks, Network } from '../../shared/kinds/openstack/network.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName } from '../../shared/policy.ts';
+import { policyName, policyRef } from '../../shared/policy.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { anAccount, secretFor, serveOnOpenStack, sessionOf } from '../../test/support/harness/openstack-harness.ts';
 import { heardWhile } from '../../test/support/tools/captured-output.ts';
@@ -148,21 +148,13 @@ test('the credentials are in no action, log or span, whether they are good or no
 });
 
 test('an address that the policy does not allow is not asked', async () => {
-  await kube.patch(
-    ConfigMap,
-    { namespace: operatorNamespace, name: policyName },
-    { data: { openstackEndpoints: 'https://only.example/*' } },
-  );
+  await kube.patch(ConfigMap, policyRef, { data: { openstackEndpoints: 'https://only.example/*' } });
   await create('red', 'forbidden');
   await harness.begin().changed(VirtualNetwork, { namespace: 'red', name: 'forbidden' });
   expect(await reasonOf('red', 'forbidden')).toBe('EndpointNotAllowed');
 });
 test('a list of endpoints that does not parse is no leave to ask any', async () => {
-  await kube.patch(
-    ConfigMap,
-    { namespace: operatorNamespace, name: policyName },
-    { data: { openstackEndpoints: ' ' } },
-  );
+  await kube.patch(ConfigMap, policyRef, { data: { openstackEndpoints: ' ' } });
   await create('red', 'allowed');
   await harness.begin().changed(VirtualNetwork, { namespace: 'red', name: 'allowed' });
   expect(await reasonOf('red', 'allowed')).toBe('EndpointNotAllowed');

@@ -9,12 +9,12 @@ import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-in
 import { machineUidLabel, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { type Policy, parsePolicy, policyName } from '../../shared/policy.ts';
+import type { Policy } from '../../shared/policy.ts';
 import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { listServed } from '../../shared/runtime/list-served.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
+import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, readable, unreadable } from '../../shared/runtime/unreadable.ts';
 import { cloudInitName, machineNameOf, rootDiskName } from './children.ts';
 import { imageStanding } from './image-ready.ts';
@@ -25,11 +25,7 @@ import { type Observed, passwordKey } from './observed.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { kube } = context;
-  const [policyMap, named] = await Promise.all([
-    kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }),
-    namedBy(kube, batch),
-  ]);
-  const policy = parsePolicy(policyMap);
+  const [policy, named] = await Promise.all([readPolicy(kube), namedBy(kube, batch)]);
   const machines = await withWaiting(kube, batch, named.read);
   const images = await imagesOf(kube, machines.read);
   const found = partition(

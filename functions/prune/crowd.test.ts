@@ -12,8 +12,7 @@ import {
 import type { ObjectReference, Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName } from '../../shared/policy.ts';
+import { policyRef } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { at, aVMDiskImage } from '../../test/support/builders/images.ts';
@@ -128,7 +127,7 @@ test('an image name is read once for all that earlier images of that name left',
 test('a pass deletes fifty unused images, the longest unused first', async () => {
   const { kube, pass, create } = inMemory();
   const data = { prune: 'WhenUnreferenced', pruneAfter: '1h' };
-  await kube.create(ConfigMap, { metadata: { namespace: operatorNamespace, name: policyName }, data });
+  await kube.create(ConfigMap, { metadata: policyRef, data });
   // The list order differs from the order of their times.
   for (let index = 0; index < 60; index++)
     await create(`image-${index}`, { references: { count: 0 }, unreferencedSince: at((index * 7) % 60) });

@@ -12,9 +12,9 @@ import { type KubernetesObject, keyOf, type ObjectReference, type Resource } fro
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { imageNameOf } from '../../shared/kubernetes/names.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { parsePolicy, policyName } from '../../shared/policy.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
+import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, readable } from '../../shared/runtime/unreadable.ts';
 import { isMadeForWorkspaces } from '../../shared/workspaces/images.ts';
 import type { Left, Observed, Postponed, Seen } from './observed.ts';
@@ -42,7 +42,7 @@ export async function gather({ kube, nowMs }: Context, batch: Batch): Promise<(O
   const looksForUnused = batch.audit || subjectsOf(batch, ConfigMap).length > 0;
   // Most events are about images that stay. They cost only the read of the image.
   if (deleted.length === 0 && !looksForUnused && !images.some(isMadeForWorkspaces)) return others;
-  const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
+  const policy = await readPolicy(kube);
   const unused = looksForUnused ? images.filter((image) => mayBeUnused(image, policy, nowMs)).sort(byWait) : [];
   const inTurn = policy.values.prune === 'DryRun' ? unused : unused.slice(0, prunedPerPass);
   const orphans = images

@@ -11,8 +11,7 @@ import {
 import { defineResource, type Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName } from '../../shared/policy.ts';
+import { policyRef } from '../../shared/policy.ts';
 import type { ApiError } from '../../shared/runtime/errors.ts';
 import { at, aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
@@ -25,7 +24,7 @@ afterAll(harness.close);
 const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 await harness.kube.create(Namespace, { metadata: { name: 'lab' } });
 
-const policy = { namespace: operatorNamespace, name: policyName };
+const policy = policyRef;
 const setPolicy = (data: Record<string, string | null>) => harness.kube.patch(ConfigMap, policy, { data });
 const ofImage = (name: string) => ({ name, namespace: 'vmdi-farm' });
 

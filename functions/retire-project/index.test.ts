@@ -5,7 +5,7 @@ import { Secret } from '../../shared/kinds/core/secret.ts';
 import { installationTag, Project } from '../../shared/kinds/openstack/project.ts';
 import { uidTag } from '../../shared/kinds/openstack/request.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName } from '../../shared/policy.ts';
+import { policyName, policyRef } from '../../shared/policy.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import {
   administratorOf,
@@ -120,7 +120,7 @@ describe('the audit', () => {
     }
   });
   test('deletes nothing at an address that the policy does not allow', async () => {
-    const policy = { namespace: operatorNamespace, name: policyName };
+    const policy = policyRef;
     const id = await makeProject('gone');
     await kube.patch(ConfigMap, policy, { data: { openstackEndpoints: 'https://only.example/*' } });
     expect(await harness.begin().audit()).toBe(202);

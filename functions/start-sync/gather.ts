@@ -13,7 +13,7 @@ import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot
 import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
 import { isIn } from '../../shared/kubernetes/selectors.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { parsePolicy, policyName } from '../../shared/policy.ts';
+import { parsePolicy, policyRef } from '../../shared/policy.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { lacksFinalizer, newImagesPerReconcile } from './decide.ts';
@@ -42,11 +42,10 @@ export async function gather(
       failures.push({ error, concerns });
       return otherwise;
     });
-  const own = { namespace: operatorNamespace };
   // The Lease before the images: an image older than the Lease could make a slot look free that was just granted.
   const [policyMap, lease] = await Promise.all([
-    kube.get(ConfigMap, { ...own, name: policyName }),
-    kube.get(Lease, { ...own, name: leaseName }),
+    kube.get(ConfigMap, policyRef),
+    kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
   ]);
   const holders = holdersOf(lease);
   const held = holders?.map(({ uid }) => uid);

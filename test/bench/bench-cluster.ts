@@ -2,8 +2,7 @@ import { type LocalOptions, startLocal } from '../../deploy/local/start.ts';
 import { pingAttributes } from '../../shared/event-filter.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName } from '../../shared/policy.ts';
+import { policyRef } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 
 /** A namespace that the local cluster has from its beginning. */
@@ -54,8 +53,7 @@ export async function startBenchCluster(options: Pick<LocalOptions, 'intercept'>
       return new Map(grown.filter(([, count]) => count > 0));
     },
     async setConcurrency(limit) {
-      const ref = { namespace: operatorNamespace, name: policyName };
-      await kube.patch(ConfigMap, ref, { data: { concurrency: String(limit) } });
+      await kube.patch(ConfigMap, policyRef, { data: { concurrency: String(limit) } });
     },
     createImage: (name, metadata = {}) => kube.create(VMDiskImage, imageNamed(name, metadata)),
     settled: () => eventing.idle(),

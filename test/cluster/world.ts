@@ -27,7 +27,7 @@ import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { defineResource, type Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName } from '../../shared/policy.ts';
+import { policyName, policyRef } from '../../shared/policy.ts';
 import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
 import { expectInvariants } from '../stories/expect-invariants.ts';
 import { type History, recordHistory } from '../stories/history.ts';
@@ -189,8 +189,7 @@ function simulated({ simulators = {} }: Story, kube: Kube, foldersBelow: string)
 async function startAnew(kube: Kube): Promise<void> {
   const installed = await readManifests('deploy/base');
   const policy = ConfigMap.parse(installed.find(({ metadata }) => metadata.name === policyName));
-  const ref = { namespace: operatorNamespace, name: policyName };
-  const found = await kube.get(ConfigMap, ref);
+  const found = await kube.get(ConfigMap, policyRef);
   if (found) await kube.replace(ConfigMap, { ...found, data: policy.data });
   if (!(await kube.get(Namespace, { name: namespace })))
     await kube.create(Namespace, { metadata: { name: namespace } });

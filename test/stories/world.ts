@@ -3,8 +3,7 @@ import type { LocalOptions } from '../../deploy/local/start.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../../shared/kinds/resource.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName } from '../../shared/policy.ts';
+import { policyRef } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { History } from './history.ts';
 
@@ -95,13 +94,9 @@ export function createImage(
 
 /** Changes keys of the policy; undefined removes one. */
 export const setPolicy = ({ kube }: Pick<World, 'kube'>, data: Record<string, string | undefined>) =>
-  kube.patch(
-    ConfigMap,
-    { namespace: operatorNamespace, name: policyName },
-    {
-      data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, value ?? null])),
-    },
-  );
+  kube.patch(ConfigMap, policyRef, {
+    data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, value ?? null])),
+  });
 
 /** Resolves with the object as soon as `isSo` holds (also for its absence); rejects with what it was at last. */
 export async function until<T extends KubernetesObject>(

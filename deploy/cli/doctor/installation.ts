@@ -24,7 +24,7 @@ import { runnable } from '../../install/left-out.ts';
 import { type Requirement, servedAt } from '../../install/requirement.ts';
 import { listOf } from '../../install/wait.ts';
 import { generatedFolders, manifestKey, openStackFolders, readManifests } from '../../manifests.ts';
-import { readPolicy } from '../read-policy.ts';
+import { readPolicyMap } from '../read-policy.ts';
 import { credentialsIn, type ExistingSecrets, secretOf, secretsAt } from '../secrets.ts';
 import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../target.ts';
 
@@ -86,7 +86,7 @@ export async function readInstallation(cluster: Cluster, nowMs: number): Promise
   const isProfiled = await servedAt(cluster, 'storageprofiles.cdi.kubevirt.io', 'v1beta1');
   const [storageProfiles, policy, lease, images, namespaces] = await Promise.all([
     isProfiled ? listOf(kube, StorageProfile) : undefined,
-    readPolicy(kube),
+    readPolicyMap(kube),
     kube.get(Lease, { ...operator, name: leaseName }),
     listEverywhere<VMDiskImage>(kube, 'image'),
     listOf(kube, Namespace),

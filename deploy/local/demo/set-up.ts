@@ -1,6 +1,5 @@
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
-import { policyName } from '../../../shared/policy.ts';
+import { policyRef } from '../../../shared/policy.ts';
 import { applyManifests } from '../../manifests.ts';
 import { type ObjectStore, startObjectStore } from '../object-store/object-store.ts';
 import { type LocalCluster, startLocal } from '../start.ts';
@@ -47,21 +46,17 @@ export async function setUp(images: readonly DemoImage[]): Promise<DemoWorld> {
       gracePeriodMs: 0,
     });
     await applyManifests(cluster.kube, [secretManifest({ ...where, keys })]);
-    await cluster.kube.patch(
-      ConfigMap,
-      { namespace: operatorNamespace, name: policyName },
-      {
-        data: {
-          concurrency: String(demoPolicy.concurrency),
-          retryLimit: String(demoPolicy.retryLimit),
-          retryBackoffDuration: '1s',
-          maxRetryBackoffDuration: '2s',
-          // What the bare name of a lab's image stands for.
-          imageUrlTemplate: `${store.url}/${buckets.secret}/{name}.qcow2`,
-          imageDiskSize: '2Gi',
-        },
+    await cluster.kube.patch(ConfigMap, policyRef, {
+      data: {
+        concurrency: String(demoPolicy.concurrency),
+        retryLimit: String(demoPolicy.retryLimit),
+        retryBackoffDuration: '1s',
+        maxRetryBackoffDuration: '2s',
+        // What the bare name of a lab's image stands for.
+        imageUrlTemplate: `${store.url}/${buckets.secret}/{name}.qcow2`,
+        imageDiskSize: '2Gi',
       },
-    );
+    });
     return { images, store, cluster, close };
   } catch (error) {
     await close();

@@ -1,10 +1,10 @@
 import type { Context } from '../../function.ts';
 import { allowedBy } from '../../images/sources.ts';
-import { ConfigMap } from '../../kinds/core/config-map.ts';
 import type { KubernetesObject } from '../../kinds/resource.ts';
 import type { CloudFault } from '../../openstack/status.ts';
 import { operatorNamespace } from '../../operator.ts';
-import { isValid, type Policy, parsePolicy, policyName } from '../../policy.ts';
+import { isValid, type Policy } from '../../policy.ts';
+import { readPolicy } from '../read-policy.ts';
 import { type Cloud, isFault, refusedReading } from './clouds.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function onClouds<T extends KubernetesObject, Read, Observed>(
   observed: (object: T, cloud: { fault: CloudFault } | Read, policy: Policy) => Observed,
 ): Promise<Observed[]> {
   if (objects.length === 0) return [];
-  const policy = parsePolicy(await kube.get(ConfigMap, { namespace: operatorNamespace, name: policyName }));
+  const policy = await readPolicy(kube);
   const clouds = openClouds(
     // A list that does not parse is no leave to ask anywhere.
     (url) => isValid(policy, 'openstackEndpoints') && allowedBy(policy.values.openstackEndpoints, url),

@@ -3,14 +3,14 @@ import { isDue } from '../../images/pruning.ts';
 import { machinesOf, referencesAmong } from '../../images/references.ts';
 import { freeIn, holdersOf, leaseName } from '../../images/slots.ts';
 import { Lease } from '../../kinds/coordination/lease.ts';
-import { ConfigMap } from '../../kinds/core/config-map.ts';
 import { machinePhases, VirtualMachine } from '../../kinds/pelotech/virtual-machine.ts';
 import { unreferenced, VMDiskImage } from '../../kinds/pelotech/vm-disk-image.ts';
 import { componentPhases, Workspace, workspacePhases } from '../../kinds/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../../kinds/resource.ts';
 import { operatorNamespace } from '../../operator.ts';
-import { isValid, type Policy, parsePolicy, policyName } from '../../policy.ts';
+import { isValid, type Policy } from '../../policy.ts';
 import type { Kube, ListOptions } from '../kube.ts';
+import { readPolicy } from '../read-policy.ts';
 import { countIn, point, unseen } from './gauge-points.ts';
 import { countImages, type Images, imagePoints } from './image-gauges.ts';
 import { metricOf, metrics } from './metrics.ts';
@@ -128,9 +128,8 @@ const freeUnder = (policy: Policy, held: NonNullable<ReturnType<typeof holdersOf
   isValid(policy, 'concurrency') ? freeIn(held, policy.values.concurrency) : 0;
 
 async function readState(kube: Reader, timeoutMs: number): Promise<State> {
-  const own = { namespace: operatorNamespace };
-  const policy = kube.get(ConfigMap, { ...own, name: policyName }).then(parsePolicy);
-  const slots = kube.get(Lease, { ...own, name: leaseName });
+  const policy = readPolicy(kube);
+  const slots = kube.get(Lease, { namespace: operatorNamespace, name: leaseName });
   const [known, lease, images, unused, machines, workspaces] = await Promise.all([
     orUndefined('policy', timeoutMs, policy),
     orUndefined('slots', timeoutMs, slots),

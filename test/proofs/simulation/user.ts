@@ -23,7 +23,7 @@ import { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snaps
 import { StorageClass } from '../../../shared/kinds/storage/storage-class.ts';
 import { dataVolumeName, snapshotName } from '../../../shared/kubernetes/names.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
-import { parsePolicy, policyName } from '../../../shared/policy.ts';
+import { parsePolicy, policyRef } from '../../../shared/policy.ts';
 import { ApiError, isRefusal } from '../../../shared/runtime/errors.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { DomainEvent } from '../../../shared/runtime/publish.ts';
@@ -70,17 +70,16 @@ export class User {
 
   /** Puts right what keeps the policy from letting anything go on, as whoever wants that would; what it asks for stays. */
   async mend(): Promise<void> {
-    const ref = { namespace: operatorNamespace, name: policyName };
     await this.#restore();
-    const { faults } = parsePolicy(await this.#kube.get(ConfigMap, ref));
+    const { faults } = parsePolicy(await this.#kube.get(ConfigMap, policyRef));
     const keys = [...faults.map(({ key }) => key), 'concurrency', 'allowedSources', 'imageNamespaces'];
     const data = Object.fromEntries(keys.map((key) => [key, soundPolicy[key] ?? null]));
-    await this.#kube.patch(ConfigMap, ref, { data });
+    await this.#kube.patch(ConfigMap, policyRef, { data });
   }
 
   /** Brings back what is missing, and takes away what is in the way. */
   async #restore(): Promise<void> {
-    const policy = { metadata: { namespace: operatorNamespace, name: policyName }, data: { ...soundPolicy } };
+    const policy = { metadata: { ...policyRef }, data: { ...soundPolicy } };
     for (const make of [
       () => this.#kube.create(ConfigMap, policy),
       () => this.#kube.create(StorageClass, storageClass),
@@ -148,11 +147,10 @@ export class User {
           spec: { resources: { memory: `${this.#done}Gi` } },
         });
       case 'policy': {
-        const ref = { namespace: operatorNamespace, name: policyName };
-        return this.#kube.patch(ConfigMap, ref, { data: { [operation.key]: operation.value } });
+        return this.#kube.patch(ConfigMap, policyRef, { data: { [operation.key]: operation.value } });
       }
       case 'deletePolicy':
-        return this.#kube.delete(ConfigMap, { namespace: operatorNamespace, name: policyName });
+        return this.#kube.delete(ConfigMap, policyRef);
       case 'deleteStorageClass':
         return this.#kube.delete(StorageClass, storageClass.metadata);
       case 'deleteSnapshotClass':

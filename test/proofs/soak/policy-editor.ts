@@ -1,6 +1,5 @@
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
-import { policyName } from '../../../shared/policy.ts';
+import { policyRef } from '../../../shared/policy.ts';
 import { setPolicy } from '../../stories/world.ts';
 import { attempt, count, think, type User, untilStopped } from './user.ts';
 
@@ -45,7 +44,7 @@ export const editPolicy = (user: User): Promise<void> =>
     const isBad = chance.percent(40);
     const change = chance.oneOf(isBad ? garbage : edits);
     if (chance.percent(10)) {
-      await attempt(user, () => user.world.kube.delete(ConfigMap, ref));
+      await attempt(user, () => user.world.kube.delete(ConfigMap, policyRef));
       count(tally, 'policies deleted');
     } else {
       await attempt(user, () => setPolicy(user.world, change));
@@ -55,10 +54,8 @@ export const editPolicy = (user: User): Promise<void> =>
     await attempt(user, () => restorePolicy(user));
   });
 
-const ref = { namespace: operatorNamespace, name: policyName };
-
 /** Brings the policy back to what it was at the beginning, also where somebody deleted it. */
 export async function restorePolicy({ world }: Pick<User, 'world'>): Promise<void> {
-  if (await world.kube.get(ConfigMap, ref)) await setPolicy(world, policy);
-  else await world.kube.create(ConfigMap, { metadata: ref, data: policy });
+  if (await world.kube.get(ConfigMap, policyRef)) await setPolicy(world, policy);
+  else await world.kube.create(ConfigMap, { metadata: policyRef, data: policy });
 }
