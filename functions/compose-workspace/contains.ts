@@ -3,9 +3,8 @@ import { amountOf } from '../../shared/kubernetes/quantity.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Whether what was found has all that is wanted: the API server and other controllers add fields to what they are given, leave
- * out those that say nothing, and write quantities in a way of their own. Of lists the length counts, too: an empty one is as
- * good as none.
+ * Whether the found object has all wanted fields: the API server and other controllers add fields, omit empty ones, and write
+ * quantities in their own way. Lists have to be of the same length; an empty list equals none.
  */
 export function contains(found: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {
@@ -27,7 +26,7 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 /** Fields that hold amounts, "2048Mi" is kept as "2Gi". */
 const quantities = new Set(['requests', 'limits']);
 
-/** Fields that choose what they are about: one word more there chooses something else. */
+/** Fields that select: an additional key selects something else. */
 const choosing = new Set(['selector', 'podSelector', 'nodeSelector']);
 
 const saysMore = (found: unknown, wanted: unknown) =>

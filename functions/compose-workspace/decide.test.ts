@@ -128,7 +128,7 @@ describe('the order', () => {
       'create Deployment app',
     ]);
   });
-  test('the wall is around every Pod but those of CDI, in both directions', () => {
+  test('the NetworkPolicy isolates every Pod except those of CDI, in both directions', () => {
     expect(madeOf(pass({}), 'NetworkPolicy')).toMatchObject({
       spec: {
         podSelector: {
@@ -199,7 +199,7 @@ describe('a missing image', () => {
   test.each<[string, Partial<Parameters<typeof aMachineOf>[0]>, Record<string, string>, string]>([
     ['the policy has no template', { version: '1' }, {}, 'imageUrlTemplate, imageStorageClass'],
     ['it has no version', { diskSize: '1Gi' }, data, 'has no version'],
-    ['nobody says how large it is', { version: '1' }, data, 'imageDiskSize'],
+    ['no size is given', { version: '1' }, data, 'imageDiskSize'],
     ['a key does not parse', { version: '1' }, { ...data, imageDiskSize: 'large' }, 'imageDiskSize does not parse'],
   ])('stays missing where %s', (_, more, policy, said) => {
     const actions = pass({ image: null, workspace: lab({ vms: [aMachineOf(more)] }), data: policy });
@@ -227,13 +227,13 @@ describe('networks', () => {
       spec: { vpc: 'ws-lab', cidrBlock: '10.0.0.0/24', gateway: '10.0.0.254', provider: 'net.ws-lab.ovn' },
     });
   });
-  test('are put on no router of somebody else', () => {
+  test('are not put on a router of another owner', () => {
     const vpc = Vpc.parse({ metadata: { name: 'ws-lab', uid: 'theirs' } });
     const actions = pass({ workspace, outside: { isServed: true, vpc, subnets: [] } });
     expect(writes(actions)).toEqual(['create NetworkPolicy ws-deny-all']);
     expect(componentIn(actions, 'net')).toMatchObject({ phase: 'Failed', reason: 'NameTaken' });
   });
-  test('are looked at again as soon as they are defined, for no event tells of it', () => {
+  test('are looked at again as soon as they are defined, because no event reports it', () => {
     expect(pass({ workspace, data: bridge })).toContainEqual(expect.objectContaining({ do: 'requeue' }));
   });
   test('on bridges are a pair of definitions', () => {
@@ -251,9 +251,12 @@ describe('networks', () => {
       'kube-ovn',
     ],
     ['kube-ovn, though there are bridges', { inside: { definitions: [network('net', config)] } }, 'bridge'],
-  ])('are of whoever made them, where the status does not say and the policy now says %s', (_, given, expected) => {
-    expect(statusIn(pass({ workspace, ...given }))).toMatchObject({ networkProvider: expected });
-  });
+  ])(
+    'stay with the provider that made them if the status is empty and the policy now says %s',
+    (_, given, expected) => {
+      expect(statusIn(pass({ workspace, ...given }))).toMatchObject({ networkProvider: expected });
+    },
+  );
   test('say who makes them as soon as one is made or there, and not before', () => {
     expect(statusIn(pass({ workspace }))).toMatchObject({ networkProvider: 'kube-ovn' });
     const outside = { isServed: true, vpc: ours(Vpc, 'ws-lab'), subnets: [] };
@@ -271,7 +274,7 @@ describe('networks', () => {
   ])('say so where %s is not installed', (_, given, reason) => {
     expect(componentIn(pass({ workspace, ...given }), 'net')).toMatchObject({ phase: 'Failed', reason });
   });
-  test('that are wanted no more stay while somebody is on them, and are named', () => {
+  test('that are no longer wanted stay while they have users, and are named', () => {
     const on = [{ name: 'net', namespace: 'ws-lab' }];
     const annotations = { 'k8s.v1.cni.cncf.io/networks': JSON.stringify(on) };
     const pod = Pod.parse({ metadata: { name: 'runs', annotations }, status: { phase: 'Running' } });
@@ -375,7 +378,7 @@ describe('a machine', () => {
     ['Succeeded', 'Ready', 'TemplateMismatch', 'has another url'],
     ['Failed', 'Failed', 'ImageFailed', 'Its url is not that of vmDiskImageTemplate: delete it'],
   ] as const)(
-    'whose template has another url than the image that is there, %s: says so',
+    'whose template has another url than the existing image, %s: is reported',
     (status, phase, reason, words) => {
       const image = aVMDiskImage({ status: { phase: status } });
       const vmDiskImageTemplate = { ...image.spec, url: 'https://example.com/other.qcow2' };
@@ -383,7 +386,7 @@ describe('a machine', () => {
       expect(componentIn(actions, 'ubuntu')).toMatchObject({ phase, reason, message: expect.stringContaining(words) });
     },
   );
-  test('with another image is made anew', () => {
+  test('with another image is recreated', () => {
     const spec = { resources: { cpu: '2', memory: '2Gi' }, vmDiskImageRef: { name: 'old', namespace: 'vmdi-farm' } };
     const machines = [ours(VirtualMachine, 'vm', { spec })];
     expect(writes(pass({ workspace: lab({ vms: [aMachineOf()] }), inside: { machines } }))).toContain(
@@ -412,7 +415,7 @@ describe('a container cluster', () => {
       'privileged',
       (spec) => ({ ...spec, containers: [{ ...spec.containers[0], securityContext: { privileged: true } }] }),
     ],
-  ])('that somebody lets out of its lab by %s is mended, and only then', (_, edited) => {
+  ])('that a user lets out of its lab by %s is repaired, and only then', (_, edited) => {
     const workspace = lab({ containerClusters: [aClusterOf()] });
     const made = madeOf(pass({ workspace }), 'Deployment') as unknown as Made;
     const { hostNetwork: _1, hostPID: _2, hostIPC: _3, initContainers: _4, ...kept } = made.spec.template.spec;
@@ -548,7 +551,7 @@ describe('a volume', () => {
     );
     expect(componentIn(pass(given('1Gi', claim('2Gi', 'Bound'))), 'data')).toMatchObject({ reason: 'SizeNotApplied' });
   });
-  test("whose claim is somebody else's is mounted by nobody", () => {
+  test('whose claim belongs to another owner is not mounted', () => {
     const claims = [ours(PersistentVolumeClaim, 'data', { spec: {} }, { ownerReferences: [] })];
     const [container] = aClusterOf().containers;
     const mounting = { ...container, volumeMounts: [{ name: 'data', containerPath: '/data' }] };
@@ -566,7 +569,7 @@ describe('a volume', () => {
     const claims = [ours(PersistentVolumeClaim, 'data', { spec, status: { phase: 'Pending' } }, metadata)];
     expect(writes(pass({ workspace, inside: { claims } }))).not.toContain('replace PersistentVolumeClaim data');
   });
-  test('keeps its class, and says so', () => {
+  test('keeps its class, which is reported', () => {
     const spec = { storageClassName: 'slow', resources: { requests: { storage: '1Gi' } } };
     const claims = [ours(PersistentVolumeClaim, 'data', { spec, status: { phase: 'Bound' } })];
     const workspace = lab({ volumes: [{ name: 'data', size: '1Gi', storageClass: 'fast' }] });
@@ -611,7 +614,7 @@ describe('what the API server refuses', () => {
   const refusals = (reason: string) =>
     new Map([[refusalKey(Deployment, { namespace: 'ws-lab', name: 'app' }), { reason, message: 'no' }]]);
   const workspace = lab({ containerClusters: [aClusterOf(), aClusterOf({ name: 'other' })] });
-  test('is said, and holds up nothing else', () => {
+  test('is reported, and blocks nothing else', () => {
     const actions = pass({ workspace, refusals: refusals('Invalid') });
     expect(writes(actions)).toContain('create Deployment other');
     expect(componentIn(actions, 'app')).toMatchObject({ phase: 'Failed', reason: 'Rejected' });
@@ -628,7 +631,7 @@ describe('what the API server refuses', () => {
   });
 });
 
-describe('where the API server lets nobody look into the namespace', () => {
+describe('if the API server forbids reading in the namespace', () => {
   const shutOut = (given: Given = {}) => decide({ ...look(given), inside: undefined, isForbidden: true });
   const grantOf = (more: object, metadata: object = {}) => {
     const made = asMade(RoleBinding);
@@ -645,7 +648,7 @@ describe('where the API server lets nobody look into the namespace', () => {
     expect(componentIn(actions, 'ws-lab')).toMatchObject({ phase: 'Provisioning', reason: 'Forbidden' });
     expect(actions.at(-1)).toMatchObject({ do: 'redeliver' });
   });
-  test('a right to something else, which never changes, is said once the API server has refused to mend it', () => {
+  test('a RoleBinding to another role, which never changes, is reported once the API server has refused to repair it', () => {
     const roleBinding = grantOf({
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
     });
@@ -668,7 +671,7 @@ describe('where the API server lets nobody look into the namespace', () => {
     expect(statusIn(actions)).toMatchObject({ phase: 'Provisioning' });
     expect(actions.at(-1)).toMatchObject({ do: 'redeliver' });
   });
-  test('though the right is long as it should be, that is said, and nobody asks again', () => {
+  test('although the RoleBinding has been right for long, that is reported, and no redelivery is asked for', () => {
     const actions = shutOut();
     expect(statusIn(actions)).toMatchObject({ phase: 'Failed', message: expect.stringContaining('found it refused') });
     expect(conditionIn(actions, 'Ready')).toMatchObject({ status: 'False', reason: 'Forbidden' });
@@ -681,7 +684,7 @@ describe('where the API server lets nobody look into the namespace', () => {
     expect(writes(pass({ workspace, image: null }))).toContain('create VMDiskImage ubuntu');
     expect(writes(shutOut({ workspace, image: null }))).toEqual([]);
   });
-  test('a deleted workspace has its right mended, and says so meanwhile', () => {
+  test('a deleted workspace has its RoleBinding repaired, and reports it meanwhile', () => {
     const actions = shutOut({ workspace: aWorkspace({ deleted: true }), roleBinding: grantOf({ subjects: [] }) });
     expect(writes(actions)).toHaveLength(1);
     expect(statusIn(actions).message).toMatch(/^The workspace is being deleted: Expected RoleBinding/);
@@ -746,7 +749,7 @@ describe('a deleted workspace', () => {
     const refused = decide({ ...look({ workspace, roleBinding: undefined, refusals }), inside: undefined });
     expect(statusIn(refused).message).toContain('was refused: Invalid: no such role');
   });
-  test("leaves somebody else's alone", () => {
+  test('leaves objects of other owners alone', () => {
     const theirs = Namespace.parse({ metadata: { name: 'ws-lab', uid: 'theirs' } });
     const actions = decide({ ...look({ workspace, namespace: theirs, roleBinding: undefined }), inside: undefined });
     expect(writes(actions)).toEqual([]);
@@ -780,7 +783,7 @@ describe('of a workspace that is Ready for the first time', () => {
   });
 });
 
-test('all that is done for a workspace is in one trace, with the images and the machines of it that are there', () => {
+test('everything done for a workspace is in one trace, with its images and existing machines', () => {
   const spec = { resources: { cpu: '1', memory: '1Gi' }, vmDiskImageRef: { name: 'ubuntu', namespace: 'vmdi-farm' } };
   const machine = ours(VirtualMachine, 'vm', { spec });
   const another = ours(VirtualMachine, 'other', { spec }, { ownerReferences: [] });

@@ -16,9 +16,9 @@ import { findingOf, formatCount, stand, summary } from './status.ts';
 import { teardown } from './teardown.ts';
 
 /**
- * Makes what a workspace is made of, stage by stage, and says how all of it stands. Order: finalizer → namespace and the right
- * to write there → the wall around it → images → networks, volumes → machines, containers → roles → what is wanted no more →
- * status. A crash in between is taken up where it happened.
+ * Makes the objects of a workspace, stage by stage, and reports their state. Order: finalizer → namespace, RoleBinding,
+ * NetworkPolicy → images → networks, volumes → machines, containers → roles → deletion of obsolete objects → status. After a
+ * crash in between, the next reconcile continues.
  */
 export function decide(observed: Observed): Action[] {
   const own = ownObjects(observed);
@@ -43,7 +43,7 @@ function actionsFor(observed: Observed, own: Own): Action[] {
   ];
 }
 
-/** Before anything is made: what was made is taken down when the workspace goes. */
+/** Before anything is made, so that everything is deleted before the workspace is. */
 function claim(workspace: Workspace): Action[] {
   const { finalizers = [] } = workspace.metadata;
   if (finalizers.includes(workspaceFinalizer)) return [];
@@ -51,7 +51,7 @@ function claim(workspace: Workspace): Action[] {
   return [{ do: 'patchMetadata', resource: Workspace, of: workspace, metadata }];
 }
 
-/** What opens the way for the rest, and what no event will tell of: the rest is looked at in this pass, too. */
+/** What the rest waits for, and no event reports: the workspace is looked at again in this pass. */
 const isEntrance = (action: Action) =>
   action.do === 'create' &&
   [Namespace, RoleBinding, NetworkAttachmentDefinition].some(({ kind }) => kind === action.resource.kind);
@@ -60,7 +60,7 @@ const makesNetworks = ({ condition, writes }: Stage) => condition === 'NetworksR
 
 const valid = isSo('SpecValid', 'Valid', 'The spec fits together.');
 
-/** What is there stays as it is, and the other conditions say how it was when the spec was well. */
+/** Existing objects stay as they are, and the other conditions keep what was found under the last valid spec. */
 function invalid(workspace: Workspace, faults: readonly string[], nowMs: number): Action[] {
   const message = faults.join(' ');
   const before = (workspace.status?.conditions ?? []).filter(({ type }) => type !== 'SpecValid' && type !== 'Ready');

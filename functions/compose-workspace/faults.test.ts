@@ -43,7 +43,7 @@ test.each<[string, WorkspaceSpec, string]>([
   ['a network of IPv6', networked({ cidr: 'fd00::/64' }), 'IPv6 is not supported in workspaces yet'],
   ['no network', networked({ cidr: '10.0.0.0' }), 'expected a network such as 10.10.0.0/24 in cidr, found 10.0.0.0'],
   ['an address in place of a network', networked({ cidr: '10.0.0.5/24' }), 'found an address in it'],
-  ['a network for nobody', networked({ cidr: '10.0.0.0/31' }), 'room for two members'],
+  ['a network without room for members', networked({ cidr: '10.0.0.0/31' }), 'room for two members'],
   [
     'a gateway outside',
     networked({ rangeGateway: '10.0.9.1' }),
@@ -58,7 +58,7 @@ test.each<[string, WorkspaceSpec, string]>([
     'found 10.0.0.1/24, which is its rangeGateway',
   ],
   [
-    'a way by way of nobody',
+    'a route by way of no address',
     networked({ routes: [{ destinationNetworkCidr: '0.0.0.0/0', nextHopIpAddress: '10.9.0.1' }] }),
     'nextHopIpAddress: expected an address in the network, found 10.9.0.1',
   ],
@@ -129,7 +129,7 @@ test.each<[string, WorkspaceSpec, string]>([
     },
     'expected one vmDiskImageTemplate for image ubuntu, found vm and two',
   ],
-])('%s is said', (_, spec, said) => {
+])('%s is reported', (_, spec, said) => {
   expect(faultsOf(spec, 'kube-ovn').join('\n')).toContain(said);
 });
 

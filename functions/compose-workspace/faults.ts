@@ -5,7 +5,7 @@ import { nameFaults } from './names.ts';
 import { networkFaults } from './network/faults.ts';
 import { roleFaults } from './roles/faults.ts';
 
-/** Everything that is wrong with a spec, each in a sentence: all is said at once, and nothing of it is made. */
+/** Everything that is wrong with a spec, one sentence each. All faults are reported together, and nothing is made. */
 export const faultsOf = (spec: WorkspaceSpec, provider: 'kube-ovn' | 'bridge'): string[] => [
   ...new Set([
     ...nameFaults(spec),

@@ -18,10 +18,10 @@ import type { Inside, Outside, Own } from './observed.ts';
 import { isSkipped } from './skipped.ts';
 import type { Stage } from './stage.ts';
 
-/** What is there and wanted no more: machines and containers go, then volumes, and networks once nobody is on them. */
+/** What is no longer wanted: machines and containers are deleted, then volumes, and networks once they have no users. */
 export interface Leftovers {
   writes: Action[];
-  /** Networks that stay, with who is on them. */
+  /** Networks that stay, with their users. */
   networksInUse: Stage['obstacle'];
 }
 
@@ -97,7 +97,7 @@ function inUse(kept: readonly { network: string; by: readonly string[] }[]): Non
   const said = kept.map(({ network, by }) => `${network} (${by.slice(0, 5).join(', ')})`).join('; ');
   return {
     reason: 'NetworkInUse',
-    message: `Expected nobody on a network that is to be removed, found ${said}; it goes once they are off it.`,
+    message: `Expected no users of a network that is to be removed, found ${said}; it is deleted once they have left it.`,
     isFinal: false,
   };
 }

@@ -39,7 +39,7 @@ import { skipReason } from './roles/roles.ts';
 /** The image that a domain event is about. */
 export const ImageFact = z.object({ namespace: z.string(), name: z.string() });
 
-/** So many workspaces are looked at at once. */
+/** Up to this many workspaces are read concurrently. */
 const atOnce = 10;
 
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
@@ -54,7 +54,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
 
 type Reader = Context['kube'];
 
-/** The workspaces that events are about, by name or by the name of what is theirs; all at an audit and under another policy, at a sweep those under way. */
+/** The workspaces that events name, directly or by an object of theirs; all at an audit or after a policy change, at a sweep those under way. */
 async function workspacesFor({ kube, nowMs }: Context, batch: Batch): Promise<Workspace[]> {
   if (batch.audit || subjectsOf(batch, ConfigMap).some(({ namespace }) => namespace === operatorNamespace)) {
     return kube.list(Workspace);
@@ -69,11 +69,11 @@ async function workspacesFor({ kube, nowMs }: Context, batch: Batch): Promise<Wo
   return uniqueByName(found);
 }
 
-/** So many workspaces are looked at in one sweep; of more, others at the next. */
+/** Up to this many workspaces are read in one sweep; the others in the next ones. */
 const mostInSweep = 100;
 const sweepMs = 30_000;
 
-/** Those that something is still to be done for: of the others nothing is read. */
+/** Those that are not finished: of the others nothing is read. */
 async function underWay(kube: Reader, nowMs: number): Promise<Workspace[]> {
   const found: Workspace[] = [];
   for await (const { items } of kube.pages(Workspace)) found.push(...items.filter(isUnderWay));
@@ -92,7 +92,7 @@ function workspaceOf({ kind, namespace, name }: Subject): string | undefined {
   return kind === Subnet.kind ? workspaceOfSubnet(name) : workspaceIn(namespace);
 }
 
-/** Those that want one of the images that events are about. One list, of those that are not Ready: the others have theirs. */
+/** Those that want one of the images that events name. Only those that are not Ready are listed: the others have theirs. */
 async function withImages(kube: Reader, batch: Batch): Promise<Workspace[]> {
   const told = batch.messages.map(({ data }) => (data as z.infer<typeof ImageFact>).name);
   const images = new Set([...told, ...subjectsOf(batch, VMDiskImage).map(({ name }) => name)]);
@@ -101,7 +101,7 @@ async function withImages(kube: Reader, batch: Batch): Promise<Workspace[]> {
   return open.filter((workspace) => imageNamesOf(workspace).some((name) => images.has(name)));
 }
 
-/** What is there of one workspace: the calls are as many for the thousandth workspace as for the first. */
+/** What exists of one workspace: the number of requests does not depend on the number of workspaces. */
 export async function observeOne(
   { kube, nowMs, refusals }: Context,
   workspace: Workspace,
@@ -126,7 +126,7 @@ export async function observeOne(
   return { ...found, ...(await imagesOf(kube, found)) };
 }
 
-/** Undefined where the API server says that we may not, which it does for a moment of every new right. */
+/** Undefined if the API server forbids it, as it does for a moment with every new RoleBinding. */
 async function unlessForbidden<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;
@@ -164,7 +164,7 @@ async function insideOf(kube: Reader, namespace: string): Promise<Inside> {
   };
 }
 
-/** Read only for a workspace whose roles are run, and only as far as the policy asks for anything. */
+/** Read only for a workspace whose roles are run, and only what the policy names. */
 async function siteOf(kube: Reader, { spec }: Workspace, policy: Policy): Promise<Omit<Site, 'copy'> | undefined> {
   const { ansibleRolesConfigMap: roles, ansibleCredentials: asked } = policy.values;
   if (skipReason(spec, policy) !== undefined) return undefined;
@@ -180,7 +180,7 @@ async function withinOf(kube: Reader, workspace: Workspace, policy: Policy) {
   return [inside, await copyOf(kube, workspace, policy, inside)] as const;
 }
 
-/** Read where Jobs are begun with it, and where something of roles is left, with which it goes. */
+/** Read if Jobs begin with it, or if something of roles is left, with which it is deleted. */
 async function copyOf(
   kube: Reader,
   { metadata, spec, status }: Workspace,
@@ -197,10 +197,10 @@ async function copyOf(
 const withCopy = (site: Omit<Site, 'copy'> | undefined, copy: Secret | undefined): Site | undefined =>
   site || copy ? { roles: {}, credentials: undefined, ...site, copy } : undefined;
 
-/** Subnets by their label, and whatever stands under the names of those that are wanted. */
+/** Subnets by their label, and any under the wanted names. */
 async function outsideOf(kube: Reader, workspace: Workspace): Promise<Outside> {
   const nothing = { isServed: false, vpc: undefined, subnets: [] };
-  // As long as the status says nothing, what is there tells who made the networks.
+  // While the status is empty, the existing networks show which provider made them.
   if (workspace.status?.networkProvider === 'bridge') return nothing;
   const { metadata, spec } = workspace;
   const listed = await listServed(kube, Subnet, {
@@ -219,7 +219,7 @@ async function outsideOf(kube: Reader, workspace: Workspace): Promise<Outside> {
 
 type Found = Pick<Observed, 'workspace' | 'inside' | 'policy'>;
 
-/** The images of the wanted names wherever they may be; of the namespaces only where one has to be made. */
+/** The images of the wanted names wherever they may be; the namespaces only if one has to be made. */
 async function imagesOf(kube: Reader, found: Found): Promise<Pick<Observed, 'images' | 'imageNamespaces'>> {
   const { workspace, policy } = found;
   const machines = (found.inside?.machines ?? []).filter((machine) => owns(workspace, machine));

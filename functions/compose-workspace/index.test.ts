@@ -148,7 +148,7 @@ test("the seed's own manifest applies as it stands, and waits for its image", as
   expect(await kube.list(Deployment, { namespace: 'ws-demo-workspace-1' })).toEqual([]);
 });
 
-test('once its image is there everything is made, and it becomes Ready with its parts', async () => {
+test('once its image exists everything is made, and it becomes Ready with its parts', async () => {
   await image('ubuntu', 'Queued');
   const ref = await workspace('whole', whole);
   expect(await look(ref)).toMatchObject({ phase: 'Provisioning', ready: '1/6' });
@@ -189,7 +189,7 @@ test('a part that was deleted or edited comes back', async () => {
   expect((await kube.get(Deployment, app))?.spec?.replicas).toBe(1);
 });
 
-test('a right that somebody edited is mended, and the rest is done when it is known again', async () => {
+test('a RoleBinding that a user edited is repaired, and the rest is done when it is effective again', async () => {
   const right = { namespace: 'ws-whole', name: roleBindingName };
   await kube.patch(RoleBinding, right, { subjects: [] });
   await kube.delete(Service, { namespace: 'ws-whole', name: 'app' });
@@ -272,7 +272,7 @@ test('of very many under way a sweep looks at some, and the next at the others',
   expect(new Set([...one, ...other]).size).toBe(150);
 });
 
-test('a part that is wanted no more goes, and a network only when nobody is on it', async () => {
+test('a part that is no longer wanted is deleted, and a network only when it has no users', async () => {
   await kube.patch(
     Workspace,
     { name: 'whole' },
@@ -287,7 +287,7 @@ test('a part that is wanted no more goes, and a network only when nobody is on i
   expect(await kube.get(Vpc, { name: 'ws-whole' })).toBeUndefined();
 });
 
-test('all faults of a spec are said at once, and nothing is made', async () => {
+test('all faults of a spec are reported together, and nothing is made', async () => {
   const ref = await workspace('faulty', {
     ...whole,
     containerClusters: [aClusterOf({ name: 'vm', interfaces: [{ network: 'net', ipAddress: '10.10.0.5/24' }] })],
@@ -302,7 +302,7 @@ test('all faults of a spec are said at once, and nothing is made', async () => {
   expect(await kube.get(Namespace, { name: 'ws-faulty' })).toBeUndefined();
 });
 
-test("what is somebody else's is left alone and said", async () => {
+test('an object of another owner is left alone and reported', async () => {
   await kube.create(Namespace, { metadata: { name: 'ws-taken' } });
   const status = await look(await workspace('taken', whole));
   expect(status).toMatchObject({ phase: 'Failed' });

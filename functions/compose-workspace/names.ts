@@ -1,7 +1,7 @@
 import type { WorkspaceSpec } from '../../shared/kinds/pelotech/workspace.ts';
 import { withAddresses } from './network/bridge.ts';
 
-/** Names that cannot be, or that are there twice. */
+/** Illegal and duplicate names. */
 export function nameFaults({ vms = [], containerClusters = [], volumes = [], networks = [] }: WorkspaceSpec): string[] {
   const lists = { vms, containerClusters, volumes, networks };
   const illegal = Object.entries(lists).flatMap(([field, list]) => list.flatMap(({ name }) => notALabel(field, name)));

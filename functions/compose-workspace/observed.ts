@@ -19,7 +19,7 @@ import { owns } from '../../shared/kubernetes/ownership.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
 
-/** One workspace, and what is there under the names of its parts, whoever made it. */
+/** One workspace, and the objects under the names of its parts, of any owner. */
 export interface Observed {
   nowMs: number;
   policy: Policy;
@@ -28,20 +28,20 @@ export interface Observed {
   namespace: Namespace | undefined;
   /** What lets the function write in that namespace. */
   roleBinding: RoleBinding | undefined;
-  /** What is in the namespace; undefined as long as nobody may look there. */
+  /** What is in the namespace; undefined while the function may not read there. */
   inside: Inside | undefined;
-  /** The API server let nobody look there, though the right to do so stands there: it is new, or not as it was. */
+  /** Reading there was forbidden although our RoleBinding exists: it is new, or was changed. */
   isForbidden?: boolean;
   outside: Outside;
-  /** What the site has for deploy roles; nobody looks where there are none. */
+  /** What the site has for deploy roles; not read if no machine has any. */
   site?: Site | undefined;
-  /** The images of the wanted names, by `namespace/name`, as far as they are there. */
+  /** The existing images of the wanted names, by `namespace/name`. */
   images: ReadonlyMap<string, VMDiskImage>;
-  /** Where images may be made, by name; nobody looks as long as none is missing. */
+  /** Where images may be made, by name; not read unless one is missing. */
   imageNamespaces: ReadonlyMap<string, Namespace>;
 }
 
-/** All there is of these kinds in the namespace of a workspace. */
+/** All objects of these kinds in the namespace of a workspace. */
 export interface Inside {
   networkPolicies: readonly NetworkPolicy[];
   /** The kind NetworkAttachmentDefinition is served here. */
@@ -73,7 +73,7 @@ export interface Outside {
   subnets: readonly Subnet[];
 }
 
-/** What is inside while nobody may look there. */
+/** What is inside while the function may not read there. */
 export const nothingInside: Inside = {
   networkPolicies: [],
   hasMultus: true,

@@ -13,7 +13,7 @@ import { rolesStage } from './roles/plan.ts';
 import { isDone, type Stage, waiting } from './stage.ts';
 import { volumeStage } from './volumes/plan.ts';
 
-/** All stages of a workspace in their order, with what this pass writes for each. */
+/** The stages of a workspace, and what this pass writes. */
 export interface Plan {
   writes: Action[];
   stages: Stage[];
@@ -55,13 +55,13 @@ function startGate(hasNamespace: boolean, images: Stage, own: Own): Gate | undef
   if (!hasNamespace) return { allow: 'nothing', because: waiting('NamespaceNotReady', 'Waiting for the namespace.') };
   return isDone(images) || hasBegun(own)
     ? undefined
-    : { allow: 'nothing', because: waiting('ImagesNotReady', 'Waiting until every image is there.') };
+    : { allow: 'nothing', because: waiting('ImagesNotReady', 'Waiting until every image is ready.') };
 }
 
 const connectionGate = ({ components }: Stage): Gate | undefined =>
   components.every(({ phase }) => phase === 'Ready')
     ? undefined
-    : { allow: 'existing', because: waiting('NetworksNotReady', 'Waiting until its networks are there.') };
+    : { allow: 'existing', because: waiting('NetworksNotReady', 'Waiting until its networks are ready.') };
 
 /** Something of the workspace besides its images was made before. */
 const hasBegun = ({ definitions, claims, machines, deployments, subnets }: Own) =>

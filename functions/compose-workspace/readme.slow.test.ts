@@ -15,7 +15,7 @@ import { setPolicy, type World } from '../../test/stories/world.ts';
 const isKubectlThere = await hasKubectl();
 if (!isKubectlThere) console.warn('skipped: the commands of the page need kubectl on the PATH');
 
-/** What somebody types who reads the page, block by block. */
+/** What a reader of the page types, block by block. */
 const page = await readFile(new URL('README.md', import.meta.url), 'utf8');
 const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text = '']) => text);
 
@@ -71,7 +71,7 @@ async function onThePage(read: (world: World, type: (script: string) => Promise<
 const untyped = ['kubectl logs'];
 
 describe.skipIf(!isKubectlThere)('the page, typed', { timeout: 120_000 }, () => {
-  test('applies the first lab, shows it and its parts, waits for it, hands a claim over, and is rid of it', async () => {
+  test('applies the first lab, shows it and its parts, waits for it, hands a claim over, and deletes it', async () => {
     await onThePage(async ({ kube }, type) => {
       expect(await type(typed('kubectl apply -f crds/examples/workspace.yaml'))).toMatch(/NAME +PHASE +READY/);
       expect(await type(line('kubectl wait otws/'))).toContain('condition met');

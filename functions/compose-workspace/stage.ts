@@ -12,7 +12,7 @@ export interface Stage {
   condition: WorkspaceCondition;
   writes: Action[];
   components: Component[];
-  /** What is in the way beside its parts. */
+  /** What blocks it besides its parts. */
   obstacle?: { reason: string; message: string; isFinal: boolean } | undefined;
 }
 
@@ -50,7 +50,7 @@ export const waiting = (reason: string, message: string): Standing => ({ phase: 
 export const failed = (reason: string, message: string): Standing => ({ phase: 'Failed', reason, message });
 export const skipped = (message: string): Standing => ({ phase: 'Skipped', reason: 'Skipped', message });
 
-/** How a part stands that is made of these objects; undefined where all of them are there as they should be. */
+/** How a part made of these objects stands; undefined if all of them exist as they should be. */
 export function standingOf(made: readonly Made[]): Standing | undefined {
   const obstacles = made.flatMap(({ obstacle }) => (obstacle ? [obstacle] : []));
   const worst = obstacles.find(({ isFinal }) => isFinal) ?? obstacles[0];
@@ -58,7 +58,7 @@ export function standingOf(made: readonly Made[]): Standing | undefined {
   return made.some(({ found }) => found === undefined) ? provisioning('Creating', 'It is being made.') : undefined;
 }
 
-/** Every part that has to be there is. */
+/** Every part that has to exist does. */
 export const isDone = ({ components, obstacle }: Stage) => obstacle === undefined && components.every(isWell);
 
 export const isWell = ({ phase }: Component) => phase === 'Ready' || phase === 'Skipped';

@@ -82,5 +82,5 @@ const reporting: Reporting<Workspace> = {
 
 export const workspaceFacts = factsOf(reporting);
 
-/** A stage without parts takes no time, and of one that was left out there is none to tell. */
+/** A stage without parts takes no time, and a skipped stage has none. */
 const isStage = ({ type, reason }: Condition) => type !== 'SpecValid' && type !== 'AnsibleSkipped' && reason !== none;

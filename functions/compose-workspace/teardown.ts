@@ -18,7 +18,7 @@ import type { Observed, Own } from './observed.ts';
 import { component } from './stage.ts';
 import { stand } from './status.ts';
 
-/** What is still there of a step of the way down. */
+/** An object that a step of the teardown still has to delete. */
 interface Rest {
   resource: Resource;
   object: KubernetesObject;
@@ -26,8 +26,8 @@ interface Rest {
 }
 
 /**
- * Takes everything down: what runs → volumes → networks → the router of the networks → namespace → finalizer. Each step waits
- * for the one before, and says what it waits for and who holds that.
+ * Deletes everything: what runs → volumes → networks → the router of the networks → namespace → finalizer. Each step waits for
+ * the one before, and reports what it waits for and which finalizers hold that.
  */
 export function teardown(observed: Observed, own: Own): Action[] {
   const { workspace, inside, isForbidden, nowMs } = observed;
@@ -68,7 +68,7 @@ function stepsOf(own: Own, pods: readonly Pod[]): Rest[][] {
   ];
 }
 
-/** A Pod goes with what made it: taken away by its name it would be made anew. */
+/** A Pod is deleted with its owner, which would recreate it if it were deleted by name. */
 const remove = ({ resource, object }: Rest): Action[] =>
   object.metadata.deletionTimestamp !== undefined || resource === Pod ? [] : [{ do: 'delete', resource, of: object }];
 
@@ -103,7 +103,7 @@ function stillThere(
   );
 }
 
-/** A Namespace says of itself what is left in it. */
+/** The status of a Namespace names what remains in it. */
 function describeRest(resource: Resource, object: KubernetesObject): string {
   const { conditions = [] } = resource === Namespace ? ((object as Namespace).status ?? {}) : {};
   const left = conditions.filter(({ status }) => status === 'True').map(({ message }) => message);

@@ -16,7 +16,7 @@ test('what a lab needs of its own network may be added', () => {
   expect(judged(['NET_ADMIN', 'NET_RAW', 'NET_BIND_SERVICE'])).toBeUndefined();
 });
 
-test('what opens the node may not, unless an admin says so', () => {
+test('a capability that opens the node is not allowed unless an admin allows it', () => {
   expect(judged(['NET_RAW', 'SYS_ADMIN', 'ALL'])).toMatchObject({
     phase: 'Failed',
     reason: 'CapabilityNotAllowed',
@@ -26,6 +26,6 @@ test('what opens the node may not, unless an admin says so', () => {
   expect(judged(['ALL'], { containerCapabilities: '*' })).toBeUndefined();
 });
 
-test('a list that is not one lets nobody begin', () => {
+test('while the list does not parse nothing begins', () => {
   expect(judged(['NET_RAW'], { containerCapabilities: ' ' })).toMatchObject({ phase: 'Waiting' });
 });

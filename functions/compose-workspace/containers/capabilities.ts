@@ -3,8 +3,8 @@ import { isValid, type Policy } from '../../../shared/policy.ts';
 import { failed, type Standing, waiting } from '../stage.ts';
 
 /**
- * Why a container cluster is not made, or is stopped: it adds capabilities that the policy lets nobody add. Namespaces of
- * workspaces take any, and some of them are a way to be root on a node (Kubernetes' Pod Security Standards, Baseline).
+ * Why a container cluster is not made, or is stopped: it adds capabilities that the policy does not allow. The namespaces of
+ * workspaces accept any, and some of them are a way to be root on a node (Kubernetes' Pod Security Standards, Baseline).
  */
 export function beyondCapabilities({ containers }: ContainerCluster, policy: Policy): Standing | undefined {
   const added = containers.flatMap(({ capabilities }) => capabilities?.add ?? []);

@@ -23,12 +23,12 @@ export const containerClusterLabel = 'pelotech.ot/container-cluster';
 /** What tells the Pods of a container cluster from others of its namespace; a Deployment's selector never changes. */
 export const podsOf = ({ name }: ContainerCluster) => ({ [containerClusterLabel]: name });
 
-/** Containers that come up and fall down at once are not there. */
+/** Containers that start and end at once are not available. */
 const minReadySeconds = 5;
 
 /**
- * One Pod at a time: an address, a volume and a port of a node are there once. What it gets is what it asks for, and nothing
- * of Kubernetes is told to it.
+ * One Pod at a time: an address, a volume and a port of a node exist once. It gets what it asks for, and learns nothing about
+ * Kubernetes.
  */
 export function deploymentChild(
   workspace: Workspace,
@@ -69,16 +69,16 @@ export function deploymentChild(
   };
 }
 
-/** Said, though most of it is Kubernetes' default: a Pod that somebody let out of its lab is put back. */
+/** Explicit, though mostly Kubernetes' defaults: an edit that lets a Pod out of its lab is reverted. */
 const apartFromNode = {
   ...{ hostNetwork: false, hostPID: false, hostIPC: false, initContainers: [], nodeSelector: {} },
   securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
 };
 
-/** So many are taken; and none is not allowed. */
+/** Kubernetes allows one to three. */
 const mostNameservers = 3;
 
-/** Name servers of the lab, or none at all: without one a look-up fails at once instead of waiting for a server out of reach. */
+/** The lab's name servers. Without one, a look-up fails immediately instead of waiting for a server out of reach. */
 const dnsOf = (nameservers: readonly string[]) => ({
   dnsPolicy: 'None',
   dnsConfig: { nameservers: nameservers.length > 0 ? nameservers.slice(0, mostNameservers) : ['127.0.0.1'] },
@@ -127,7 +127,7 @@ function annotationsOf(
   const found = networksOf(interfaces, networks);
   if (found.length === 0) return {};
   const isKubeOvn = provider === 'kube-ovn';
-  // Of several ways to everything a Pod takes the first.
+  // A Pod uses the first of several default routes.
   const leading = found.find(({ network }) => routes.get(network.name)?.some(isDefault))?.network.name;
   const attachments = found.map(({ network: { name }, one }) => {
     const way = name === leading ? routes.get(name)?.find(isDefault)?.via : undefined;

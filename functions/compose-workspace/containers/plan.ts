@@ -60,7 +60,9 @@ function partOf(found: Containers, cluster: ContainerCluster, make: Make): Part 
 function takenVolume({ workspace, claims }: Containers, { containers }: ContainerCluster): Standing | undefined {
   const names = new Set(containers.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name)));
   const taken = claims.find((claim) => names.has(claim.metadata.name) && !owns(workspace, claim));
-  return taken && waiting('VolumeTaken', `Waiting for Volume ${taken.metadata.name}, whose claim is somebody else's.`);
+  return (
+    taken && waiting('VolumeTaken', `Waiting for Volume ${taken.metadata.name}, whose claim belongs to another owner.`)
+  );
 }
 
 const serviceChild = (cluster: ContainerCluster): Child => ({

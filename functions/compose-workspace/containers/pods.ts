@@ -1,7 +1,7 @@
 import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 
-/** What keeps a Pod from running, in a word and a sentence. */
+/** What keeps a Pod from running. */
 export interface PodTrouble {
   reason: string;
   message: string;
@@ -9,20 +9,20 @@ export interface PodTrouble {
 
 type Container = NonNullable<Pod['status']>['containerStatuses'][number];
 
-/** Words of the kubelet for a container that is on its way, and in no trouble. */
+/** The kubelet's reasons for a container that is starting normally. */
 const isOnItsWay = new Set(['ContainerCreating', 'PodInitializing']);
 
-/** The kubelet's word for a container that it starts more and more rarely, as it ends again and again. */
+/** The kubelet's reason for a container that it restarts ever more rarely, because it keeps ending. */
 const crashLoopBackOff = 'CrashLoopBackOff';
 
-/** Where the kubelet says two words by turns for one trouble, the one that is told. */
+/** The kubelet alternates between two reasons for one trouble; this one is reported. */
 const lasting: Readonly<Record<string, string>> = { ErrImagePull: 'ImagePullBackOff' };
 
-/** One that goes, was evicted or lost its node has another in its place. */
+/** A Pod that is deleted, evicted or lost with its node is replaced by another. */
 export const isCurrent = ({ metadata, status }: Pod) =>
   metadata.deletionTimestamp === undefined && status?.phase !== 'Failed' && status?.phase !== 'Succeeded';
 
-/** What keeps Pods from running, in the words of the scheduler or the kubelet; undefined where nothing is known. */
+/** What keeps Pods from running, in the words of the scheduler or the kubelet; undefined if nothing is known. */
 export function podTrouble(pods: readonly Pod[]): PodTrouble | undefined {
   for (const { metadata, status } of pods.filter(isCurrent)) {
     const scheduled = conditionOf(status?.conditions, 'PodScheduled');
@@ -51,8 +51,8 @@ export function podTrouble(pods: readonly Pod[]): PodTrouble | undefined {
 }
 
 /**
- * The first Pod with a container that ends again and again. One that is up between two ends is not there: it counts again
- * once it has run for as long as a container may take to come up.
+ * The first Pod with a container that keeps ending. Between two ends it does not count as running: it does once it has run for
+ * as long as a container may take to start.
  */
 export function crashing(
   pods: readonly Pod[],
@@ -69,7 +69,7 @@ export function crashing(
 const hasEnded = ({ restartCount, state }: Container) =>
   restartCount > 0 && [undefined, '', crashLoopBackOff].includes(state?.waiting?.reason);
 
-/** NaN for what does not run. */
+/** NaN unless it runs. */
 const startedMs = (state: Container['state']) => Date.parse(state?.running?.startedAt ?? '');
 
 function describeCrash({ metadata: { name: pod, namespace } }: Pod, container: Container): PodTrouble {

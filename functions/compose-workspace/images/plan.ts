@@ -113,14 +113,13 @@ function standingOfImage(image: VMDiskImage, machines: readonly WorkspaceMachine
   const others = differing(image, machines).join(', ');
   if (isUsable(image)) {
     return others === ''
-      ? ready('Succeeded', `${called} is there.`)
-      : ready('TemplateMismatch', `${called} is there and is used, though vmDiskImageTemplate has another ${others}.`);
+      ? ready('Succeeded', `${called} exists.`)
+      : ready('TemplateMismatch', `${called} exists and is used, though vmDiskImageTemplate has another ${others}.`);
   }
   const { phase, message = '' } = status ?? {};
-  // Its progress and its place in the queue are the image's to tell: they change all the time.
+  // The image itself reports its progress and its place in the queue: they change all the time.
   if (phase === 'Failed') {
-    const cure =
-      others === '' ? '' : ` Its ${others} is not that of vmDiskImageTemplate: delete it to have it made anew.`;
+    const cure = others === '' ? '' : ` Its ${others} is not that of vmDiskImageTemplate: delete it to recreate it.`;
     return failed('ImageFailed', `${called} Failed: ${message}${cure}`);
   }
   return phase === undefined
@@ -128,7 +127,7 @@ function standingOfImage(image: VMDiskImage, machines: readonly WorkspaceMachine
     : provisioning(`Image${phase}`, `${called} is ${phase}.`);
 }
 
-/** The fields in which an image is not what one of the machines would have it made as. */
+/** The fields in which an image differs from the template of one of the machines. */
 const differing = ({ spec }: VMDiskImage, machines: readonly WorkspaceMachine[]): string[] => [
   ...new Set(
     machines.flatMap(({ vmDiskImageTemplate: template }) =>
@@ -137,7 +136,7 @@ const differing = ({ spec }: VMDiskImage, machines: readonly WorkspaceMachine[])
   ),
 ];
 
-/** The machine has its disk: nothing of the image is needed any more. */
+/** The machine has its disk: the image is no longer needed. */
 const hasDisk = ({ name, backingVMDiskImage }: WorkspaceMachine, found: Inside['machines']) =>
   found.some(
     ({ metadata, spec, status }) =>
@@ -189,7 +188,7 @@ function templateOf(machine: WorkspaceMachine, policy: Policy): { spec: Spec } |
       storageClass: imageStorageClass,
       snapshotClass: imageSnapshotClass,
       diskSize: size,
-      // Only S3 gets the policy's Secret: elsewhere it would be sent to whoever owns the url.
+      // Only S3 gets the policy's Secret: elsewhere it would be sent to the owner of the url.
       ...(sourceType === 's3' && imageSecretRef ? { secretRef: imageSecretRef } : {}),
     },
   };

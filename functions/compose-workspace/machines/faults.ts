@@ -2,7 +2,7 @@ import { differencesOf } from '../../../shared/images/new-image.ts';
 import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { duplicatesOf } from '../names.ts';
 
-/** What machines say of one image that cannot both be, and logins that are there twice. */
+/** Contradicting templates of one image, and duplicate logins. */
 export function machineFaults({ vms = [] }: WorkspaceSpec): string[] {
   const groups = [...Map.groupBy(vms, ({ backingVMDiskImage }) => backingVMDiskImage)];
   return [

@@ -60,15 +60,15 @@ function partOf(
 }
 
 /**
- * The image of a machine never changes: with another image it is another machine, with another disk. The one that is there
- * stays until there is something to make the other from.
+ * The image of a machine never changes: with another image it is recreated, with another disk. The existing machine stays until
+ * the other image is usable.
  */
 function replaced(found: VirtualMachine, { backingVMDiskImage }: WorkspaceMachine, hasImage: boolean) {
   if (!hasImage) {
     const until = `Waiting for VMDiskImage ${backingVMDiskImage}; until then it stays on ${found.spec.vmDiskImageRef.name}.`;
     return { writes: [], standing: waiting('ImageNotReady', until) };
   }
-  const message = `It is made anew, from VMDiskImage ${backingVMDiskImage} instead of ${found.spec.vmDiskImageRef.name}.`;
+  const message = `It is recreated, from VMDiskImage ${backingVMDiskImage} instead of ${found.spec.vmDiskImageRef.name}.`;
   const isDeleting = found.metadata.deletionTimestamp !== undefined;
   return {
     writes: isDeleting ? [] : [{ do: 'delete', resource: VirtualMachine, of: found } as const],

@@ -32,20 +32,20 @@ export function namespaceStage(
   return {
     condition: 'NamespaceReady',
     writes: made.flatMap(({ writes }) => writes),
-    components: [component('Namespace', name, standing ?? ready('Created', `Namespace ${name} is there.`))],
+    components: [component('Namespace', name, standing ?? ready('Created', `Namespace ${name} exists.`))],
   };
 }
 
 /** The API server refuses what the RoleBinding grants. */
 const notEffective = (namespace: string, isOnItsWay: boolean): Made['obstacle'] => ({
   reason: 'Forbidden',
-  message: `Expected RoleBinding ${namespace}/${roleBindingName} to let ${functionName} look into the namespace, found it refused; see that ClusterRole ${roleBindingName} is there as it was installed.`,
+  message: `Expected RoleBinding ${namespace}/${roleBindingName} to let ${functionName} look into the namespace, found it refused; check that ClusterRole ${roleBindingName} exists as it was installed.`,
   isFinal: !isOnItsWay,
 });
 
 type Rights = Pick<Observed, 'workspace' | 'refusals' | 'isForbidden'>;
 
-/** A right that is not known everywhere yet is tried again soon: no event tells when it is. */
+/** While the RoleBinding is new, the events are redelivered soon: no event reports when it is effective everywhere. */
 export function untilSettled({ workspace, refusals, isForbidden }: Rights, stages: readonly Stage[]): Action[] {
   const isRefused = refusals.size > 0 || isForbidden === true;
   const isSettling = stages.some(({ components }) =>
@@ -73,8 +73,8 @@ const roleBindingChild: Child = {
 };
 
 /**
- * Nobody gets in or out over the network of the cluster; the labs' own networks are not under it. CDI's Pods are let be: a
- * disk that cannot be cloned by the storage is copied from Pod to Pod.
+ * Nothing gets in or out over the cluster network; the labs' own networks are not affected. CDI's Pods are exempt: a disk that
+ * the storage cannot clone is copied from Pod to Pod.
  */
 const denyAllChild: Child = {
   resource: NetworkPolicy,

@@ -1,7 +1,7 @@
 import type { WorkspaceInterface, WorkspaceNetwork, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { parseCidr, parseIp } from '../../../shared/machines/ip-address.ts';
 
-/** Who is on networks: a machine or a container cluster. */
+/** A user of networks: a machine or a container cluster. */
 export interface Member {
   /** "vms demo-vm" */
   called: string;
@@ -23,7 +23,7 @@ export interface Route {
   metric?: number;
 }
 
-/** The networks that interfaces are on, in their order. */
+/** The networks of interfaces, in the order of the interfaces. */
 export const networksOf = (interfaces: readonly WorkspaceInterface[], networks: readonly WorkspaceNetwork[]) =>
   interfaces.flatMap((one) => {
     const network = networks.find(({ name }) => name === one.network);
@@ -33,8 +33,8 @@ export const networksOf = (interfaces: readonly WorkspaceInterface[], networks: 
 const firstMetric = 100;
 
 /**
- * The routes of each interface: those of its network but the ones by way of its own address, for a router is no client of
- * itself. Of several ways to everything the order of the interfaces decides.
+ * The routes of each interface: those of its network except through its own address, because a router is no client of itself.
+ * The order of the interfaces decides among several default routes.
  */
 export function routesOf(
   interfaces: readonly WorkspaceInterface[],
@@ -60,7 +60,7 @@ export function routesOf(
   );
 }
 
-/** A way to everything there is no other way to. */
+/** A default route. */
 export const isDefault = ({ to }: Route) => to.endsWith('/0');
 
 /** The name servers of the networks, each once, in the order of the interfaces. */
@@ -68,7 +68,7 @@ export const nameserversOf = (interfaces: readonly WorkspaceInterface[], network
   ...new Set(networksOf(interfaces, networks).flatMap(({ network }) => network.nameservers?.addresses ?? [])),
 ];
 
-/** The highest address of a network that nobody has or routes by way of; undefined where all are taken. */
+/** The highest address of a network that is not in use and in no route; undefined if all are in use. */
 export function freeAddress(
   { name, cidr, routes = [], nameservers }: WorkspaceNetwork,
   spec: WorkspaceSpec,

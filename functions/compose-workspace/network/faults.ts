@@ -3,7 +3,7 @@ import { type Cidr, isInNetworkOf, parseCidr, parseIp, unusable } from '../../..
 import { describeAmong, duplicatesOf } from '../names.ts';
 import { bareAddress, freeAddress, type Member, membersOf } from './addresses.ts';
 
-/** Networks and addresses that cannot be. IPv4 alone: of IPv6 it is said that it is not there yet. */
+/** Illegal networks and addresses. Only IPv4: IPv6 is reported as not supported yet. */
 export function networkFaults(spec: WorkspaceSpec, provider: 'kube-ovn' | 'bridge'): string[] {
   const { networks = [] } = spec;
   const members = membersOf(spec);
@@ -53,7 +53,7 @@ function rangeFault(called: string, text: string, range: Cidr | undefined): stri
     : [];
 }
 
-/** The address is one, and in the network where that is known. */
+/** Whether the text is an address, and in the network if that is known. */
 function memberAddressFaults(called: string, text: string, range: Cidr | undefined): string[] {
   const found = parseIp(text);
   if (!found) return [`${called}: expected an address such as 10.10.0.1, found ${text}.`];
@@ -61,7 +61,7 @@ function memberAddressFaults(called: string, text: string, range: Cidr | undefin
   if (!range) return [];
   if (!isInNetworkOf(range, found)) return [`${called}: expected an address in the network, found ${text}.`];
   const why = unusable({ ...found, length: range.length });
-  return why ? [`${called}: expected an address that somebody can have, found ${text}: ${why}.`] : [];
+  return why ? [`${called}: expected an address that a member can have, found ${text}: ${why}.`] : [];
 }
 
 function destinationFaults(called: string, text: string): string[] {
@@ -72,7 +72,7 @@ function destinationFaults(called: string, text: string): string[] {
     : [];
 }
 
-/** They are all on one router, which has to know where an address is. */
+/** All networks are on one router, which has to know where an address is. */
 function overlaps(networks: readonly WorkspaceNetwork[]): string[] {
   const ranges = networks.flatMap(({ name, cidr }) => {
     const range = parseCidr(cidr);
@@ -120,7 +120,7 @@ function interfaceFault(
     return [`${called}: expected the length /${range.length} of ${network} (${found.cidr}), found ${ipAddress}.`];
   }
   const why = unusable(address);
-  if (why) return [`${called}: expected an address that somebody can have on ${network}, found ${ipAddress}: ${why}.`];
+  if (why) return [`${called}: expected an address that a member can have on ${network}, found ${ipAddress}: ${why}.`];
   return parseIp(found.rangeGateway ?? '')?.address === address.address
     ? [`${called}: expected an address that is free on ${network}, found ${ipAddress}, which is its rangeGateway.`]
     : [];

@@ -6,7 +6,7 @@ import { namespaceOf, subnetName } from '../../../shared/workspaces/workspace.ts
 import { type Child, named } from '../child.ts';
 import { bareAddress, freeAddress, membersOf } from './addresses.ts';
 
-/** What ties a Subnet to the NetworkAttachmentDefinition that leads to it, and begins the annotations of who is on it. */
+/** What ties a Subnet to its NetworkAttachmentDefinition, and prefixes the annotations of its members. */
 export const providerOf = (namespace: string, network: string) => `${network}.${namespace}.ovn`;
 
 /** A router of the workspace's own: two workspaces may have equal networks. */
@@ -37,7 +37,7 @@ export function subnetChild({ metadata, spec }: Workspace, network: WorkspaceNet
         natOutgoing: false,
         private: false,
         enableDHCP: false,
-        // Nobody need answer before a member starts: the one that does may be a machine of the lab.
+        // The gateway may be a machine of the lab, which need not answer before other members start.
         disableGatewayCheck: true,
       },
     },
@@ -46,8 +46,8 @@ export function subnetChild({ metadata, spec }: Workspace, network: WorkspaceNet
 }
 
 /**
- * kube-ovn wants a gateway even where the lab has none: then it gets an address that nobody has, and nobody is told of it.
- * The one that was chosen before stays as long as nobody has that address.
+ * kube-ovn needs a gateway even if the lab has none: then it gets a free address, which no member is told. The one chosen
+ * before stays while that address is free.
  */
 function keptGateway(
   spec: WorkspaceSpec,
@@ -61,7 +61,7 @@ function keptGateway(
   return gateway && cidrBlock === cidr && !isTaken ? gateway : undefined;
 }
 
-/** What puts Pods and machines on the Subnet. */
+/** What connects Pods and machines to the Subnet. */
 export const definitionChild = (namespace: string, { name }: WorkspaceNetwork): Child => ({
   resource: NetworkAttachmentDefinition,
   name,

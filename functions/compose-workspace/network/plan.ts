@@ -12,7 +12,7 @@ import { definitionChild, subnetChild, vpcChild } from './kube-ovn.ts';
 
 export type Provider = Policy['values']['networkProvider'];
 
-/** Who makes the networks of a workspace: who made its first ones, by its status, else by what they made. */
+/** What makes the networks of a workspace: what made the first ones, by its status, else by the existing networks. */
 export const providerFor = ({ status }: Workspace, own: Own, { values }: Policy): Provider =>
   status?.networkProvider === 'bridge' || status?.networkProvider === 'kube-ovn'
     ? status.networkProvider
@@ -22,7 +22,7 @@ export const providerFor = ({ status }: Workspace, own: Own, { values }: Policy)
 export const foundProvider = ({ subnets, vpcs, definitions }: Own): Provider | undefined =>
   subnets.length + vpcs.length > 0 ? 'kube-ovn' : definitions.map(typeOf).find((type) => type !== undefined);
 
-/** Read without parsing: anybody may have edited it. */
+/** Read without parsing: a user may have edited it. */
 const typeOf = ({ spec }: NetworkAttachmentDefinition) =>
   /"type"\s*:\s*"(bridge|kube-ovn)"/.exec(spec?.config ?? '')?.[1] as Provider | undefined;
 
@@ -32,7 +32,7 @@ interface Networks extends Outside, Pick<Inside, 'hasMultus' | 'definitions'> {
   own: Own;
 }
 
-/** The networks, each with all it is made of. */
+/** The networks, each with its objects. */
 export function networkStage(found: Networks, make: Make): Stage {
   const { workspace, provider } = found;
   const { networks = [] } = workspace.spec;
@@ -60,7 +60,7 @@ function missingKinds({ hasMultus, provider, isServed }: Networks): Standing | u
     : undefined;
 }
 
-/** The Vpc first: no Subnet is put on one that is not the workspace's. */
+/** The Vpc first: no Subnet is put on another owner's. */
 function ofKubeOvn(
   { workspace, definitions, vpc: foundVpc, subnets, own }: Networks,
   networks: readonly WorkspaceNetwork[],
@@ -107,7 +107,7 @@ function ofBridges({ workspace, definitions }: Networks, networks: readonly Work
   return stageOf('NetworksReady', 'Network', parts);
 }
 
-/** The names of the definitions that networks are made of. */
+/** The names of the NetworkAttachmentDefinitions of networks. */
 export const definitionNames = (networks: readonly WorkspaceNetwork[], provider: Provider): Set<string> =>
   new Set(
     networks.flatMap((network) =>

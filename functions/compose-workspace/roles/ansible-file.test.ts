@@ -26,7 +26,7 @@ test('a key that JavaScript knows otherwise is a key like any other', () => {
   expect(ansibleFile(JSON.parse('{"__proto__": {"a": 1}}'))).toBe('__proto__:\n  a: 1\n');
 });
 
-test('what is said twice is written twice', () => {
+test('what occurs twice is written twice', () => {
   const same = { b: [1] };
   expect(ansibleFile({ a: same, c: same })).toBe('a:\n  b:\n    - 1\nc:\n  b:\n    - 1\n');
 });

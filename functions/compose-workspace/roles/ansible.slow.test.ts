@@ -71,7 +71,7 @@ describe.skipIf(lacking)('Ansible', { timeout: 120_000 }, () => {
   }
 
   const noTasks = { linuxRouter: [], runtimeChecks: [], a: [], b: [] };
-  /** On this machine instead of one that there is not. */
+  /** On this machine, as the named one does not exist. */
   const here = ['-e', 'ansible_connection=local', '-e', `ansible_python_interpreter=${join(bin, 'python')}`];
 
   test('takes the playbook', async () => {
@@ -207,7 +207,7 @@ describe.skipIf(lacking)('Ansible', { timeout: 120_000 }, () => {
     });
   });
 
-  test('tells of a role that fails which it is', async () => {
+  test('names the role that failed', async () => {
     const fail = [{ 'ansible.builtin.fail': { msg: 'no' } }];
     await layOut(allRoles(seed), { linuxRouter: [{ ...fail[0], ignore_errors: true }], runtimeChecks: fail });
     const { code } = await ansible('ansible-playbook', ...here, 'site.yml');
@@ -215,7 +215,7 @@ describe.skipIf(lacking)('Ansible', { timeout: 120_000 }, () => {
     expect(parseOutcome(await read('outcome'))).toMatchObject({ failed: 1, unreachable: 0, role: 'runtimeChecks' });
   });
 
-  test('tells of a machine that lets nobody in', async () => {
+  test('reports a machine that refuses the login', async () => {
     await layOut(allRoles(seed), noTasks);
     await write('project/site.yml', (await read('project/site.yml')).replace('timeout: 600', 'timeout: 1'));
     const nowhere = ['-e', 'ansible_host=127.0.0.1', '-e', 'ansible_port=1'];

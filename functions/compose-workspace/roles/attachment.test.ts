@@ -53,7 +53,7 @@ test('nor is it that of a gateway, a name server or the next hop of a route', ()
   ];
   expect(freeAddress({ networks }, '10.0.0.0/29', 0)).toBe('10.0.0.1');
 });
-test('networks that were made by another stay with that one', () => {
+test('networks that another provider made stay with it', () => {
   const found = attachment({ ...workspace, status: { networkProvider: 'bridge' } }, aPolicy(), 0);
   expect(Object.keys(found)).toEqual(['k8s.v1.cni.cncf.io/networks']);
 });

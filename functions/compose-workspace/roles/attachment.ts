@@ -4,8 +4,8 @@ import type { Policy } from '../../../shared/policy.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 
 /**
- * The annotations by which the Pod of the n-th Job is on the control network. It has an address of its own: one that the
- * network gave might be that of a member that is not started yet.
+ * The annotations that connect the Pod of the n-th Job to the control network. It has an address of its own: an assigned one
+ * might be that of a member that has not started yet.
  */
 export function attachment(workspace: Workspace, { values }: Policy, index: number): Record<string, string> {
   const network = workspace.spec.networks?.find(({ name }) => name === values.ansibleControlNetwork);
@@ -27,8 +27,8 @@ export function attachment(workspace: Workspace, { values }: Policy, index: numb
 }
 
 /**
- * The n-th address that nobody in the workspace has, from the middle of a network down and then up; undefined where none is
- * left. The last one is for a gateway: where the lab has none, who makes the network takes the highest address all the same.
+ * The n-th free address of a network, from its middle down and then up; undefined if none is left. The last one is kept for a
+ * gateway: the provider uses the highest free address even if the lab has none.
  */
 export function freeAddress(spec: WorkspaceSpec, cidr: string | undefined, index: number): string | undefined {
   const range = cidr === undefined ? undefined : parseCidr(cidr);
@@ -48,7 +48,7 @@ export function freeAddress(spec: WorkspaceSpec, cidr: string | undefined, index
   return address === undefined || !isEnough() ? undefined : formatIp({ version: range.version, address });
 }
 
-/** Every address that somebody has, or is said to have, on any network. */
+/** Every address that is used or named on any network. */
 function addressesIn({ vms = [], containerClusters = [], networks = [] }: WorkspaceSpec): string[] {
   const members = [...vms, ...containerClusters].flatMap(({ interfaces = [] }) => interfaces);
   const named = networks.flatMap(({ rangeGateway, routes = [], nameservers }) => [

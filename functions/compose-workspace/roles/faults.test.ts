@@ -38,7 +38,7 @@ test.each(['runtimeChecks', 'linux-router', 'linux_router', '7zip', 'acme.lab.ro
   expect(isRoleName(name)).toBe(true);
 });
 test.each(['', '.', '..', 'a/b', '/etc', '-x', 'a b', 'acme.router', '{{ x }}', 'röle', 'a\n', 'x'.repeat(101)])(
-  '%j is none',
+  '%j is no role',
   (name) => {
     expect(isRoleName(name)).toBe(false);
   },
@@ -46,6 +46,6 @@ test.each(['', '.', '..', 'a/b', '/etc', '-x', 'a b', 'acme.router', '{{ x }}', 
 test.each(['a', '_a', 'enable_nat', 'A1', 'yes', 'true', '__proto__'])('%s is a variable', (name) => {
   expect(isVariableName(name)).toBe(true);
 });
-test.each(['', '1a', 'a-b', 'a.b', 'a b', 'class', 'None', 'ä', '{{ x }}', 'a\n'])('%j is none', (name) => {
+test.each(['', '1a', 'a-b', 'a.b', 'a b', 'class', 'None', 'ä', '{{ x }}', 'a\n'])('%j is no variable', (name) => {
   expect(isVariableName(name)).toBe(false);
 });

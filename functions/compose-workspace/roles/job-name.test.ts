@@ -14,7 +14,7 @@ describe('a machine is deployed once more', () => {
       'under another value',
       nameOf(withDeploy({ role: 'linuxRouter', variables: { nat: { out: 2, in: 2 }, mode: 'a' } })),
     ],
-    ['made anew', nameOf(router, 'uid-2')],
+    ['recreated', nameOf(router, 'uid-2')],
     ['when asked', nameOf(router, 'uid-1', { 'pelotech.ot/roles-requested': 'now' })],
   ])('%s', (_, name) => {
     expect(name).not.toBe(nameOf());

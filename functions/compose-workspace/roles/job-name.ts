@@ -2,12 +2,12 @@ import type { Workspace, WorkspaceMachine } from '../../../shared/kinds/pelotech
 import { digestOf } from '../../../shared/kubernetes/names.ts';
 import { deployRolesOf } from './roles-of-machine.ts';
 
-/** Annotation of a workspace: a new value has all deploy roles run once more. */
+/** Annotation of a workspace: a new value runs all deploy roles once more. */
 export const rolesRequested = 'pelotech.ot/roles-requested';
 
 /**
- * The name of a Job, the same as long as there is nothing to run anew: it changes with the roles and their variables, with a
- * machine that was made anew, and when somebody asks; with nothing else, a policy's other image neither.
+ * The name of a Job, the same until its roles are to run again: it changes with the roles and their variables, with a recreated
+ * machine, and when a user asks; with nothing else, such as the policy's image.
  */
 export function jobName(workspace: Workspace, vm: WorkspaceMachine, machineUid: string): string {
   const asked = workspace.metadata.annotations?.[rolesRequested];
@@ -17,7 +17,7 @@ export function jobName(workspace: Workspace, vm: WorkspaceMachine, machineUid: 
   return `${vm.name.replace(/\./g, '-').slice(0, 46).replace(/-+$/, '')}-roles-${hash}`;
 }
 
-/** The same data with its keys in one order: the API server keeps them in none that counts. */
+/** The same data with sorted keys: the API server does not keep their order. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
   if (typeof value !== 'object' || value === null) return value;

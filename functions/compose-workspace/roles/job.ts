@@ -29,7 +29,7 @@ export function jobFor({ workspace, policy, vm, name, index, siteRoles }: JobPar
     { name: 'runner', emptyDir: {}, mountPath: '/runner' },
     {
       name: 'inventory',
-      // A machine that is removed before the Pod is there takes its key along.
+      // The key of a machine that is removed before the Pod starts is missing.
       configMap: { name: inventoryName, items: inventoryItems(workspace), optional: true },
       mountPath: '/runner/inventory',
     },
@@ -92,9 +92,9 @@ export function jobFor({ workspace, policy, vm, name, index, siteRoles }: JobPar
 const inventoryFile = '/runner/inventory/hosts.yml';
 
 const environment = [
-  // Whatever the image says, it can be written to.
+  // A folder that can be written to in any image.
   { name: 'HOME', value: '/runner' },
-  // A machine that is made anew has new keys, at an address that only its own workspace can reach.
+  // A recreated machine has new keys, at an address that only its own workspace can reach.
   { name: 'ANSIBLE_HOST_KEY_CHECKING', value: 'False' },
 ];
 

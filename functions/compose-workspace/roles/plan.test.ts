@@ -21,7 +21,7 @@ const machine = () => {
   return { ...made, metadata: { ...made.metadata, ownerReferences } };
 };
 
-/** The stage of the workspace's one machine, with what is there beside it. */
+/** The stage of the workspace's one machine, with the objects beside it. */
 function stage(
   inside: Partial<Inside> = {},
   data: Record<string, string> = {},
@@ -64,7 +64,7 @@ describe('the copy of the credentials', () => {
   test.each<[string, Workspace, Job[], Record<string, string>, boolean]>([
     ['where Jobs are begun with it', workspace, [], { ansibleCredentials: 'true' }, true],
     ['where Jobs of before are left', bare, [job('demo-vm-roles-0000000000')], {}, true],
-    ['where the status says so', { ...bare, status: { components: [...components] } }, [], {}, true],
+    ['if the status reports roles', { ...bare, status: { components: [...components] } }, [], {}, true],
     ['nowhere else', bare, [], { ansibleCredentials: 'true' }, false],
   ])('is looked for %s', async (_, of, jobs, data, isRead) => {
     expect(await isCopyRead(of, jobs, data)).toBe(isRead);
@@ -120,7 +120,7 @@ describe('deploy roles', () => {
     const found = stage({ jobs: [done] }, data, two, undefined, false);
     expect(found?.components).toMatchObject([{ phase: 'Ready' }, { name: 'web', phase: 'Waiting', reason }]);
   });
-  test('of a machine that nobody reaches have failed, and the others are begun', () => {
+  test('of a machine that is out of reach have failed, and the others begin', () => {
     const two = aWorkspace([aVm({ interfaces: [] }), aVm({ name: 'web' })]);
     const web = { ...machine(), metadata: { ...machine().metadata, name: 'web', uid: 'uid-web' } };
     const found = stage({ machines: [machine(), web] }, {}, two);
@@ -135,7 +135,7 @@ describe('deploy roles', () => {
       { name: expect.stringMatching(/^web-roles-/), phase: 'Provisioning' },
     ]);
   });
-  test('of a machine that nobody reaches wait while the policy does not parse', () => {
+  test('of a machine that is out of reach wait while the policy does not parse', () => {
     expect(stage({}, { ansibleControlNetwork: '-' })?.components).toMatchObject([{ reason: 'PolicyInvalid' }]);
   });
   test('of before go', () => {
@@ -161,7 +161,7 @@ describe('deploy roles', () => {
     ['the policy asks for none', {}, workspace],
     ['the machines are not Ready', {}, workspace, false],
     ['the site runs them', { ansible: 'External', ansibleCredentials: 'true' }, workspace],
-    ['there are none any more', { ansibleCredentials: 'true' }, aWorkspace([aVm({ deploy: [] })])],
+    ['no machine has any', { ansibleCredentials: 'true' }, aWorkspace([aVm({ deploy: [] })])],
   ])('leave no copy of the credentials where %s', (_, data, of, areMachinesReady = true) => {
     const before = { jobs: [job('demo-vm-roles-0000000000')] };
     expect(written(stage(before, data, of, beside(copyOf('uid-w')), areMachinesReady))).toContain('delete Secret');

@@ -2,12 +2,12 @@ import type { Workspace, WorkspaceMachine } from '../../../shared/kinds/pelotech
 import { ansibleFile } from './ansible-file.ts';
 import { deployRolesOf } from './roles-of-machine.ts';
 
-/** How long a machine that is Ready may take until it lets somebody in: KubeVirt's Ready does not mean booted. */
+/** How long a Ready machine may take until it accepts a login: KubeVirt's Ready does not mean booted. */
 const connectionTimeoutSeconds = 600;
 
 /**
- * site.yml: one play on one machine, its roles in their order. A role has its variables beside its name, too: so they count
- * over what the role says itself, and two roles may give one name two values.
+ * site.yml: one play on one machine, with its roles. A role has its variables beside its name, too: so they override those of
+ * the role itself, and two roles may give one name two values.
  */
 export const siteFile = (vm: WorkspaceMachine): string =>
   ansibleFile([
@@ -29,8 +29,8 @@ export const siteFile = (vm: WorkspaceMachine): string =>
   ]);
 
 /**
- * env/extravars: what a role is told of where it runs. Extra variables count over all others, so one that a role of this
- * machine is given by the same name is left out.
+ * env/extravars: where a role runs. Extra variables override all others, so those that a role of this machine defines are left
+ * out.
  */
 export function extraVarsFile(workspace: Workspace, vm: WorkspaceMachine): string {
   const given = new Set(deployRolesOf(vm).flatMap(({ variables }) => Object.keys(variables ?? {})));

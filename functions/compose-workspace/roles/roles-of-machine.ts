@@ -5,7 +5,7 @@ type Roles = NonNullable<NonNullable<WorkspaceMachine['ansible']>['roles']>;
 /** A role as a workspace names it; what its variables hold is Ansible's own affair. */
 export type Role = NonNullable<Roles['deploy']>[number];
 
-/** The roles of a machine that are run once it is there. */
+/** The roles of a machine that are run once it is Ready. */
 export const deployRolesOf = ({ ansible }: WorkspaceMachine): readonly Role[] => ansible?.roles?.deploy ?? [];
 
 /** The roles that its image was built with. */

@@ -50,7 +50,7 @@ describe('what a machine is deployed with', () => {
       },
     });
   });
-  test('is its roles in their order, once it lets somebody in', () => {
+  test('is its roles in their sequence, once it accepts a login', () => {
     const found = allRoles(two);
     expect(fileOf(found, firstJob(found).metadata.name, 'site.yml')).toEqual([
       {
@@ -70,7 +70,7 @@ describe('what a machine is deployed with', () => {
     expect(fileOf(found, 'ansible-inventory', 'host_vars.demo-vm.yml')).toEqual({ enable_nat: true });
     expect(fileOf(found, 'ansible-inventory', 'host_vars.web.yml')).toEqual({});
   });
-  test('is told where it runs, except by a name that a role was given another value for', () => {
+  test('knows where it runs, except by a name that a role was given another value for', () => {
     const extraVars = (deploy: Role[]) => {
       const found = allRoles(aWorkspace([aVm({ deploy })]));
       return fileOf(found, firstJob(found).metadata.name, 'extravars');
@@ -101,7 +101,7 @@ describe('what a machine is deployed with', () => {
       name: 'inventory',
       configMap: {
         name: 'ansible-inventory',
-        // The key of a machine that is removed before the Pod is there is missing for ever.
+        // The key of a machine that is removed before the Pod starts is missing for ever.
         optional: true,
         items: [{ path: 'hosts.yml' }, { key: 'host_vars.demo-vm.yml', path: 'host_vars/demo-vm.yml' }, {}, {}],
       },
@@ -115,7 +115,7 @@ describe('what a machine is deployed with', () => {
   });
 });
 
-test('every key of a ConfigMap is one that a Job mounts, and the other way round', () => {
+test('a Job mounts every key of a ConfigMap, and no others', () => {
   const found = allRoles(two, { ansibleCredentials: 'true' }, { 'linuxRouter.yml': '[]' });
   const held = new Set(
     found.configMaps.flatMap(({ metadata, data }) => Object.keys(data).map((key) => `${metadata.name} ${key}`)),
@@ -183,7 +183,7 @@ describe('credentials', () => {
   test.each([
     ['the policy asks for none', {}, secret],
     ['it is not there', { ansibleCredentials: 'true' }, undefined],
-  ])('are none where %s', (_, data, found) => {
+  ])('are not run: %s', (_, data, found) => {
     expect(credentialsFor(two, aPolicy(data), found)).toBeUndefined();
   });
 });
@@ -193,7 +193,7 @@ describe('no roles are run', () => {
     ['where no image is configured', { ansibleRunnerImage: undefined }, two, 'NoRunnerImage'],
     ['where the site runs them', { ansible: 'External' }, two, 'External'],
     ['on machines that are not started', {}, aWorkspace([aVm({ ignoreOnDeploy: true })]), 'NotStarted'],
-    ['where there are none', {}, aWorkspace([aVm({ deploy: [], build: [{ role: 'specialize' }] })]), 'NoDeployRoles'],
+    ['without roles', {}, aWorkspace([aVm({ deploy: [], build: [{ role: 'specialize' }] })]), 'NoDeployRoles'],
   ] as const)('%s', (_, data, workspace, skippedBecause) => {
     const policy = aPolicy();
     const found = rolesOf(workspace, { ...policy, values: { ...policy.values, ...data } }, [aMachine()]);

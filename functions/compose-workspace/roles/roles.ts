@@ -55,8 +55,8 @@ export const roleKeys = [
 ] as const satisfies readonly PolicyKey[];
 
 /**
- * The Jobs that run the deploy roles, with what they read. A Job's name is the same until it is to be run once more, so
- * that a Job of ours with another name is one that is over with.
+ * The Jobs that run the deploy roles, with what they read. A Job's name is the same until its roles are to run once more: an own
+ * Job with another name is obsolete.
  */
 export function rolesOf(
   workspace: Workspace,
@@ -91,7 +91,7 @@ export function skipReason({ vms = [] }: WorkspaceSpec, policy: Policy): Skipped
   return vms.some((vm) => hasRolesToRun(vm, policy)) ? undefined : 'NotStarted';
 }
 
-/** A machine that is made and not started, or not made, lets nobody in. */
+/** A machine that is not started, or not made, accepts no login. */
 export const hasRolesToRun = (vm: WorkspaceMachine, { values }: Policy) =>
   deployRolesOf(vm).length > 0 && (vm.ignoreOnDeploy !== true || values.ignoreOnDeploy === 'Start');
 
@@ -99,7 +99,7 @@ const skippedWords: Record<Skipped, string> = {
   NoDeployRoles: 'No machine of the workspace has deploy roles.',
   External: "The site runs deploy roles itself, as the policy's ansible: External says.",
   NoRunnerImage: 'Expected the policy to name an image for deploy roles, found none: set ansibleRunnerImage.',
-  NotStarted: "No machine with deploy roles is started, as the policy's ignoreOnDeploy says of theirs.",
+  NotStarted: "No machine with deploy roles is started, because of the policy's ignoreOnDeploy.",
 };
 
 /** The reason in a sentence. */

@@ -30,7 +30,7 @@ test.each([
     says({ ok: 3, changed: 0, failed: 1, unreachable: 0, role: 'linuxRouter' }),
     'Failed',
     'RoleFailed',
-    'Expected all tasks to work, found that one of role linuxRouter failed.',
+    'Expected all tasks to work, found that a task of role linuxRouter failed.',
   ],
   [
     'no role that failed',
@@ -38,10 +38,10 @@ test.each([
     says({ failed: 1 }),
     'Failed',
     'RoleFailed',
-    'Expected all tasks to work, found that one of a task before the first role failed.',
+    'Expected all tasks to work, found that a task before the first role failed.',
   ],
   [
-    'a machine that lets nobody in',
+    'a machine that refuses the login',
     failed,
     says({ unreachable: 1 }),
     'Failed',
@@ -81,7 +81,7 @@ test.each([
     says({ failed: 1, role: 'x' }),
     'Provisioning',
     'RolesRetrying',
-    'Try 1 ended: Expected all tasks to work, found that one of role x failed.',
+    'Try 1 ended: Expected all tasks to work, found that a task of role x failed.',
   ],
   [
     'an image that is not there',

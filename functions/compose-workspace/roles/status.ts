@@ -44,8 +44,8 @@ function failureOf(pod: Pod | undefined): Reason | undefined {
     return { reason: 'MachineUnreachable', message: 'Expected the machine to let Ansible in, found that it did not.' };
   }
   if (outcome && outcome.failed > 0) {
-    const where = outcome.role ? `role ${outcome.role}` : 'a task before the first role';
-    return { reason: 'RoleFailed', message: `Expected all tasks to work, found that one of ${where} failed.` };
+    const task = outcome.role ? `a task of role ${outcome.role}` : 'a task before the first role';
+    return { reason: 'RoleFailed', message: `Expected all tasks to work, found that ${task} failed.` };
   }
   return { reason: ended.reason === 'OOMKilled' ? 'OOMKilled' : 'RolesFailed', message: lastLine(ended.message) };
 }

@@ -59,7 +59,7 @@ function standingOfClaim(
   if (volume.storageClass !== undefined && storageClassName !== undefined && volume.storageClass !== storageClassName) {
     return ready(
       'StorageClassNotApplied',
-      `Expected StorageClass ${storageClassName}, found ${volume.storageClass}: a claim keeps its class; delete the claim to have it made anew, without its data.`,
+      `Expected StorageClass ${storageClassName}, found ${volume.storageClass}: a claim keeps its class; delete the claim to recreate it, without its data.`,
     );
   }
   if (phase === 'Bound') return ready('Bound', 'The claim is bound.');
