@@ -1,7 +1,7 @@
 import { type Action, together } from '../../shared/actions.ts';
 import { makeFor } from './child.ts';
 import { containerStage } from './containers/plan.ts';
-import { garbage } from './garbage.ts';
+import { garbage, type Leftovers } from './garbage.ts';
 import { type Gate, gated } from './gate.ts';
 import { imageStage, type WantedImages, wantedImages } from './images/plan.ts';
 import { machineStage } from './machines/plan.ts';
@@ -28,10 +28,9 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
   const found = { ...observed, ...inside, ...outside, own, provider, wanted };
   const namespace = namespaceStage(observed, make);
   const images = imageStage(found, wanted);
-  const started = startGate(observed.inside !== undefined && isDone(namespace), images, own);
+  const started = startGate(namespace, images, own);
   const unreadable = policyGates(workspace, policy);
-  const mayDelete = !started && !unreadable.machines && !unreadable.containers;
-  const obsolete = mayDelete ? garbage(found) : { writes: [], networksInUse: undefined };
+  const obsolete = started || unreadable.machines || unreadable.containers ? none : garbage(found);
   const networks = gated(
     { ...networkStage(found, make), obstacle: obsolete.networksInUse },
     started,
@@ -43,16 +42,23 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
   const containers = gated(containerStage(found, make), started, connected, unreadable.containers);
   const roles = started ? undefined : rolesStage(found, make, isDone(machines));
   const others = [images, networks, volumes, machines, containers, ...(roles ? [roles] : [])];
-  // A child that is refused blocks no other; a namespace that is refused blocks all of them.
-  const children = together(others.flatMap((stage) => stage.writes).map((write) => [write]));
+  const writes = [
+    ...namespace.writes,
+    // A child that is refused blocks no other; a namespace that is refused blocks all of them.
+    ...together(others.flatMap((stage) => stage.writes).map((write) => [write])),
+    ...obsolete.writes,
+  ];
   // What is not seen may exist: an image that is missing may no longer be needed.
-  const rest = observed.isForbidden ? [] : [...children, ...obsolete.writes];
-  return { writes: [...namespace.writes, ...rest], stages: [namespace, ...others], wanted };
+  return { writes: observed.isForbidden ? namespace.writes : writes, stages: [namespace, ...others], wanted };
 }
 
+const none: Leftovers = { writes: [], networksInUse: undefined };
+
 /** Nothing is started before every image exists. What was started before does not wait for an image that is added later. */
-function startGate(hasNamespace: boolean, images: Stage, own: Own): Gate | undefined {
-  if (!hasNamespace) return { allow: 'nothing', because: waiting('NamespaceNotReady', 'Waiting for the namespace.') };
+function startGate(namespace: Stage, images: Stage, own: Own): Gate | undefined {
+  if (!isDone(namespace)) {
+    return { allow: 'nothing', because: waiting('NamespaceNotReady', 'Waiting for the namespace.') };
+  }
   return isDone(images) || hasBegun(own)
     ? undefined
     : { allow: 'nothing', because: waiting('ImagesNotReady', 'Waiting until every image is ready.') };

@@ -3,11 +3,9 @@ import { newImage, whyNotMade } from '../../../shared/images/new-image.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces, type WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
-import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { formatRefusal, refusalKey } from '../../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../../shared/policy.ts';
 import { heldNamespace, imageNamesOf } from '../../../shared/workspaces/images.ts';
-import { contains } from '../contains.ts';
 import type { Inside, Observed, Own } from '../observed.ts';
 import { isSkipped } from '../skipped.ts';
 import {
@@ -21,8 +19,8 @@ import {
   stageOf,
   waiting,
 } from '../stage.ts';
-
-type Spec = VMDiskImage['spec'];
+import { describeLost, isUsable, standingOfImage } from './status.ts';
+import { templateOf } from './template.ts';
 
 /** An image that machines of the workspace name. */
 export interface WantedImage {
@@ -68,12 +66,6 @@ export const imageStage = (found: Found, wanted: WantedImages): Stage =>
     [...wanted.values()].map((one) => partOf(found, one)),
   );
 
-/** Disks can be cloned from it. */
-export const isUsable = (image: VMDiskImage | undefined): image is VMDiskImage =>
-  image !== undefined &&
-  image.metadata.deletionTimestamp === undefined &&
-  (image.status?.phase === 'Succeeded' || conditionOf(image.status?.conditions, 'Ready')?.status === 'True');
-
 function partOf(
   { workspace, policy, refusals, imageNamespaces, machines: found }: Found,
   { ref, image }: WantedImage,
@@ -105,37 +97,6 @@ function partOf(
   ]);
 }
 
-function standingOfImage(image: VMDiskImage, machines: readonly WorkspaceMachine[]): Standing {
-  const { metadata, status } = image;
-  const called = `VMDiskImage ${keyOf(metadata)}`;
-  if (metadata.deletionTimestamp)
-    return provisioning('ImageTerminating', `${called} is being deleted; waiting until it is gone.`);
-  const others = differing(image, machines).join(', ');
-  if (isUsable(image)) {
-    return others === ''
-      ? ready('Succeeded', `${called} exists.`)
-      : ready('TemplateMismatch', `${called} exists and is used, though vmDiskImageTemplate has another ${others}.`);
-  }
-  const { phase, message = '' } = status ?? {};
-  // The image itself reports its progress and its place in the queue: they change all the time.
-  if (phase === 'Failed') {
-    const cure = others === '' ? '' : ` Its ${others} is not that of vmDiskImageTemplate: delete it to recreate it.`;
-    return failed('ImageFailed', `${called} Failed: ${message}${cure}`);
-  }
-  return phase === undefined
-    ? provisioning('ImageQueued', `${called} has not been looked at yet.`)
-    : provisioning(`Image${phase}`, `${called} is ${phase}.`);
-}
-
-/** The fields in which an image differs from the template of one of the machines. */
-const differing = ({ spec }: VMDiskImage, machines: readonly WorkspaceMachine[]): string[] => [
-  ...new Set(
-    machines.flatMap(({ vmDiskImageTemplate: template }) =>
-      template ? (Object.keys(template) as (keyof Spec)[]).filter((key) => !contains(spec[key], template[key])) : [],
-    ),
-  ),
-];
-
 /** The machine has its disk: the image is no longer needed. */
 const hasDisk = ({ name, backingVMDiskImage }: WorkspaceMachine, found: Inside['machines']) =>
   found.some(
@@ -145,65 +106,17 @@ const hasDisk = ({ name, backingVMDiskImage }: WorkspaceMachine, found: Inside['
       status?.rootDisk?.cloned !== undefined,
   );
 
-const describeLost = (image: VMDiskImage | undefined) => {
-  if (!image) return 'is gone';
-  return image.metadata.deletionTimestamp ? 'is being deleted' : `is ${image.status?.phase ?? 'not there yet'}`;
-};
-
 const missing = (ref: ObjectReference, lacks: string) =>
   waiting(
     'ImageMissing',
     `Expected VMDiskImage ${ref.name} in one of the policy's imageNamespaces, or what to make it from, found neither: ${lacks}.`,
   );
 
-const policyKeys = ['imageUrlTemplate', 'imageStorageClass', 'imageSnapshotClass'] as const;
-
-/** What a missing image is made of: the machine's template, else what the policy makes of a bare name. */
-function templateOf(machine: WorkspaceMachine, policy: Policy): { spec: Spec } | { lacks: string } {
-  const { backingVMDiskImage: name, vmDiskImageTemplate, version, diskSize } = machine;
-  if (vmDiskImageTemplate) return { spec: vmDiskImageTemplate };
-  const { values } = policy;
-  const broken = [...policyKeys, 'imageSecretRef', 'imageDiskSize'] as const;
-  const unreadable = broken.find((key) => !isValid(policy, key));
-  if (unreadable) return { lacks: `the policy's ${unreadable} does not parse` };
-  const { imageUrlTemplate, imageStorageClass, imageSnapshotClass, imageSecretRef } = values;
-  const size = values.imageDiskSize ?? diskSize;
-  const lacks = [
-    ...policyKeys.filter((key) => values[key] === undefined),
-    ...(size === undefined ? ['imageDiskSize'] : []),
-  ];
-  if (!imageUrlTemplate || !imageStorageClass || !imageSnapshotClass || !size) {
-    return { lacks: `there is no vmDiskImageTemplate, and the policy has no ${lacks.join(', ')}` };
-  }
-  if (imageUrlTemplate.includes('{version}') && !version) {
-    return { lacks: `machine ${machine.name} has no version, which the policy's imageUrlTemplate asks for` };
-  }
-  const url = imageUrlTemplate.replaceAll('{name}', name).replaceAll('{version}', version ?? '');
-  const sourceType = sourceTypeOf(url, imageSecretRef);
-  return {
-    spec: {
-      name,
-      url,
-      sourceType,
-      storageClass: imageStorageClass,
-      snapshotClass: imageSnapshotClass,
-      diskSize: size,
-      // Only S3 gets the policy's Secret: elsewhere it would be sent to the owner of the url.
-      ...(sourceType === 's3' && imageSecretRef ? { secretRef: imageSecretRef } : {}),
-    },
-  };
-}
-
-const sourceTypeOf = (url: string, secretRef: string | undefined): Spec['sourceType'] => {
-  if (/^(docker|oci-archive):/.test(url)) return 'registry';
-  return secretRef ? 's3' : 'http';
-};
-
 function whyMayNot(
   policy: Policy,
   imageNamespaces: Observed['imageNamespaces'],
   ref: ObjectReference,
-  spec: Spec,
+  spec: VMDiskImage['spec'],
 ): Standing | undefined {
   if (!isValid(policy, 'imageNamespaces')) {
     return waiting('InvalidPolicy', "Waiting until the policy's imageNamespaces parses again.");

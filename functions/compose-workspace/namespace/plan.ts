@@ -22,11 +22,13 @@ export function namespaceStage(
 ): Stage {
   const name = namespaceOf(workspace.metadata.name);
   const ofNamespace = make(namespaceChild(name), namespace);
-  const right = make(roleBindingChild, roleBinding);
-  const isOnItsWay = right.writes.length > 0 || isRoleBindingNew(roleBinding, nowMs);
-  const effective = isForbidden ? { ...right, obstacle: right.obstacle ?? notEffective(name, isOnItsWay) } : right;
+  const granted = make(roleBindingChild, roleBinding);
+  const isOnItsWay = granted.writes.length > 0 || isRoleBindingNew(roleBinding, nowMs);
+  const obstacle = granted.obstacle ?? (isForbidden ? notEffective(name, isOnItsWay) : undefined);
   const denyAll = inside && make(denyAllChild, named(inside.networkPolicies, denyAllChild.name));
-  const made = ofNamespace.obstacle ? [ofNamespace] : [ofNamespace, effective, ...(denyAll ? [denyAll] : [])];
+  const made = ofNamespace.obstacle
+    ? [ofNamespace]
+    : [ofNamespace, { ...granted, obstacle }, ...(denyAll ? [denyAll] : [])];
   // The NetworkPolicy is written before everything that follows in this pass, so it need not exist yet.
   const standing = standingOf(made.filter((one) => one !== denyAll || one.obstacle));
   return {

@@ -44,7 +44,7 @@ export const mutants: readonly Mutant[] = [
     'Pods of that label bypass the network policy',
   ),
   of(
-    'functions/compose-workspace/images/plan.ts',
+    'functions/compose-workspace/images/template.ts',
     "sourceType === 's3' && imageSecretRef ?",
     'imageSecretRef ?',
     composeWorkspace,
