@@ -4,6 +4,7 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { conditionAfter, conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { traceOfMachine } from '../../shared/traces.ts';
 import { type Finding, findingOf } from './finding.ts';
@@ -40,7 +41,6 @@ function publish(machine: VirtualMachine, finding: Finding | undefined, { nowMs,
   const before = conditionOf(machine.status?.conditions, 'ImageResolved');
   const wanted = { type: 'ImageResolved', status, reason, message, observedGeneration: generation };
   if (before && Object.entries(wanted).every(([key, value]) => before[key as keyof typeof before] === value)) return [];
-  const once = String(generation);
   return [
     {
       do: 'apply',
@@ -53,8 +53,6 @@ function publish(machine: VirtualMachine, finding: Finding | undefined, { nowMs,
       force: true,
       trace: traceOfMachine(machine, image),
     },
-    ...(differences.length > 0
-      ? [{ do: 'recordEvent', about: machine, type: 'Warning', reason: 'TemplateMismatch', message, once } as const]
-      : []),
+    ...(differences.length > 0 ? [recordEvent(machine, true, 'TemplateMismatch', message, String(generation))] : []),
   ];
 }

@@ -36,11 +36,11 @@ export function decide(observed: Observed): Action[] {
 /** Reported where a user will look: on the image if it exists, else on the policy. */
 function complain({ image, policyMap, published, message }: Observed, reason: string, why: string): Action[] {
   const text = `Event ${message.id} of ${message.source} for image ${published.name}: ${why}.`;
-  if (image) return [recordEvent(image, true, reason, text, message.id)];
-  const about = policyMap ?? {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: policyName, namespace: operatorNamespace, uid: '', resourceVersion: '' },
-  };
-  return [{ do: 'recordEvent', about, type: 'Warning', reason, message: text, once: message.id }];
+  const about = image ??
+    policyMap ?? {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: policyName, namespace: operatorNamespace, uid: '', resourceVersion: '' },
+    };
+  return [recordEvent(about, true, reason, text, message.id)];
 }

@@ -5,6 +5,7 @@ import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume
 import { imageUidLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { imageNameOf, shortHash } from '../../shared/kubernetes/names.ts';
 
 /** The kinds of objects made for an image, in the order of their deletion. */
@@ -60,6 +61,6 @@ export function removeStray({ stray, image, isAudit, nowMs }: Stray): Action[] {
   const message = `Made for VMDiskImage ${imageNameOf(metadata.name)} (uid ${uid}), which no longer exists, and used by none: deleted.`;
   return [
     { do: 'delete', resource, of: stray, unchanged: true },
-    { do: 'recordEvent', about: stray, type: 'Warning', reason: 'ImageGone', message, once: metadata.uid },
+    recordEvent(stray, true, 'ImageGone', message, metadata.uid),
   ];
 }

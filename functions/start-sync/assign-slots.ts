@@ -12,6 +12,7 @@ import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { Pod } from '../../shared/kinds/core/pod.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
+import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { isValid } from '../../shared/policy.ts';
@@ -120,46 +121,28 @@ function saveLease({ lease, nowMs }: Observed, holders: readonly Holder[], isReb
   };
   if (lease)
     return { do: 'replace', resource: Lease, object: { ...lease, metadata: { ...lease.metadata, annotations }, spec } };
-  return {
-    do: 'create',
-    resource: Lease,
-    object: {
-      apiVersion: Lease.apiVersion,
-      kind: Lease.kind,
-      metadata: { name: leaseName, namespace: operatorNamespace, annotations },
-      spec,
-    },
-  };
+  return { do: 'create', resource: Lease, object: { ...aLease, metadata: { ...aLease.metadata, annotations }, spec } };
 }
 
-const stuckWarning = (pod: Pod): Action => ({
-  do: 'recordEvent',
-  about: pod,
-  type: 'Warning',
-  reason: 'SlotFreed',
-  message:
-    'The importer has been Terminating for over 10 minutes; its slot is given to another image. Look at its node.',
-  once: pod.metadata.uid,
-});
+const aLease = {
+  apiVersion: Lease.apiVersion,
+  kind: Lease.kind,
+  metadata: { name: leaseName, namespace: operatorNamespace },
+};
 
-const unwantedWarning = (pod: Pod, { image }: Holder): Action => ({
-  do: 'recordEvent',
-  about: pod,
-  type: 'Warning',
-  reason: 'SlotHeld',
-  message: `Expected no importer for VMDiskImage ${image}, whose attempt has been over for 10 minutes, found this one at work: it keeps its slot until it ends. Delete the claim that it fills, and look why CDI does not.`,
-  once: pod.metadata.uid,
-});
+function stuckWarning(pod: Pod): Action {
+  const message =
+    'The importer has been Terminating for over 10 minutes; its slot is given to another image. Look at its node.';
+  return recordEvent(pod, true, 'SlotFreed', message, pod.metadata.uid);
+}
 
-const rebuiltEvent = ({ lease, nowMs }: Observed, holders: readonly Holder[]): Action => ({
-  do: 'recordEvent',
-  about: {
-    apiVersion: Lease.apiVersion,
-    kind: Lease.kind,
-    metadata: { uid: '', resourceVersion: '', ...lease?.metadata, name: leaseName, namespace: operatorNamespace },
-  },
-  type: lease ? 'Warning' : 'Normal',
-  reason: 'SlotsRebuilt',
-  message: `The slots were ${lease ? 'not readable' : 'not there'}; rebuilt from what is downloading: ${holders.length} held.`,
-  once: toTime(nowMs),
-});
+function unwantedWarning(pod: Pod, { image }: Holder): Action {
+  const message = `Expected no importer for VMDiskImage ${image}, whose attempt has been over for 10 minutes, found this one at work: it keeps its slot until it ends. Delete the claim that it fills, and look why CDI does not.`;
+  return recordEvent(pod, true, 'SlotHeld', message, pod.metadata.uid);
+}
+
+function rebuiltEvent({ lease, nowMs }: Observed, holders: readonly Holder[]): Action {
+  const about = { ...aLease, metadata: { uid: '', resourceVersion: '', ...lease?.metadata, ...aLease.metadata } };
+  const message = `The slots were ${lease ? 'not readable' : 'not there'}; rebuilt from what is downloading: ${holders.length} held.`;
+  return recordEvent(about, lease !== undefined, 'SlotsRebuilt', message, toTime(nowMs));
+}

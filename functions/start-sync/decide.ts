@@ -59,14 +59,11 @@ export function decide(observed: Observed): Action[] {
   if (!assignsSlots) return actionsOf(moves);
   const { holders, actions, begun } = assignSlots(observed, moves);
   const holding = new Set(holders.map(({ uid }) => uid));
-  const { true: ofHolders = [], false: others = [] } = Object.groupBy(
-    moves.filter(isWrite),
-    ({ image }) => `${holding.has(image.metadata.uid)}` as const,
-  );
+  const isOther = (move: Moved) => isWrite(move) && !holding.has(move.image.metadata.uid);
+  const others = moves.filter(isOther);
   return [
     ...policyFaults(observed),
-    ...actionsOf(moves.filter((move) => !isWrite(move))),
-    ...actionsOf(ofHolders),
+    ...actionsOf(moves.filter((move) => !isOther(move))),
     ...actions,
     ...together([...begun, ...others.slice(0, transitionsPerPass).map((move) => move.actions)]),
     ...requeueAfter(observed, others.slice(transitionsPerPass)),
@@ -105,19 +102,16 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
 
 /** Every reconcile reads all unfinished images, so requeuing one of them is enough. */
 function requeueAfter({ postponed = [] }: Observed, later: readonly Moved[]): Action[] {
-  const [open, settledImages] = [
-    later.filter(({ image }) => !isAtRest(image)),
-    later.filter(({ image }) => isAtRest(image)),
-  ];
-  const refs = [...open.slice(0, 1), ...settledImages].map(({ image: { metadata } }) => referenceOf({ metadata }));
+  const images = later.map(({ image }) => image);
+  const finished = images.filter(({ status }) => isFinished(status?.phase));
+  const [unfinished] = images.filter(({ status }) => !isFinished(status?.phase));
+  const refs = [...(unfinished ? [unfinished] : []), ...finished].map(referenceOf);
   return [...refs, ...postponed].map((metadata) => ({
     do: 'requeueAfter',
     about: { apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind, metadata },
     afterMs: 0,
   }));
 }
-
-const isAtRest = ({ status }: VMDiskImage) => isFinished(status?.phase);
 
 /** New images are written in the order of their places, so that a watcher sees the queue grow in order. */
 const orderOf = ({ metadata, status }: VMDiskImage, places: ReadonlyMap<string, string>) =>
@@ -157,29 +151,14 @@ function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Transition, 'fields'
 export const lacksFinalizer = ({ metadata }: VMDiskImage) => !metadata.finalizers?.includes(diskImageFinalizer);
 
 /** A finalizer cannot be added to an object that is being deleted. */
-const finalizer = (image: VMDiskImage): Action[] =>
-  !lacksFinalizer(image) || image.metadata.deletionTimestamp
-    ? []
-    : [
-        {
-          do: 'patchMetadata',
-          resource: VMDiskImage,
-          of: image,
-          metadata: { finalizers: [...(image.metadata.finalizers ?? []), diskImageFinalizer] },
-        },
-      ];
+function finalizer(image: VMDiskImage): Action[] {
+  if (!lacksFinalizer(image) || image.metadata.deletionTimestamp) return [];
+  const metadata = { finalizers: [...(image.metadata.finalizers ?? []), diskImageFinalizer] };
+  return [{ do: 'patchMetadata', resource: VMDiskImage, of: image, metadata }];
+}
 
 function policyFaults({ policy, policyMap }: Observed): Action[] {
   if (policy.faults.length === 0 || !policyMap) return [];
   const message = `${policy.faults.map(describeFault).join('; ')}. Nothing that depends on it starts until it is fixed.`;
-  return [
-    {
-      do: 'recordEvent',
-      about: policyMap,
-      type: 'Warning',
-      reason: 'InvalidPolicy',
-      message,
-      once: digestOf(policy.faults),
-    },
-  ];
+  return [recordEvent(policyMap, true, 'InvalidPolicy', message, digestOf(policy.faults))];
 }

@@ -140,17 +140,14 @@ async function settledImages(
   const byKey = new Map(wanted.map((ref) => [keyOf(ref), ref]));
   const named = [...byKey].filter(([key]) => !openKeys.has(key)).map(([, ref]) => ref);
   const [policyEvent] = subjectsOf(batch, ConfigMap);
-  const [failed, ...others] = await Promise.all([
+  const found = await Promise.all([
     policyEvent ? orUnreadable(policyEvent, kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' })) : [],
     ...named.slice(0, namedPerPass).map((subject) => orUnreadable(subject, kube.get(VMDiskImage, subject))),
   ]);
-  const [single, listed] = [partition(others), partition([failed])];
-  const found = [...listed.read.flat(), ...single.read].filter((image) => image !== undefined);
-  return {
-    rest: uniqueByName(found).filter((image) => !isOpen(image)),
-    postponed: named.slice(namedPerPass),
-    unread: [...single.unreadable, ...listed.unreadable],
-  };
+  const { read, unreadable: unread } = partition<VMDiskImage | VMDiskImage[] | undefined>(found);
+  const images = read.flat().filter((image) => image !== undefined);
+  const rest = uniqueByName(images).filter((image) => !isOpen(image));
+  return { rest, postponed: named.slice(namedPerPass), unread };
 }
 
 const refOf = (image: string): ObjectReference => {

@@ -1,9 +1,8 @@
 import type { Action } from '../actions.ts';
-import type { KubernetesObject } from '../kinds/resource.ts';
 
 /** A Kubernetes Event about an object. */
 export const recordEvent = (
-  about: KubernetesObject,
+  about: (Action & { do: 'recordEvent' })['about'],
   warning: boolean,
   reason: string,
   message: string,
