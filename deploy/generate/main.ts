@@ -1,4 +1,4 @@
-import { drift, write } from './generated.ts';
+import { drift, write } from './drift.ts';
 import { registry } from './registry.ts';
 
 const root = new URL('../../', import.meta.url);

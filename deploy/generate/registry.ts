@@ -10,7 +10,7 @@ import { metricsTable } from '../monitoring/metrics-table.ts';
 import { productionFiles } from '../production/files.ts';
 import { eventPoliciesText } from '../production/oidc/event-policies.ts';
 import { header as productionHeader } from '../production/yaml-text.ts';
-import type { Generated } from './generated.ts';
+import type { Generated } from './drift.ts';
 import { transitionsTable } from './transitions-table.ts';
 
 /** Everything in this project that is generated. */

@@ -2,12 +2,12 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { drift, write } from './generated.ts';
+import { drift, write } from './drift.ts';
 import { registry } from './registry.ts';
 
 /** A folder that exists until the end of the test. */
 async function temporaryFolder(): Promise<URL> {
-  const folder = pathToFileURL(`${await mkdtemp(`${tmpdir()}/generated-`)}/`);
+  const folder = pathToFileURL(`${await mkdtemp(`${tmpdir()}/drift-`)}/`);
   onTestFinished(() => rm(folder, { recursive: true }));
   return folder;
 }
