@@ -5,6 +5,7 @@ import { type Manifest, partLabel } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { alerts } from '../monitoring/alerts.ts';
+import { header as monitoringHeader } from '../monitoring/files.ts';
 import { podMonitor } from '../monitoring/pod-monitor.ts';
 import { recordings } from '../monitoring/recordings.ts';
 import { prometheusRule } from '../monitoring/rules.ts';
@@ -14,7 +15,7 @@ import { networkPolicies, usualSurroundings } from './network-policies.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { ownKinds, roleManifests } from './roles.ts';
 import { consoleWithPlaces, literalOf, only, templateOf, withPlaces } from './template.ts';
-import { header, yamlOf } from './yaml-text.ts';
+import { header, headerOf, yamlOf } from './yaml-text.ts';
 
 /** The text of every generated file of the Helm chart, by its path in the chart. */
 export function chartFiles(functions: readonly FunctionDeclaration[]): Map<string, string> {
@@ -27,8 +28,12 @@ export function chartFiles(functions: readonly FunctionDeclaration[]): Map<strin
     file('roles', roleManifests(ownKinds()), '.Values.roles.enabled'),
     file('network-policies', networkPolicies(functions, surroundings), '.Values.networkPolicies.enabled'),
     file('pod-disruption-budgets', podDisruptionBudgets(functions), '.Values.podDisruptionBudgets.enabled'),
-    file('console', consoleObjects().map(consoleWithPlaces), '.Values.console.enabled'),
-    ['templates/alerts.yaml', header + only('.Values.alerts.enabled', alertsTemplate())],
+    [
+      'templates/console.yaml',
+      headerOf('deploy/production/console/') +
+        only('.Values.console.enabled', templateOf(consoleObjects().map(consoleWithPlaces))),
+    ],
+    ['templates/alerts.yaml', monitoringHeader + only('.Values.alerts.enabled', alertsTemplate())],
     ...definitions(),
     ['values.yaml', header + chartValues(functions)],
     ['values-production.yaml', yamlOf([productionValues(functions)])],
