@@ -34,24 +34,24 @@ export type CommandName = keyof typeof commands;
 
 export const usage = `npm run cluster -- <command> [options]
 
-  check       says what the cluster has and lacks (--json for programs)
-  install     installs, or takes up an interrupted installation
-  upgrade     the same: adds, changes, and removes what is no longer wanted
-  uninstall   removes it; machines, images, their snapshots and the CRDs stay, and while there are workspaces all of it
+  check       reports what the cluster has and lacks (--json for programs)
+  install     installs, or continues an interrupted installation
+  upgrade     the same: adds and changes objects, and removes those no longer generated
+  uninstall   removes it; machines, images, their snapshots and the CRDs stay; refused while workspaces exist
 
   --kubeconfig <file>  --context <name>   which cluster; by default the one that kubectl uses
-  --overlay <name>     serving, deployments, or the folder of a kustomization of your own; by default the one that is
-                       installed, else serving where Knative Serving is, else deployments
-  --image <name>       the image of the functions, e.g. registry.example/ot-functions:1.2.3, if no overlay says so
+  --overlay <name>     serving, deployments, or the folder of your own kustomization; by default the installed
+                       overlay, else serving if Knative Serving is installed, else deployments
+  --image <name>       the image of the functions, e.g. registry.example/ot-functions:1.2.3, unless the overlay names one
   --timeout <time>     the longest wait for one object (5m)
   --skip-check         install even if something is missing
   --delete-workspaces  uninstall: first delete all workspaces with everything in them
   --delete-machines    uninstall: then delete all machines, with their disks
   --delete-images      uninstall: then delete all images, with their volumes and snapshots
   --delete-crds        uninstall: finally delete the CRDs
-  --finalizers-only    uninstall: only remove our finalizers, if no function is left to do so
+  --finalizers-only    uninstall: only remove our finalizers, if the functions are already deleted
 
-Exit codes: 0 done · 1 something is missing, or it did not work · 2 wrong usage`;
+Exit codes: 0 done · 1 something is missing, or it failed · 2 wrong usage`;
 
 /** The parsed command line. */
 export interface Options {

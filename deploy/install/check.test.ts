@@ -109,7 +109,7 @@ describe('the check', () => {
     expect(isMet(found)).toBe(true);
     const lines = requirementLines(found).join('\n');
     expect(lines).toMatch(/left out\s+KubeVirt\s+1\.2 or later.*no virtualmachines, virtualmachineinstances/);
-    expect(lines).toMatch(/KubeVirt: images do without.*npm run cluster -- upgrade/);
+    expect(lines).toMatch(/KubeVirt: images do not need it.*npm run cluster -- upgrade/);
     expect(await results()).not.toHaveProperty('KubeVirt');
   });
   test('of KubeVirt checks its version', async () => {
@@ -127,7 +127,7 @@ describe('the check', () => {
     const found = await check(cluster, forNetworks);
     expect(isMet(found)).toBe(true);
     expect(requirementLines(found).join('\n')).toMatch(
-      /left out\s+kube-ovn\s+.*no subnets, vpcs.*kube-ovn: workspaces do without/s,
+      /left out\s+kube-ovn\s+.*no subnets, vpcs.*kube-ovn: without it workspaces use bridges/s,
     );
     await serve('subnets', 'kubeovn.io', 'Subnet', 'v1');
     expect(await results(...forNetworks)).toMatchObject({ 'kube-ovn': 'optional' });

@@ -86,7 +86,7 @@ async function serving(cluster: Cluster): Promise<Requirement> {
   const of = {
     name: 'Knative Serving',
     expected: '1.13 or later',
-    remedy: 'install it: https://knative.dev/docs/install; or take the overlay that needs none: --overlay deployments',
+    remedy: 'install it: https://knative.dev/docs/install; or use the overlay without it: --overlay deployments',
   };
   const definition = await servedAt(cluster, 'services.serving.knative.dev', 'v1');
   return definition ? judged(of, [1, 13], releaseOf(definition)) : missing(of, 'no services.serving.knative.dev at v1');
@@ -109,7 +109,7 @@ async function machines(cluster: Cluster): Promise<Requirement> {
     name: 'KubeVirt',
     expected: '1.2 or later, to run machines',
     remedy:
-      'images do without; for machines install it (https://kubevirt.io/user-guide/cluster_admin/installation), then npm run cluster -- upgrade',
+      'images do not need it; for machines install it (https://kubevirt.io/user-guide/cluster_admin/installation), then npm run cluster -- upgrade',
   };
   if (!(await isServed(cluster, kubeVirt))) return optional(of, describeNone(kubeVirt));
   const [found] = await listOf(cluster.kube, anyOf('kubevirt.io/v1', 'KubeVirt'));
@@ -127,7 +127,7 @@ async function networks(cluster: Cluster): Promise<Requirement> {
     expected:
       '1.16 or later (network policies for one network only), for networks of workspaces with addresses of their own',
     remedy:
-      "workspaces do without, over bridges (the policy's networkProvider); else install it (https://kubeovn.github.io/docs/stable/en), then npm run cluster -- upgrade",
+      "without it workspaces use bridges (the policy's networkProvider); or install it (https://kubeovn.github.io/docs/stable/en), then npm run cluster -- upgrade",
   };
   return (await isServed(cluster, kubeOvn))
     ? ok(of, 'Vpc and Subnet at v1, of an unknown release')
@@ -153,8 +153,7 @@ async function classes({ kube }: Cluster): Promise<Requirement> {
   const of = {
     name: 'Storage classes',
     expected: 'a StorageClass and a VolumeSnapshotClass of one driver, and those that the policy names',
-    remedy:
-      'make them, or name those there are in the policy (imageStorageClass, imageSnapshotClass); images name their own',
+    remedy: 'create them, or name existing ones in the policy (imageStorageClass, imageSnapshotClass) or in each image',
   };
   const [storage, snapshot, policy] = await Promise.all([
     listOf(kube, StorageClass),
@@ -191,13 +190,13 @@ async function profiles(cluster: Cluster): Promise<Requirement | undefined> {
     {
       name: 'StorageProfiles',
       expected: 'claimPropertySets, which CDI needs for a claim',
-      remedy: `say for each how its volumes are made: kubectl patch storageprofile ${first.metadata.name} --type merge -p '{"spec":{"claimPropertySets":[${set}]}}'`,
+      remedy: `set it for each: kubectl patch storageprofile ${first.metadata.name} --type merge -p '{"spec":{"claimPropertySets":[${set}]}}'`,
     },
     `none in ${namesOf([first, ...more])}`,
   );
 }
 
-/** A line only if a stored version is in the way, which is rare. */
+/** A line only if a stored version would be dropped, which is rare. */
 async function storedVersions({ kube }: Cluster, definition: KubernetesObject): Promise<Requirement | undefined> {
   const before = await kube.get(Definition, { name: definition.metadata.name });
   try {

@@ -25,7 +25,7 @@ export async function deleteObjects(
     assertNoneLeft(cluster, `all ${resource.plural}`, left);
     for (const kind of madeKinds) {
       const made = await leftOf(cluster, kind, isMadeFor(resource, uids), { labelSelector: labelSelector(managedBy) });
-      assertNoneLeft(cluster, `what was made for ${resource.plural}`, made);
+      assertNoneLeft(cluster, `the objects created for ${resource.plural}`, made);
     }
     if (objects.length > 0) cluster.say(`${resource.plural}: ${objects.length} deleted`);
   }
@@ -54,9 +54,9 @@ function assertNoneLeft({ timeoutMs }: Cluster, what: string, left: readonly Any
   if (left.length === 0) return;
   const named = left.slice(0, 5).map((object) => {
     const { finalizers = [] } = object.metadata;
-    return `${formatPlace(object)}${finalizers.length > 0 ? ` (held by ${finalizers.join(', ')})` : ''}`;
+    return `${formatPlace(object)}${finalizers.length > 0 ? ` (finalizers: ${finalizers.join(', ')})` : ''}`;
   });
   throw new InstallError(
-    `expected ${what} to be gone within ${timeoutMs / 1000} s, found ${left.length} left: ${named.join(', ')}. Nothing else was removed: inspect them with kubectl describe, then run the same command again.`,
+    `expected ${what} to be deleted within ${timeoutMs / 1000} s, found ${left.length} left: ${named.join(', ')}. Nothing else was removed: inspect them with kubectl describe, then run the same command again.`,
   );
 }

@@ -52,7 +52,8 @@ async function untilGone(cluster: Cluster, left: Map<string, Workspace>): Promis
   const { kube, timeoutMs, say } = cluster;
   const total = left.size;
   const gone = (workspace: Workspace) => {
-    if (left.delete(workspace.metadata.uid)) say(`${formatObject(workspace)} is gone (${total - left.size}/${total})`);
+    if (left.delete(workspace.metadata.uid))
+      say(`${formatObject(workspace)} is deleted (${total - left.size}/${total})`);
   };
   while (left.size > 0) {
     const [page, ...pages] = await Array.fromAsync(kube.pages(Workspace));

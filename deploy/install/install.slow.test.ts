@@ -278,7 +278,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
         shipped: await readShipped(),
       };
       await expect(uninstall({ ...cluster, timeoutMs: 2_000 }, all)).rejects.toThrow(
-        /what was made for virtualmachines to be gone within 2 s, found 1 left: VirtualMachine vm in default .held by kubevirt.io\/simulated/,
+        /the objects created for virtualmachines to be deleted within 2 s, found 1 left: VirtualMachine vm in default .finalizers: kubevirt.io\/simulated/,
       );
       expect(
         (await cluster.kube.get(VMDiskImage, { ...lab, name: 'gone' }))?.metadata.deletionTimestamp,
@@ -363,7 +363,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       expect(await upgrade()).toBe(0);
       expect(await machineParts()).toEqual([]);
       expect(cluster.lines).toContainEqual(
-        expect.stringMatching(/^KubeVirt is not there: machines are left out \(.*provision-vm/),
+        expect.stringMatching(/^KubeVirt is missing: machines are left out \(.*provision-vm/),
       );
       const names = (await cluster.kube.list(Deployment, operator)).map(({ metadata }) => metadata.name);
       expect(names).toEqual(expect.arrayContaining(['start-sync', 'count-refs', 'ensure-vmdi']));
@@ -396,7 +396,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     expect(sources.map(({ metadata }) => metadata.name)).not.toContain('kube-ovn');
     expect(functions.map(({ metadata }) => metadata.name)).toContain('compose-workspace');
     expect(cluster.lines).toContainEqual(
-      expect.stringMatching(/^kube-ovn is not there: workspaces .*ApiServerSource kube-ovn/),
+      expect.stringMatching(/^kube-ovn is missing: networks of workspaces .*ApiServerSource kube-ovn/),
     );
   });
 

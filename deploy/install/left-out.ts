@@ -5,20 +5,20 @@ import type { Cluster } from './cluster.ts';
 import { type AnyObject, ApiServerSource, formatObject, Trigger } from './kinds.ts';
 import { servedAt } from './requirement.ts';
 
-/** What a cluster may do without, and what of ours is of no use then. */
+/** A platform that a cluster can lack, and what is left out without it. */
 export interface Platform {
   name: string;
   part: Part;
   group: string;
   version: string;
-  /** The plurals of the kinds that we need of it. */
+  /** The plurals of the kinds that we use. */
   kinds: readonly string[];
   leftOut: string;
 }
 
 /**
- * Without KubeVirt the source of its kinds would end at once, and the function that makes machines could only fail, with the
- * right to write Secrets everywhere.
+ * Without KubeVirt the source of its kinds would exit, and provision-vm could only fail, with permission to write Secrets in every
+ * namespace.
  */
 export const kubeVirt: Platform = {
   name: 'KubeVirt',
@@ -29,29 +29,29 @@ export const kubeVirt: Platform = {
   leftOut: 'machines are left out',
 };
 
-/** Without kube-ovn the source of its kinds would end at once; whoever composes workspaces does without it, over bridges. */
+/** Without kube-ovn the source of its kinds would exit; compose-workspace then uses bridges. */
 export const kubeOvn: Platform = {
   name: 'kube-ovn',
   part: 'kube-ovn',
   group: 'kubeovn.io',
   version: 'v1',
   kinds: ['subnets', 'vpcs'],
-  leftOut: 'workspaces have their networks over bridges',
+  leftOut: 'networks of workspaces are bridges',
 };
 
-/** True where its kinds are served. */
+/** True if its kinds are served. */
 export async function isServed(cluster: Cluster, { kinds, group, version }: Platform): Promise<boolean> {
   const served = await Promise.all(kinds.map((plural) => servedAt(cluster, `${plural}.${group}`, version)));
   return served.every((definition) => definition !== undefined);
 }
 
-/** True for a manifest that is of no use without the platform. */
+/** True for a manifest that belongs to the platform's part. */
 export const isOf =
   ({ part }: Platform) =>
   ({ metadata }: KubernetesObject) =>
     metadata.labels?.[partLabel] === part;
 
-/** What of the manifests this cluster can run; says what it leaves out, and what brings it in. */
+/** The manifests that this cluster can run. Prints what is left out, and how to add it later. */
 export async function runnable(cluster: Cluster, wanted: readonly AnyObject[]): Promise<AnyObject[]> {
   let kept = [...wanted];
   for (const platform of [kubeVirt, kubeOvn]) {
@@ -61,7 +61,7 @@ export async function runnable(cluster: Cluster, wanted: readonly AnyObject[]): 
       .filter(({ kind }) => kind === ApiServerSource.kind || kind === Trigger.kind)
       .map(formatObject);
     cluster.say(
-      `${platform.name} is not there: ${platform.leftOut} (left out: ${named.join(', ')}); npm run cluster -- upgrade brings it in once it is`,
+      `${platform.name} is missing: ${platform.leftOut} (left out: ${named.join(', ')}); install it, then npm run cluster -- upgrade adds them`,
     );
     kept = kept.filter((object) => !leftOut.includes(object));
   }

@@ -55,7 +55,7 @@ export async function uninstall(cluster: Cluster, options: UninstallOptions): Pr
 /** Removes our finalizers from every object, and prints a line. */
 export async function freeObjects(cluster: Cluster, definitions: readonly AnyObject[]): Promise<void> {
   const count = await removeFinalizers(cluster, definitions);
-  if (count > 0) cluster.say(`finalizers: taken off ${count} ${count === 1 ? 'object' : 'objects'}`);
+  if (count > 0) cluster.say(`finalizers: removed from ${count} ${count === 1 ? 'object' : 'objects'}`);
 }
 
 const group = VirtualMachine.apiVersion.split('/')[0];

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 
-/** Runs a program; resolves with what it printed, rejects with what it complained of. */
+/** Runs a program; resolves with its output, rejects with its error output. */
 export type Run = (command: string, args: readonly string[], options?: RunOptions) => Promise<string>;
 
 export interface RunOptions {
-  /** What it reads from its standard input. */
+  /** Its standard input. */
   input?: string;
   cwd?: string;
 }
 
-/** A program that was not there, or ended with another code than 0. */
+/** A program that was not found, or that failed. */
 export class CommandError extends Error {
   override name = 'CommandError';
 }

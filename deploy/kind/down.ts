@@ -23,7 +23,7 @@ async function main(args: readonly string[]): Promise<number> {
   for (const line of lacking) console.error(line);
   if (lacking.length > 0) return 1;
   await run('kind', ['delete', 'cluster', '--name', cluster.name]);
-  console.log(`The cluster ${cluster.name} is gone.`);
+  console.log(`The cluster ${cluster.name} is deleted.`);
   return 0;
 }
 

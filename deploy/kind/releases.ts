@@ -9,7 +9,7 @@ export const kubectlOf =
   (...args: string[]) =>
     run('kubectl', ['--context', context, ...args]);
 
-/** Applies what a release consists of, and waits until it works. */
+/** Applies the manifests of a release, and waits until its Deployments are Available. */
 export async function applyRelease(run: Run, context: string, release: Release): Promise<string | undefined> {
   for (const url of release.urls) await applyUrl(run, context, url, release.sha256?.[url]);
   await waitForDeployments(run, context, release.namespaces);
@@ -27,7 +27,7 @@ export async function waitForDeployments(run: Run, context: string, namespaces: 
 const tries = 10;
 const pauseMs = 6_000;
 
-/** Once more where it fails: a webhook that came with the file before may not be up yet. */
+/** Retries: a webhook of the previous file may not be up yet. */
 async function applyUrl(run: Run, context: string, url: string, sha256: string | undefined): Promise<void> {
   const kubectl = kubectlOf(run, context);
   const file = sha256 === undefined ? url : '-';
@@ -49,5 +49,5 @@ async function verified(run: Run, url: string, sha256: string): Promise<string> 
   const text = await run('curl', ['--silent', '--show-error', '--fail', '--location', url]);
   const found = createHash('sha256').update(text).digest('hex');
   if (found === sha256) return text;
-  throw new Error(`${url}: expected SHA-256 ${sha256}, found ${found}; see what has changed there before trusting it`);
+  throw new Error(`${url}: expected SHA-256 ${sha256}, found ${found}; inspect what changed there before you trust it`);
 }

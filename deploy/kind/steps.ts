@@ -5,10 +5,10 @@ import type { Run } from './command.ts';
 import { applyRelease, kubectlOf, waitForDeployments } from './releases.ts';
 import { hostpathDriver, nodeImage, releases } from './versions.ts';
 
-/** One thing that `npm run kind:up` does; done a second time it changes nothing. */
+/** A step of `npm run kind:up`; a second run of it changes nothing. */
 export interface Step {
   title: string;
-  /** Resolves with a word about what was found or done, if there is one. */
+  /** Resolves with a word about what was found or done, if any. */
   act(run: Run): Promise<string | undefined>;
 }
 
@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const here = fileURLToPath(new URL('./', import.meta.url));
 const image = 'kind.local/ot-functions:dev';
 
-/** Everything from no cluster to functions that events reach, in order. */
+/** All steps, from no cluster to functions that receive events. */
 export const steps = (temporary: string): Step[] => [
   { title: 'cluster of kind', act: createCluster },
   ...releases.map((release) => ({
@@ -64,7 +64,7 @@ async function installDriver(run: Run, temporary: string) {
   const { repository, version, script } = hostpathDriver;
   const folder = `${temporary}/${hostpathDriver.name}`;
   await run('git', ['clone', '--quiet', '--depth', '1', '--branch', version, repository, folder]);
-  // Its script takes whatever context is the current one.
+  // Its script uses the current context.
   await run('kubectl', ['config', 'use-context', cluster.context]);
   await run('bash', [`${folder}/${script}`], { cwd: folder });
   return 'installed';
@@ -92,7 +92,7 @@ async function makePolicy(run: Run) {
   return 'made';
 }
 
-/** The installer waits until events would reach every function, and leaves machines out where KubeVirt does not serve its kinds yet. */
+/** The installer waits until events reach every function, and leaves machines out while KubeVirt does not serve its kinds. */
 async function installFunctions(run: Run) {
   await waitForDeployments(run, cluster.context, ['knative-eventing', 'knative-serving']);
   const untilAvailable = ['--for=condition=Available', '--timeout=15m'];

@@ -4,7 +4,7 @@ import { leastKind } from './versions.ts';
 interface Tool {
   name: string;
   args: readonly string[];
-  /** What to do where it is not there. */
+  /** What to do if it is missing. */
   remedy: string;
 }
 
@@ -25,7 +25,7 @@ const tools: readonly Tool[] = [
   { name: 'curl', args: ['--version'], remedy: 'install curl: the script of the storage driver uses it' },
 ];
 
-/** What this machine lacks for a cluster of kind, a line each: what was expected, what was found, what to do. */
+/** The tools that this machine lacks for kind, a line each: what was expected, what was found, what to do. */
 export async function lackingTools(run: Run, names: readonly string[] = tools.map(({ name }) => name)) {
   const found = await Promise.all(tools.filter(({ name }) => names.includes(name)).map((tool) => lackOf(run, tool)));
   return found.filter((line) => line !== undefined);

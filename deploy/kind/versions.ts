@@ -4,9 +4,9 @@ export interface Release {
   version: string;
   /** In the order they are applied. */
   urls: readonly string[];
-  /** What has to be there before the next one comes: Deployments of these namespaces that are Available. */
+  /** Namespaces whose Deployments must be Available before the next release is applied. */
   namespaces: readonly string[];
-  /** SHA-256 of what each URL gives, by URL; what is not listed is not compared. */
+  /** The SHA-256 of each URL's content; URLs without one are not verified. */
   sha256?: Readonly<Record<string, string>>;
 }
 
@@ -27,7 +27,7 @@ const ofSnapshotter = (...files: string[]) =>
 const ofKubeVirt = (repository: string, version: string, ...files: string[]) =>
   files.map((file) => `https://github.com/kubevirt/${repository}/releases/download/${version}/${file}`);
 
-/** What runs beside the functions, in the order it is installed. */
+/** The releases that the functions need, in the order of installation. */
 export const releases: readonly Release[] = [
   {
     name: 'Knative Serving',

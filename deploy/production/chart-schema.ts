@@ -3,11 +3,11 @@ import type { FunctionDeclaration } from '../../shared/function.ts';
 import { type PolicyKey, parsePolicy } from '../../shared/policy.ts';
 import { scaleOf, valueOfSource } from './chart-values.ts';
 
-/** The JSON schema of the chart's values: Helm refuses a key that is misspelt before anything is applied. */
+/** The JSON schema of the chart's values: Helm refuses a misspelt key before it applies anything. */
 export const chartSchema = (functions: readonly FunctionDeclaration[]) => ({
   $schema: 'http://json-schema.org/draft-07/schema#',
   ...closed({
-    // Helm itself puts it there where the chart is part of another.
+    // Helm itself adds it to a subchart.
     global: { type: 'object' },
     image: closed({
       repository: { type: 'string', minLength: 1 },
@@ -44,7 +44,7 @@ const cron = { type: 'string', pattern: '^\\S+( \\S+){4,5}$' };
 const count = (least: number) => ({ type: 'integer', minimum: least });
 const closed = (properties: Record<string, unknown>) => ({ type: 'object', additionalProperties: false, properties });
 
-/** Of a function that runs once a second instance is refused: rivals make the slot Lease slower. */
+/** A function of scale `single` is refused a second instance: rivals make the slot Lease slower. */
 const ofFunction = (declaration: FunctionDeclaration) => {
   const { minScale, maxScale } = scaleOf(declaration);
   const isSingle = declaration.scale === 'single';
@@ -55,7 +55,7 @@ const ofFunction = (declaration: FunctionDeclaration) => {
   });
 };
 
-/** Every key of the policy with what it expects, in its own words: those it complains of an empty value with. */
+/** Every key of the policy, with the expectation from its error message for an empty value. */
 function policyKeys(): Record<string, unknown> {
   const names = Object.keys(parsePolicy(undefined).values) as PolicyKey[];
   const { faults } = parsePolicy({ data: Object.fromEntries(names.map((name) => [name, ''])) });

@@ -6,23 +6,23 @@ import { usualSurroundings } from './network-policies.ts';
 import { sizeOf } from './sizes.ts';
 import { documentOf } from './yaml-text.ts';
 
-/** How many instances of a function there are where nobody says otherwise; 0 at most is "as many as it takes". */
+/** The default numbers of instances of a function; a maxScale of 0 means no limit. */
 export const scaleOf = ({ scale }: FunctionDeclaration) => ({
   minScale: scale === 'zero' ? 0 : 1,
   maxScale: 1,
 });
 
-/** The text of values.yaml. With these values the chart makes what knative/serving holds, and no more. */
+/** The text of values.yaml. With these values the chart renders exactly knative/serving. */
 export function chartValues(functions: readonly FunctionDeclaration[]): string {
   const section = (comment: string, values: object) => `\n# ${comment}\n${documentOf(values)}`;
   return [
-    section('Where the image of all functions is.', {
+    section('The image of all functions.', {
       image: { repository: image, tag: '', digest: '', pullPolicy: '' },
       imagePullSecrets: [],
     }),
     section('How functions run: serving (Knative Services) or deployments.', { overlay: 'serving' }),
     section(
-      'The keys of ConfigMap sync-operator-policy, as deploy/base/policy.yaml explains them. While there is none here, that\n# ConfigMap is not part of the release, and is yours to apply and edit.',
+      'The keys of ConfigMap sync-operator-policy, as deploy/base/policy.yaml explains them. If this is\n# empty, the ConfigMap is not part of the release: apply and edit it yourself.',
       { policy: {} },
     ),
     section('MTChannelBasedBroker (in memory) or Kafka. The class of a Broker that exists cannot be changed.', {
@@ -31,26 +31,29 @@ export function chartValues(functions: readonly FunctionDeclaration[]): string {
         kafka: { bootstrapServers: '', partitions: 10, replicationFactor: 3 },
       },
     }),
-    section('When the timers strike: cron with seconds first. What they find late is what an event was lost for.', {
-      timers: timers(),
-    }),
     section(
-      'Sources whose kinds belong to another operator; one whose CRDs are missing would only crash. Without kubevirt the\n# function that makes machines is left out, too: images do without.',
+      'Schedules of the timers: cron with seconds first. A change whose event was lost is found at the next tick.',
+      {
+        timers: timers(),
+      },
+    ),
+    section(
+      'Sources of the kinds of other operators; a source crashes if their CRDs are missing. Without kubevirt, provision-vm is left\n# out too; images do not need it.',
       { sources: Object.fromEntries(foreignSources(functions).map((name) => [valueOfSource(name), true])) },
     ),
-    section('Of each container; a function may have its own, below.', { resources: resourcesIn(functions) }),
-    section('Of each function: minScale, maxScale (0: as many as it takes), resources.', {
+    section('Resources of each container; `functions` below overrides them.', { resources: resourcesIn(functions) }),
+    section('Settings of each function: minScale, maxScale (0: no limit), resources.', {
       functions: Object.fromEntries(functions.map((declaration) => [declaration.name, scaleOf(declaration)])),
     }),
-    section('Where metrics and traces go by OTLP, e.g. http://collector.monitoring:4318; nowhere if empty.', {
+    section('The OTLP endpoint for metrics and traces, e.g. http://collector.monitoring:4318; empty: none are sent.', {
       otlpEndpoint: '',
       extraEnv: [],
     }),
     section(
-      'With Knative Serving only where its ConfigMap config-features says kubernetes.podspec-nodeselector and\n# kubernetes.podspec-tolerations: enabled.',
+      'Knative Serving accepts them only if its ConfigMap config-features enables kubernetes.podspec-nodeselector and\n# kubernetes.podspec-tolerations.',
       { nodeSelector: {}, tolerations: [] },
     ),
-    section('What production adds; values-production.yaml switches all of it on.', {
+    section('Additions for production; values-production.yaml enables all of them.', {
       roles: { enabled: false },
       podDisruptionBudgets: { enabled: false },
       networkPolicies: {
@@ -59,15 +62,15 @@ export function chartValues(functions: readonly FunctionDeclaration[]): string {
         ingressNamespace: usualSurroundings.ingressNamespace,
       },
     }),
-    section('The page that shows what happens: deploy/console/README.md.', { console: { enabled: false } }),
+    section('The web console: deploy/console/README.md.', { console: { enabled: false } }),
     section(
-      "Rules and scrapes for Prometheus, where its operator's kinds are: deploy/monitoring/README.md.\n# Labels are those that it chooses by, such as release: kube-prometheus-stack.",
+      'PrometheusRule and PodMonitor, if the Prometheus operator is installed: deploy/monitoring/README.md.\n# Set the labels that it selects by, such as release: kube-prometheus-stack.',
       { alerts: { enabled: false, labels: {} } },
     ),
   ].join('');
 }
 
-/** What values-production.yaml holds: with it the chart makes what deploy/production/serving does. */
+/** The content of values-production.yaml, with which the chart renders deploy/production/serving. */
 export const productionValues = (functions: readonly FunctionDeclaration[]) => ({
   image: { repository: 'registry.example/ot-functions', tag: '0.1.0' },
   roles: { enabled: true },
@@ -84,7 +87,7 @@ const timers = () =>
     }),
   );
 
-/** What the manifests of knative/ ask for, which is the same for every function. */
+/** The resources in the manifests of knative/, which are the same for every function. */
 function resourcesIn(functions: readonly FunctionDeclaration[]): unknown {
   const [first] = knativeServices(functions) as unknown as {
     spec: { template: { spec: { containers: { resources: unknown }[] } } };
@@ -92,5 +95,5 @@ function resourcesIn(functions: readonly FunctionDeclaration[]): unknown {
   return first?.spec.template.spec.containers[0]?.resources;
 }
 
-/** The name of a source among the values of the chart: a template can't read one with a hyphen. */
+/** The key of a source in the chart's values: a template cannot read a key with a hyphen. */
 export const valueOfSource = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());

@@ -20,16 +20,16 @@ const lacking = [
 if (lacking.length > 0) console.log(`skipped: the Helm chart is rendered only where there is ${lacking.join(' and ')}`);
 
 describe.skipIf(lacking.length > 0)('the Helm chart', () => {
-  test('makes what knative/serving holds where nobody sets anything', async () => {
+  test('renders knative/serving by default', async () => {
     expect(await rendered()).toEqual(await kustomized('knative/serving'));
   });
 
-  test('makes what knative/deployments holds with the other overlay', async () => {
+  test('renders knative/deployments with the other overlay', async () => {
     expect(await rendered('--set', 'overlay=deployments')).toEqual(await kustomized('knative/deployments'));
   });
 
   test.each(['serving', 'deployments'])(
-    'makes what deploy/production/%s does with the values of production',
+    'renders deploy/production/%s with the values of production',
     async (overlay) => {
       expect(await rendered(...production, '--set', `overlay=${overlay}`)).toEqual(
         await kustomized(`deploy/production/${overlay}`),
@@ -37,7 +37,7 @@ describe.skipIf(lacking.length > 0)('the Helm chart', () => {
     },
   );
 
-  test('makes what deploy/production/serving-kafka does with the values of production and Kafka', async () => {
+  test('renders deploy/production/serving-kafka with the values of production and Kafka', async () => {
     const kafka = ['broker.class=Kafka', 'broker.kafka.bootstrapServers=my-cluster-kafka-bootstrap.kafka:9092'];
     expect(await rendered(...production, '--set', kafka.join(','))).toEqual(
       await kustomized('deploy/production/serving-kafka'),
@@ -47,7 +47,7 @@ describe.skipIf(lacking.length > 0)('the Helm chart', () => {
   test.each([
     { value: 'console.enabled', folder: 'deploy/production/console' },
     { value: 'alerts.enabled', folder: 'deploy/monitoring' },
-  ])('adds with $value what $folder holds', async ({ value, folder }) => {
+  ])('adds $folder with $value', async ({ value, folder }) => {
     const plain = await rendered();
     const found = await rendered('--set', `${value}=true`);
     const added = Object.fromEntries(Object.entries(found).filter(([name]) => !(name in plain)));
@@ -56,7 +56,7 @@ describe.skipIf(lacking.length > 0)('the Helm chart', () => {
     expect(added).toEqual(Object.fromEntries(held));
   });
 
-  test('labels scrapes and rules as a Prometheus operator chooses them', async () => {
+  test('labels PodMonitor and PrometheusRule as a Prometheus operator selects them', async () => {
     const found = await rendered('--set', 'alerts.enabled=true,alerts.labels.release=stack,alerts.labels.team=labs');
     for (const name of ['PodMonitor ot-functions', 'PrometheusRule ot-functions']) {
       expect(found[name]).toMatchObject({
@@ -65,7 +65,7 @@ describe.skipIf(lacking.length > 0)('the Helm chart', () => {
     }
   });
 
-  test('fills in what the console gets', async () => {
+  test('fills in the settings of the console', async () => {
     const set = [
       'console.enabled=true,image.repository=example.com/f,nodeSelector.disk=fast',
       'otlpEndpoint=http://c:4318,networkPolicies.monitoringNamespace=watch',
@@ -100,7 +100,7 @@ describe.skipIf(lacking.length > 0)('the Helm chart', () => {
       adds: ['admin', 'edit', 'view'].map((role) => `ClusterRole ot-functions-${role}`),
       changes: [],
     },
-  ])('changes no more than $set is about', async ({ set, changes, adds = [], leavesOut = [] }) => {
+  ])('changes only what $set is about', async ({ set, changes, adds = [], leavesOut = [] }) => {
     const plain = await rendered();
     const found = await rendered(...set.flatMap((value) => ['--set', value]));
     const same = (name: string) => JSON.stringify(plain[name]) === JSON.stringify(found[name]);
@@ -112,7 +112,7 @@ describe.skipIf(lacking.length > 0)('the Helm chart', () => {
     );
   });
 
-  test('fills in what every container gets', async () => {
+  test('fills in the settings of every container', async () => {
     const set = [
       'image.repository=example.com/f',
       'image.tag=v2',
@@ -145,19 +145,19 @@ describe.skipIf(lacking.length > 0)('the Helm chart', () => {
     await expect(rendered('--set', set)).rejects.toThrow(says);
   });
 
-  test('refuses another namespace than the one its functions look in', async () => {
+  test('refuses any namespace but sync-operator, where its functions look for their policy', async () => {
     await expect(run('helm', [...template, '--namespace', 'default'], { cwd: root })).rejects.toThrow('sync-operator');
   });
 });
 
-/** What an ApiServerSource is made of. */
+/** The objects of an ApiServerSource. */
 function ofSource(name: string) {
   const account = `source-${name}`;
   const roles = ['ClusterRole', 'ClusterRoleBinding'].map((kind) => `${kind} sync-operator-${account}`);
   return [`ApiServerSource ${name}`, ...roles, `ServiceAccount ${account}`];
 }
 
-// A helm that was built from its module claims an ancient Kubernetes.
+// A helm that was built from its Go module reports a very old Kubernetes.
 const template = ['template', 'ot-functions', 'deploy/production/chart', '--kube-version', '1.34.0'];
 const production = ['--values', 'deploy/production/chart/values-production.yaml'];
 
@@ -167,7 +167,7 @@ const rendered = async (...args: string[]) =>
 const kustomized = async (folder: string) =>
   byName((await run('kubectl', ['kustomize', folder], { cwd: root, ...large })).stdout);
 
-/** What a folder of manifests makes by itself; of a component what it adds to nothing. */
+/** The objects of a folder of manifests; of the component console the objects in its files. */
 async function heldBy(folder: string): Promise<Record<string, object>> {
   if (!folder.endsWith('console')) return kustomized(folder);
   const names = ['permissions', 'console', 'network-policy'];
@@ -175,12 +175,12 @@ async function heldBy(folder: string): Promise<Record<string, object>> {
   return byName((await Promise.all(texts)).join('---\n'));
 }
 
-/** Grafana's are a ConfigMap of files, which are not in the chart. */
+/** The dashboards are a ConfigMap of files, which are not in the chart. */
 const isDashboards = /^ConfigMap .*dashboards$/;
 
 const large = { maxBuffer: 16 * 1024 * 1024 };
 
-/** Objects by kind and name, in that order; none is there twice. */
+/** Objects sorted by kind and name, without duplicates. */
 function byName(text: string): Record<string, object> {
   const objects = parseAllDocuments(text)
     .map((document) => document.toJS() as { kind: string; metadata: { name: string }; apiVersion: string } | null)

@@ -41,7 +41,7 @@ export function chartFiles(functions: readonly FunctionDeclaration[]): Map<strin
   ]);
 }
 
-/** Which files of knative/ are there under which condition; the others always are. */
+/** The conditions of files of knative/; the other files are always rendered. */
 const conditions: Record<string, string> = {
   services: 'eq .Values.overlay "serving"',
   deployments: 'eq .Values.overlay "deployments"',
@@ -62,7 +62,7 @@ function knativeTemplates(functions: readonly FunctionDeclaration[]): [string, s
   });
 }
 
-/** Objects as a template that leaves out what belongs to a part whose source is off. */
+/** Objects as a template that leaves out the objects of a part whose source is off. */
 const withConditions = (objects: readonly Manifest[]) =>
   [...Map.groupBy(objects, ({ metadata }) => metadata?.labels?.[partLabel])]
     .map(([part, ofPart]) => only(part && hasSource(part), templateOf(ofPart.map(withPlaces))))
@@ -72,13 +72,13 @@ const hasSource = (name: string) => `.Values.sources.${valueOfSource(name)}`;
 
 const objectsOf = (text: string) => parseAllDocuments(text).map((document) => document.toJS() as Manifest);
 
-/** What is in the component console/, which is written by hand. */
+/** The objects of the component console/, which is written by hand. */
 const consoleObjects = () =>
   ['permissions', 'console', 'network-policy'].flatMap((name) =>
     objectsOf(readFileSync(new URL(`console/${name}.yaml`, import.meta.url), 'utf8')),
   );
 
-/** What the operator of Prometheus makes its scrapes and rules of, with the labels by which an operator chooses its own. */
+/** PodMonitor and PrometheusRule, with the labels that a Prometheus operator selects by. */
 const alertsTemplate = () =>
   literalOf([podMonitor, prometheusRule(alerts, recordings)].map(withLabels)).replaceAll(
     /^( *)__labels__: ""\n/gm,
@@ -121,7 +121,7 @@ const surroundings = {
   ingressNamespace: '__networkPolicies.ingressNamespace__',
 };
 
-/** Helm installs what is in crds/ before everything else, and never changes or deletes it. */
+/** Helm installs crds/ before everything else, and never changes or deletes them. */
 const definitions = () => [...definitionFiles()].map(([name, text]) => [`crds/${name}`, withHeader(text)] as const);
 
 const withHeader = (text: string) => header + text.replace(/^#.*\n/, '');

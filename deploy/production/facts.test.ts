@@ -45,7 +45,7 @@ const ofWorkspaces = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((pha
 );
 const all = [...ofImages, ...ofMachines, ...ofDeletion, ...ofWorkspaces];
 
-test('everything that is told has a schema, and every schema something that is told', () => {
+test('every published fact has a schema, and every schema belongs to a published fact', () => {
   expect(all.map(({ type }) => type).sort()).toEqual(Object.keys(facts).sort());
 });
 

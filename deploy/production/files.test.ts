@@ -21,7 +21,7 @@ const aFunction = (name: string, scale: FunctionDeclaration['scale']) =>
 
 const functions = [aFunction('once', 'single'), aFunction('warm', 'always'), aFunction('rare', 'zero')];
 
-test("the chart's policy outlives its release: who uninstalls it keeps what was set", () => {
+test("the chart's policy outlives its release: an uninstall keeps the settings", () => {
   expect(chartFiles(functions).get('templates/policy.yaml')).toMatch(
     /\n {2}annotations:\n {4}helm\.sh\/resource-policy: keep\ndata:/,
   );
@@ -60,7 +60,7 @@ describe.skipIf(!isKubectlThere)('a component', () => {
 });
 
 describe('the roles', () => {
-  test('name every kind that a file of crds/ defines', async () => {
+  test('name every kind that crds/ defines', async () => {
     const folder = new URL('../../crds/', import.meta.url);
     const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml');
     const texts = await Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')));
@@ -90,7 +90,7 @@ describe('the roles', () => {
     expect(labels).toEqual(['view', 'edit', 'admin'].map((role) => `rbac.authorization.k8s.io/aggregate-to-${role}`));
   });
 
-  test('leave status to the functions', () => {
+  test('let users only read status', () => {
     const onStatus = roleManifests(ownKinds())
       .flatMap(({ rules }) => rules)
       .filter(({ resources }) => resources.some((name) => name.endsWith('/status')));
@@ -104,11 +104,11 @@ const namedIn = (rules: readonly { apiGroups: readonly string[]; resources: read
 describe('the disruption budgets', () => {
   const budgets = podDisruptionBudgets(functions);
 
-  test('are for the functions that are always there', () => {
+  test('are for the functions that always run', () => {
     expect(budgets.map(({ metadata }) => metadata.name)).toEqual(['once', 'warm']);
   });
 
-  test('let a drain go on where there is but one pod', () => {
+  test('let a drain proceed although there is only one pod', () => {
     for (const { spec } of budgets) {
       expect(spec).toMatchObject({ maxUnavailable: 1 });
       expect(spec).not.toHaveProperty('minAvailable');
@@ -125,7 +125,7 @@ describe('the network policies', () => {
     egress?: { to: object[]; ports: { port: number }[] }[];
   }
 
-  test('forbid everything that no other allows', () => {
+  test('deny everything that no other policy allows', () => {
     expect(deny).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
   });
 
@@ -141,7 +141,7 @@ describe('the network policies', () => {
     }
   });
 
-  test('never open the metadata service of a cloud', () => {
+  test('never allow the metadata service of a cloud', () => {
     const blocks = [...(ofFunctions?.egress ?? []), ...(ofSources?.egress ?? [])]
       .flatMap(({ to }) => to as { ipBlock?: { cidr: string; except?: string[] } }[])
       .map(({ ipBlock }) => ipBlock);

@@ -36,6 +36,6 @@ const part = (name: string, kind: 'Kustomization' | 'Component', objects: readon
   ],
 ];
 
-/** The data of a domain event, for teams that wire their own Triggers to it. */
+/** The JSON Schema of a domain event, for teams that subscribe Triggers of their own. */
 const jsonSchemaOf = (type: string, schema: z.ZodType) =>
   `${JSON.stringify({ title: type, ...z.toJSONSchema(schema, { io: 'input' }) }, undefined, 2)}\n`;

@@ -3,13 +3,13 @@ import { ports } from '../../knative/services.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 
-/** What differs from cluster to cluster. */
+/** The settings that differ from cluster to cluster. */
 export interface Surroundings {
   /** The namespace that Prometheus and the collector run in. */
   monitoringNamespace: string;
   /** The namespace of Serving's ingress layer. */
   ingressNamespace: string;
-  /** Where the API server's addresses are; a policy cannot select it by label. */
+  /** The address ranges of the API server; a policy cannot select it by label. */
   apiServerCidrs: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export const usualSurroundings: Surroundings = {
   apiServerCidrs: ['0.0.0.0/0', '::/0'],
 };
 
-/** Nothing goes in or out of the operator's namespace but what is named: for functions, and for the adapters of sources. */
+/** Deny all traffic of the operator's namespace, then allow what functions and the adapters of sources need. */
 export const networkPolicies = (functions: readonly FunctionDeclaration[], around: Surroundings) => [
   networkPolicy('default-deny', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] }),
   networkPolicy('functions', {
@@ -35,7 +35,7 @@ export const networkPolicies = (functions: readonly FunctionDeclaration[], aroun
     egress: [...outward(around), toCollector(around)],
   }),
   networkPolicy('sources', {
-    // Knative labels the adapters of all ApiServerSources so. Those of PingSources run in knative-eventing.
+    // Knative's label of the adapters of all ApiServerSources. Those of PingSources run in knative-eventing.
     podSelector: { matchLabels: { 'eventing.knative.dev/source': 'apiserver-source-controller' } },
     policyTypes: ['Ingress', 'Egress'],
     ingress: [fromMonitoring(around, 9090)],
@@ -43,7 +43,7 @@ export const networkPolicies = (functions: readonly FunctionDeclaration[], aroun
   }),
 ];
 
-/** The same for the functions that work with OpenStack, which have to reach it: where its services are stands in its own catalogue. */
+/** Lets the functions for OpenStack reach it; only its own catalogue knows the addresses of its services. */
 export const openStackNetworkPolicies = (functions: readonly FunctionDeclaration[], around: Surroundings) => [
   networkPolicy('openstack-functions', {
     podSelector: {
@@ -102,10 +102,10 @@ const toCollector = ({ monitoringNamespace }: Surroundings) => ({
   ports: on(4317, 4318),
 });
 
-/** Names, the API server, the Broker. */
+/** DNS, the API server, the Broker. */
 const outward = ({ apiServerCidrs }: Surroundings) => [
   {
-    // The address is NodeLocal DNSCache, which is no pod.
+    // The address of NodeLocal DNSCache, which is not a pod.
     to: [inNamespace('kube-system'), { ipBlock: { cidr: '169.254.20.10/32' } }],
     ports: [
       { port: 53, protocol: 'UDP' },
@@ -119,7 +119,7 @@ const outward = ({ apiServerCidrs }: Surroundings) => [
   },
 ];
 
-/** Where clouds keep the credentials of machines is no API server. */
+/** The API server is never at the addresses where clouds serve the credentials of machines. */
 const metadataServices = { '0.0.0.0/0': ['169.254.0.0/16'], '::/0': ['fd00:ec2::254/128'] };
 
 const ipBlockOf = (cidr: string) => ({

@@ -3,8 +3,8 @@ import type { FunctionDeclaration } from '../../shared/function.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 
 /**
- * One budget for each function that is always there. It allows one pod to be away and never demands one: a function that
- * runs once would else stop every drain for ever, and its absence loses nothing (events are tried again, a sweep finds the rest).
+ * One budget for each function that always runs. It allows one pod to be unavailable and never requires one: otherwise a function with a
+ * single pod would block every drain, and its absence loses nothing (events are redelivered, a sweep finds the rest).
  */
 export const podDisruptionBudgets = (functions: readonly FunctionDeclaration[]) =>
   functions
@@ -16,7 +16,7 @@ export const podDisruptionBudgets = (functions: readonly FunctionDeclaration[]) 
       spec: {
         maxUnavailable: 1,
         selector: { matchLabels: { 'app.kubernetes.io/name': name } },
-        // A pod that never became ready must not hold up a drain.
+        // A pod that never became ready must not block a drain.
         unhealthyPodEvictionPolicy: 'AlwaysAllow',
       },
     }));

@@ -17,8 +17,8 @@ export function ownKinds(definitions: Iterable<string> = files().values()): OwnK
 }
 
 /**
- * What people may do with our kinds, added to Kubernetes' own roles view, edit and admin. Status is for functions alone; to
- * delete all images at once is for admins, because each costs a download to have again.
+ * What users may do with our kinds, added to Kubernetes' own roles view, edit and admin. Only functions write status; only admins may
+ * delete all images at once, because replacing each costs a download.
  */
 export const roleManifests = (kinds: readonly OwnKind[]) => [
   clusterRole('view', kinds, ['get', 'list', 'watch'], { alsoStatus: ['get'] }),

@@ -1,14 +1,14 @@
 import type { FunctionDeclaration } from '../../shared/function.ts';
 
-/** What a function's container asks for and may take at most. */
+/** The requests and limits of a function's container. */
 export interface Size {
   requests: { cpu: string; memory: string };
   limits: { memory: string };
 }
 
 /**
- * What a pod of a function asks for in production, by how it scales; README.md says how it was measured. No limit of CPU: a
- * function that is throttled answers late, and the Broker then sends the event once more.
+ * The resources of a function in production, by its scale; README.md says how they were measured. There is no CPU limit: a throttled
+ * function answers late, and the Broker then delivers the event again.
  */
 export const sizeOf = ({ scale }: Pick<FunctionDeclaration, 'scale'>): Size =>
   scale === 'zero'

@@ -1,21 +1,21 @@
 import { documentOf } from './yaml-text.ts';
 
-/** Objects as a Helm template: what stands between `__` and `__` in them becomes what Helm fills in. */
+/** Objects as a Helm template: Helm fills in what is between `__` and `__`. */
 export function templateOf(objects: readonly object[]): string {
   const text = objects.map(documentOf).join('---\n');
-  if (text.includes('{{')) throw new Error('expected manifests without "{{", which Helm would take for its own');
+  if (text.includes('{{')) throw new Error('expected manifests without "{{", which Helm would interpret');
   return text.split('\n').map(filledIn).join('\n');
 }
 
-/** Objects that say "{{" themselves, as a Helm template that makes them as they are. */
+/** Objects that contain "{{" themselves, as a Helm template that renders them unchanged. */
 export const literalOf = (objects: readonly object[]): string =>
   objects.map(documentOf).join('---\n').replaceAll('{{', '{{ "{{" }}');
 
-/** A template that makes something only where the condition holds. */
+/** A template that renders only if the condition holds. */
 export const only = (condition: string | undefined, template: string) =>
   condition ? `{{- if ${condition} }}\n${template}{{- end }}\n` : template;
 
-/** A manifest of knative/ with the places that values fill in. */
+/** A manifest of knative/ with placeholders for values. */
 export function withPlaces(object: object): object {
   const manifest = object as Workload & { kind: string; metadata: { name: string } };
   switch (manifest.kind) {
@@ -32,7 +32,7 @@ export function withPlaces(object: object): object {
   }
 }
 
-/** The console's Deployment and way to a collector with the places that values fill in; as it is what is neither. */
+/** The console's Deployment and NetworkPolicy with placeholders for values; other objects unchanged. */
 export function consoleWithPlaces(object: object): object {
   const { kind, spec } = object as { kind: string; spec?: { template?: Pod; egress?: { to?: unknown }[] } };
   if (kind === 'NetworkPolicy' && spec?.egress) {
@@ -116,7 +116,7 @@ const variableWithPlace = ({ name, value }: { name: string; value: string }) => 
   value: name === 'K_SINK' ? '__include sink__' : value,
 });
 
-/** One line with its place, if it has one, filled in. */
+/** A line with its placeholder, if it has one, replaced by a Helm expression. */
 function filledIn(line: string): string {
   const found = /^(?<indent> *)(?:- )?(?<key>[^_\s][^:]*: )?"?__(?<what>[^_].*?)__"?(?:: "")?$/.exec(line)?.groups;
   if (!found) return embedded(line);
@@ -125,7 +125,7 @@ function filledIn(line: string): string {
   return `${indent}{{- ${blockOf(what)} | nindent ${indent.length} }}`;
 }
 
-/** A place inside a longer line: an item of a flow list, or a value with a dash before it. */
+/** Replaces placeholders inside a longer line: an item of a flow list, or a value after a dash. */
 const embedded = (line: string) =>
   line.replaceAll(/"?__(\S+?)__"?/g, (_, what: string) => `{{ .Values.${what} | quote }}`);
 

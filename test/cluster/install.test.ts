@@ -126,7 +126,7 @@ spec: { broker: default, subscriber: { ref: { apiVersion: v1, kind: Service, nam
   test('an image that was deleted when nobody was there any more is freed', async () => {
     await anImage('stranded');
     expect((await deleteImage('stranded')).code).toBe(1);
-    expect(await succeeds('uninstall', '--finalizers-only')).toContain('finalizers: taken off 1 object');
+    expect(await succeeds('uninstall', '--finalizers-only')).toContain('finalizers: removed from 1 object');
     expect((await kubectl('get', 'vmdi/stranded', '--namespace=default')).code).toBe(1);
   });
 

@@ -6,18 +6,18 @@ import { operatorNamespace } from '../../../shared/operator.ts';
 import { documents } from '../../manifests.ts';
 import { headerOf } from '../yaml-text.ts';
 
-/** What functions tell of; never what pipelines publish. */
+/** The event types that functions publish; pipelines publish others. */
 const factPrefixes = ['ot.pelotech.disk-image.', 'ot.pelotech.virtual-machine.', 'ot.pelotech.workspace.'];
 
-/** The manifests of everything that posts to the Broker, whichever parts of it are installed. */
+/** The manifests of every sender to the Broker, whichever parts are installed. */
 export const senders = (functions: readonly FunctionDeclaration[]): KubernetesObject[] =>
   [...filesOf(functions)]
     .filter(([path]) => /^(base|deployments|components\/[^/]+)\/[^/]+$/.test(path))
     .flatMap(([, text]) => documents(text));
 
 /**
- * The EventPolicies of all that posts to the Broker from within: the first policy on a Broker turns off that its whole namespace may. A
- * subject has to be in one policy only: Knative asks the first that names it, and no other.
+ * The EventPolicies of the senders in the cluster: once a Broker has a policy, its namespace may no longer post without one. A subject must
+ * be in one policy only: Knative applies the first that names it, and no other.
  */
 export function eventPolicies(manifests: readonly KubernetesObject[]) {
   const named = (kind: string) =>
@@ -45,7 +45,7 @@ const eventPolicy = (name: string, serviceAccounts: readonly string[], filters: 
   },
 });
 
-const header = `${headerOf('the manifests in knative/')}# Senders stand here by name, not by "ref": a ref to a source that is not installed would make the whole Broker not ready.
+const header = `${headerOf('the manifests in knative/')}# Senders are listed by name, not by "ref": a ref to a source that is not installed would make the whole Broker not ready.
 `;
 
 /** The text of event-policies.yaml. */

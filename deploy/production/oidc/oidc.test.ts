@@ -19,7 +19,7 @@ const policies = async () =>
     )
   ).filter((object): object is EventPolicy => object.kind === 'EventPolicy');
 
-test('a new source is in the policies as Knative will name it', async () => {
+test('a new source is in the policies by the name that Knative will give it', async () => {
   const added = { apiVersion: 'x', kind: 'ApiServerSource', metadata: { name: 'new', namespace: 'sync-operator' } };
   const found = eventPolicies([...senders(await loadAllFunctions()), added as KubernetesObject]);
   expect(JSON.stringify(found)).toContain(
@@ -27,7 +27,7 @@ test('a new source is in the policies as Knative will name it', async () => {
   );
 });
 
-test('every policy has filters, names senders without "*", and nobody is in two: Knative would ask the first only', async () => {
+test('every policy has filters, names senders without "*", and no sender is in two: Knative would apply only the first', async () => {
   const all = await policies();
   expect(all.map(({ metadata }) => metadata.name).sort()).toEqual([
     'functions',
@@ -42,7 +42,7 @@ test('every policy has filters, names senders without "*", and nobody is in two:
   expect(new Set(subjects).size).toBe(subjects.length);
 });
 
-test('nobody but the gateway and the pipelines in the cluster may post what pipelines publish', async () => {
+test('only the gateway and the pipelines in the cluster may post what pipelines publish', async () => {
   const may = (await policies()).filter(({ spec }) => JSON.stringify(spec.filters).includes('ot.pelotech.image.'));
   expect(may.flatMap(({ spec }) => spec.from.map(({ sub }) => sub))).toEqual([
     'system:serviceaccount:sync-operator:gateway',
@@ -50,7 +50,7 @@ test('nobody but the gateway and the pipelines in the cluster may post what pipe
   ]);
 });
 
-test('what functions tell of, and nothing else of theirs, may be posted by functions alone', async () => {
+test('functions may post the facts that they publish and nothing else, and no other sender may post those', async () => {
   const all = await policies();
   const allowing = (type: string) =>
     all
@@ -63,7 +63,7 @@ test('what functions tell of, and nothing else of theirs, may be posted by funct
   expect(names).toEqual(expect.arrayContaining(['start-sync', 'follow-sync', 'prune', 'provision-vm']));
 });
 
-/** Every prefix or whole type that filters let through. */
+/** Every prefix or type that the filters accept. */
 const prefixesIn = (filters: readonly unknown[]): string[] =>
   [...JSON.stringify(filters).matchAll(/"type":"([^"]+)"/g)].map(([, type]) => type ?? '');
 
@@ -75,7 +75,7 @@ test.each(['broker-token.yaml', 'gateway/gateway.yaml', '../../pipelines/in-clus
   },
 );
 
-test('the feature is switched by a patch of its one key: applied by whoever owns the others, a ConfigMap of ours would erase them', async () => {
+test('the feature is enabled by a patch of its key: a ConfigMap of ours would erase the other features', async () => {
   const text = await readFile(new URL('README.md', import.meta.url), 'utf8');
   const patches = [...text.matchAll(/^kubectl patch configmap config-features .*-p '(.*)'$/gm)];
   expect(patches.map(([, patch = '']) => JSON.parse(patch))).toEqual(
