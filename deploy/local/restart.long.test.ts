@@ -168,7 +168,7 @@ const versionOf = ({ metadata }: KubernetesObject) => Number(metadata.resourceVe
 const isTemporary = (resource: Resource) =>
   ![VMDiskImage, Lease, ConfigMap, VirtualMachine, Secret].some(({ kind }) => kind === resource.kind);
 
-const shelfOf = ({ apiVersion, plural }: Resource) =>
+const storeKeyOf = ({ apiVersion, plural }: Resource) =>
   `${apiVersion.includes('/') ? apiVersion.split('/')[0] : ''}/${plural}`;
 
 test(
@@ -187,7 +187,7 @@ test(
       const left = await leftBehind();
       for (const { resource, object } of states.values()) {
         if (!object) continue;
-        const now = left.get(shelfOf(resource), object.metadata.namespace, object.metadata.name);
+        const now = left.get(storeKeyOf(resource), object.metadata.namespace, object.metadata.name);
         // What was written or deleted in the last moment was not heard of any more.
         const isNewer = now ? now.metadata.resourceVersion !== object.metadata.resourceVersion : isTemporary(resource);
         if (isNewer)

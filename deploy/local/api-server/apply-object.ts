@@ -1,7 +1,7 @@
 import { type ClusterState, timestamp, type WriteOptions } from './cluster-state.ts';
 import { createObject } from './create-object.ts';
 import { incomingObject } from './incoming-object.ts';
-import { apiVersionOf, groupResourceOf, type Kind, shelfOf } from './kind.ts';
+import { apiVersionOf, groupResourceOf, type Kind, storeKeyOf } from './kind.ts';
 import {
   type ApplyConflict,
   type ApplyRequest,
@@ -25,7 +25,7 @@ export async function applyObject(
 ): Promise<{ object: ApiObject; created: boolean }> {
   const { place, subresource } = request;
   const applied = appliedObject(kind, request, options);
-  const stored = state.store.get(shelfOf(kind), place.namespace, place.name);
+  const stored = state.store.get(storeKeyOf(kind), place.namespace, place.name);
   if (stored) {
     const desired = (current: ApiObject) => merged(state, kind, request, applied, current, options);
     const change = { place, subresource, desired, recorded: true };

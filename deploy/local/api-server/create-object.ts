@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { admit } from './admission.ts';
 import { type ClusterState, timestamp, type WriteOptions } from './cluster-state.ts';
 import { dropUnknownFields, incomingObject } from './incoming-object.ts';
-import { apiVersionOf, faultyKind, groupResourceOf, type Kind, keptForm, presented, shelfOf } from './kind.ts';
+import { apiVersionOf, faultyKind, groupResourceOf, type Kind, keptForm, presented, storeKeyOf } from './kind.ts';
 import { assertKindStays, assertNamespaceTakes } from './lifecycle-admission.ts';
 import { recordUpdate } from './managed-fields.ts';
 import { metadataCauses } from './metadata-rules.ts';
@@ -109,8 +109,8 @@ function refuseInvalid(kind: Kind, object: ApiObject) {
 
 function store({ store }: ClusterState, kind: Kind, object: ApiObject, dryRun: boolean): ApiObject {
   const { namespace, name } = object.metadata;
-  const rival = store.get(shelfOf(kind), namespace, name);
+  const rival = store.get(storeKeyOf(kind), namespace, name);
   if (rival) throw alreadyExists(groupResourceOf(kind), name, rival.metadata.deletionTimestamp !== undefined);
   if (dryRun) return frozen(object);
-  return presented(kind, store.put(shelfOf(kind), keptForm(kind, object)));
+  return presented(kind, store.put(storeKeyOf(kind), keptForm(kind, object)));
 }

@@ -9,7 +9,7 @@ import { StatusError } from './status-error.ts';
 import { changeMetadata, withoutFinalizer } from './system-change.ts';
 import { workQueue } from './work-queue.ts';
 
-const shelf = 'apiextensions.k8s.io/customresourcedefinitions';
+const storeKey = 'apiextensions.k8s.io/customresourcedefinitions';
 const user = serviceAccountUser({ namespace: 'kube-system', name: 'customresource-cleanup' }).name;
 
 /** Serves what CustomResourceDefinitions define from the moment they are stored; a deleted one takes its objects along. */
@@ -17,7 +17,7 @@ export function startCustomKindController(state: ClusterState): () => void {
   const { store, kinds, clock } = state;
   const queue = workQueue(clock, (name) => cleanUp(state, name));
   const stops = [
-    store.subscribe(shelf, ({ type, object, previous }) => {
+    store.subscribe(storeKey, ({ type, object, previous }) => {
       if (isGoing(object)) queue.add(object.metadata.name);
       if (type === 'MODIFIED' && isDeepStrictEqual(previous?.spec, object.spec)) return;
       const { group, names } = definitionOf(object);
@@ -26,7 +26,7 @@ export function startCustomKindController(state: ClusterState): () => void {
     }),
     store.observe(({ type, resource }) => {
       const [group, plural] = resource.split('/');
-      const definition = type === 'DELETED' && store.get(shelf, undefined, `${plural}.${group}`);
+      const definition = type === 'DELETED' && store.get(storeKey, undefined, `${plural}.${group}`);
       if (definition && isGoing(definition)) queue.add(definition.metadata.name);
     }),
   ];
@@ -39,7 +39,7 @@ export function startCustomKindController(state: ClusterState): () => void {
 const isGoing = ({ metadata }: ApiObject) => metadata.deletionTimestamp !== undefined;
 
 async function cleanUp(state: ClusterState, name: string) {
-  const definition = state.store.get(shelf, undefined, name);
+  const definition = state.store.get(storeKey, undefined, name);
   const kind = state.kinds.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
   if (!definition || !kind) return;
   const { group, names } = definitionOf(definition);

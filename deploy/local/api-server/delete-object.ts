@@ -1,6 +1,6 @@
 import { admit } from './admission.ts';
 import { type ClusterState, type ObjectPlace, timestamp } from './cluster-state.ts';
-import { groupResourceOf, type Kind, presented, shelfOf } from './kind.ts';
+import { groupResourceOf, type Kind, presented, storeKeyOf } from './kind.ts';
 import type { ApiObject } from './objects.ts';
 import { askPolicies } from './policy-admission.ts';
 import { conflict, notFound } from './status-error.ts';
@@ -24,9 +24,9 @@ export async function deleteObject(
   place: ObjectPlace,
   options: DeleteOptions,
 ): Promise<{ object: ApiObject; gone: boolean }> {
-  const shelf = shelfOf(kind);
+  const storeKey = storeKeyOf(kind);
   for (;;) {
-    const stored = state.store.get(shelf, place.namespace, place.name);
+    const stored = state.store.get(storeKey, place.namespace, place.name);
     if (!stored) throw notFound(groupResourceOf(kind), place.name);
     assertMeant(kind, stored, options);
     const request = {
@@ -41,7 +41,7 @@ export async function deleteObject(
     } as const;
     await admit(state.admission, request);
     askPolicies(state, request, options.warn ?? (() => undefined));
-    if (state.store.get(shelf, place.namespace, place.name) !== stored) continue;
+    if (state.store.get(storeKey, place.namespace, place.name) !== stored) continue;
     if (kind.orphansDependents && !options.propagationPolicy) options.warn?.(orphaned);
     return remove(state, kind, stored, options);
   }
@@ -71,7 +71,7 @@ function remove(state: ClusterState, kind: Kind, stored: ApiObject, options: Del
   if (finalizers.length === 0 && grace === 0 && !kind.isHeld?.(stored)) {
     const last = options.dryRun
       ? stored
-      : (state.store.remove(shelfOf(kind), metadata.namespace, metadata.name) ?? stored);
+      : (state.store.remove(storeKeyOf(kind), metadata.namespace, metadata.name) ?? stored);
     return { object: presented(kind, last), gone: true };
   }
   const isSame = metadata.deletionTimestamp && finalizers.join() === (metadata.finalizers ?? []).join();
@@ -79,7 +79,7 @@ function remove(state: ClusterState, kind: Kind, stored: ApiObject, options: Del
     return { object: presented(kind, stored), gone: false };
   }
   const marked = terminating(state, kind, stored, finalizers, grace);
-  return { object: presented(kind, state.store.put(shelfOf(kind), marked)), gone: false };
+  return { object: presented(kind, state.store.put(storeKeyOf(kind), marked)), gone: false };
 }
 
 /** The finalizers that hold the object from now on: the garbage collector's own say what it has to do first. */

@@ -1,7 +1,7 @@
 import { serviceAccountUser } from './authentication.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { deleteObject } from './delete-object.ts';
-import { type Kind, shelfOf } from './kind.ts';
+import { type Kind, storeKeyOf } from './kind.ts';
 import type { ApiObject, OwnerReference } from './objects.ts';
 import { type ObjectKey, OwnerIndex } from './owner-index.ts';
 import { StatusError } from './status-error.ts';
@@ -20,7 +20,7 @@ export function startGarbageCollector(state: ClusterState): () => void {
   const look = (key: ObjectKey) => queue.add(JSON.stringify(key));
   const stop = state.store.observe((event) => {
     const { metadata } = event.object;
-    const key = { shelf: event.resource, namespace: metadata.namespace, name: metadata.name };
+    const key = { storeKey: event.resource, namespace: metadata.namespace, name: metadata.name };
     const { before, after } = index.update(key, event);
     const isChanged = before !== after;
     if (event.type === 'DELETED') for (const dependent of index.dependentsOf(metadata.uid)) look(dependent);
@@ -37,9 +37,9 @@ const promises = ({ metadata }: ApiObject) =>
   Boolean(metadata.deletionTimestamp) &&
   (metadata.finalizers ?? []).some((finalizer) => finalizer === 'orphan' || finalizer === 'foregroundDeletion');
 
-async function collect(state: ClusterState, index: OwnerIndex, { shelf, namespace, name }: ObjectKey) {
-  const object = state.store.get(shelf, namespace, name);
-  const [group = '', plural = ''] = shelf.split('/');
+async function collect(state: ClusterState, index: OwnerIndex, { storeKey, namespace, name }: ObjectKey) {
+  const object = state.store.get(storeKey, namespace, name);
+  const [group = '', plural = ''] = storeKey.split('/');
   const kind = state.kinds.anyVersion(group, plural);
   if (!object || !kind) return;
   try {
@@ -76,7 +76,7 @@ function isAlive(state: ClusterState, object: ApiObject, reference: OwnerReferen
 function ownerOf({ kinds, store }: ClusterState, object: ApiObject, reference: OwnerReference): ApiObject | undefined {
   const kind = kinds.byKind(reference.apiVersion, reference.kind);
   const namespace = kind?.namespaced ? object.metadata.namespace : undefined;
-  const owner = kind && store.get(shelfOf(kind), namespace, reference.name);
+  const owner = kind && store.get(storeKeyOf(kind), namespace, reference.name);
   return owner?.metadata.uid === reference.uid ? owner : undefined;
 }
 
@@ -90,7 +90,7 @@ async function keepPromise(state: ClusterState, index: OwnerIndex, kind: Kind, o
   }
   for (const dependent of dependents) await collectWithoutOwner(state, dependent.kind, dependent.object);
   const blocking = dependents.filter(({ kind: of, object }) => {
-    const current = state.store.get(shelfOf(of), object.metadata.namespace, object.metadata.name);
+    const current = state.store.get(storeKeyOf(of), object.metadata.namespace, object.metadata.name);
     return current?.metadata.ownerReferences?.some(
       (reference) => reference.uid === owner.metadata.uid && reference.blockOwnerDeletion,
     );
@@ -98,10 +98,10 @@ async function keepPromise(state: ClusterState, index: OwnerIndex, kind: Kind, o
   if (blocking.length === 0) await dropFinalizer(state, kind, owner, 'foregroundDeletion');
 }
 
-function withKind({ kinds, store }: ClusterState, { shelf, namespace, name }: ObjectKey) {
-  const [group = '', plural = ''] = shelf.split('/');
+function withKind({ kinds, store }: ClusterState, { storeKey, namespace, name }: ObjectKey) {
+  const [group = '', plural = ''] = storeKey.split('/');
   const kind = kinds.anyVersion(group, plural);
-  const object = store.get(shelf, namespace, name);
+  const object = store.get(storeKey, namespace, name);
   return kind && object && { kind, object };
 }
 

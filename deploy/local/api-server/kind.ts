@@ -75,7 +75,7 @@ export const apiVersionOf = (kind: { group: string; version: string }) =>
 export const groupResourceOf = (kind: Kind): GroupResource => ({ group: kind.group, resource: kind.plural });
 
 /** The store's key of a resource; all versions of a kind share it. */
-export const shelfOf = (kind: Pick<Kind, 'group' | 'plural' | 'keptAs'>) => {
+export const storeKeyOf = (kind: Pick<Kind, 'group' | 'plural' | 'keptAs'>) => {
   const { group, plural } = kind.keptAs ?? kind;
   return `${group}/${plural}`;
 };

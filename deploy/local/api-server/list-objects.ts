@@ -1,6 +1,6 @@
 import type { ClusterState } from './cluster-state.ts';
 import { after, continuation, continueToken } from './continue-token.ts';
-import { type Kind, presented, shelfOf } from './kind.ts';
+import { type Kind, presented, storeKeyOf } from './kind.ts';
 import { assertListOptions, parseResourceVersion } from './list-options.ts';
 import { type ApiObject, fieldAt } from './objects.ts';
 import { parseFieldSelector, parseLabelSelector } from './selectors.ts';
@@ -33,8 +33,8 @@ export function listObjects({ store }: ClusterState, kind: Kind, query: ListQuer
   const isNewest = from.resourceVersion <= 0;
   if (!isNewest && !store.remembers(from.resourceVersion)) throw query.continue ? pageExpired(from.start) : tooOld();
   const all = isNewest
-    ? store.list(shelfOf(kind), query.namespace)
-    : store.listAt(shelfOf(kind), query.namespace, from.resourceVersion);
+    ? store.list(storeKeyOf(kind), query.namespace)
+    : store.listAt(storeKeyOf(kind), query.namespace, from.resourceVersion);
   const resourceVersion = isNewest ? store.resourceVersion : from.resourceVersion;
   const rest = all.filter((object) => keyIn(query, object) >= from.start && matches(object));
   const items = query.limit > 0 ? rest.slice(0, query.limit) : rest;

@@ -1,21 +1,21 @@
 import { serviceAccountUser } from './authentication.ts';
 import { type ClusterState, timestamp } from './cluster-state.ts';
 import { deleteObject } from './delete-object.ts';
-import { type Kind, shelfOf } from './kind.ts';
+import { type Kind, storeKeyOf } from './kind.ts';
 import { emptied } from './namespace-rules.ts';
 import { type ApiObject, isJsonObject, sameContent } from './objects.ts';
 import { StatusError } from './status-error.ts';
 import { workQueue } from './work-queue.ts';
 
 const user = serviceAccountUser({ namespace: 'kube-system', name: 'namespace-controller' }).name;
-const shelf = '/namespaces';
+const storeKey = '/namespaces';
 
 /** Empties a deleted namespace and lets it go when nothing is left in it. */
 export function startNamespaceController(state: ClusterState): () => void {
   const queue = workQueue(state.clock, (name) => finish(state, name));
-  const isGoing = (name: string) => state.store.get(shelf, undefined, name)?.metadata.deletionTimestamp;
+  const isGoing = (name: string) => state.store.get(storeKey, undefined, name)?.metadata.deletionTimestamp;
   const stop = state.store.observe(({ resource, object }) => {
-    const name = resource === shelf ? object.metadata.name : object.metadata.namespace;
+    const name = resource === storeKey ? object.metadata.name : object.metadata.namespace;
     if (name && isGoing(name)) queue.add(name);
   });
   return () => {
@@ -28,13 +28,13 @@ async function finish(state: ClusterState, name: string) {
   for (const { kind, object } of contentsOf(state, name)) {
     if (!object.metadata.deletionTimestamp) await removeContent(state, kind, object);
   }
-  const namespace = state.store.get(shelf, undefined, name);
+  const namespace = state.store.get(storeKey, undefined, name);
   if (!namespace) return;
   const remaining = contentsOf(state, name);
   const next = remaining.length > 0 ? waiting(namespace, remaining, timestamp(state.clock)) : emptied(namespace);
   const isOver = remaining.length === 0 && !namespace.metadata.finalizers?.length;
-  if (isOver) state.store.remove(shelf, undefined, name);
-  else if (!sameContent(next, namespace)) state.store.put(shelf, next);
+  if (isOver) state.store.remove(storeKey, undefined, name);
+  else if (!sameContent(next, namespace)) state.store.put(storeKey, next);
 }
 
 /** Everything in a namespace, each resource in one of its versions. */
@@ -43,9 +43,9 @@ function contentsOf({ kinds, store }: ClusterState, namespace: string): { kind: 
     kinds
       .all()
       .filter((kind) => kind.namespaced)
-      .map((kind) => [shelfOf(kind), kind]),
+      .map((kind) => [storeKeyOf(kind), kind]),
   );
-  return [...kindOf].flatMap(([shelf, kind]) => store.list(shelf, namespace).map((object) => ({ kind, object })));
+  return [...kindOf].flatMap(([storeKey, kind]) => store.list(storeKey, namespace).map((object) => ({ kind, object })));
 }
 
 async function removeContent(state: ClusterState, kind: Kind, { metadata: { namespace, name } }: ApiObject) {

@@ -3,7 +3,7 @@ import type { StoreEvent } from './watch-log.ts';
 
 /** Where an object is in the store. */
 export interface ObjectKey {
-  shelf: string;
+  storeKey: string;
   namespace: string | undefined;
   name: string;
 }

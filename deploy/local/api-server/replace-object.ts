@@ -1,7 +1,7 @@
 import type { ClusterState, ObjectPlace, WriteOptions } from './cluster-state.ts';
 import { createObject } from './create-object.ts';
 import { incomingObject } from './incoming-object.ts';
-import { groupResourceOf, type Kind, shelfOf } from './kind.ts';
+import { groupResourceOf, type Kind, storeKeyOf } from './kind.ts';
 import { type ApiObject, copyOf } from './objects.ts';
 import { badRequest, conflict } from './status-error.ts';
 import { updateObject } from './update-object.ts';
@@ -16,7 +16,7 @@ export async function replaceObject(
   options: WriteOptions,
 ): Promise<{ object: ApiObject; created: boolean }> {
   const object = incomingObject(kind, body);
-  const stored = state.store.get(shelfOf(kind), place.namespace, place.name);
+  const stored = state.store.get(storeKeyOf(kind), place.namespace, place.name);
   const creates = !stored && kind.createsOnUpdate && !subresource;
   if (stored || creates) assertMeant(kind, place, object, stored);
   if (creates) {

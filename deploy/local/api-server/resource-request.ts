@@ -5,7 +5,7 @@ import type { Tokens, User } from './authentication.ts';
 import type { ClusterState, WriteOptions } from './cluster-state.ts';
 import { createObject } from './create-object.ts';
 import { deleteObject } from './delete-object.ts';
-import { groupResourceOf, type Kind, presented, shelfOf } from './kind.ts';
+import { groupResourceOf, type Kind, presented, storeKeyOf } from './kind.ts';
 import { listObjects, matcher } from './list-objects.ts';
 import { assertWatchOptions, parseResourceVersion } from './list-options.ts';
 import type { ApiObject } from './objects.ts';
@@ -66,7 +66,7 @@ function get(call: ResourceRequest) {
   const { state, kind, target, query } = call;
   parseResourceVersion(query.get('resourceVersion') ?? '');
   const name = target.name ?? '';
-  const object = state.store.get(shelfOf(kind), target.namespace, name);
+  const object = state.store.get(storeKeyOf(kind), target.namespace, name);
   if (!object) throw notFound(groupResourceOf(kind), name);
   answerObject(call, 200, presented(kind, object));
 }

@@ -7,7 +7,7 @@ import type { ApiObject } from './objects.ts';
 import { Store } from './store.ts';
 import { openStoreFile, type StoreFile } from './store-file.ts';
 
-const shelf = '/configmaps';
+const storeKey = '/configmaps';
 let folder: string;
 let file: string;
 const open: StoreFile[] = [];
@@ -42,55 +42,57 @@ const configMap = (name: string, data: object = {}, namespace: string | undefine
 describe('a store with a file', () => {
   test('contains every field of every object again, although no one closed it', () => {
     const before = storeNow();
-    before.put(shelf, configMap('a', { x: { y: [1, null, 'ü'] } }));
-    before.put(shelf, configMap('b', {}, 'other'));
+    before.put(storeKey, configMap('a', { x: { y: [1, null, 'ü'] } }));
+    before.put(storeKey, configMap('b', {}, 'other'));
     before.put('/namespaces', configMap('cluster-scoped', {}, undefined));
-    before.put(shelf, { ...configMap('a'), metadata: { ...configMap('a').metadata, deletionTimestamp: 'now' } });
+    before.put(storeKey, { ...configMap('a'), metadata: { ...configMap('a').metadata, deletionTimestamp: 'now' } });
     const after = storeNow();
-    for (const resource of [shelf, '/namespaces']) expect(after.list(resource)).toEqual(before.list(resource));
-    expect(after.get(shelf, 'default', 'a')?.metadata.deletionTimestamp).toBe('now');
+    for (const resource of [storeKey, '/namespaces']) expect(after.list(resource)).toEqual(before.list(resource));
+    expect(after.get(storeKey, 'default', 'a')?.metadata.deletionTimestamp).toBe('now');
   });
 
   test('has what it was given last, and not what it was told to forget', () => {
     const before = storeNow();
-    before.put(shelf, configMap('changed', { v: 1 }));
-    before.put(shelf, configMap('gone'));
-    before.put(shelf, configMap('changed', { v: 2 }));
-    before.remove(shelf, 'default', 'gone');
-    expect(storeNow().list(shelf)).toMatchObject([{ metadata: { name: 'changed' }, data: { v: 2 } }]);
+    before.put(storeKey, configMap('changed', { v: 1 }));
+    before.put(storeKey, configMap('gone'));
+    before.put(storeKey, configMap('changed', { v: 2 }));
+    before.remove(storeKey, 'default', 'gone');
+    expect(storeNow().list(storeKey)).toMatchObject([{ metadata: { name: 'changed' }, data: { v: 2 } }]);
   });
 
   test('gives no resourceVersion twice, not even that of the last deletion', () => {
     const before = storeNow();
-    before.put(shelf, configMap('a'));
-    before.put(shelf, configMap('b'));
-    before.remove(shelf, 'default', 'b');
+    before.put(storeKey, configMap('a'));
+    before.put(storeKey, configMap('b'));
+    before.remove(storeKey, 'default', 'b');
     const after = storeNow();
-    const next = after.put(shelf, configMap('c'));
+    const next = after.put(storeKey, configMap('c'));
     expect(Number(next.metadata.resourceVersion)).toBeGreaterThan(before.resourceVersion);
-    expect(storeNow().put(shelf, configMap('d')).metadata.resourceVersion).not.toBe(next.metadata.resourceVersion);
+    expect(storeNow().put(storeKey, configMap('d')).metadata.resourceVersion).not.toBe(next.metadata.resourceVersion);
   });
 
   test('answers 410 to a watch from before it was opened', () => {
     const before = storeNow();
-    before.put(shelf, configMap('a'));
+    before.put(storeKey, configMap('a'));
     const after = storeNow();
     const message = /^too old resource version/;
-    expect(() => after.since(shelf, before.resourceVersion)).toThrow(message);
-    expect(() => after.listAt(shelf, undefined, before.resourceVersion)).toThrow(message);
+    expect(() => after.since(storeKey, before.resourceVersion)).toThrow(message);
+    expect(() => after.listAt(storeKey, undefined, before.resourceVersion)).toThrow(message);
     const { resourceVersion } = after;
-    after.put(shelf, configMap('b'));
-    expect(after.since(shelf, resourceVersion)).toMatchObject([{ type: 'ADDED', object: { metadata: { name: 'b' } } }]);
+    after.put(storeKey, configMap('b'));
+    expect(after.since(storeKey, resourceVersion)).toMatchObject([
+      { type: 'ADDED', object: { metadata: { name: 'b' } } },
+    ]);
   });
 
   test('replays every object as a new one to those that live by changes', () => {
-    storeNow().put(shelf, configMap('a'));
+    storeNow().put(storeKey, configMap('a'));
     const after = storeNow();
     const heard: unknown[] = [];
     after.observe(({ type, resource, object }) => heard.push([type, resource, object.metadata.name]));
-    after.subscribe(shelf, ({ type }) => heard.push(type));
+    after.subscribe(storeKey, ({ type }) => heard.push(type));
     after.replay();
-    expect(heard).toEqual([['ADDED', shelf, 'a'], 'ADDED']);
+    expect(heard).toEqual([['ADDED', storeKey, 'a'], 'ADDED']);
   });
 
   test('keeps nothing of a write that the file refused', () => {
@@ -104,8 +106,8 @@ describe('a store with a file', () => {
     const store = new Store(100, full);
     const heard: unknown[] = [];
     store.observe((event) => heard.push(event));
-    expect(() => store.put(shelf, configMap('a'))).toThrow(refused);
-    expect(store.list(shelf)).toEqual([]);
+    expect(() => store.put(storeKey, configMap('a'))).toThrow(refused);
+    expect(store.list(storeKey)).toEqual([]);
     expect(heard).toEqual([]);
   });
 
@@ -139,7 +141,7 @@ describe('a file that is not such a store', () => {
 
   test('with an object that is no JSON is refused', () => {
     const one = opened();
-    one.put(shelf, { ...configMap('a'), metadata: { ...configMap('a').metadata, resourceVersion: '2' } });
+    one.put(storeKey, { ...configMap('a'), metadata: { ...configMap('a').metadata, resourceVersion: '2' } });
     const database = new DatabaseSync(file);
     database.exec(`UPDATE objects SET json = '{'`);
     database.close();

@@ -59,10 +59,10 @@ export class Store {
 
   /** All objects of a resource, of one namespace or of all, in order of namespace and name. */
   list(resource: string, namespace?: string): ApiObject[] {
-    const shelf = this.#shelves.get(resource);
-    if (!shelf) return [];
-    const keys = namespace ? within(shelf.keys, namespace) : shelf.keys;
-    return keys.flatMap((key) => shelf.objects.get(key) ?? []);
+    const storeKey = this.#shelves.get(resource);
+    if (!storeKey) return [];
+    const keys = namespace ? within(storeKey.keys, namespace) : storeKey.keys;
+    return keys.flatMap((key) => storeKey.objects.get(key) ?? []);
   }
 
   /** What `list` answered at an earlier resourceVersion; throws 410 when that is compacted. */
@@ -98,14 +98,14 @@ export class Store {
 
   /** Forgets the object; watches hear its last state under the resourceVersion of its end. */
   remove(resource: string, namespace: string | undefined, name: string): ApiObject | undefined {
-    const shelf = this.#shelves.get(resource);
+    const storeKey = this.#shelves.get(resource);
     const key = keyOf({ namespace, name });
-    const previous = shelf?.objects.get(key);
-    if (!shelf || !previous) return undefined;
+    const previous = storeKey?.objects.get(key);
+    if (!storeKey || !previous) return undefined;
     const object = this.#stamped(previous);
     this.#file?.remove(resource, object, this.#resourceVersion);
-    shelf.objects.delete(key);
-    shelf.keys.splice(position(shelf.keys, key), 1);
+    storeKey.objects.delete(key);
+    storeKey.keys.splice(position(storeKey.keys, key), 1);
     this.#tell({ type: 'DELETED', resourceVersion: this.#resourceVersion, resource, object, previous });
     return object;
   }
@@ -159,10 +159,10 @@ export class Store {
   }
 
   #shelve(resource: string, key: string, object: ApiObject) {
-    const shelf = this.#shelves.get(resource) ?? { objects: new Map(), keys: [] };
-    this.#shelves.set(resource, shelf);
-    if (!shelf.objects.has(key)) shelf.keys.splice(position(shelf.keys, key), 0, key);
-    shelf.objects.set(key, object);
+    const storeKey = this.#shelves.get(resource) ?? { objects: new Map(), keys: [] };
+    this.#shelves.set(resource, storeKey);
+    if (!storeKey.objects.has(key)) storeKey.keys.splice(position(storeKey.keys, key), 0, key);
+    storeKey.objects.set(key, object);
   }
 
   #tell(event: StoreEvent) {

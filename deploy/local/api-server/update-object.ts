@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { admit } from './admission.ts';
 import { type ClusterState, type ObjectPlace, timestamp, type WriteOptions } from './cluster-state.ts';
 import { dropUnknownFields, incomingObject } from './incoming-object.ts';
-import { apiVersionOf, faultyKind, groupResourceOf, type Kind, keptForm, presented, shelfOf } from './kind.ts';
+import { apiVersionOf, faultyKind, groupResourceOf, type Kind, keptForm, presented, storeKeyOf } from './kind.ts';
 import { recordUpdate } from './managed-fields.ts';
 import { metadataCauses } from './metadata-rules.ts';
 import { type ApiObject, copyOf, frozen, sameContent } from './objects.ts';
@@ -27,9 +27,9 @@ export async function updateObject(
   change: Change,
   options: WriteOptions,
 ): Promise<ApiObject> {
-  const shelf = shelfOf(kind);
+  const storeKey = storeKeyOf(kind);
   for (;;) {
-    const stored = state.store.get(shelf, change.place.namespace, change.place.name);
+    const stored = state.store.get(storeKey, change.place.namespace, change.place.name);
     if (!stored) throw notFound(groupResourceOf(kind), change.place.name);
     const current = presented(kind, stored);
     const next = nextObject(state, kind, change, current, options);
@@ -47,7 +47,7 @@ export async function updateObject(
     await admit(state.admission, request);
     refuseInvalid(kind, next, current, change.subresource);
     askPolicies(state, request, options.warn);
-    if (state.store.get(shelf, change.place.namespace, change.place.name) !== stored) continue;
+    if (state.store.get(storeKey, change.place.namespace, change.place.name) !== stored) continue;
     if (sameContent(next, current)) return current;
     return options.dryRun ? frozen(next) : store(state, kind, next);
   }
@@ -166,8 +166,8 @@ function store({ store }: ClusterState, kind: Kind, next: ApiObject): ApiObject 
   const isOver =
     deletionTimestamp && deletionGracePeriodSeconds === 0 && finalizers.length === 0 && !kind.isHeld?.(next);
   if (isOver) {
-    store.remove(shelfOf(kind), namespace, name);
+    store.remove(storeKeyOf(kind), namespace, name);
     return frozen(next);
   }
-  return presented(kind, store.put(shelfOf(kind), keptForm(kind, next)));
+  return presented(kind, store.put(storeKeyOf(kind), keptForm(kind, next)));
 }

@@ -1,5 +1,5 @@
 import type { ClusterState } from './cluster-state.ts';
-import { apiVersionOf, type Kind, presented, shelfOf } from './kind.ts';
+import { apiVersionOf, type Kind, presented, storeKeyOf } from './kind.ts';
 import { type ListQuery, matcher } from './list-objects.ts';
 import { parseResourceVersion } from './list-options.ts';
 import { type ApiObject, frozen } from './objects.ts';
@@ -36,16 +36,16 @@ export function watchObjects(
   };
   const from = parseResourceVersion(query.resourceVersion);
   if (from > 0 && !query.sendInitialEvents) {
-    for (const event of store.since(shelfOf(kind), from)) tell(event);
+    for (const event of store.since(storeKeyOf(kind), from)) tell(event);
   } else {
-    for (const object of store.list(shelfOf(kind), query.namespace)) {
+    for (const object of store.list(storeKeyOf(kind), query.namespace)) {
       if (matches(object)) send({ type: 'ADDED', object: presented(kind, object) });
     }
   }
   const hasBeginning = query.sendInitialEvents || query.resourceVersion === '';
   if (query.bookmarks && hasBeginning)
     send(bookmark(kind, store.resourceVersion, { 'k8s.io/initial-events-end': 'true' }));
-  return store.subscribe(shelfOf(kind), tell);
+  return store.subscribe(storeKeyOf(kind), tell);
 }
 
 /** A line that only says how far the watch has come. */

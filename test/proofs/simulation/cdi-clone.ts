@@ -1,5 +1,5 @@
 import type { Stage } from './cdi-work.ts';
-import { shelves } from './hands.ts';
+import { storeKeys } from './store-writer.ts';
 
 /** A clone from a snapshot, from its claim on: it waits until that is ready. */
 export const cloneClaimed: Stage = (work, dataVolume) => {
@@ -9,7 +9,7 @@ export const cloneClaimed: Stage = (work, dataVolume) => {
 
 const scheduled: Stage = (work, dataVolume) => {
   const { snapshot } = (dataVolume.spec as { source: { snapshot: { namespace: string; name: string } } }).source;
-  const source = work.hands.get(shelves.snapshots, snapshot);
+  const source = work.writer.get(storeKeys.snapshots, snapshot);
   const isReady = (source?.status as { readyToUse?: boolean } | undefined)?.readyToUse === true;
   work.say({
     phase: isReady ? 'CloneFromSnapshotSourceInProgress' : 'CloneScheduled',

@@ -1,6 +1,6 @@
 import type { Stage, Work } from './cdi-work.ts';
-import { shelves } from './hands.ts';
 import type { DownloadFault } from './plan.ts';
+import { storeKeys } from './store-writer.ts';
 
 /** An import from its claim on, to its end or to whatever goes wrong with it. */
 export const claimed: Stage = (work, dataVolume) => {
@@ -146,8 +146,8 @@ const evicted: Stage = (work) => {
   return undefined;
 };
 
-const deleted: Stage = ({ hands, ref }) => {
-  hands.soon(() => hands.delete(shelves.dataVolumes, ref));
+const deleted: Stage = ({ writer, ref }) => {
+  writer.schedule(() => writer.delete(storeKeys.dataVolumes, ref));
   return undefined;
 };
 

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../deploy/local/api-server/objects.ts';
 import { ownedBy } from '../../../deploy/local/controller/owner.ts';
-import { type Hands, shelves } from './hands.ts';
 import type { DownloadFault } from './plan.ts';
+import { type StoreWriter, storeKeys } from './store-writer.ts';
 
 /** What CDI does next; the milliseconds until the step after it, or undefined where that was the last. */
 export type Stage = (work: Work, dataVolume: ApiObject) => { next: Stage; inMs?: number; waits?: boolean } | undefined;
@@ -11,22 +11,22 @@ export const claimProtection = 'kubernetes.io/pvc-protection';
 
 /** A DataVolume CDI is at work on, how that goes, and each thing that CDI writes for it. */
 export class Work {
-  readonly hands: Hands;
+  readonly writer: StoreWriter;
   readonly ref: { namespace: string; name: string; uid: string };
   readonly how: DownloadFault | undefined;
   /** How many importers it has had, and how often the last of them began again. */
   importers = 0;
   restarts = 0;
 
-  constructor(hands: Hands, { metadata }: ApiObject, how: DownloadFault | undefined) {
-    this.hands = hands;
+  constructor(writer: StoreWriter, { metadata }: ApiObject, how: DownloadFault | undefined) {
+    this.writer = writer;
     this.ref = { namespace: metadata.namespace ?? '', name: metadata.name, uid: metadata.uid };
     this.how = how;
   }
 
   /** In the status of the DataVolume. */
   say(status: object) {
-    this.hands.status(shelves.dataVolumes, this.ref, status);
+    this.writer.patchStatus(storeKeys.dataVolumes, this.ref, status);
   }
 
   describeDone(message: string, more: object = {}) {
@@ -42,7 +42,7 @@ export class Work {
 
   makeClaim(dataVolume: ApiObject) {
     const { namespace, name } = this.ref;
-    this.hands.make(shelves.claims, {
+    this.writer.create(storeKeys.claims, {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
       metadata: {
@@ -58,13 +58,13 @@ export class Work {
 
   bindClaim() {
     const { namespace, name } = this.ref;
-    this.hands.status(shelves.claims, { namespace, name }, { phase: 'Bound' });
+    this.writer.patchStatus(storeKeys.claims, { namespace, name }, { phase: 'Bound' });
   }
 
   makePod(dataVolume: ApiObject) {
     this.importers++;
     const { namespace, name } = this.#pod;
-    this.hands.make(shelves.pods, {
+    this.writer.create(storeKeys.pods, {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: {
@@ -86,16 +86,16 @@ export class Work {
 
   /** Not if a user deleted it. */
   hasPod() {
-    return this.hands.get(shelves.pods, this.#pod) !== undefined;
+    return this.writer.get(storeKeys.pods, this.#pod) !== undefined;
   }
 
   podSays(status: object) {
-    this.hands.status(shelves.pods, this.#pod, status);
+    this.writer.patchStatus(storeKeys.pods, this.#pod, status);
   }
 
   /** In a step of its own: whatever importer there is by then. */
   deletePod() {
-    this.hands.soon(() => this.hands.delete(shelves.pods, this.#pod));
+    this.writer.schedule(() => this.writer.delete(storeKeys.pods, this.#pod));
   }
 
   get #pod() {

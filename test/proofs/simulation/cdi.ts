@@ -5,47 +5,47 @@ import { cloneClaimed } from './cdi-clone.ts';
 import { claimed } from './cdi-import.ts';
 import { claimProtection, type Stage, Work } from './cdi-work.ts';
 import type { Faults } from './faults.ts';
-import { type Hands, shelves } from './hands.ts';
+import { type StoreWriter, storeKeys } from './store-writer.ts';
 
 /**
  * Plays CDI, its importers and the kubelet under them, as far as a client can tell (cdi-kubevirt reference, §1, §7.3):
  * claim → importer Pod → progress → Succeeded, and every way in which that goes wrong. Each write is a step of its own.
  */
-export function playCdi(hands: Hands, faults: Faults) {
+export function simulateCdi(writer: StoreWriter, faults: Faults) {
   return ({ type, resource, object }: StoreEvent) => {
-    if (type === 'ADDED' && resource === shelves.dataVolumes) {
+    if (type === 'ADDED' && resource === storeKeys.dataVolumes) {
       const isClone = (object.spec as { source?: { snapshot?: object } }).source?.snapshot !== undefined;
       const isOurs = object.metadata.labels?.[imageUidLabel] !== undefined;
       const how = isOurs && !isClone ? faults.at(faults.count('download'), 'download')?.how : undefined;
-      go(new Work(hands, object, how), isClone ? cloneClaimed : claimed);
+      go(new Work(writer, object, how), isClone ? cloneClaimed : claimed);
     }
-    if (type === 'MODIFIED' && object.metadata.deletionTimestamp) leave(hands, faults, resource, object);
+    if (type === 'MODIFIED' && object.metadata.deletionTimestamp) leave(writer, faults, resource, object);
   };
 }
 
 /** Takes the stage and whatever comes after it, for as long as the DataVolume is there. */
 function go(work: Work, stage: Stage, { inMs = 0, waits = false }: { inMs?: number; waits?: boolean } = {}) {
-  const { hands, ref } = work;
+  const { writer, ref } = work;
   const step = () => {
-    const dataVolume = hands.get(shelves.dataVolumes, ref);
+    const dataVolume = writer.get(storeKeys.dataVolumes, ref);
     if (!dataVolume || dataVolume.metadata.deletionTimestamp) return;
     const then = stage(work, dataVolume);
     if (then) go(work, then.next, then);
   };
-  if (waits) hands.again(step, inMs);
-  else hands.soon(step, inMs);
+  if (waits) writer.retryAfter(step, inMs);
+  else writer.schedule(step, inMs);
 }
 
 /** What is marked as going goes: a claim when no Pod uses it, a Pod when its kubelet has ended it. */
-function leave(hands: Hands, faults: Faults, resource: string, { metadata }: ApiObject) {
+function leave(writer: StoreWriter, faults: Faults, resource: string, { metadata }: ApiObject) {
   const ref = { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid };
-  if (resource === shelves.claims && metadata.finalizers?.includes(claimProtection))
-    hands.soon(() => hands.removeFinalizer(shelves.claims, ref, claimProtection));
-  if (resource === shelves.pods) {
+  if (resource === storeKeys.claims && metadata.finalizers?.includes(claimProtection))
+    writer.schedule(() => writer.removeFinalizer(storeKeys.claims, ref, claimProtection));
+  if (resource === storeKeys.pods) {
     const lingers = faults.areOn && metadata.annotations?.lingers !== undefined;
     const end = () => {
-      if (hands.get(shelves.pods, ref)) hands.state.store.remove(shelves.pods, ref.namespace, ref.name);
+      if (writer.get(storeKeys.pods, ref)) writer.state.store.remove(storeKeys.pods, ref.namespace, ref.name);
     };
-    hands.soon(end, lingers ? 45_000 : 1000);
+    writer.schedule(end, lingers ? 45_000 : 1000);
   }
 }

@@ -91,5 +91,5 @@ const furniture: readonly (Furniture & Record<string, unknown>)[] = [
 ];
 
 /** Everything that is in the store, as clients see it. */
-export const everythingIn = ({ store }: ClusterState, ...shelves: readonly string[]) =>
-  shelves.flatMap((shelf) => store.list(shelf)) as unknown as KubernetesObject[];
+export const everythingIn = ({ store }: ClusterState, ...storeKeys: readonly string[]) =>
+  storeKeys.flatMap((storeKey) => store.list(storeKey)) as unknown as KubernetesObject[];

@@ -1,34 +1,38 @@
 import { emptied } from '../../../deploy/local/api-server/namespace-rules.ts';
 import type { StoreEvent } from '../../../deploy/local/api-server/watch-log.ts';
-import { type Hands, type Shelf, shelves } from './hands.ts';
+import { type StoreKey, type StoreWriter, storeKeys } from './store-writer.ts';
 
 /** The kinds of objects in the namespaces of workspaces. */
-const contents: readonly Shelf[] = [
-  shelves.machines,
-  shelves.dataVolumes,
-  shelves.claims,
-  shelves.pods,
-  shelves.secrets,
-  shelves.kubeVirtMachines,
-  shelves.instances,
+const contents: readonly StoreKey[] = [
+  storeKeys.machines,
+  storeKeys.dataVolumes,
+  storeKeys.claims,
+  storeKeys.pods,
+  storeKeys.secrets,
+  storeKeys.kubeVirtMachines,
+  storeKeys.instances,
 ];
 
 /** Simulates the namespace controller: deletes everything in a deleted namespace, then removes the empty namespace. */
-export function emptyNamespaces(hands: Hands) {
+export function emptyNamespaces(writer: StoreWriter) {
   const finish = (name: string) => {
-    const namespace = hands.get(shelves.namespaces, { name });
+    const namespace = writer.get(storeKeys.namespaces, { name });
     if (!namespace?.metadata.deletionTimestamp) return;
-    const left = contents.flatMap((shelf) => hands.state.store.list(shelf, name).map((object) => ({ shelf, object })));
-    for (const { shelf, object } of left)
-      if (!object.metadata.deletionTimestamp) hands.soon(() => hands.delete(shelf, object.metadata, 'Background'));
+    const left = contents.flatMap((storeKey) =>
+      writer.state.store.list(storeKey, name).map((object) => ({ storeKey, object })),
+    );
+    for (const { storeKey, object } of left)
+      if (!object.metadata.deletionTimestamp)
+        writer.schedule(() => writer.delete(storeKey, object.metadata, 'Background'));
     if (left.length > 0) return;
-    hands.state.store.put(shelves.namespaces, emptied(namespace));
-    hands.state.store.remove(shelves.namespaces, undefined, name);
+    writer.state.store.put(storeKeys.namespaces, emptied(namespace));
+    writer.state.store.remove(storeKeys.namespaces, undefined, name);
   };
   return ({ type, resource, object }: StoreEvent) => {
-    const isMarked = resource === shelves.namespaces && type === 'MODIFIED' && object.metadata.deletionTimestamp;
+    const isMarked = resource === storeKeys.namespaces && type === 'MODIFIED' && object.metadata.deletionTimestamp;
     const name = isMarked ? object.metadata.name : type === 'DELETED' ? object.metadata.namespace : undefined;
-    const isDeleting = name && hands.state.store.get(shelves.namespaces, undefined, name)?.metadata.deletionTimestamp;
-    if (isDeleting) hands.soon(() => finish(name));
+    const isDeleting =
+      name && writer.state.store.get(storeKeys.namespaces, undefined, name)?.metadata.deletionTimestamp;
+    if (isDeleting) writer.schedule(() => finish(name));
   };
 }

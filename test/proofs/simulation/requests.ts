@@ -1,7 +1,7 @@
 import type { ClusterState, WriteOptions } from '../../../deploy/local/api-server/cluster-state.ts';
 import { createObject } from '../../../deploy/local/api-server/create-object.ts';
 import { deleteObject } from '../../../deploy/local/api-server/delete-object.ts';
-import { groupResourceOf, type Kind, presented, shelfOf } from '../../../deploy/local/api-server/kind.ts';
+import { groupResourceOf, type Kind, presented, storeKeyOf } from '../../../deploy/local/api-server/kind.ts';
 import { listObjects } from '../../../deploy/local/api-server/list-objects.ts';
 import { patchObject } from '../../../deploy/local/api-server/patch-object.ts';
 import { replaceObject } from '../../../deploy/local/api-server/replace-object.ts';
@@ -105,8 +105,8 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
         const { namespace, name } = placeOf(resource, ref);
         const object =
           asOf === undefined
-            ? state.store.get(shelfOf(kind), namespace, name)
-            : state.store.listAt(shelfOf(kind), namespace, asOf).find(({ metadata }) => metadata.name === name);
+            ? state.store.get(storeKeyOf(kind), namespace, name)
+            : state.store.listAt(storeKeyOf(kind), namespace, asOf).find(({ metadata }) => metadata.name === name);
         if (!object) throw notFound(groupResourceOf(kind), name);
         return presented(kind, object);
       }).catch(unlessGone);

@@ -6,18 +6,18 @@ import { imageUidLabel, isFinished, type VMDiskImage } from '../../../shared/kin
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { History } from '../invariants/history.ts';
 import { auditMs, Broker, sweepMs } from './broker.ts';
-import { playCdi } from './cdi.ts';
+import { simulateCdi } from './cdi.ts';
 import { everythingIn, startCluster } from './cluster.ts';
 import { Faults } from './faults.ts';
 import { collectGarbage } from './garbage-collector.ts';
-import { Hands, shelves } from './hands.ts';
-import { playKubevirt } from './kubevirt.ts';
+import { simulateKubevirt } from './kubevirt.ts';
 import { emptyNamespaces } from './namespaces.ts';
 import type { Fault, Plan } from './plan.ts';
 import { Recorder } from './recorder.ts';
 import { asSeenByClient, kubeOf } from './requests.ts';
 import { Scheduler } from './scheduler.ts';
-import { playSnapshotter } from './snapshotter.ts';
+import { simulateSnapshotter } from './snapshotter.ts';
+import { StoreWriter, storeKeys } from './store-writer.ts';
 import { uids } from './uids.ts';
 import { User } from './user.ts';
 import { Workers } from './workers.ts';
@@ -62,7 +62,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   const scheduler = new Scheduler(choose, startMs);
   const state = await startCluster(scheduler, uids(plan.seed));
   const faults = new Faults(plan.faults);
-  const recorder = new Recorder(state.store, scheduler.now, everythingIn(state, shelves.policies, shelves.leases));
+  const recorder = new Recorder(state.store, scheduler.now, everythingIn(state, storeKeys.policies, storeKeys.leases));
   const around = { state, scheduler, faults, recorder };
   const functions = sabotage.declarations?.(declarations) ?? declarations;
   const workers: Workers = new Workers(functions, {
@@ -74,17 +74,19 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   });
   const broker = new Broker(functions, { scheduler, faults, deliver: workers.deliver, isDeaf: plan.isDeaf });
   const listeners = [
-    collectGarbage(new Hands('garbage-collector', around)),
-    emptyNamespaces(new Hands('namespace-controller', around)),
-    playCdi(new Hands('cdi', around), faults),
-    playSnapshotter(new Hands('snapshotter', around), faults),
-    playKubevirt(new Hands('kubevirt', around), faults),
+    collectGarbage(new StoreWriter('garbage-collector', around)),
+    emptyNamespaces(new StoreWriter('namespace-controller', around)),
+    simulateCdi(new StoreWriter('cdi', around), faults),
+    simulateSnapshotter(new StoreWriter('snapshotter', around), faults),
+    simulateKubevirt(new StoreWriter('kubevirt', around), faults),
     (event: Parameters<Broker['changed']>[0]) => broker.changed(event),
   ];
   state.store.observe((event) => {
     for (const listen of listeners) listen(event);
   });
-  const user = new User(userKube(around), new Hands('user', around), (event) => broker.posted(event, '/pipeline'));
+  const user = new User(userKube(around), new StoreWriter('user', around), (event) =>
+    broker.posted(event, '/pipeline'),
+  );
 
   await live(plan, { scheduler, recorder, user });
   const [writes, events] = [faults.countOf('write'), faults.countOf('event')];
@@ -94,11 +96,11 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   await recorder.as({ by: 'user' }, () => user.mend());
   recorder.still();
   const hasEnded = () => {
-    const images = state.store.list(shelves.images);
+    const images = state.store.list(storeKeys.images);
     const uids = new Set(images.map(({ metadata }) => metadata.uid));
     // An object that belongs to no image is deleted ten minutes after its creation.
     const isOfNone = (uid: string | undefined) => uid !== undefined && !uids.has(uid);
-    const children = [shelves.dataVolumes, shelves.snapshots].flatMap((shelf) => state.store.list(shelf));
+    const children = [storeKeys.dataVolumes, storeKeys.snapshots].flatMap((storeKey) => state.store.list(storeKey));
     return (
       images.every(({ status }) => isFinished((status as VMDiskImage['status'])?.phase)) &&
       children.every(({ metadata }) => !isOfNone(metadata.labels?.[imageUidLabel]))

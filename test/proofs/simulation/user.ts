@@ -28,8 +28,8 @@ import { ApiError, isRefusal } from '../../../shared/runtime/errors.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { DomainEvent } from '../../../shared/runtime/publish.ts';
 import { imageNamespace, machineNamespace, snapshotClass, soundPolicy, storageClass } from './cluster.ts';
-import { type Hands, shelves } from './hands.ts';
 import type { Operation } from './plan.ts';
+import { type StoreWriter, storeKeys } from './store-writer.ts';
 
 type Do<K extends Operation['do']> = Extract<Operation, { do: K }>;
 
@@ -45,16 +45,16 @@ const specOf = (name: string) => ({
 /** People and pipelines: carries out operations, each as one of them would, and shrugs at what the API server refuses. */
 export class User {
   readonly #kube: Kube;
-  readonly #hands: Hands;
+  readonly #writer: StoreWriter;
   readonly #post: (event: DomainEvent) => void;
   #done = 0;
   /** The content of the Lease before each edit. */
   readonly #leases: string[] = ['[]'];
 
-  /** `hands` do what no manifest can: choose the propagation of a deletion, and write as another version. */
-  constructor(kube: Kube, hands: Hands, post: (event: DomainEvent) => void) {
+  /** `writer` do what no manifest can: choose the propagation of a deletion, and write as another version. */
+  constructor(kube: Kube, writer: StoreWriter, post: (event: DomainEvent) => void) {
     this.#kube = kube;
-    this.#hands = hands;
+    this.#writer = writer;
     this.#post = post;
   }
 
@@ -101,9 +101,9 @@ export class User {
       case 'deleteImage':
         return this.#kube.delete(VMDiskImage, imageRef(operation.image));
       case 'deleteForeground':
-        return this.#hands.delete(shelves.images, imageRef(operation.image), 'Foreground');
+        return this.#writer.delete(storeKeys.images, imageRef(operation.image), 'Foreground');
       case 'deleteOrphan':
-        return this.#hands.delete(shelves.images, imageRef(operation.image), 'Orphan');
+        return this.#writer.delete(storeKeys.images, imageRef(operation.image), 'Orphan');
       case 'dropFinalizers':
         return this.#kube.patch(VMDiskImage, imageRef(operation.image), { metadata: { finalizers: null } });
       case 'forceDelete':
@@ -214,7 +214,7 @@ export class User {
       ...(labels ? { labels } : {}),
       ...(annotations ? { annotations } : {}),
     });
-    this.#hands.soon(async () => {
+    this.#writer.schedule(async () => {
       for (const { metadata, spec } of dataVolumes)
         await this.#kube.create(DataVolume, { metadata: plain(metadata), spec }).catch(unlessThere);
       for (const { metadata, spec, status } of snapshots) {
@@ -246,16 +246,17 @@ export class User {
 
   /** The other version changes the phase again if ours has left it alone. */
   #showUnknownPhase(image: string) {
-    const before = this.#hands.get(shelves.images, imageRef(image));
+    const before = this.#writer.get(storeKeys.images, imageRef(image));
     const phase = (before?.status as { phase?: string } | undefined)?.phase;
     if (!before || !phase) return;
     const { uid } = before.metadata;
-    this.#hands.status(shelves.images, { ...imageRef(image), uid }, { phase: unknownPhase });
-    this.#hands.soon(() => {
-      const now = this.#hands.get(shelves.images, { ...imageRef(image), uid })?.status as
+    this.#writer.patchStatus(storeKeys.images, { ...imageRef(image), uid }, { phase: unknownPhase });
+    this.#writer.schedule(() => {
+      const now = this.#writer.get(storeKeys.images, { ...imageRef(image), uid })?.status as
         | { phase?: string }
         | undefined;
-      if (now?.phase === unknownPhase) this.#hands.status(shelves.images, { ...imageRef(image), uid }, { phase });
+      if (now?.phase === unknownPhase)
+        this.#writer.patchStatus(storeKeys.images, { ...imageRef(image), uid }, { phase });
     }, unknownForMs);
   }
 

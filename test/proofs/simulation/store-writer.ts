@@ -8,7 +8,7 @@ import type { Recorder } from './recorder.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** Where objects of a kind are kept: what the models write to. */
-export const shelves = {
+export const storeKeys = {
   images: 'pelotech.ot/vmdiskimages',
   machines: 'pelotech.ot/virtualmachines',
   namespaces: '/namespaces',
@@ -22,7 +22,7 @@ export const shelves = {
   leases: 'coordination.k8s.io/leases',
   policies: '/configmaps',
 } as const;
-export type Shelf = (typeof shelves)[keyof typeof shelves];
+export type StoreKey = (typeof storeKeys)[keyof typeof storeKeys];
 
 /** An object but for what the API server sets. */
 interface NewObject {
@@ -33,7 +33,7 @@ interface NewObject {
 }
 
 /** How somebody else's controller writes: at once and unconditionally, one object a step. */
-export class Hands {
+export class StoreWriter {
   readonly state: ClusterState;
   readonly scheduler: Scheduler;
   readonly #recorder: Recorder;
@@ -47,64 +47,64 @@ export class Hands {
   }
 
   /** Does something in a step of its own, so much later. */
-  soon(step: () => void | Promise<void>, delayMs = 0) {
+  schedule(step: () => void | Promise<void>, delayMs = 0) {
     const own = () => this.#recorder.as({ by: this.#by }, step);
     if (delayMs > 0) this.scheduler.after(delayMs, own);
     else this.scheduler.add(own);
   }
 
   /** Looks again somewhat later whether what it waits for is there. */
-  again(step: () => void | Promise<void>, delayMs: number) {
+  retryAfter(step: () => void | Promise<void>, delayMs: number) {
     this.scheduler.look(delayMs, () => this.#recorder.as({ by: this.#by }, step));
   }
 
   /** The object of that name, if it is still the one with that uid. */
-  get(shelf: Shelf, { namespace, name, uid }: ObjectReference & { uid?: string }): ApiObject | undefined {
-    const found = this.state.store.get(shelf, namespace, name);
+  get(storeKey: StoreKey, { namespace, name, uid }: ObjectReference & { uid?: string }): ApiObject | undefined {
+    const found = this.state.store.get(storeKey, namespace, name);
     return found && (uid === undefined || found.metadata.uid === uid) ? found : undefined;
   }
 
-  make(shelf: Shelf, object: NewObject) {
+  create(storeKey: StoreKey, object: NewObject) {
     const { namespace, name } = object.metadata;
-    if (this.state.store.get(shelf, namespace, name)) return;
+    if (this.state.store.get(storeKey, namespace, name)) return;
     const uid = this.state.newUid?.() ?? '';
     const metadata = { ...object.metadata, uid, resourceVersion: '', creationTimestamp: timestamp(this.state.clock) };
-    this.state.store.put(shelf, { ...object, metadata } as ApiObject);
+    this.state.store.put(storeKey, { ...object, metadata } as ApiObject);
   }
 
   /** Writes the object as `changed` makes it, unless it is gone; one that nothing holds any more goes. */
-  change(shelf: Shelf, ref: ObjectReference & { uid?: string }, changed: (object: ApiObject) => ApiObject) {
-    const found = this.get(shelf, ref);
+  change(storeKey: StoreKey, ref: ObjectReference & { uid?: string }, changed: (object: ApiObject) => ApiObject) {
+    const found = this.get(storeKey, ref);
     if (!found) return;
     const next = changed(found);
     const { namespace, name, deletionTimestamp, finalizers = [] } = next.metadata;
-    if (deletionTimestamp && finalizers.length === 0) this.state.store.remove(shelf, namespace, name);
-    else this.state.store.put(shelf, next);
+    if (deletionTimestamp && finalizers.length === 0) this.state.store.remove(storeKey, namespace, name);
+    else this.state.store.put(storeKey, next);
   }
 
   /** Changes fields of its status, where they differ; one that is undefined goes. */
-  status(shelf: Shelf, ref: ObjectReference & { uid?: string }, status: object) {
-    const before = this.get(shelf, ref)?.status as Record<string, unknown> | undefined;
+  patchStatus(storeKey: StoreKey, ref: ObjectReference & { uid?: string }, status: object) {
+    const before = this.get(storeKey, ref)?.status as Record<string, unknown> | undefined;
     if (Object.entries(status).every(([key, value]) => isDeepStrictEqual(before?.[key], value))) return;
-    this.change(shelf, ref, (object) => {
+    this.change(storeKey, ref, (object) => {
       const fields = Object.entries({ ...(object.status as object), ...status });
       return { ...object, status: Object.fromEntries(fields.filter(([, value]) => value !== undefined)) };
     });
   }
 
   /** No longer holds the object, unless it is gone. */
-  removeFinalizer(shelf: Shelf, ref: ObjectReference & { uid?: string }, finalizer: string) {
-    this.change(shelf, ref, (object) => ({ ...object, metadata: withoutFinalizer(object.metadata, finalizer) }));
+  removeFinalizer(storeKey: StoreKey, ref: ObjectReference & { uid?: string }, finalizer: string) {
+    this.change(storeKey, ref, (object) => ({ ...object, metadata: withoutFinalizer(object.metadata, finalizer) }));
   }
 
   /** As the API server deletes: what a finalizer or a grace period holds is only marked. */
   async delete(
-    shelf: Shelf,
+    storeKey: StoreKey,
     ref: ObjectReference & { uid?: string },
     propagationPolicy?: 'Background' | 'Foreground' | 'Orphan',
   ) {
-    const found = this.get(shelf, ref);
-    const [group = '', plural = ''] = shelf.split('/');
+    const found = this.get(storeKey, ref);
+    const [group = '', plural = ''] = storeKey.split('/');
     const kind = this.state.kinds.anyVersion(group, plural);
     if (found && kind)
       await deleteObject(this.state, kind, found.metadata as ObjectReference & { namespace: string }, {
