@@ -12,10 +12,10 @@ import type { Invariant } from './follow.ts';
 import type { Change, History } from './history.ts';
 import { operatorNamespace, policyName } from './plain-rules.ts';
 
-/** What was written, and what else is known of it. */
+/** An object that was written, and what else is known of the change. */
 export type Written = Partial<Omit<Change, 'object' | 'type'>> & { object: KubernetesObject; isGone?: boolean };
 
-/** What a function (or whoever) wrote. */
+/** What a function, or any other writer, wrote. */
 export const by = (writer: string, object: KubernetesObject, more: Omit<Written, 'object'> = {}): Written => ({
   object,
   by: writer,
@@ -28,7 +28,7 @@ export const gone = (object: KubernetesObject, more: Omit<Written, 'object'> = {
   ...more,
 });
 
-/** A history in which these were written one a second, at the resourceVersions 101, 102, …, and which ends with the last. */
+/** A history with one change a second, at the resourceVersions 101, 102, …; it ends with the last. */
 export function aHistory(
   written: readonly (Written | KubernetesObject)[],
   options: Partial<Omit<History, 'changes'>> = {},
@@ -45,22 +45,22 @@ export function aHistory(
   return { before: [], endMs: changes.at(-1)?.atMs ?? start, ...options, changes };
 }
 
-/** Nobody has anything to say of it. */
-export const expectKept = (history: History) => expect(check(history)).toEqual([]);
+/** All invariants hold. */
+export const expectHolds = (history: History) => expect(check(history)).toEqual([]);
 
-/** Of all histories that one invariant is asked about, this breaks it, at that resourceVersion. */
-export function expectBroken(invariant: Invariant, history: History, revision: string, says: string): void {
+/** The history breaks this invariant, and only at that resourceVersion. */
+export function expectBroken(invariant: Invariant, history: History, revision: string, message: string): void {
   expect(check(history, [invariant])).toEqual([
-    { invariant: invariant.number, revision, says: expect.stringContaining(says) },
+    { invariant: invariant.number, revision, message: expect.stringContaining(message) },
   ]);
 }
 
-/** The Lease with a slot for each of these images, in a pass of its own. */
-let passes = 0;
+let leases = 0;
+/** A write of the Lease with a slot for each of these images. */
 export function granted(...images: readonly VMDiskImage[]): Lease {
-  passes += 1;
+  leases += 1;
   const lease = aLease(images.map((image) => aHolder(image, (image.status?.attempt ?? 0) || 1)));
-  return { ...lease, spec: { ...lease.spec, renewTime: new Date(start + passes).toISOString() } };
+  return { ...lease, spec: { ...lease.spec, renewTime: new Date(start + leases).toISOString() } };
 }
 
 export const aPolicy = (data: Record<string, string>): ConfigMap =>
@@ -86,11 +86,11 @@ export const download = (image: VMDiskImage, options: Parameters<typeof aDataVol
 export const snapshot = (image: VMDiskImage, options: Parameters<typeof aSnapshot>[1] = {}): VolumeSnapshot =>
   owned(aSnapshot(image, options), image);
 
-/** The claim that CDI made for a DataVolume. */
+/** The PersistentVolumeClaim that CDI created for a DataVolume. */
 export const claimOf = ({ metadata: { name, namespace, labels } }: DataVolume): PersistentVolumeClaim =>
   PersistentVolumeClaim.parse({ metadata: { name, namespace, uid: `uid-claim-${name}`, labels } });
 
-/** The object as a request for its deletion leaves it while somebody's finalizer stands. */
+/** The object after a request for its deletion, while a finalizer keeps it. */
 export const leaving = <T extends KubernetesObject>(object: T): T => ({
   ...object,
   metadata: { ...object.metadata, deletionTimestamp: new Date(start).toISOString() },

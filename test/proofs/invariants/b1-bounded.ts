@@ -1,23 +1,23 @@
 import type { Invariant } from './follow.ts';
-import type { Asked, Pass } from './history.ts';
+import type { Asked, Reconcile } from './history.ts';
 import { operatorNamespace, policyName } from './plain-rules.ts';
 import { slotsOf } from './slots-of.ts';
 import { type FunctionName, isFunction } from './writers.ts';
 
-/** Requests of a process that the API server has at once, and writes that it has begun. */
+/** The most requests that a process may have at the API server, and the most writes that it may have begun. */
 const mostAtOnce = 32;
 
-/** What a pass of any size reads: the policy, the Lease, and what is listed for all objects together. */
+/** What a reconcile of any size reads: the policy, the Lease, and lists for all objects together. */
 const getsOfAny = 4;
 const listsOfAny = 30;
 /** A list by uids has a hundred of them in its URL. */
 const objectsPerRow = 100;
 const listsPerRow = 5;
 
-/** One object is read again where its creation met another of its name. */
+/** An object is read again if its creation conflicts with an object of the same name. */
 const readsOfOne = 3;
 
-/** How much a pass may ask for each object that its events name, and for each that its lists find; `writes` to one object. */
+/** The requests allowed for each object that the events name, and for each object that the lists find; `writes` per object. */
 interface Limits {
   named: number;
   found: number;
@@ -27,7 +27,7 @@ interface Limits {
 
 const limits: Record<Exclude<FunctionName, 'dead-letters'>, Limits> = {
   preload: { named: 1, found: 0, lists: 0, writes: 1 },
-  // A machine, its image, the namespace of that.
+  // A machine, its image, the image's namespace.
   'ensure-vmdi': { named: 3, found: 2, lists: 0, writes: 1 },
   // Into the queue, out of it, and the finalizer.
   'start-sync': { named: 1, found: 0, lists: 0, writes: 3 },
@@ -35,60 +35,59 @@ const limits: Record<Exclude<FunctionName, 'dead-letters'>, Limits> = {
   'follow-sync': { named: 2, found: 1, lists: 0, writes: 1 },
   // A machine, its image, three children, its Secrets.
   'provision-vm': { named: 7, found: 7, lists: 0, writes: 1 },
-  // Its namespace has a list of each kind; of an image, each place where it may be.
+  // A list of each kind in its namespace; each place where an image may be.
   'compose-workspace': { named: 9, found: 9, lists: 12, writes: 2 },
   // A machine and its image; the images of a workspace.
   'count-refs': { named: 3, found: 0, lists: 0, writes: 1 },
-  // An image, the namespace of it; the finalizer and what is written down before it goes.
+  // An image, its namespace; the finalizer, and what is recorded before the deletion.
   prune: { named: 2, found: 1, lists: 0, writes: 2 },
 };
 
 /**
- * B1, bounded: what a pass asks of the API server stays within limits that are the same for ten objects and for ten thousand. At
- * most 32 requests of a process are in flight, and 32 writes begun; an event costs reads of what it names and of what a selective
- * list finds for it, never one for each object there is; only a timer, or another policy, has all objects of a kind read for; no
- * list is made twice, and no list for each object, pages aside; and each object is written once, or as often as the table says.
+ * B1, bounded: the requests of a reconcile stay within limits that are the same for ten objects and for ten thousand. A process
+ * has at most 32 requests in flight and 32 writes begun. A reconcile reads only what its events name and what a selective list
+ * finds, unless a timer or a new policy causes it. It makes no list twice (pages aside) and none per object, and writes each
+ * object once, or as often as `limits` allows.
  *
- * Judged where a history has passes: in the simulation. There requests wait for each other as kubeClient has them wait, with the
- * client's own limit; that the client does so is shown by shared/runtime/kube.test.ts. Not seen: bytes and memory (objects are
- * counted, not measured), how many objects a pass writes in all, Events, what a process reads beside its passes to publish facts
- * again (only in flight does that count), and what is asked of OpenStack.
+ * Judged only in the simulation, which records requests and queues them with the limit of kubeClient (shared/runtime/kube.test.ts
+ * tests the client). Not covered: bytes and memory, the total number of writes, Events, what a process reads outside reconciles
+ * to republish facts (counted only as in flight), and requests to OpenStack.
  */
 export const b1Bounded: Invariant = {
   number: 'B1',
-  says: 'a pass asks for no more than its limits, at any size',
-  judge: (state, { passes = [] }) => {
+  rule: 'the requests of a reconcile stay within its limits, at any size',
+  judge: (state, { reconciles = [] }) => {
     let mostHolders = state.slots?.size ?? 0;
     return {
       lease: ({ object }) => {
         mostHolders = Math.max(mostHolders, slotsOf(object)?.size ?? 0);
         return undefined;
       },
-      end: () => passes.flatMap((pass) => excessesOf(pass, mostHolders)),
+      end: () => reconciles.flatMap((reconcile) => excessesOf(reconcile, mostHolders)),
     };
   },
 };
 
-/** Each limit that the pass exceeds, in words. */
-function excessesOf(pass: Pass, holders: number): string[] {
-  if (!isFunction(pass.by) || pass.by === 'dead-letters') return [];
-  const own = limits[pass.by];
-  const asked = pass.asked.filter(({ kind }) => kind !== 'Event');
+/** Each limit that the reconcile exceeds. */
+function excessesOf(reconcile: Reconcile, holders: number): string[] {
+  if (!isFunction(reconcile.by) || reconcile.by === 'dead-letters') return [];
+  const own = limits[reconcile.by];
+  const asked = reconcile.asked.filter(({ kind }) => kind !== 'Event');
   const gets = asked.filter(({ verb }) => verb === 'get');
   const pages = asked.filter(({ verb }) => verb === 'list');
   const lists = pages.filter(({ page }) => page === 0);
   const writes = asked.filter(({ verb }) => verb !== 'get' && verb !== 'list');
-  const named = pass.about.length + holders;
+  const named = reconcile.about.length + holders;
   const found = sum(
-    pages.filter((page) => page.selector !== undefined || isAboutAll(pass)).map((page) => page.objects),
+    pages.filter((page) => page.selector !== undefined || isAboutAll(reconcile)).map((page) => page.objects),
   );
   const rows = Math.ceil((named + found) / objectsPerRow);
   const getsAllowed = getsOfAny + own.named * named + own.found * found;
   const listsAllowed = listsOfAny + listsPerRow * rows + own.lists * (named + found);
   const [writtenMost, readMost, listedMost] = [mostOf(writes), mostOf(gets), mostOf(lists)];
   const excesses = [
-    over(pass.mostInFlight, mostAtOnce, 'requests were in flight at once'),
-    over(pass.mostWritesBegun, mostAtOnce, 'writes were begun at once'),
+    over(reconcile.mostInFlight, mostAtOnce, 'requests were in flight at once'),
+    over(reconcile.mostWritesBegun, mostAtOnce, 'writes were begun at once'),
     over(gets.length, getsAllowed, `objects were read one by one for ${named} named and ${found} found`),
     over(lists.length, listsAllowed, `lists were made for ${named} named and ${found} found`),
     over(writtenMost.times, own.writes, `writes to ${writtenMost.what}`),
@@ -97,11 +96,11 @@ function excessesOf(pass: Pass, holders: number): string[] {
   ];
   return excesses
     .flatMap((excess) => excess ?? [])
-    .map((excess) => `${pass.by}, pass at revision ${pass.since}: ${excess}`);
+    .map((excess) => `${reconcile.by}, reconcile at revision ${reconcile.since}: ${excess}`);
 }
 
-/** A timer names nothing; and by another policy every object may be another's turn. */
-const isAboutAll = ({ isTimed, about }: Pass) =>
+/** A timer names no object; a new policy may concern every object. */
+const isAboutAll = ({ isTimed, about }: Reconcile) =>
   isTimed || about.includes(`ConfigMap ${operatorNamespace}/${policyName}`);
 
 const over = (found: number, limit: number, what: string) =>
@@ -109,7 +108,7 @@ const over = (found: number, limit: number, what: string) =>
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
-/** What is asked for most often. */
+/** The object or list that is requested most often. */
 function mostOf(asked: readonly Asked[]): { what: string; times: number } {
   const counts = new Map<string, number>();
   let most = { what: '', times: 0 };

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { loadFunctions } from '../../../knative/functions.ts';
 import { at, aVMDiskImage } from '../../support/builders/images.ts';
-import { aHistory, by, download, expectKept, granted, snapshot } from './a-history.ts';
+import { aHistory, by, download, expectHolds, granted, snapshot } from './a-history.ts';
 import { check, describeViolation, invariants } from './check.ts';
 import { functionNames } from './writers.ts';
 
 const upTo = (letter: string, last: number) => Array.from({ length: last }, (_, index) => `${letter}${index + 1}`);
 
-test('every number of the reference is there once', () => {
+test('every invariant is listed once', () => {
   expect(invariants.map(({ number }) => number)).toEqual([...upTo('S', 18), ...upTo('L', 6), 'B1']);
 });
 
-test('every function that there is, is known by its name', async () => {
+test('the names of all functions are known', async () => {
   const names = (await loadFunctions()).map(({ name }) => name);
   expect([...names].sort()).toEqual([...functionNames].sort());
 });
@@ -34,7 +34,7 @@ const succeeded = aVMDiskImage({
   },
 });
 
-/** From nothing to Ready, each step by its owner. */
+/** From nothing to Ready; each function does its part. */
 const goodLife = [
   by('user', aVMDiskImage()),
   by('start-sync', queued, { since: 101 }),
@@ -52,26 +52,26 @@ const goodLife = [
   by('follow-sync', download(syncing, { phase: 'Succeeded' }), { since: 112, isGone: true }),
 ];
 
-test('the life of an image as it is meant to be breaks nothing, still or not', () => {
-  expectKept(aHistory(goodLife));
-  expectKept(aHistory(goodLife, { stillFromMs: 0 }));
+test('the normal life of an image breaks nothing, at rest or not', () => {
+  expectHolds(aHistory(goodLife));
+  expectHolds(aHistory(goodLife, { stillFromMs: 0 }));
 });
 
-test('a change costs no more in a history twice as long, for a simulation asks of thousands of histories', () => {
-  const looksOf = (lives: number) => {
+test('the cost of a change does not grow with the history, because a simulation judges thousands', () => {
+  const readsOf = (lives: number) => {
     const history = aHistory(Array.from({ length: lives }, () => goodLife).flat(), { stillFromMs: 0 });
-    const { counted, looks } = countingLooks(history);
+    const { counted, reads } = countReads(history);
     check(counted);
-    return looks();
+    return reads();
   };
-  const few = looksOf(11);
+  const few = readsOf(11);
   expect(few).toBeGreaterThan(11 * goodLife.length);
-  expect(looksOf(22) / few).toBeLessThan(2.1);
+  expect(readsOf(22) / few).toBeLessThan(2.1);
 });
 
-/** The same, counting how often anything is read of it: work that no other work of the machine makes longer. */
-function countingLooks<T extends object>(of: T): { counted: T; looks: () => number } {
-  let looks = 0;
+/** Counts the reads of a value: unlike time, they do not depend on the load of the machine. */
+function countReads<T extends object>(of: T): { counted: T; reads: () => number } {
+  let reads = 0;
   const seen = new WeakMap<object, object>();
   const counting = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value;
@@ -79,17 +79,17 @@ function countingLooks<T extends object>(of: T): { counted: T; looks: () => numb
     if (known) return known;
     const proxy = new Proxy(value, {
       get: (target, key) => {
-        looks++;
+        reads++;
         return counting(Reflect.get(target, key));
       },
     });
     seen.set(value, proxy);
     return proxy;
   };
-  return { counted: counting(of) as T, looks: () => looks };
+  return { counted: counting(of) as T, reads: () => reads };
 }
 
-test('a violation is said in a line', () => {
+test('a violation is described in one line', () => {
   const [violation] = check(aHistory([by('start-sync', granted()), download(syncing)]));
   expect(violation && describeViolation(violation)).toMatch(/^S2 at revision 102: DataVolume ubuntu-/);
 });

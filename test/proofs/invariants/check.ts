@@ -25,11 +25,14 @@ import { s15SlotLeak } from './s15-slot-leak.ts';
 import { s17Content } from './s17-content.ts';
 import { s18LastCopy } from './s18-last-copy.ts';
 
-/** S16 and L5 take two histories: `compare`. */
-const s16ReplayIsFree: Invariant = { number: 'S16', says: 'an event that is delivered again changes nothing' };
-const l5Differential: Invariant = { number: 'L5', says: 'what happens in between leaves no trace in the end' };
+/** S16 and L5 compare two histories: `compare`. */
+const s16ReplayIsFree: Invariant = { number: 'S16', rule: 'an event that is delivered again changes nothing' };
+const l5Differential: Invariant = { number: 'L5', rule: 'faults leave no trace in the final state' };
 
-/** All that is always true, by the numbers of the reliability reference. */
+/**
+ * All invariants, by number. They judge a write by the state that its reconcile could read (reconcile.ts), and nothing that a
+ * user wrote.
+ */
 export const invariants: readonly Invariant[] = [
   s1Capacity,
   s2SlotHeld,
@@ -58,13 +61,13 @@ export const invariants: readonly Invariant[] = [
   b1Bounded,
 ];
 
-/** What a history breaks, in the order of its changes: Safety all along, what holds at rest only where it came to rest. */
+/** What a history breaks, in the order of its changes. What holds at rest is judged only if the history came to rest. */
 export const check = (history: History, which: readonly Invariant[] = invariants): Violation[] =>
   follow(history, which);
 
 /**
- * What a history with faults breaks beside one without, of the same declarations (L5); where nothing but events delivered again
- * sets them apart, the stricter S16.
+ * What a history with faults breaks, compared with one of the same declarations without faults (L5); S16 if the only difference
+ * is events delivered again.
  */
 export const compare = (
   reference: History,
@@ -75,6 +78,6 @@ export const compare = (
     ? violationsAtEnd(s16ReplayIsFree.number, history, replayed(reference, history))
     : violationsAtEnd(l5Differential.number, history, differences(reference, history));
 
-/** A violation in a line. */
-export const describeViolation = ({ invariant, revision, says }: Violation) =>
-  `${invariant} at revision ${revision}: ${says}`;
+/** One line. */
+export const describeViolation = ({ invariant, revision, message }: Violation) =>
+  `${invariant} at revision ${revision}: ${message}`;

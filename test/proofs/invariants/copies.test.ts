@@ -56,23 +56,23 @@ describe('S17', () => {
   });
 
   test('a restored image may become Ready with its content until start-sync has read the next', () => {
-    const anew = (image: VMDiskImage) => ({ ...image, metadata: { ...image.metadata, uid: 'restored' } });
-    const restored = by('user', anew(succeeded(first)));
+    const recreated = (image: VMDiskImage) => ({ ...image, metadata: { ...image.metadata, uid: 'restored' } });
+    const restored = by('user', recreated(succeeded(first)));
     const lost = by(
       'follow-sync',
-      anew({ ...succeeded(first), status: { ...succeeded(first).status, ...condition('False') } }),
+      recreated({ ...succeeded(first), status: { ...succeeded(first).status, ...condition('False') } }),
     );
-    const changed = by('user', anew({ ...lost.object, spec: succeeded(second).spec } as VMDiskImage));
-    const ready = by('follow-sync', anew(succeeded(second)), { since: 106 });
+    const changed = by('user', recreated({ ...lost.object, spec: succeeded(second).spec } as VMDiskImage));
+    const ready = by('follow-sync', recreated(succeeded(second)), { since: 106 });
     const before = [syncing, done(syncing), cut];
     expect(only(s17Content, [...before, restored, lost, changed, ready])).toEqual([]);
     expect(only(s17Content, [...before, restored, lost, changed, ready], still)).toHaveLength(1);
     const taken = by('start-sync', changed.object, { since: 106 });
-    const later = by('follow-sync', anew(succeeded(second)), { since: 107 });
+    const later = by('follow-sync', recreated(succeeded(second)), { since: 107 });
     expectBroken(s17Content, aHistory([...before, restored, lost, changed, taken, later]), '108', 'first.qcow2 s3');
   });
 
-  test('a snapshot that was adopted, or whose volume was not recorded, is not judged', () => {
+  test('an adopted snapshot, or one whose volume was not recorded, is not judged', () => {
     const adopted = anImage(second, {
       ...succeeded(second).status,
       adoption: { snapshot: cut.metadata.name, revision: 1 },
@@ -84,21 +84,21 @@ describe('S17', () => {
 
 describe('S18', () => {
   const volume = done(syncing);
-  const there = [succeeded(first), volume, claimOf(volume), cut];
+  const existing = [succeeded(first), volume, claimOf(volume), cut];
 
   test('a function may delete one of two copies', () => {
-    expect(only(s18LastCopy, [by('follow-sync', gone(volume).object, { isGone: true })], { before: there })).toEqual(
+    expect(only(s18LastCopy, [by('follow-sync', gone(volume).object, { isGone: true })], { before: existing })).toEqual(
       [],
     );
   });
 
-  test('the deletion of the last copy is reported, unless it was not the last when the pass began', () => {
+  test('the deletion of the last copy is reported, unless there was another when the reconcile began', () => {
     const deleted = (since: number) => [gone(cut), by('follow-sync', volume, { isGone: true, since })];
-    expectBroken(s18LastCopy, aHistory(deleted(101), { before: there }), '102', 'the last copy of ubuntu');
-    expect(only(s18LastCopy, deleted(100), { before: there })).toEqual([]);
+    expectBroken(s18LastCopy, aHistory(deleted(101), { before: existing }), '102', 'the last copy of ubuntu');
+    expect(only(s18LastCopy, deleted(100), { before: existing })).toEqual([]);
   });
 
-  test('the volume of an attempt that had ended when the pass began is no copy', () => {
+  test('the volume of an attempt that had ended when the reconcile began is no copy', () => {
     const failed = (since: number) => [
       anImage(first, { phase: 'Failed' }),
       by('follow-sync', volume, { isGone: true, since }),
@@ -145,19 +145,19 @@ describe('L6', () => {
     expectBroken(l6Machines, aHistory([succeeded(first), aVirtualMachine()], still), '102', 'machine demo ends unseen');
   });
 
-  test('a machine whose image is not usable, or that may not use it, waits', () => {
+  test('a machine waits if its image is not usable or not allowed', () => {
     const waiting = machine('Provisioning', 'Starting');
     expect(only(l6Machines, [syncing, waiting], still)).toEqual([]);
-    expect(only(l6Machines, [aPolicy({ imageNamespaces: 'elsewhere' }), succeeded(first), waiting], still)).toEqual([]);
+    expect(only(l6Machines, [aPolicy({ imageNamespaces: 'other' }), succeeded(first), waiting], still)).toEqual([]);
   });
 });
 
-describe('what happens in the cluster counts, not only what the status reports', () => {
-  test('S1: more images download than the policy ever allowed', () => {
+describe('the cluster counts, not only the status', () => {
+  test('S1: more images download than any policy allowed', () => {
     const images = ['a', 'b'].map((name) => aVMDiskImage({ name, status: syncing.status ?? {} }));
     const downloads = images.map((image) => by('start-sync', download(image)));
     const history = aHistory([aPolicy({ concurrency: '1' }), ...images, ...downloads]);
-    expectBroken(s1Capacity, history, '105', '2 images download, allowed were 1');
+    expectBroken(s1Capacity, history, '105', '2 images download, 1 allowed');
     const edited = [
       aPolicy({ concurrency: '1' }),
       ...images,
@@ -167,7 +167,7 @@ describe('what happens in the cluster counts, not only what the status reports',
     expect(only(s1Capacity, edited)).toEqual([]);
   });
 
-  test('S6: attempts that a function forgets are not forgotten', () => {
+  test('S6: attempts count even if a function removes them from the status', () => {
     const attempt = (number: number, writer = 'start-sync') =>
       by(writer, anImage(first, { phase: 'Syncing', attempt: number, attempts: number }));
     const made = (number: number) =>
@@ -190,7 +190,7 @@ describe('what happens in the cluster counts, not only what the status reports',
     expect(only(s8Evidence, written(103))).toEqual([]);
   });
 
-  test('S15: a download for an image that does not exist keeps no slot', () => {
+  test('S15: a download without an image keeps no slot', () => {
     const holder = { uid: 'uid-gone', image: 'vmdi-farm/gone', revision: 1, attempt: 1, since: at(0) };
     const lost = download(aVMDiskImage({ name: 'gone', uid: 'uid-gone', status: syncing.status ?? {} }));
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
@@ -205,7 +205,7 @@ describe('what happens in the cluster counts, not only what the status reports',
     expect(only(s15SlotLeak, written, end(1400))).toHaveLength(1);
   });
 
-  test('L1: Failed because of a missing snapshot is no end once the snapshot exists', () => {
+  test('L1: an image does not stay Failed for a missing snapshot that exists by now', () => {
     const failed = anImage(first, { phase: 'Failed', ...condition('False', 'SnapshotTimeout') });
     expect(only(l1Rest, [failed, snapshot(syncing)], still)).toEqual([]);
     expect(only(l1Rest, [failed, cut], still)).toHaveLength(1);

@@ -4,7 +4,7 @@ import { at, aVMDiskImage } from '../../support/builders/images.ts';
 import { aHistory, aPolicy, download, gone, granted, snapshot } from './a-history.ts';
 import { compare } from './check.ts';
 
-/** An image of a run: in each run it has another uid. */
+/** An image of a run: its uid differs in each run. */
 const inRun = (uid: string) => (status: VMDiskImageStatus) => aVMDiskImage({ uid, status: { revision: 1, ...status } });
 
 /** A sync that succeeds at its last attempt; `second` shifts its times. */
@@ -29,27 +29,27 @@ function run(uid: string, { attempts = 1, second = 0 } = {}) {
 
 const reference = aHistory(run('uid-1'));
 
-test('L5: the same under other uids, names and times is the same', () => {
+test('L5: uids, names and times do not matter', () => {
   expect(compare(reference, aHistory(run('uid-2', { second: 60 })))).toEqual([]);
 });
 
-test('L5: a DataVolume more for each attempt that ended badly is accounted for', () => {
+test('L5: an additional DataVolume for each failed attempt is allowed', () => {
   expect(compare(reference, aHistory(run('uid-2', { attempts: 3 })))).toEqual([]);
 });
 
-test('L5: one that no attempt accounts for is said', () => {
+test('L5: an additional DataVolume without an attempt is reported', () => {
   const syncing = inRun('uid-2')({ phase: 'Syncing', attempt: 1 });
   const again = [download(syncing), gone(download(syncing))];
   const [violation, ...others] = compare(reference, aHistory([...run('uid-2'), ...again]));
   expect(others).toEqual([]);
   expect(violation).toMatchObject({ invariant: 'L5', revision: '110' });
-  expect(violation?.says).toMatch(/^DataVolume.* expected 1 created and 1 deleted, found 2 created and 2 deleted$/);
+  expect(violation?.message).toMatch(/^DataVolume.* expected 1 created and 1 deleted, found 2 created and 2 deleted$/);
 });
 
-test('L5: another end is said: a snapshot less, another phase, another policy, somebody who holds a slot', () => {
-  const differs = (more: Parameters<typeof aHistory>[0], says: RegExp) => {
-    const found = compare(reference, aHistory([...run('uid-2'), ...more])).map((violation) => violation.says);
-    expect(found.join('\n')).toMatch(says);
+test('L5: another final state is reported: a missing snapshot, another phase, another policy, an occupied slot', () => {
+  const differs = (more: Parameters<typeof aHistory>[0], message: RegExp) => {
+    const found = compare(reference, aHistory([...run('uid-2'), ...more])).map((violation) => violation.message);
+    expect(found.join('\n')).toMatch(message);
   };
   const image = inRun('uid-2');
   differs([gone(snapshot(image({})))], /VolumeSnapshot.* expected one in the end, found none/);
@@ -58,9 +58,11 @@ test('L5: another end is said: a snapshot less, another phase, another policy, s
   differs([granted(image({}))], /Lease.* found \["vmdi-farm\/ubuntu"\]/);
 });
 
-test('S16: after events that were delivered again every object came and went exactly as often', () => {
+test('S16: events that are delivered again create and delete nothing more', () => {
   const isReplay = true;
   expect(compare(reference, aHistory(run('uid-2')), { isReplay })).toEqual([]);
   const found = compare(reference, aHistory(run('uid-2', { attempts: 2 })), { isReplay });
-  expect(found).toMatchObject([{ invariant: 'S16', says: expect.stringContaining('found 2 created and 2 deleted') }]);
+  expect(found).toMatchObject([
+    { invariant: 'S16', message: expect.stringContaining('found 2 created and 2 deleted') },
+  ]);
 });

@@ -6,18 +6,18 @@ import type { History, Violation } from './history.ts';
 import { isCompared, maskedName, maskedState } from './masked.ts';
 import { dataVolumeName } from './plain-rules.ts';
 
-/** What came and went under a name that is the same in every run. */
+/** How often a name that is the same in every run was created and deleted. */
 interface Counted {
   created: number;
   deleted: number;
-  /** Attempts that ended badly or were overtaken by another revision, each of which may have had a DataVolume more. */
+  /** Attempts that failed or were replaced by another revision: each may have had one more DataVolume. */
   ended: number;
 }
 
 /**
- * L5, differential: against a run without faults of the same declarations, the end is the same and every object came and went as
- * often, uids and times masked. A DataVolume for each attempt that ended badly is accounted for, and goes again (reliability §2,
- * after Sieve).
+ * L5, differential: two runs of the same declarations, one of them without faults, end in the same state, and create and delete
+ * every object equally often (uids and times masked). An attempt that failed may have one more DataVolume, which must be deleted
+ * again.
  */
 export const differences = (reference: History, history: History): string[] => [
   ...differentCounts(reference, history, isRetried),
@@ -25,8 +25,8 @@ export const differences = (reference: History, history: History): string[] => [
 ];
 
 /**
- * S16, replay is free: with nothing but events delivered again, every object came and went exactly as often, and the end
- * is the same.
+ * S16, free replay: if the runs differ only in events that were delivered again, they create and delete every object exactly as
+ * often, and end in the same state.
  */
 export const replayed = (reference: History, history: History): string[] => [
   ...differentCounts(reference, history, () => false),
@@ -42,19 +42,22 @@ function differentCounts(reference: History, history: History, mayBeRetried: (na
     const isSame = mayBeRetried(name)
       ? isAccountedFor(was, is)
       : was.created === is.created && was.deleted === is.deleted;
-    return isSame ? [] : [`${name}: expected ${say(was)}, found ${say(is)}`];
+    return isSame ? [] : [`${name}: expected ${formatCount(was)}, found ${formatCount(is)}`];
   });
 }
 
 const none: Counted = { created: 0, deleted: 0, ended: 0 };
 
-/** As many were left, and no more were made than attempts ended; one that ended before its DataVolume was made had none. */
+/**
+ * The same number remains, and each additional one belongs to an attempt that ended. An attempt that ended before its DataVolume
+ * was created has none.
+ */
 const isAccountedFor = (was: Counted, is: Counted) =>
   was.created - was.deleted === is.created - is.deleted &&
   is.created <= was.created + Math.max(0, is.ended - was.ended) &&
   is.created >= Math.min(was.created, Math.max(0, was.created - was.ended));
 
-const say = ({ created, deleted, ended }: Counted) =>
+const formatCount = ({ created, deleted, ended }: Counted) =>
   `${created} created and ${deleted} deleted${ended > 0 ? `, ${ended} attempts ended` : ''}`;
 
 function countsOf({ changes }: History): Map<string, Counted> {
@@ -83,7 +86,7 @@ function countsOf({ changes }: History): Map<string, Counted> {
 const isOver = ({ status }: VMDiskImage) =>
   status?.phase === 'Retrying' || status?.phase === 'Failed' || status?.phase === 'Queued';
 
-/** The DataVolume of the attempt, as far as its name goes. */
+/** The DataVolume of the attempt, as far as its name is concerned. */
 function attemptOf({ metadata, status }: VMDiskImage): KubernetesObject {
   const { revision = 1, attempt = 1 } = status ?? {};
   const name = dataVolumeName(metadata, String(revision), String(attempt));
@@ -116,6 +119,6 @@ function endOf({ before, changes }: History): Map<string, unknown> {
   return new Map([...last.values()].map((object) => [maskedName(object), maskedState(object)]));
 }
 
-/** Names the end of the history as the place of a violation. */
-export const violationsAtEnd = (invariant: string, { changes }: History, says: readonly string[]): Violation[] =>
-  says.map((one) => ({ invariant, revision: changes.at(-1)?.object.metadata.resourceVersion ?? '', says: one }));
+/** Reports violations at the end of the history. */
+export const violationsAtEnd = (invariant: string, { changes }: History, messages: readonly string[]): Violation[] =>
+  messages.map((message) => ({ invariant, revision: changes.at(-1)?.object.metadata.resourceVersion ?? '', message }));

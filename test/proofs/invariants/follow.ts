@@ -13,7 +13,7 @@ import { leaseName, operatorNamespace, policyName } from './plain-rules.ts';
 import { edit, type Policies, policiesFrom } from './policies.ts';
 import { type Slots, slotsOf } from './slots-of.ts';
 
-/** What an object is to the invariants: a download is a DataVolume with the label of an image, any other is `other`. */
+/** The role of an object. A download is a DataVolume with the label of an image; other DataVolumes are `other`. */
 interface Kinds {
   image: VMDiskImage;
   download: DataVolume;
@@ -27,26 +27,26 @@ interface Kinds {
   other: KubernetesObject;
 }
 
-/** Everything as it is after a change. */
+/** All objects after a change. */
 export interface State {
   images: Map<string, VMDiskImage>;
-  /** Of each image by its uid, then by their own. */
+  /** By the uid of the image, then by their own uid. */
   downloads: Map<string, Map<string, DataVolume>>;
   snapshots: Map<string, VolumeSnapshot>;
   claims: Map<string, PersistentVolumeClaim>;
   machines: Map<string, VirtualMachine>;
   workspaces: Map<string, Workspace>;
-  /** Of each image, its importer Pods. */
+  /** The importer Pods, by the uid of the image. */
   pods: Map<string, Map<string, Pod>>;
-  /** Of each image, until when at least a download or an importer of it was seen at work. */
-  atWorkUntil: Map<string, Pick<Times, 'revision' | 'ms'>>;
+  /** When a download or importer Pod was last seen unfinished, by the uid of the image. */
+  lastActive: Map<string, Pick<Times, 'revision' | 'ms'>>;
   others: Map<string, KubernetesObject>;
   lease: Lease | undefined;
-  /** Undefined while the Lease is missing or cannot be read. */
+  /** Undefined if the Lease is missing or unreadable. */
   slots: Slots | undefined;
   policies: Policies;
   policyMap: ConfigMap | undefined;
-  /** When each object came and was changed last. */
+  /** When each object was created and last changed. */
   times: Map<string, Times>;
 }
 
@@ -57,7 +57,7 @@ export interface Times {
   ms: number;
 }
 
-/** One change as it is judged; `before` is undefined for what has just come. */
+/** One change and the state after it; `before` is undefined for a new object. */
 export interface Step<T extends KubernetesObject = KubernetesObject> {
   change: Change;
   revision: number;
@@ -72,24 +72,27 @@ export interface Step<T extends KubernetesObject = KubernetesObject> {
 
 type Finding = string | undefined;
 
-/** What judges one history, kind by kind; it may remember what it saw. Nothing is said of what is as it should be. */
+/**
+ * Judges one history, with a listener per kind of object. It may keep state between changes. It returns what is wrong, or
+ * undefined.
+ */
 export type Judge = { [K in keyof Kinds]?: (step: Step<Kinds[K]>) => Finding } & {
-  /** Every change, of whatever kind, after what is for its kind. */
+  /** Every change of any kind, after the listener of its kind. */
   every?: (step: Step) => Finding;
-  /** How it all ended. */
+  /** After the last change. */
   end?: () => readonly string[];
 };
 
-/** A property that every history has, by its number in the reliability reference. */
+/** A property that every history has. */
 export interface Invariant {
   number: string;
-  /** It in a sentence. */
-  says: string;
-  /** Begins to judge one history; absent where it takes two. */
+  /** The property in one sentence. */
+  rule: string;
+  /** Absent if the invariant compares two histories. */
   judge?: (state: State, history: History) => Judge;
 }
 
-/** Replays a history once and has each invariant look at every change. */
+/** Replays a history and shows each change to each invariant. */
 export function follow(history: History, invariants: readonly Invariant[]): Violation[] {
   const state = stateOf(history.before);
   const violations: Violation[] = [];
@@ -100,15 +103,15 @@ export function follow(history: History, invariants: readonly Invariant[]): Viol
     const step = apply(state, change, kind, history);
     const isJudged = !history.gaps?.some(({ after, until }) => step.revision > after && step.revision <= until);
     for (const { number, listen } of listeners[kind]) {
-      const says = listen(step as never);
-      if (says !== undefined && isJudged)
-        violations.push({ invariant: number, revision: formatRevision(change), says });
+      const message = listen(step as never);
+      if (message !== undefined && isJudged)
+        violations.push({ invariant: number, revision: formatRevision(change), message });
     }
   }
   const last = history.changes.at(-1);
   for (const { number, end } of judges) {
-    for (const says of end?.() ?? [])
-      violations.push({ invariant: number, revision: last ? formatRevision(last) : '', says });
+    for (const message of end?.() ?? [])
+      violations.push({ invariant: number, revision: last ? formatRevision(last) : '', message });
   }
   return violations;
 }
@@ -155,7 +158,7 @@ function kindOf({ kind, apiVersion, metadata }: KubernetesObject): Kind {
     case Pod.kind:
       return metadata.labels?.[imageUidLabel] === undefined ? 'other' : 'pod';
     case VirtualMachine.kind:
-      // KubeVirt has a kind of that name, too.
+      // KubeVirt has a kind of the same name.
       return apiVersion === VirtualMachine.apiVersion ? 'machine' : 'other';
     case Workspace.kind:
       return 'workspace';
@@ -177,7 +180,7 @@ function stateOf(before: readonly KubernetesObject[]): State {
     machines: new Map(),
     workspaces: new Map(),
     pods: new Map(),
-    atWorkUntil: new Map(),
+    lastActive: new Map(),
     others: new Map(),
     lease: undefined,
     slots: undefined,
@@ -210,7 +213,7 @@ function apply(state: State, change: Change, kind: Kind, history: History): Step
   if (kind === 'policy') edit(state.policies, isGone ? undefined : (object as ConfigMap), revision, atMs);
   const image = object.metadata.labels?.[imageUidLabel];
   const isWork = kind === 'download' || kind === 'pod';
-  if (isWork && image && before && !hasEnded(before)) state.atWorkUntil.set(image, { revision, ms: atMs });
+  if (isWork && image && before && !hasEnded(before)) state.lastActive.set(image, { revision, ms: atMs });
   const times = state.times.get(uid);
   if (times) {
     times.revision = revision;
@@ -221,7 +224,7 @@ function apply(state: State, change: Change, kind: Kind, history: History): Step
 
 const hasEnded = (object: KubernetesObject) => (object as DataVolume | Pod).status?.phase === 'Succeeded';
 
-/** Puts an object where it belongs, or takes it away; returns what was there before. */
+/** Stores or removes an object; returns its previous state. */
 function put(state: State, kind: Kind, object: KubernetesObject, isGone: boolean): KubernetesObject | undefined {
   if (kind === 'lease') {
     const before = state.lease;

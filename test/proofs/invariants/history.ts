@@ -1,76 +1,79 @@
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 
-/** One change of one object; what only some recorders know is absent with the others. */
+/** One change of one object. A field that the recorder does not know is absent. */
 export interface Change {
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** As it is after the change; of one that is gone its last state, under the resourceVersion of its end. */
+  /** The object after the change; of a deleted object the last state, with the resourceVersion of its deletion. */
   object: KubernetesObject;
-  /** When the recorder learnt of it, milliseconds since 1970. */
+  /** When the recorder received it, in milliseconds since 1970. */
   atMs: number;
-  /** Who wrote it: a function by its name, else `user`, `cdi` or the like. */
+  /** The writer: the name of a function, or `user`, `cdi` and so on. */
   by?: string;
-  /** The resourceVersion at which the pass that wrote it began to read. */
+  /** The resourceVersion at which the reconcile of the writer began to read. */
   since?: number;
-  /** What the request for its deletion insisted on, `{}` where on nothing; only where this change is the answer to one. */
+  /** The preconditions of the request that deleted the object (`{}` if it had none); absent if this change has another cause. */
   deletion?: { uid?: string; resourceVersion?: string };
 }
 
-/** One request of a pass to the API server; of a list, one page. */
+/** One request of a reconcile to the API server; of a list, one page. */
 export interface Asked {
   verb: 'get' | 'list' | 'create' | 'replace' | 'patch' | 'apply' | 'delete';
   kind: string;
   /** `namespace/name`; of a list the namespace, if it has one. */
   of: string;
-  /** A list of all objects of the kind has none. */
+  /** Absent if the list has all objects of the kind. */
   selector?: string;
-  /** 0 for the first of a list. */
+  /** 0 for the first page of a list. */
   page?: number;
-  /** How many objects the answer had; 0 while there is none. */
+  /** The number of objects in the answer; 0 until it arrives. */
   objects: number;
 }
 
-/** One look of a function at the cluster and what it made of it, as far as requests show; a conflict begins another. */
-export interface Pass {
+/** One reconcile of a function: what it was for and what it requested. A conflict begins another. */
+export interface Reconcile {
   /** The function. */
   by: string;
   /** The resourceVersion at which it began to read. */
   since: number;
   atMs: number;
-  /** What its events named: objects as `Kind namespace/name`, of facts their types. */
+  /** What its events named: objects as `Kind namespace/name`, facts as their type. */
   about: readonly string[];
-  /** A timer asked for it, which names nothing. */
+  /** A timer requested it; a timer names no object. */
   isTimed: boolean;
   asked: readonly Asked[];
-  /** The most requests of the process that the API server had at once, and the most writes without an answer, also those that waited. */
+  /**
+   * The most requests that the process had at the API server at once, and the most unanswered writes, including those that waited
+   * to be sent.
+   */
   mostInFlight: number;
   mostWritesBegun: number;
 }
 
-/** What happened to all objects of the kinds that were recorded: the evidence that invariants judge. */
+/** The changes of all objects of the recorded kinds. */
 export interface History {
-  /** What was there when the record began. */
+  /** The objects that existed when the recording began. */
   before: readonly KubernetesObject[];
   /** In the order of their resourceVersions. */
   changes: readonly Change[];
-  /** From when on nobody but the functions and the operators below them did anything, and no fault was at work; absent where that never was. */
+  /** The time from which only the functions and the operators below them acted, without faults; absent if there was none. */
   stillFromMs?: number;
   /** No fault was injected; only users acted. */
   isFaultless?: boolean;
-  /** What each pass of each function asked for; absent where nobody recorded it. */
-  passes?: readonly Pass[];
-  /** When the record ended. */
+  /** Absent if requests were not recorded. */
+  reconciles?: readonly Reconcile[];
+  /** The end of the recording. */
   endMs: number;
-  /** How often the functions sweep, 30 s where nobody says otherwise. */
+  /** The period of the sweep, 30 s by default. */
   sweepMs?: number;
-  /** How often they walk through everything, 10 min where nobody says otherwise. */
+  /** The period of the audit, 10 min by default. */
   auditMs?: number;
-  /** How far the clocks of the functions may be apart from the recorder's and from each other's, 5 s where nobody says otherwise. */
+  /** The largest difference between any two clocks (functions and recorder), 5 s by default. */
   skewMs?: number;
-  /** Between these resourceVersions changes were missed: what came of them is taken as it is, and judged by nobody. */
+  /** Changes between these resourceVersions were missed: their outcome is accepted and not judged. */
   gaps?: readonly Gap[];
 }
 
-/** A stretch of a history in which only the outcome is known. */
+/** A part of a history of which only the outcome is known. */
 export interface Gap {
   after: number;
   until: number;
@@ -81,5 +84,5 @@ export interface Violation {
   /** `S1` … `S18`, `L1` … `L6`, `B1`. */
   invariant: string;
   revision: string;
-  says: string;
+  message: string;
 }

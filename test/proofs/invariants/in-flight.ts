@@ -3,8 +3,8 @@ import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import type { Step } from './follow.ts';
 
 /**
- * Remembers which DataVolumes were ever Succeeded: CDI takes that word back now and then (no phase while CDIConfig cannot
- * be read, Pending in a restore), and downloads nothing anew for it.
+ * Remembers the DataVolumes that were ever Succeeded. CDI sometimes takes that phase back (no phase while it cannot read
+ * CDIConfig, Pending during a restore), but does not download again.
  */
 export function rememberDone() {
   const done = new Set<string>();
@@ -16,12 +16,12 @@ export function rememberDone() {
   };
 }
 
-/** A download that somebody may still be paying for. */
+/** A DataVolume that may still download. */
 export const isInFlight = ({ metadata, status }: DataVolume) =>
   metadata.deletionTimestamp === undefined && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
 
-/** Past this a Pod that is Terminating keeps no slot (functions/start-sync/occupancy.ts). */
+/** A Pod that is Terminating for longer keeps no slot (functions/start-sync/occupancy.ts). */
 export const stuckAfterMs = 10 * 60_000;
 
-/** An importer that may still be downloading, whatever became of its DataVolume. */
-export const isAtWork = ({ status }: Pod) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
+/** An importer Pod that may still download, whatever the state of its DataVolume. */
+export const mayDownload = ({ status }: Pod) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed';

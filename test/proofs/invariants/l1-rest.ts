@@ -7,16 +7,15 @@ import { conditionOf, hasEnded, isAdopting } from './plain-rules.ts';
 import { isFunction } from './writers.ts';
 
 /**
- * L1, every image comes to rest: at the end each is Succeeded or Failed; and two sweeps and an audit after the last of them came
- * to that, or something was deleted, or anybody but a function did anything, no function writes any more, but for what one clock
- * has put into the future of another. A machine that is deleted goes. Failed is no end if
- * its cause no longer exists. Exempt is what rightly waits: for a slot where the policy
- * gives none, for a snapshot to adopt, for its back-off, for what keeps an attempt from starting, for whoever holds a deleted
- * image (reliability §2; DESIGN §5).
+ * L1, rest: at the end every image is Succeeded or Failed, no deleted machine remains, and no image is Failed for a cause that no
+ * longer exists. No function writes later than two sweeps and an audit (plus the clock skew) after the last phase change,
+ * deletion, or change by anything but a function. Exempt are images that wait for a slot while the policy gives none, for a
+ * snapshot to adopt, for their back-off, for the cause that keeps an attempt from starting, or, being deleted, for the machines
+ * that use them.
  */
 export const l1Rest: Invariant = {
   number: 'L1',
-  says: 'once all is still every image comes to its end, and nobody writes any more',
+  rule: 'once the faults end, every image comes to rest and the functions stop writing',
   judge: (state, { stillFromMs, endMs, sweepMs = 30_000, auditMs = 600_000, skewMs = 0 }) => {
     let movedMs = stillFromMs ?? Number.POSITIVE_INFINITY;
     const restless = new Set<string>();
@@ -29,7 +28,7 @@ export const l1Rest: Invariant = {
         if (isStep) movedMs = Math.max(movedMs, atMs);
         else if (atMs > movedMs + 2 * sweepMs + auditMs + skewMs && !restless.has(`${by} ${object.metadata.uid}`)) {
           restless.add(`${by} ${object.metadata.uid}`);
-          return `${by} still writes ${object.kind} ${object.metadata.name} ${atMs - movedMs} ms after the last move`;
+          return `${by} still writes ${object.kind} ${object.metadata.name} ${atMs - movedMs} ms after the last event`;
         }
         return undefined;
       },
@@ -40,17 +39,20 @@ export const l1Rest: Invariant = {
           .map(({ metadata, status }) => `${metadata.name} ends ${status?.phase ?? 'unseen'}`);
         const failed = [...state.images.values()]
           .filter((image) => hasNoCauseAnyMore(image, state))
-          .map(({ metadata, status }) => `${metadata.name} ends Failed, and what it says is gone: ${status?.message}`);
+          .map(
+            ({ metadata, status }) =>
+              `${metadata.name} ends Failed, but its cause no longer exists: ${status?.message}`,
+          );
         const machines = [...state.machines.values()]
           .filter(({ metadata: { deletionTimestamp, finalizers } }) => deletionTimestamp && isOursAlone(finalizers))
-          .map(({ metadata }) => `machine ${metadata.name} is deleted and never goes`);
+          .map(({ metadata }) => `machine ${metadata.name} is being deleted and remains`);
         return [...images, ...failed, ...machines];
       },
     };
   },
 };
 
-/** The reasons that a copy of the revision ends, and those that a class ends. */
+/** The reasons that a snapshot of the revision resolves, and those that a class resolves. */
 const ofSnapshot = ['SnapshotTimeout', 'Rejected', 'SnapshotFailed', 'VolumeLost'];
 const ofClass: Readonly<Record<string, 'StorageClass' | 'VolumeSnapshotClass'>> = {
   StorageClassMissing: 'StorageClass',
@@ -94,9 +96,9 @@ function isAtRest(image: VMDiskImage, { policies }: State): boolean {
 const waitsBeyond = ({ status }: VMDiskImage, ms: number) =>
   status?.phase === 'Retrying' && Date.parse(status.nextAttemptAt ?? '') > ms;
 
-/** Nothing starts anew while a key of the policy cannot be read, and nobody while there is no slot at all. */
+/** No sync starts while a policy key does not parse or the concurrency is 0. */
 const givesSlots = ({ values, faults }: Policy) => values.concurrency > 0 && faults.length === 0;
 
-/** An attempt that never started is not counted, so that it is tried again for as long as what is in its way. */
+/** An attempt that never started does not count, so it is retried until its obstacle is gone. */
 const isKeptFromStarting = ({ status }: VMDiskImage) =>
   (status?.attempt ?? 0) > (status?.attempts ?? 0) || conditionOf(status?.conditions, 'Ready')?.reason === 'NotStarted';

@@ -1,16 +1,16 @@
 import { adoptSnapshot, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, State } from './follow.ts';
-import { longestPassMs } from './pass.ts';
 import { gracePeriodMs } from './plain-rules.ts';
+import { longestReconcileMs } from './reconcile.ts';
 
 /**
- * L2, work conserving: once all is still, a free slot and an image that waits for one are not there together for longer than a
- * sweep and a pass (events that were lost before are found by then), nor longer than nothing is granted for after the Lease was made anew, which
- * is counted from a time that another clock may have written. Nobody waits who is being deleted or is to adopt a snapshot, nor while a key of the policy cannot be read (reliability §2).
+ * L2, work-conserving: once the faults end, a slot stays free while an image waits for it for at most a sweep, a reconcile and
+ * the grace period after the Lease was created again (plus the clock skew, because another clock may have written that time).
+ * Images that are being deleted or adopt a snapshot do not wait for a slot, and no image does while a policy key does not parse.
  */
 export const l2WorkConserving: Invariant = {
   number: 'L2',
-  says: 'no slot stays free while an image waits for it',
+  rule: 'no slot stays free while an image waits for it',
   judge: (state, { stillFromMs, sweepMs = 30_000, skewMs = 0, endMs }) => {
     if (stillFromMs === undefined) return {};
     const waiting = new Set([...state.images].filter(([, image]) => isWaiting(image)).map(([uid]) => uid));
@@ -18,19 +18,19 @@ export const l2WorkConserving: Invariant = {
     const late = (nowMs: number) => {
       if (idleSinceMs === undefined) return undefined;
       const idleMs = nowMs - Math.max(idleSinceMs, stillFromMs);
-      if (idleMs <= sweepMs + longestPassMs + gracePeriodMs + skewMs) return undefined;
+      if (idleMs <= sweepMs + longestReconcileMs + gracePeriodMs + skewMs) return undefined;
       idleSinceMs = undefined;
       return `a slot was free for ${idleMs} ms while ${waiting.size} images waited`;
     };
-    const look = (nowMs: number) => {
+    const update = (nowMs: number) => {
       if (!hasFree(state) || !someWaits(waiting, state)) idleSinceMs = undefined;
       else idleSinceMs ??= nowMs;
     };
     return {
       every: ({ change }) => {
-        const says = late(change.atMs);
-        look(change.atMs);
-        return says;
+        const message = late(change.atMs);
+        update(change.atMs);
+        return message;
       },
       lease: ({ object, before, change }) => {
         if (object.spec?.acquireTime !== before?.spec?.acquireTime) idleSinceMs = change.atMs;
@@ -42,8 +42,8 @@ export const l2WorkConserving: Invariant = {
         return undefined;
       },
       end: () => {
-        const says = late(endMs);
-        return says ? [says] : [];
+        const message = late(endMs);
+        return message ? [message] : [];
       },
     };
   },

@@ -2,20 +2,19 @@ import { imageUidLabel } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, State, Step } from './follow.ts';
 import { isByStartSync } from './grant.ts';
 import { isInFlight, rememberDone } from './in-flight.ts';
-import { longestPassMs, wasThere } from './pass.ts';
 import { conditionOf, contentOf } from './plain-rules.ts';
+import { existedAtStart, longestReconcileMs } from './reconcile.ts';
 import { addedTo, type Slots } from './slots-of.ts';
 
 /**
- * L4, recovery: a Lease that was lost is rebuilt with every image whose DataVolume was in flight when the rebuilding pass began,
- * and with nobody who neither held a slot nor downloads; once all is still it can be read. A download without a slot is over, or
- * has one again, within a sweep and a pass; that of an image that does not exist is over within an audit and a pass, because only the
- * audit of prune looks for it. An image whose earlier spec is back
- * is not refused under the policy that once took it (reliability §2, after Acto).
+ * L4, recovery: a lost Lease is rebuilt with every image whose DataVolume was in flight when the rebuilding reconcile began, and
+ * with no image that neither held a slot nor downloaded. Once the faults end, the Lease is readable. A download without a slot
+ * ends or gets one within a sweep and a reconcile; if its image does not exist, within an audit and a reconcile, because only the
+ * audit of prune finds it. An image whose earlier spec is restored is not refused by the policy that accepted that spec before.
  */
 export const l4Recovery: Invariant = {
   number: 'L4',
-  says: 'what was spoilt and mended is as it was before',
+  rule: 'what was damaged and repaired is as before',
   judge: (state, { stillFromMs, sweepMs = 30_000, auditMs = 600_000 }) => {
     const done = rememberDone();
     const taken = new Set<string>();
@@ -31,10 +30,10 @@ export const l4Recovery: Invariant = {
       },
       every: ({ change }) => {
         for (const [uid, { image, sinceMs }] of takenOut) {
-          const withinMs = (state.images.has(image) ? sweepMs : auditMs) + longestPassMs;
+          const withinMs = (state.images.has(image) ? sweepMs : auditMs) + longestReconcileMs;
           if (stillFromMs === undefined || change.atMs < Math.max(sinceMs, stillFromMs) + withinMs) continue;
           takenOut.delete(uid);
-          return `a download (${uid}) still has no slot again`;
+          return `a download (${uid}) has no slot`;
         }
         return undefined;
       },
@@ -56,8 +55,8 @@ export const l4Recovery: Invariant = {
       },
       end: () => {
         if (stillFromMs === undefined) return [];
-        const unread = wasLost && !state.slots ? ['the Lease was lost and is not rebuilt'] : [];
-        return [...unread, ...refusedAgain(state, taken)];
+        const lostNow = wasLost && !state.slots ? ['the Lease was lost and is not rebuilt'] : [];
+        return [...lostNow, ...refusedAgain(state, taken)];
       },
     };
   },
@@ -65,7 +64,7 @@ export const l4Recovery: Invariant = {
 
 type Download = Parameters<typeof isInFlight>[0];
 
-/** Each download that goes on, and whether its image has a slot. */
+/** Each download in progress, and whether its image has a slot. */
 const openDownloads = ({ downloads, slots }: State, isOpen: (found: Download) => boolean) =>
   [...downloads].flatMap(([image, found]) =>
     [...found].filter(([, one]) => isOpen(one)).map(([uid]) => ({ uid, image, hasSlot: slots?.has(image) ?? false })),
@@ -74,11 +73,11 @@ const openDownloads = ({ downloads, slots }: State, isOpen: (found: Download) =>
 function rebuiltWrongly(step: Step, slots: Slots, lost: Slots | undefined, isOpen: (found: Download) => boolean) {
   const inFlight = [...step.state.downloads.values()].flatMap((found) => [...found.values()].filter(isOpen));
   const missing = inFlight.find(
-    ({ metadata }) => !slots.has(metadata.labels?.[imageUidLabel] ?? '') && wasThere(step, metadata.uid),
+    ({ metadata }) => !slots.has(metadata.labels?.[imageUidLabel] ?? '') && existedAtStart(step, metadata.uid),
   );
   if (missing) return `the Lease was rebuilt without the image of ${missing.metadata.name}, which is in flight`;
   const stranger = addedTo(lost, slots).find(({ uid }) => !step.state.downloads.has(uid) && !step.state.pods.has(uid));
-  return stranger && `the Lease was rebuilt with ${stranger.image}, of which nothing was ever downloaded`;
+  return stranger && `the Lease was rebuilt with ${stranger.image}, which never downloaded anything`;
 }
 
 const refusedAgain = ({ images, policies }: State, taken: ReadonlySet<string>): string[] =>
@@ -88,4 +87,4 @@ const refusedAgain = ({ images, policies }: State, taken: ReadonlySet<string>): 
         .filter(({ status }) => status?.phase === 'Failed')
         .filter(({ status }) => conditionOf(status?.conditions, 'Ready')?.reason === 'SourceNotAllowed')
         .filter((image) => taken.has(`${image.metadata.uid} ${contentOf(image)}`))
-        .map(({ metadata }) => `${metadata.name} was Succeeded by the same spec and is refused now`);
+        .map(({ metadata }) => `${metadata.name} was Succeeded with the same spec and is refused now`);

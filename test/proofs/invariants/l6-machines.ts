@@ -3,7 +3,7 @@ import type { Invariant, State } from './follow.ts';
 import { conditionOf, isTrue } from './plain-rules.ts';
 
 /** The reasons of a machine that is still starting. */
-const onItsWay: readonly (string | undefined)[] = [
+const starting: readonly (string | undefined)[] = [
   undefined,
   'Provisioning',
   'Starting',
@@ -18,18 +18,18 @@ const onItsWay: readonly (string | undefined)[] = [
 ];
 
 /**
- * L6, machines: at rest a machine that may use its image, and whose image is usable, is Ready or reports why not. The reason is
- * not one of a machine that is still starting (DESIGN §10).
+ * L6, machines: at rest, a machine that may use its image is Ready if the image is usable, or reports why not. The reasons of a
+ * machine that is still starting do not count.
  */
 export const l6Machines: Invariant = {
   number: 'L6',
-  says: 'a machine whose image is usable is Ready or says why not',
+  rule: 'a machine whose image is usable is Ready or reports why not',
   judge: (state, { stillFromMs }) => ({
     end: () => {
       if (stillFromMs === undefined) return [];
       return [...state.machines.values()]
         .filter((machine) => machine.metadata.deletionTimestamp === undefined && hasUsableImage(machine, state))
-        .filter(({ status }) => status?.phase !== 'Ready' && !saysWhy(status))
+        .filter(({ status }) => status?.phase !== 'Ready' && !reportsWhy(status))
         .map(
           ({ metadata, status }) =>
             `machine ${metadata.name} ends ${status?.phase ?? 'unseen'}: ${status?.message ?? ''}`,
@@ -45,7 +45,7 @@ function hasUsableImage({ metadata, spec }: VirtualMachine, { images, policies }
   return isAllowed && image?.metadata.deletionTimestamp === undefined && isTrue(image?.status?.conditions, 'Ready');
 }
 
-function saysWhy(status: VirtualMachine['status']): boolean {
+function reportsWhy(status: VirtualMachine['status']): boolean {
   const ready = conditionOf(status?.conditions, 'Ready');
-  return ready?.status === 'False' && !onItsWay.includes(ready.reason);
+  return ready?.status === 'False' && !starting.includes(ready.reason);
 }

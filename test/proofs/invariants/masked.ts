@@ -8,7 +8,7 @@ import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.t
 import { leaseName } from './plain-rules.ts';
 import { slotsOf } from './slots-of.ts';
 
-/** The kinds of which two runs are compared: what users declare and what the functions make of it for an image. */
+/** The kinds that are compared between two runs: what users declare, and what the functions create for an image. */
 const compared: ReadonlySet<string> = new Set([
   VMDiskImage.kind,
   DataVolume.kind,
@@ -20,15 +20,15 @@ const compared: ReadonlySet<string> = new Set([
 export const isCompared = ({ kind, metadata }: KubernetesObject) =>
   compared.has(kind) || (kind === Lease.kind && metadata.name === leaseName);
 
-/** The object among those of another run: without the hash of a uid, and without the number of the attempt. */
+/** A name that is the same in every run: without the hash of the uid and the number of the attempt. */
 export const maskedName = ({ kind, apiVersion, metadata: { namespace, name } }: KubernetesObject) =>
   `${kind}.${apiVersion.split('/')[0]} ${namespace}/${maskName(name)}`;
 
 const maskName = (name: string) => name.replace(/-[0-9a-f]{8}-r(\d+)(-a\d+)?$/, '-#-r$1');
 
-type Said = { type: string; status: string; reason?: string };
+type ConditionLike = { type: string; status: string; reason?: string };
 
-/** What an object says in the end, without uids, times, and what tells how often something was tried. */
+/** The state of an object without uids, times and counts of attempts. */
 export function maskedState(object: KubernetesObject): unknown {
   const { labels, annotations, finalizers, deletionTimestamp, ownerReferences } = object.metadata;
   const metadata = {
@@ -43,16 +43,18 @@ export function maskedState(object: KubernetesObject): unknown {
   const { spec, status = {}, data } = object as { spec?: unknown; data?: unknown; status?: Record<string, unknown> };
   const { phase, revision, readyToUse, restoreSize, references, rootDisk, snapshot, conditions } = status;
   const isOurs = object.apiVersion.startsWith('pelotech.ot/');
-  const said = isOurs ? ((conditions as Said[] | undefined) ?? []).map(describeCondition).sort() : undefined;
+  const described = isOurs
+    ? ((conditions as ConditionLike[] | undefined) ?? []).map(describeCondition).sort()
+    : undefined;
   return mask({
     metadata,
     spec,
     data,
-    status: { phase, revision, readyToUse, restoreSize, references, rootDisk, snapshot, conditions: said },
+    status: { phase, revision, readyToUse, restoreSize, references, rootDisk, snapshot, conditions: described },
   });
 }
 
-const describeCondition = ({ type, status, reason }: Said) => `${type} ${status} ${reason}`;
+const describeCondition = ({ type, status, reason }: ConditionLike) => `${type} ${status} ${reason}`;
 
 const uidKeys = new Set(['pelotech.ot/disk-image-uid', 'image', 'cloned', 'uid']);
 const dropped = new Set(['pelotech.ot/attempt', 'pelotech.ot/pruned-as-unreferenced-since']);

@@ -1,6 +1,6 @@
 import type { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 
-/** A second parser of the policy, after README and DESIGN: the invariants do not use the parser that they judge. */
+/** A second parser of the policy: the invariants do not use the parser that they judge. */
 export interface Policy {
   values: {
     concurrency: number;
@@ -25,7 +25,7 @@ const name = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 const bool = /^(true|false)$/;
 const some = /[^\s,]/;
 
-/** The values that each key may have. */
+/** The syntax of each key. */
 const keys: Readonly<Record<string, RegExp>> = {
   concurrency: /^(\d{1,3}|1000)$/,
   retryLimit: /^(\d{1,2}|100)$/,
@@ -66,21 +66,21 @@ const keys: Readonly<Record<string, RegExp>> = {
 export function policyOf(configMap: Pick<ConfigMap, 'data'> | undefined): Policy {
   const data = configMap?.data ?? {};
   const isWrong = (key: string) => data[key] !== undefined && !keys[key]?.test(data[key].trim());
-  const said = (key: string, otherwise: string) => (isWrong(key) ? otherwise : (data[key]?.trim() ?? otherwise));
+  const textOf = (key: string, otherwise: string) => (isWrong(key) ? otherwise : (data[key]?.trim() ?? otherwise));
   return {
     values: {
-      concurrency: Number(said('concurrency', '4')),
-      retryLimit: Number(said('retryLimit', '2')),
-      retryBackoffDuration: millisecondsIn(said('retryBackoffDuration', '5m')),
-      maxRetryBackoffDuration: millisecondsIn(said('maxRetryBackoffDuration', '1h')),
-      startTimeout: millisecondsIn(said('startTimeout', '15m')),
-      syncTimeout: millisecondsIn(said('syncTimeout', '4h')),
-      snapshotTimeout: millisecondsIn(said('snapshotTimeout', '2h')),
-      pruneAfter: millisecondsIn(said('pruneAfter', '168h')),
-      keepRevisions: Number(said('keepRevisions', '2')),
-      prune: said('prune', 'Never'),
-      retainSourceVolume: said('retainSourceVolume', 'false') === 'true',
-      imageNamespaces: said('imageNamespaces', 'vmdi-farm').split(/[\s,]+/),
+      concurrency: Number(textOf('concurrency', '4')),
+      retryLimit: Number(textOf('retryLimit', '2')),
+      retryBackoffDuration: millisecondsIn(textOf('retryBackoffDuration', '5m')),
+      maxRetryBackoffDuration: millisecondsIn(textOf('maxRetryBackoffDuration', '1h')),
+      startTimeout: millisecondsIn(textOf('startTimeout', '15m')),
+      syncTimeout: millisecondsIn(textOf('syncTimeout', '4h')),
+      snapshotTimeout: millisecondsIn(textOf('snapshotTimeout', '2h')),
+      pruneAfter: millisecondsIn(textOf('pruneAfter', '168h')),
+      keepRevisions: Number(textOf('keepRevisions', '2')),
+      prune: textOf('prune', 'Never'),
+      retainSourceVolume: textOf('retainSourceVolume', 'false') === 'true',
+      imageNamespaces: textOf('imageNamespaces', 'vmdi-farm').split(/[\s,]+/),
     },
     faults: Object.keys(keys).filter(isWrong),
   };

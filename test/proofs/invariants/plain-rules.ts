@@ -4,7 +4,7 @@ import type { VMDiskImage, VMDiskImageStatus } from '../../../shared/kinds/pelot
 import type { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
 import { isReadable, type Policy } from './plain-policy.ts';
 
-// The rules of the design, written a second time and as plainly as possible. An invariant that used the code of the functions
+// The rules of the functions, written a second time and as plainly as possible: an invariant that used the code of the functions
 // would not notice a mistake in it (test/proofs/purity.test.ts forbids the import).
 
 export const operatorNamespace = 'sync-operator';
@@ -16,20 +16,23 @@ export const takenDown = 'TakenDown';
 /** The time after a loss of the Lease in which no slot is assigned. */
 export const gracePeriodMs = 10_000;
 
-type Said = { type: string; status: string; reason: string };
+type ConditionLike = { type: string; status: string; reason: string };
 
-export const conditionOf = <C extends Said>(conditions: readonly C[] | undefined, type: string): C | undefined => {
+export const conditionOf = <C extends ConditionLike>(
+  conditions: readonly C[] | undefined,
+  type: string,
+): C | undefined => {
   for (const condition of conditions ?? []) if (condition.type === type) return condition;
   return undefined;
 };
 
-export const isTrue = (conditions: readonly Said[] | undefined, type: string) =>
+export const isTrue = (conditions: readonly ConditionLike[] | undefined, type: string) =>
   conditionOf(conditions, type)?.status === 'True';
 
 export const hasEnded = (status: VMDiskImageStatus | undefined) =>
   status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
-/** The image waits for a snapshot that a user named in place of a download. */
+/** The image waits for a snapshot that a user named instead of a download. */
 export const isAdopting = ({ status }: VMDiskImage) =>
   status?.phase === 'Snapshotting' && status.adoption !== undefined && status.adoption.revision === status.revision;
 
@@ -37,14 +40,14 @@ export const isAdopting = ({ status }: VMDiskImage) =>
 export const dataVolumeName = ({ name, uid }: { name: string; uid: string }, revision: string, attempt: string) =>
   `${name}-${createHash('sha256').update(uid).digest('hex').substring(0, 8)}-r${revision}-a${attempt}`;
 
-/** The first wait, doubled with each failure, at most the longest. */
+/** The first wait, doubled with each failure, up to the maximum. */
 export function backoffMs(failures: number, { values }: Policy): number {
   let waitMs = values.retryBackoffDuration;
   for (let failed = 1; failed < failures; failed++) waitMs *= 2;
   return waitMs > values.maxRetryBackoffDuration ? values.maxRetryBackoffDuration : waitMs;
 }
 
-/** The arrows of DESIGN §5, each with its writers. */
+/** The transitions of the phase, by writer. */
 const table = `
   start-sync:  new > Queued, new > Snapshotting
   start-sync:  Queued > Queued, Queued > Syncing, Queued > Snapshotting, Queued > Failed
@@ -68,8 +71,8 @@ export const formatMachine = ({ metadata }: VirtualMachine) => `${metadata.names
 export const formatWorkspace = ({ metadata }: Workspace) => `Workspace ${metadata.name}`;
 
 /**
- * The machine uses the image that it names. It is not being deleted, and its disk is a clone already, or it may name that image: one
- * in its own namespace, in those of the policy, or in any while the policy does not parse.
+ * The machine uses the image that it names. It is not being deleted, and either its disk is already a clone or it may name that
+ * image: an image in its own namespace or in those of the policy, or any image while the policy does not parse.
  */
 export function usesByPolicy({ metadata, spec, status }: VirtualMachine, policy: Policy): boolean {
   if (metadata.deletionTimestamp) return false;

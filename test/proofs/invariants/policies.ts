@@ -1,14 +1,17 @@
 import type { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { type Policy, policyOf } from './plain-policy.ts';
 
-/** The policy between two edits. */
+/** A policy and when it was replaced. */
 interface InForce {
   policy: Policy;
   untilRevision: number;
   untilMs: number;
 }
 
-/** What was in force when: a pass decides by what it read, not by what is there when it writes. */
+/**
+ * The present and all earlier policies: a reconcile decides by the policy that it read, which may have changed by the time of its
+ * write.
+ */
 export interface Policies {
   now: Policy;
   edits: InForce[];
@@ -19,13 +22,13 @@ export const policiesFrom = (configMap: ConfigMap | undefined): Policies => ({
   edits: [],
 });
 
-/** Notes an edit; undefined is its deletion. */
+/** Records an edit; undefined is a deletion. */
 export function edit(policies: Policies, configMap: ConfigMap | undefined, untilRevision: number, untilMs: number) {
   policies.edits.push({ policy: policies.now, untilRevision, untilMs });
   policies.now = policyOf(configMap);
 }
 
-/** Every policy that a pass may have read which began then. */
+/** Every policy that a reconcile may have read if it began then. */
 export function readableFrom({ now, edits }: Policies, began: { revision?: number | undefined; ms: number }): Policy[] {
   if (edits.length === 0) return [now];
   const old = edits.filter(({ untilRevision, untilMs }) =>

@@ -12,7 +12,7 @@ import {
   claimOf,
   download,
   expectBroken,
-  expectKept,
+  expectHolds,
   gone,
   granted,
   leaving,
@@ -51,36 +51,33 @@ describe('S10', () => {
   const release = by('prune', released, { isGone: true, since: 200 });
   const left = [download(image()), claimOf(download(image())), snapshot(image())];
 
-  test('the finalizer goes when nothing is left', () => {
+  test('the finalizer is removed when no object is left', () => {
     const written = [by('prune', down), ...left.map((object) => gone(object)), release];
-    expectKept(aHistory(written, { before: [deleted, ...left] }));
+    expectHolds(aHistory(written, { before: [deleted, ...left] }));
   });
 
-  test.each(left.map((object) => ({ kind: object.kind, object })))(
-    'a $kind that is still there is said',
-    ({ object }) => {
-      const history = aHistory([by('prune', down), release], { before: [deleted, object] });
-      expectBroken(
-        s10Finalizer,
-        history,
-        '102',
-        `lost its finalizer while its ${object.kind} ${object.metadata.name} is there`,
-      );
-      expectKept(aHistory([by('prune', down), release], { before: [deleted, leaving(object)] }));
-    },
-  );
+  test.each(left.map((object) => ({ kind: object.kind, object })))('an existing $kind is reported', ({ object }) => {
+    const history = aHistory([by('prune', down), release], { before: [deleted, object] });
+    expectBroken(
+      s10Finalizer,
+      history,
+      '102',
+      `lost its finalizer while its ${object.kind} ${object.metadata.name} exists`,
+    );
+    expectHolds(aHistory([by('prune', down), release], { before: [deleted, leaving(object)] }));
+  });
 
-  test('a slot that is still held is said', () => {
+  test('an occupied slot is reported', () => {
     const history = aHistory([by('prune', down), release], { before: [deleted, granted(deleted)] });
-    expectBroken(s10Finalizer, history, '102', 'while its slot is there');
+    expectBroken(s10Finalizer, history, '102', 'while its slot exists');
   });
 
-  test('an image is not taken down under a machine that holds it', () => {
+  test('the objects of an image are not deleted while a machine uses it', () => {
     const history = aHistory([by('prune', down, { since: 100 })], { before: [deleted, machine] });
-    expectBroken(s10Finalizer, history, '101', 'ubuntu is taken down while machine lab/demo holds it');
+    expectBroken(s10Finalizer, history, '101', 'the objects of ubuntu are deleted while machine lab/demo uses it');
   });
 
-  test('nor let go while a machine has a disk of it', () => {
+  test('the finalizer stays while a machine has a clone as its disk', () => {
     const status = {
       rootDisk: { name: 'demo', image: 'uid-ubuntu', revision: 1 },
       conditions: [
@@ -92,18 +89,18 @@ describe('S10', () => {
       s10Finalizer,
       aHistory([release], { before: [down, cloned] }),
       '101',
-      'while machine lab/demo holds it',
+      'while machine lab/demo uses it',
     );
   });
 
-  test('a machine that holds nothing keeps nothing: later than the deletion, going, or from where it may not name the image', () => {
-    const kept = (other: typeof machine, more: Parameters<typeof aHistory>[0] = []) =>
+  test('a machine that is newer than the deletion, being deleted, or not allowed to name the image does not retain it', () => {
+    const isUnused = (other: typeof machine, more: Parameters<typeof aHistory>[0] = []) =>
       expect(only(s10Finalizer, [...more, by('prune', down, { since: 200 })], { before: [deleted, other] })).toEqual(
         [],
       );
-    kept(aVirtualMachine({ createdAfterSeconds: 5 }));
-    kept(leaving(machine));
-    kept(machine, [aPolicy({ imageNamespaces: 'elsewhere' })]);
+    isUnused(aVirtualMachine({ createdAfterSeconds: 5 }));
+    isUnused(leaving(machine));
+    isUnused(machine, [aPolicy({ imageNamespaces: 'other' })]);
   });
 
   test('neither a function nor the garbage collector deletes the snapshot of a machine, but a user may', () => {
@@ -111,8 +108,8 @@ describe('S10', () => {
     const named = image({ deleted: true, status: { ...usable, snapshot: { name: held.metadata.name, revision: 1 } } });
     const taken = (writer: string) =>
       aHistory([by(writer, held, { isGone: true })], { before: [named, machine, held] });
-    const says = 'is deleted by garbage-collector while machine lab/demo holds ubuntu';
-    expectBroken(s10Finalizer, taken('garbage-collector'), '101', says);
+    const message = 'is deleted by garbage-collector while machine lab/demo uses ubuntu';
+    expectBroken(s10Finalizer, taken('garbage-collector'), '101', message);
     expectBroken(s10Finalizer, taken('follow-sync'), '101', 'is deleted by follow-sync');
     expect(check(taken('user'), [s10Finalizer])).toEqual([]);
     expect(check(taken('snapshotter'), [s10Finalizer])).toEqual([]);
@@ -130,12 +127,12 @@ describe('S10', () => {
     const still = { before: [machine], stillFromMs: 0, auditMs: 60_000, isFaultless: true };
     expectBroken(s10Finalizer, aHistory([bare], still), '101', 'ubuntu ends without its finalizer');
     const left = [bare, by('user', bare, { isGone: true, atMs: Date.parse(at(90)) })];
-    expectBroken(s10Finalizer, aHistory(left, still), '102', 'is gone while machine lab/demo holds it');
+    expectBroken(s10Finalizer, aHistory(left, still), '102', 'was deleted while machine lab/demo uses it');
     expect(only(s10Finalizer, [bare, image()], still)).toEqual([]);
     expect(only(s10Finalizer, [bare, gone(bare)], still)).toEqual([]);
   });
 
-  test('what came after the pass began is not judged, nor what a hand does', () => {
+  test('later changes and external writes are not judged', () => {
     const [written] = [[machine, by('prune', down, { since: 100 })]];
     expect(only(s10Finalizer, written, { before: [deleted] })).toEqual([]);
     expect(only(s10Finalizer, [machine, down], { before: [deleted] })).toEqual([]);
@@ -146,11 +143,11 @@ describe('S10', () => {
 describe('S11', () => {
   const child = snapshot(image());
 
-  test('what was made for an image that is there is no orphan, nor is what is nobody’s', () => {
+  test('an object of an existing image, or without the label, is no orphan', () => {
     const { metadata, ...rest } = child;
     const { [imageUidLabel]: _, ...labels } = metadata.labels ?? {};
-    const nobodys = { ...rest, metadata: { ...metadata, uid: 'nobodys', labels } };
-    expect(only(s11NoOrphan, [image(), child, nobodys], { stillFromMs: 0 })).toEqual([]);
+    const unlabelled = { ...rest, metadata: { ...metadata, uid: 'unlabelled', labels } };
+    expect(only(s11NoOrphan, [image(), child, unlabelled], { stillFromMs: 0 })).toEqual([]);
   });
 
   test('at rest an object that outlives its machine is reported', () => {
@@ -176,7 +173,7 @@ describe('S11', () => {
       s11NoOrphan,
       aHistory([image(), own(1), download(image())], end),
       '103',
-      'is Ready and has volumes still',
+      'is Ready and still has volumes',
     );
     const retained = [aPolicy({ retainSourceVolume: 'true' }), image(), own(1), download(image())];
     expect(only(s11NoOrphan, retained, end)).toEqual([]);
@@ -187,16 +184,16 @@ describe('S11', () => {
     const own = (revision: number) => snapshot(image(), { revision, ready: true });
     const end = { stillFromMs: 0 };
     expect(only(s11NoOrphan, [pinned(1), own(1), download(pinned(1))], end)).toEqual([]);
-    const says = 'is Ready and has volumes still';
-    expectBroken(s11NoOrphan, aHistory([pinned(1), own(1), own(2), download(pinned(1))], end), '104', says);
-    expectBroken(s11NoOrphan, aHistory([pinned(2), own(1), download(pinned(1))], end), '103', says);
-    expectBroken(s11NoOrphan, aHistory([pinned(1), own(1), download(image())], end), '103', says);
+    const message = 'is Ready and still has volumes';
+    expectBroken(s11NoOrphan, aHistory([pinned(1), own(1), own(2), download(pinned(1))], end), '104', message);
+    expectBroken(s11NoOrphan, aHistory([pinned(2), own(1), download(pinned(1))], end), '103', message);
+    expectBroken(s11NoOrphan, aHistory([pinned(1), own(1), download(image())], end), '103', message);
   });
 
-  test('at rest what outlives its image is said, even where another of that name is there', () => {
+  test('at rest an object that outlives its image is reported, even if a new image has the same name', () => {
     const written = [image(), child, download(image()), gone(image()), gone(download(image()))];
-    const anew = aVMDiskImage({ uid: 'another' });
-    const history = aHistory([...written, anew], { stillFromMs: 0 });
+    const recreated = aVMDiskImage({ uid: 'another' });
+    const history = aHistory([...written, recreated], { stillFromMs: 0 });
     expectBroken(s11NoOrphan, history, '106', `VolumeSnapshot ${child.metadata.name} outlives the image`);
     expect(only(s11NoOrphan, written)).toEqual([]);
   });
@@ -208,33 +205,41 @@ describe('S12', () => {
   const pruned = (more = {}) => by('prune', leaving(image()), { atMs: late, since: 100, ...more });
   const kept = { uid: 'uid-ubuntu', resourceVersion: '10' };
 
-  test('an image that nobody has used for pruneAfter may go, as it was found', () => {
+  test('an image that was unused for pruneAfter may be deleted, with preconditions', () => {
     expect(only(s12Prune, [pruned({ deletion: kept })], { before: [policy, image()] })).toEqual([]);
   });
 
-  test('a machine that uses it, and was there when the pass began, is said', () => {
+  test('a machine that used it when the reconcile began is reported', () => {
     const history = aHistory([pruned()], { before: [policy, image(), aVirtualMachine()] });
     expectBroken(s12Prune, history, '101', 'ubuntu was pruned while lab/demo uses it');
     expect(only(s12Prune, [aVirtualMachine(), pruned()], { before: [policy, image()] })).toEqual([]);
   });
 
-  test('too early, by no policy, to be kept, or without insisting: each is said', () => {
-    const broken = (before: (typeof policy)[], written: Parameters<typeof aHistory>[0], says: string, of = image()) =>
-      expectBroken(s12Prune, aHistory(written, { before: [...before, of] }), '101', says);
+  test('too early, without a policy, annotated to be kept, or without preconditions: each is reported', () => {
+    const broken = (
+      before: (typeof policy)[],
+      written: Parameters<typeof aHistory>[0],
+      message: string,
+      of = image(),
+    ) => expectBroken(s12Prune, aHistory(written, { before: [...before, of] }), '101', message);
     broken([policy], [pruned({ atMs: late - 60_000 })], 'before it was due');
     broken([], [pruned()], 'by no policy');
-    broken([policy], [pruned({ deletion: { uid: 'uid-ubuntu' } })], 'without insisting on uid and resourceVersion');
+    broken(
+      [policy],
+      [pruned({ deletion: { uid: 'uid-ubuntu' } })],
+      'without the preconditions uid and resourceVersion',
+    );
     broken([policy], [pruned()], 'before it was due', image({ annotations: { 'pelotech.ot/keep': 'true' } }));
   });
 
-  test('a workspace that waits for it, and was there when the pass began, is said', () => {
+  test('a workspace that waited for it when the reconcile began is reported', () => {
     const lab = aWorkspace({ spec: { vms: [aMachineOf()] } });
     const history = aHistory([pruned()], { before: [policy, image(), lab] });
     expectBroken(s12Prune, history, '101', 'ubuntu was pruned while Workspace lab waits for it');
     expect(only(s12Prune, [lab, pruned()], { before: [policy, image()] })).toEqual([]);
   });
 
-  test('one that was made for workspaces goes with its last reference, by whatever policy', () => {
+  test('an image made for workspaces is deleted with its last reference, whatever the policy', () => {
     const made = image({ labels: madeForWorkspaces });
     const gone = by('prune', leaving(made), { atMs: late, since: 100, deletion: kept });
     expect(only(s12Prune, [gone], { before: [made] })).toEqual([]);
@@ -242,7 +247,7 @@ describe('S12', () => {
     expectBroken(s12Prune, used, '101', 'while lab/demo uses it');
   });
 
-  test('where nobody knows who deleted it the annotation tells', () => {
+  test('if the writer is unknown, the annotation identifies prune', () => {
     const marked = image({ annotations: { 'pelotech.ot/pruned-as-unreferenced-since': at(0) } });
     const deletion = { object: leaving(marked), atMs: late };
     const users = [policy, aVirtualMachine()];
@@ -254,30 +259,30 @@ describe('S12', () => {
 describe('S13', () => {
   const used = image({ status: { ...usable, references: { count: 1 }, unreferencedSince: undefined } });
 
-  test('at rest the count is the machines that use the image', () => {
+  test('at rest the count is the number of machines that use the image', () => {
     expect(only(s13Counts, [aVirtualMachine(), used], { stillFromMs: 0 })).toEqual([]);
     expect(only(s13Counts, [leaving(aVirtualMachine()), image()], { stillFromMs: 0 })).toEqual([]);
   });
 
-  test('a workspace that waits for it counts, until a machine of its own does', () => {
+  test('a workspace that waits for it counts until its own machine does', () => {
     const lab = aWorkspace({ spec: { vms: [aMachineOf()] } });
     expect(only(s13Counts, [lab, used], { stillFromMs: 0 })).toEqual([]);
     const its = aVirtualMachine({ namespace: 'ws-lab' });
     expect(only(s13Counts, [lab, its, used], { stillFromMs: 0 })).toEqual([]);
-    expectBroken(s13Counts, aHistory([lab, image()], { stillFromMs: 0 }), '102', 'counts 0 references of 1');
+    expectBroken(s13Counts, aHistory([lab, image()], { stillFromMs: 0 }), '102', 'counts 0 references, expected 1');
   });
 
-  test('one that is not is said at rest, and before that nobody is judged', () => {
-    expectBroken(s13Counts, aHistory([used], { stillFromMs: 0 }), '101', 'ubuntu counts 1 references of 0');
+  test('a wrong count is reported, but only at rest', () => {
+    expectBroken(s13Counts, aHistory([used], { stillFromMs: 0 }), '101', 'ubuntu counts 1 references, expected 0');
     expect(only(s13Counts, [used])).toEqual([]);
   });
 
-  test('that nobody uses it any more has to be said, too', () => {
-    const unsaid = image({ status: { ...usable, unreferencedSince: undefined } });
-    expectBroken(s13Counts, aHistory([unsaid], { stillFromMs: 0 }), '101', 'is unreferenced since never');
+  test('a missing unreferencedSince is reported', () => {
+    const missing = image({ status: { ...usable, unreferencedSince: undefined } });
+    expectBroken(s13Counts, aHistory([missing], { stillFromMs: 0 }), '101', 'is unreferenced since never');
   });
 
-  test('less than none is said at any time', () => {
+  test('a negative count is reported at any time', () => {
     const odd = image({ status: { ...usable, references: { count: -1 } } });
     expectBroken(s13Counts, aHistory([odd]), '101', 'ubuntu counts -1 references');
   });
@@ -288,19 +293,19 @@ describe('S14', () => {
   const bare = image({ finalizers: [] });
   const annotated = (key: string) => image({ finalizers: [], annotations: { [key]: 'x' } });
 
-  test('each function may write what is its own', () => {
+  test('a function may write its own fields', () => {
     const prunes = annotated('pelotech.ot/pruned-as-unreferenced-since');
     expect(only(s14Ownership, [by('start-sync', image())], { before: [bare] })).toEqual([]);
     expect(only(s14Ownership, [by('prune', prunes)], { before: [bare] })).toEqual([]);
     expect(only(s14Ownership, [by('count-refs', aVirtualMachine())], { before: [machine] })).toEqual([]);
-    const published = image({ finalizers: [], spec: { url: 'https://elsewhere/images/ubuntu' } });
+    const published = image({ finalizers: [], spec: { url: 'https://other/images/ubuntu' } });
     expect(only(s14Ownership, [by('preload', published)], { before: [bare] })).toEqual([]);
     expect(only(s14Ownership, [by('user', published)], { before: [bare] })).toEqual([]);
   });
 
-  test('nobody writes a spec, an annotation, a label or a finalizer of somebody else’s', () => {
-    const broken = (writer: string, object: VMDiskImage, says: string) =>
-      expectBroken(s14Ownership, aHistory([by(writer, object)], { before: [bare] }), '101', says);
+  test('a function that writes a foreign spec, annotation, label or finalizer is reported', () => {
+    const broken = (writer: string, object: VMDiskImage, message: string) =>
+      expectBroken(s14Ownership, aHistory([by(writer, object)], { before: [bare] }), '101', message);
     broken(
       'start-sync',
       image({ finalizers: [], spec: { diskSize: '1Gi' } }),
@@ -314,7 +319,7 @@ describe('S14', () => {
     expect(check(edited, [s14Ownership])).toMatchObject([{ revision: '101' }]);
   });
 
-  test('a machine that compose-workspace made it may mend, and no other', () => {
+  test('compose-workspace may repair the machines that it created, and no others', () => {
     const { apiVersion, kind, metadata } = aWorkspace();
     const owner = { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true };
     const ofLab = { ...machine, metadata: { ...machine.metadata, ownerReferences: [owner] } };
@@ -327,13 +332,13 @@ describe('S14', () => {
     expect(only(s14Ownership, [by('provision-vm', grown(ofLab))], { before: [ofLab] })).toHaveLength(1);
   });
 
-  test('where nobody knows who wrote, managedFields tell', () => {
+  test('if the writer is unknown, managedFields name it', () => {
     const managed = (manager: string, fieldsV1: object) =>
       VMDiskImage.parse({ ...bare, metadata: { ...bare.metadata, managedFields: [{ manager, fieldsV1 }] } });
     const keeps = { 'f:metadata': { 'f:annotations': { 'f:pelotech.ot/keep': {} } } };
     const finalizer = { 'f:metadata': { 'f:finalizers': { '.': {}, 'v:"pelotech.ot/disk-image"': {} } } };
-    const broken = (object: VMDiskImage, says: string) =>
-      expectBroken(s14Ownership, aHistory([object], { before: [bare] }), '101', says);
+    const broken = (object: VMDiskImage, message: string) =>
+      expectBroken(s14Ownership, aHistory([object], { before: [bare] }), '101', message);
     broken(managed('start-sync', { 'f:spec': { 'f:url': {} } }), 'start-sync changed the spec');
     broken(managed('prune', keeps), 'prune changed annotations pelotech.ot/keep');
     broken(managed('follow-sync', finalizer), 'follow-sync changed finalizers pelotech.ot/disk-image');

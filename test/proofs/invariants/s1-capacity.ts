@@ -4,22 +4,22 @@ import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import { imageUidLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, State, Step } from './follow.ts';
 import { grantOf } from './grant.ts';
-import { isAtWork, isInFlight, rememberDone } from './in-flight.ts';
-import { longestPassMs } from './pass.ts';
+import { isInFlight, mayDownload, rememberDone } from './in-flight.ts';
 import { isReadable } from './plain-policy.ts';
 import { readableFrom } from './policies.ts';
+import { longestReconcileMs } from './reconcile.ts';
 import { addedTo } from './slots-of.ts';
-import { isByHand } from './writers.ts';
+import { isExternal } from './writers.ts';
 
 /**
- * S1, capacity: a write that gives a slot leaves no more holders than a limit that its pass may have read. A lowered limit
- * turns nobody out; a Lease that was lost is rebuilt with whoever downloads. The downloads that really run (a DataVolume in flight
- * that was never Succeeded, or a working importer) are no more than the highest limit while they ran. Not counted are the images of
- * a user who edited the Lease or a status, restored a backup or deleted by force (reliability §2; DESIGN §5).
+ * S1, capacity: no write of the Lease assigns more slots than `concurrency`, and no more images download at once. An image
+ * downloads if it has a DataVolume in flight or an unfinished importer Pod. The limit is the highest that the policy had since
+ * the reconcile (for downloads: the oldest running one) began. Lowering it ends no download, and a lost Lease is rebuilt with all
+ * running downloads. Images whose Lease entry or status a user edited, restored or deleted by force are not counted.
  */
 export const s1Capacity: Invariant = {
   number: 'S1',
-  says: 'neither the slots nor the running downloads exceed the limit',
+  rule: 'slots and running downloads do not exceed the limit',
   judge: () => {
     const running = runningDownloads();
     return {
@@ -35,28 +35,28 @@ export const s1Capacity: Invariant = {
           .map(({ values }) => values.concurrency);
         const limit = Math.max(0, ...limits);
         if (grant.slots.size <= limit) return undefined;
-        return `${grant.slots.size} hold slots, allowed were ${limit}; let in: ${grant.added.map(({ image }) => image).join(', ')}`;
+        return `${grant.slots.size} hold slots, ${limit} allowed; added: ${grant.added.map(({ image }) => image).join(', ')}`;
       },
     };
   },
 };
 
-/** When something began: by its resourceVersion if that is known, else by the clock. */
+/** When something began: its resourceVersion if known, else by the clock. */
 interface Began {
   revision: number | undefined;
   ms: number;
 }
 
-/** The start of each image's download, and the images that a user changed meanwhile. */
+/** When each image began to download, and the images that a user changed meanwhile. */
 function runningDownloads() {
   const since = new Map<string, Began>();
   const excused = new Set<string>();
-  /** The start of the pass that gave each its slot. */
+  /** The start of the reconcile that assigned each slot. */
   const granted = new Map<string, Began>();
   const done = rememberDone();
   const runs = (uid: string, { downloads, pods }: State) =>
     [...(downloads.get(uid)?.values() ?? [])].some((one) => isInFlight(one) && !done.isDone(one)) ||
-    [...(pods.get(uid)?.values() ?? [])].some(isAtWork);
+    [...(pods.get(uid)?.values() ?? [])].some(mayDownload);
   const work = (step: Step<DataVolume> | Step<Pod>) => {
     const { object, before, isGone, state, change, revision } = step;
     const uid = object.metadata.labels?.[imageUidLabel] ?? '';
@@ -66,7 +66,7 @@ function runningDownloads() {
       return undefined;
     }
     if (!since.has(uid)) since.set(uid, granted.get(uid) ?? { revision, ms: change.atMs });
-    if (isByHand(change) && change.by === 'user') excused.add(uid);
+    if (isExternal(change) && change.by === 'user') excused.add(uid);
     if (before || isGone) return undefined;
     const counted = [...since].filter(([one]) => !excused.has(one) && state.images.has(one)).map(([, began]) => began);
     const oldest = counted.sort((a, b) => a.ms - b.ms)[0] ?? { revision, ms: change.atMs };
@@ -74,7 +74,7 @@ function runningDownloads() {
       .filter((policy) => isReadable(policy, 'concurrency'))
       .map(({ values }) => values.concurrency);
     const limit = Math.max(0, ...limits);
-    return counted.length > limit ? `${counted.length} images download, allowed were ${limit}` : undefined;
+    return counted.length > limit ? `${counted.length} images download, ${limit} allowed` : undefined;
   };
   return {
     work,
@@ -83,17 +83,17 @@ function runningDownloads() {
       return work(step);
     },
     image: ({ object, before, isGone, change }: Step<VMDiskImage>) => {
-      const isEdited = before && isByHand(change) && (isGone || before.status !== object.status);
+      const isEdited = before && isExternal(change) && (isGone || before.status !== object.status);
       if (isEdited) excused.add(object.metadata.uid);
       return undefined;
     },
     lease: ({ change, state, slotsBefore }: Step<Lease>) => {
       const began = {
         revision: change.since === undefined ? undefined : change.since - 1,
-        ms: change.atMs - longestPassMs,
+        ms: change.atMs - longestReconcileMs,
       };
       for (const { uid } of state.slots ? addedTo(slotsBefore, state.slots) : []) granted.set(uid, began);
-      if (isByHand(change) || !state.slots) for (const uid of since.keys()) excused.add(uid);
+      if (isExternal(change) || !state.slots) for (const uid of since.keys()) excused.add(uid);
     },
   };
 }

@@ -2,21 +2,21 @@ import { diskImageFinalizer, imageUidLabel, type VMDiskImage } from '../../../sh
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import type { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Invariant, Step } from './follow.ts';
-import { longestPassMs, wasSo, wasThere } from './pass.ts';
 import { conditionOf, formatMachine, holds, takenDown } from './plain-rules.ts';
+import { existedAtStart, longestReconcileMs, unchangedSinceStart } from './reconcile.ts';
 import { usersFoundBy } from './using.ts';
 import { isFunction } from './writers.ts';
 
 /**
- * S10, finalizer: whoever takes it from a deleted image leaves no slot, no DataVolume, claim or snapshot of that uid that is not
- * being deleted, and no machine that holds the image; nor is it said to be taken down while one does. Judged is what was there
- * when the deciding pass began (DESIGN §10), and if that was not recorded, five seconds before. Neither a function nor the
- * garbage collector deletes a snapshot that machines hold, unless its content does not exist: nothing can be cloned from that. A
- * finalizer that a user removed is back by the next audit.
+ * S10, finalizer: prune removes the finalizer of a deleted image only if no machine uses it and no slot, DataVolume, claim or
+ * snapshot of its uid is left that is not being deleted; nor does it start to delete them (reason TakenDown) while a machine uses
+ * the image. The state at the start of the reconcile counts or, if that was not recorded, the state five seconds earlier. Neither
+ * a function nor the garbage collector deletes a snapshot that a machine uses, unless its content is missing: nothing can be
+ * cloned from that. A finalizer that a user removed is back by the next audit.
  */
 export const s10Finalizer: Invariant = {
   number: 'S10',
-  says: 'a deleted image stays while anything of it is there or a machine holds it',
+  rule: 'a deleted image keeps its finalizer while it has objects or machines use it',
   judge: (state, { stillFromMs, auditMs = 600_000, isFaultless }) => {
     /** The time since which each queued image has had no finalizer. */
     const bare = new Map<string, number>();
@@ -31,7 +31,7 @@ export const s10Finalizer: Invariant = {
         const { object, isGone, change } = step;
         const bareMs = change.atMs - (bare.get(object.metadata.uid) ?? change.atMs);
         noteFinalizer(object, isGone, change.atMs);
-        const isLeftAlone = isGone && isFaultless && bareMs > auditMs + longestPassMs;
+        const isLeftAlone = isGone && isFaultless && bareMs > auditMs + longestReconcileMs;
         return isLeftAlone ? goneUnheld(step, bareMs) : removeFinalizer(step);
       },
       end: () =>
@@ -42,7 +42,7 @@ export const s10Finalizer: Invariant = {
   },
 };
 
-/** prune removes the finalizer, or deletes the objects of the image, although it must not yet. */
+/** prune removed the finalizer, or deletes the objects of the image, too early. */
 function removeFinalizer(step: Step<VMDiskImage>): string | undefined {
   const { object, before, change } = step;
   if (before?.metadata.deletionTimestamp === undefined || (change.by !== undefined && change.by !== 'prune'))
@@ -52,8 +52,11 @@ function removeFinalizer(step: Step<VMDiskImage>): string | undefined {
   if (!isReleased && !isTakenDown) return undefined;
   const holder = holderOf(step, before);
   const left = isReleased ? leftOf(step) : undefined;
-  const why = holder ? `machine ${formatMachine(holder)} holds it` : left && `its ${left} is there`;
-  return why && `${object.metadata.name} ${isReleased ? 'lost its finalizer' : 'is taken down'} while ${why}`;
+  const why = holder ? `machine ${formatMachine(holder)} uses it` : left && `its ${left} exists`;
+  return (
+    why &&
+    `${isReleased ? `${object.metadata.name} lost its finalizer` : `the objects of ${object.metadata.name} are deleted`} while ${why}`
+  );
 }
 
 /** An image whose finalizer was not added again is deleted while machines use it, by any writer. */
@@ -61,12 +64,12 @@ function goneUnheld(step: Step<VMDiskImage>, bareMs: number): string | undefined
   const { before, object } = step;
   const holder = before && holderOf(step, before);
   if (!holder) return undefined;
-  return `${object.metadata.name} had no finalizer for ${bareMs} ms and is gone while machine ${formatMachine(holder)} holds it`;
+  return `${object.metadata.name} had no finalizer for ${bareMs} ms and was deleted while machine ${formatMachine(holder)} uses it`;
 }
 
 const holderOf = (step: Step, image: VMDiskImage) => usersFoundBy(step, image).find((machine) => holds(machine, image));
 
-/** A function deletes a snapshot that machines hold, or the garbage collector does. */
+/** A function or the garbage collector deletes a snapshot that a machine uses. */
 function takenFromMachine(step: Step<VolumeSnapshot>): string | undefined {
   const { object, before, isGone, change, state } = step;
   const isDeleting = isGone || object.metadata.deletionTimestamp !== undefined;
@@ -77,7 +80,7 @@ function takenFromMachine(step: Step<VolumeSnapshot>): string | undefined {
     if (image.metadata.namespace !== namespace || image.status?.snapshot?.name !== name || isDown(image)) continue;
     const holder = holderOf(step as Step, image);
     if (holder)
-      return `snapshot ${name} is deleted by ${change.by} while machine ${formatMachine(holder)} holds ${image.metadata.name}`;
+      return `snapshot ${name} is deleted by ${change.by} while machine ${formatMachine(holder)} uses ${image.metadata.name}`;
   }
   return undefined;
 }
@@ -92,11 +95,11 @@ const isDown = ({ status }: VMDiskImage) => conditionOf(status?.conditions, 'Rea
 function leftOf(step: Step<VMDiskImage>): string | undefined {
   const { state, object } = step;
   const { uid } = object.metadata;
-  if (state.slots?.has(uid) && wasSo(step, state.lease?.metadata.uid ?? '')) return 'slot';
+  if (state.slots?.has(uid) && unchangedSinceStart(step, state.lease?.metadata.uid ?? '')) return 'slot';
   const stays = ({ metadata }: KubernetesObject) =>
     metadata.labels?.[imageUidLabel] === uid &&
     metadata.deletionTimestamp === undefined &&
-    wasThere(step, metadata.uid);
+    existedAtStart(step, metadata.uid);
   for (const objects of [state.downloads.get(uid), state.claims, state.snapshots]) {
     for (const [, found] of objects ?? []) if (stays(found)) return `${found.kind} ${found.metadata.name}`;
   }

@@ -11,15 +11,15 @@ import { isReadable } from './plain-policy.ts';
 import { isTrue } from './plain-rules.ts';
 
 /**
- * S11, no orphan: at rest every DataVolume, claim, snapshot and importer with the label of an image has that very image, by
- * its uid, and an object made for a machine has that very machine. A Ready image has no more than it needs: the snapshots of
- * keepRevisions revisions beside the one in use, and a volume only if the policy retains it, or if it is all that is left of the
- * newest revision while another is pinned, because that has no usable snapshot: it is taken again of the volume. `stillFromMs` means that the run
- * waited for rest (reliability §2).
+ * S11, no orphan: at rest, every DataVolume, claim, snapshot and importer Pod has the image whose uid is in its label, and every
+ * object made for a machine has that machine. A Ready image has only the objects that it needs: its snapshot, those of
+ * keepRevisions other revisions, and a volume if the policy retains it. It also needs the volume of the newest revision if an
+ * earlier one is pinned and the newest has no usable snapshot, which is then taken again from the volume. Judged only if the
+ * history came to rest (`stillFromMs`).
  */
 export const s11NoOrphan: Invariant = {
   number: 'S11',
-  says: 'at rest what was made has what it was made for, and is needed',
+  rule: 'at rest every object has its image or machine, and is needed',
   judge: (state, { stillFromMs }) => ({
     end: () => {
       if (stillFromMs === undefined) return [];
@@ -75,6 +75,6 @@ function leftoversOf({ metadata, status }: VMDiskImage, { snapshots, downloads, 
     ...(own.length > most
       ? [`${metadata.name} keeps ${own.length} snapshots that it does not use, expected at most ${most}: ${names(own)}`]
       : []),
-    ...(volumes.length > 0 ? [`${metadata.name} is Ready and has volumes still: ${names(volumes)}`] : []),
+    ...(volumes.length > 0 ? [`${metadata.name} is Ready and still has volumes: ${names(volumes)}`] : []),
   ];
 }

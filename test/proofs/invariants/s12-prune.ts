@@ -1,6 +1,5 @@
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, Step } from './follow.ts';
-import { policiesOf } from './pass.ts';
 import {
   formatMachine,
   formatWorkspace,
@@ -8,24 +7,26 @@ import {
   isPrunedAsUnused,
   prunableFromMs,
 } from './plain-rules.ts';
+import { policiesOf } from './reconcile.ts';
 import { usualSkewMs } from './s7-backoff.ts';
 import { usersFoundBy, waitingFoundBy } from './using.ts';
 import { isFunction } from './writers.ts';
 
 /**
- * S12, prune: what prune deletes is used by no machine, and waited for by no workspace, that was there when its pass began, was unused for pruneAfter (by any
- * policy that the pass may have read, less the skew of the clocks), and the request insisted on uid and resourceVersion, where
- * that was recorded. Where it is not known who deleted an image, its annotation tells that prune was about to (DESIGN §10).
+ * S12, prune: prune deletes an image only if no machine used it and no workspace waited for it when its reconcile began, and if
+ * it was unused for pruneAfter (by any policy that the reconcile may have read, minus the clock skew). The request has the uid
+ * and resourceVersion as preconditions, if requests were recorded. If the writer is unknown, the annotation that prune sets
+ * before a deletion identifies it.
  */
 export const s12Prune: Invariant = {
   number: 'S12',
-  says: 'only what nobody has used for pruneAfter is pruned, as it was when that was found out',
+  rule: 'prune deletes only images that were unused for pruneAfter, with preconditions',
   judge: () => ({
     image: (step) => {
       const { before, change } = step;
       if (!before) return undefined;
       const isDeleted = isDeleting(step) && isFunction(change.by) && change.by !== 'prune';
-      if (isDeleted) return `${before.metadata.name} was deleted by ${change.by}, which prunes nothing`;
+      if (isDeleted) return `${before.metadata.name} was deleted by ${change.by}, which must not prune`;
       if (!isPruned(step, before)) return undefined;
       const why = wrongly(step, before, change.deletion);
       return why && `${before.metadata.name} was pruned ${why}`;
@@ -42,12 +43,13 @@ function isPruned(step: Step<VMDiskImage>, before: VMDiskImage): boolean {
 }
 
 function wrongly(step: Step, image: VMDiskImage, deletion: Step['change']['deletion']): string | undefined {
-  if (deletion && !(deletion.uid && deletion.resourceVersion)) return 'without insisting on uid and resourceVersion';
+  if (deletion && !(deletion.uid && deletion.resourceVersion))
+    return 'without the preconditions uid and resourceVersion';
   const user = usersFoundBy(step, image)[0];
   if (user) return `while ${formatMachine(user)} uses it`;
   const waiting = waitingFoundBy(step, image)[0];
   if (waiting) return `while ${formatWorkspace(waiting)} waits for it`;
-  // It goes with its last reference, whatever the policy says (seed 003).
+  // It is deleted with its last reference, whatever the policy.
   if (isMadeForWorkspaces(image)) return undefined;
   const policies = policiesOf(step).filter(({ values }) => values.prune === 'WhenUnreferenced');
   if (policies.length === 0) return 'by no policy';

@@ -2,12 +2,13 @@ import type { Invariant } from './follow.ts';
 import { countUsers } from './using.ts';
 
 /**
- * S13, counts: never negative; at rest an image counts exactly the machines that use it and the workspaces that wait for it, and says since when nobody does. An
- * image that nobody ever named and that has come to no end yet is not counted (reliability §2; functions/count-refs/README.md).
+ * S13, counts: `references.count` is never negative. At rest it is the number of machines that use the image plus workspaces that
+ * wait for it, and `unreferencedSince` is set exactly if it is zero. An unfinished image that was never referenced is not counted
+ * yet.
  */
 export const s13Counts: Invariant = {
   number: 'S13',
-  says: 'at rest the references of an image are those that use it',
+  rule: 'at rest the reference count of an image is the number of its users',
   judge: (state, { stillFromMs }) => ({
     image: ({ object: { metadata, status } }) => {
       const { count = 0 } = status?.references ?? {};
@@ -21,9 +22,9 @@ export const s13Counts: Invariant = {
         const users = countUsers(state, image, state.policies.now);
         const { name } = image.metadata;
         if ((references?.count ?? 0) !== users)
-          return [`${name} counts ${references?.count ?? 0} references of ${users}`];
-        const isSaid = references === undefined || (unreferencedSince !== undefined) === (users === 0);
-        return isSaid
+          return [`${name} counts ${references?.count ?? 0} references, expected ${users}`];
+        const isConsistent = references === undefined || (unreferencedSince !== undefined) === (users === 0);
+        return isConsistent
           ? []
           : [`${name} has ${users} references and is unreferenced since ${unreferencedSince ?? 'never'}`];
       });

@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import type { Invariant, Step } from './follow.ts';
 import { type FunctionName, isFunction } from './writers.ts';
 
-/** What a function may write of an object that is there, beside its status. */
+/** What a function may write of an existing object, besides its status. */
 interface Owned {
   spec?: true;
   labels?: readonly string[];
@@ -16,7 +16,7 @@ interface Owned {
 
 type Kind = 'image' | 'machine' | 'machine of a workspace';
 
-/** Of the objects that users make; of what the functions made themselves, nobody touches anything but the status (functions/README.md). */
+/** Of objects that users create. Of objects that functions create, only the status changes (functions/README.md). */
 const owned: Record<Kind, Partial<Record<FunctionName, Owned>>> = {
   image: {
     preload: {
@@ -31,7 +31,7 @@ const owned: Record<Kind, Partial<Record<FunctionName, Owned>>> = {
   machine: { 'count-refs': { finalizers: [imageReferenceFinalizer] } },
   'machine of a workspace': {
     'count-refs': { finalizers: [imageReferenceFinalizer] },
-    // It made them, and mends them.
+    // It creates and repairs them.
     'compose-workspace': {
       spec: true,
       labels: [...Object.keys(managedBy), workspaceLabel, workspaceUidLabel],
@@ -46,22 +46,22 @@ const kindOf = (kind: 'image' | 'machine', { metadata }: KubernetesObject): Kind
     : kind;
 
 /**
- * S14, ownership: a function changes no spec, label, annotation or finalizer that is not its own, of an image, a machine, the
- * policy, and what was made for an image. Who wrote is known where a change says so; elsewhere managedFields tell, in which each
- * function has a name of its own, and where there are none nobody is judged (reliability §2).
+ * S14, ownership: a function changes only its own specs, labels, annotations and finalizers of images, machines, the policy, and
+ * objects made for an image. If the writer of a change is unknown, managedFields name it, because each function is a field
+ * manager; without managedFields nothing is judged.
  */
 export const s14Ownership: Invariant = {
   number: 'S14',
-  says: 'a function changes nothing of a user’s',
+  rule: 'a function changes only its own fields',
   judge: () => {
     const judge = (called: 'image' | 'machine' | undefined) => (step: Step) => {
       const { by } = step.change;
       if (step.isGone || !step.before || step.before === step.object) return undefined;
       const kind = called && kindOf(called, step.before);
-      const says = isFunction(by)
+      const message = isFunction(by)
         ? touched(step.before, step.object, (kind && owned[kind][by]) ?? {})
         : by === undefined && kind && managed(step.before, step.object, kind);
-      return says ? `${says} of ${step.object.kind} ${step.object.metadata.name}` : undefined;
+      return message ? `${message} of ${step.object.kind} ${step.object.metadata.name}` : undefined;
     };
     return {
       image: judge('image'),
@@ -113,7 +113,7 @@ type Fields = { [key: string]: Fields };
 
 const managedOf = ({ metadata }: KubernetesObject) => (metadata.managedFields ?? []) as readonly Entry[];
 
-/** What managedFields newly say of a function; ensure-vmdi and preload made the images whose spec is theirs. */
+/** What the new managedFields show of a function. ensure-vmdi and preload own the spec of the images that they create. */
 function managed(before: KubernetesObject, after: KubernetesObject, kind: Kind): string | undefined {
   const had = managedOf(before);
   for (const { manager, subresource, fieldsV1 } of managedOf(after)) {
@@ -139,6 +139,6 @@ function grabbed(fields: Fields, before: Fields | undefined, own: Owned): string
   return undefined;
 }
 
-/** Fields that somebody else has taken since are fewer. */
+/** A function has fewer fields after another manager took some. */
 const hasMore = (fields: Fields | undefined, before: Fields | undefined): boolean =>
   Object.entries(fields ?? {}).some(([key, inner]) => !before?.[key] || hasMore(inner, before[key]));

@@ -1,25 +1,24 @@
 import { attemptLabel, imageUidLabel, revisionLabel } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import type { Invariant, State } from './follow.ts';
-import { isAtWork, stuckAfterMs } from './in-flight.ts';
-import { longestPassMs } from './pass.ts';
+import { mayDownload, stuckAfterMs } from './in-flight.ts';
+import { longestReconcileMs } from './reconcile.ts';
 import type { Holder } from './slots-of.ts';
 
 /**
- * S15, slot leak: a holder whose image is gone, deleted, at its end, waiting for its back-off or for another revision leaves
- * the Lease within a sweep and a pass of the moment that its last DataVolume and its importer are gone; the slot of an image that no
- * longer exists, within an audit and ten minutes more, whatever runs. If no Pod was recorded, an
- * importer may have lingered for ten minutes. From the time on that all is still; a history that never is has a minute more,
- * for whatever goes wrong meanwhile (reliability §2).
+ * S15, slot leak: if the image of a slot is deleted, finished, in back-off or at another revision, the slot is released within a
+ * sweep and a reconcile after its last DataVolume and importer Pod ended. If Pods were not recorded, an importer may have run for
+ * ten minutes more. If the image does not exist, the slot is released within an audit and ten minutes more, whatever runs. Time
+ * counts from the end of the faults; a history in which they never end has a minute more.
  */
 export const s15SlotLeak: Invariant = {
   number: 'S15',
-  says: 'a slot that nobody needs is given back within a sweep',
+  rule: 'a slot that is not needed is released within a sweep',
   judge: (state, { stillFromMs, sweepMs = 30_000, auditMs = 600_000, endMs }) => {
     const idleSince = new Map<string, number>();
     let hasPods = state.pods.size > 0;
     const withinMs = () =>
-      sweepMs + longestPassMs + (hasPods ? 0 : stuckAfterMs) + (stillFromMs === undefined ? 60_000 : 0);
+      sweepMs + longestReconcileMs + (hasPods ? 0 : stuckAfterMs) + (stillFromMs === undefined ? 60_000 : 0);
     const late = (nowMs: number) => {
       for (const [uid, sinceMs] of idleSince) {
         const fromMs = Math.max(sinceMs, stillFromMs ?? sinceMs);
@@ -31,37 +30,37 @@ export const s15SlotLeak: Invariant = {
       }
       return undefined;
     };
-    const look = (uid: string, atMs: number) => {
+    const update = (uid: string, atMs: number) => {
       const holder = state.slots?.get(uid);
       if (!holder || isNeeded(holder, state)) idleSince.delete(uid);
       else if (!idleSince.has(uid)) idleSince.set(uid, atMs);
     };
     return {
       lease: ({ change, state: { slots } }) => {
-        const says = late(change.atMs);
+        const message = late(change.atMs);
         for (const uid of idleSince.keys()) if (!slots?.has(uid)) idleSince.delete(uid);
-        for (const uid of slots?.keys() ?? []) look(uid, change.atMs);
-        return says;
+        for (const uid of slots?.keys() ?? []) update(uid, change.atMs);
+        return message;
       },
       image: ({ change, object }) => {
-        const says = late(change.atMs);
-        look(object.metadata.uid, change.atMs);
-        return says;
+        const message = late(change.atMs);
+        update(object.metadata.uid, change.atMs);
+        return message;
       },
       download: ({ change, object }) => {
-        const says = late(change.atMs);
-        look(imageOf(object), change.atMs);
-        return says;
+        const message = late(change.atMs);
+        update(imageOf(object), change.atMs);
+        return message;
       },
       pod: ({ change, object }) => {
         hasPods = true;
-        const says = late(change.atMs);
-        look(imageOf(object), change.atMs);
-        return says;
+        const message = late(change.atMs);
+        update(imageOf(object), change.atMs);
+        return message;
       },
       end: () => {
-        const says = late(endMs);
-        return says ? [says] : [];
+        const message = late(endMs);
+        return message ? [message] : [];
       },
     };
   },
@@ -79,7 +78,7 @@ function isNeeded({ uid, revision, attempt }: Holder, { images, downloads, pods 
   if (!metadata)
     return [...(pods.get(uid)?.values() ?? [])].some((pod) => pod.metadata.deletionTimestamp !== undefined);
   if (mine.some((found) => found.status?.phase !== 'Succeeded')) return true;
-  if ([...(pods.get(uid)?.values() ?? [])].some(isAtWork)) return true;
+  if ([...(pods.get(uid)?.values() ?? [])].some(mayDownload)) return true;
   if (metadata.deletionTimestamp || status?.revision !== revision) return false;
   const { phase, attempt: newest = 0 } = status;
   const isDownloaded = mine.some(

@@ -3,12 +3,12 @@ import { imageUidLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Invariant, Step } from './follow.ts';
-import { beganAt, longestPassMs } from './pass.ts';
 import { contentOf, isTrue } from './plain-rules.ts';
+import { beganAt, longestReconcileMs } from './reconcile.ts';
 
-/** The content of a download: that of its DataVolume, and the contents that its image asked for while the pass decided. */
+/** The content of a download: in its DataVolume, and what its image asked for while the reconcile decided. */
 interface Download {
-  told: string;
+  source: string;
   asked: ReadonlySet<string>;
 }
 
@@ -20,22 +20,22 @@ interface Asked {
 }
 
 /**
- * S17, content: the snapshot of a Succeeded image was taken from a download of exactly the content that the image asks for, or asked
- * for while the deciding pass, or start-sync's last pass over it, read it; at rest, of the content that it asks for now.
- * Not judged are an adopted snapshot, a snapshot whose volume was not recorded, and a status that a user wrote. An image that uses
- * an earlier revision has the content that `status.revisions` lists for it (DESIGN §10).
+ * S17, content: the snapshot of a Ready image was taken from a download of the content that the image asked for when the
+ * reconcile, or the last reconcile of start-sync, read it; at rest, of the content that it asks for now. If an earlier revision
+ * is pinned, the content is what `status.revisions` lists. Not judged: an adopted snapshot, a snapshot whose
+ * volume was not recorded, and a status that a user wrote.
  */
 export const s17Content: Invariant = {
   number: 'S17',
-  says: 'a Ready image holds what it asks for',
+  rule: 'a Ready image has the content that it asks for',
   judge: (state, { stillFromMs, gaps }) => {
     const downloads = new Map<string, Download>();
     /** By the uid of the snapshot, and by the name of its VolumeSnapshotContent, which a restored snapshot keeps. */
     const held = new Map<string, Download | undefined>();
     const asked = new Map<string, Asked[]>();
-    /** Image and revision: the existing download serves a sync requested of an image that Failed because of its snapshot. */
+    /** Image and revision of a requested sync that uses the existing download, because only the snapshot had Failed. */
     const triedAgain = new Set<string>();
-    /** When start-sync, which queues a new content, last read each image. */
+    /** When start-sync, which queues new content, last read each image. */
     const taken = new Map<string, number>();
     const snapshotOf = ({ metadata, status }: VMDiskImage) =>
       [...state.snapshots.values()].find(
@@ -50,19 +50,20 @@ export const s17Content: Invariant = {
       const isAgain = triedAgain.has(`${image.metadata.uid} ${image.status?.revision}`);
       const plain = isAgain ? withoutRequest : (content: string) => content;
       const before = new Set([...download.asked].map(plain));
-      if (contents.some((content) => before.has(plain(content)) && download.told === toldOf(content))) return undefined;
-      return `${image.metadata.name} is Ready with ${snapshot.metadata.name}, a download of ${download.told}, and asks for ${toldOf(contentOf(image))}`;
+      if (contents.some((content) => before.has(plain(content)) && download.source === sourcePartOf(content)))
+        return undefined;
+      return `${image.metadata.name} is Ready with ${snapshot.metadata.name}, a download of ${download.source}, but asks for ${sourcePartOf(contentOf(image))}`;
     };
     return {
       download: ({ object, before, isGone, state: { images } }) => {
         if (before || isGone) return undefined;
         const image = images.get(object.metadata.labels?.[imageUidLabel] ?? '');
-        const told = sourceOf(object);
+        const source = sourceOf(object);
         const contents = image && [
           contentOf(image),
           ...(asked.get(image.metadata.uid) ?? []).map(({ content }) => content),
         ];
-        if (told) downloads.set(keyOf(object.metadata), { told, asked: new Set(contents) });
+        if (source) downloads.set(keyOf(object.metadata), { source, asked: new Set(contents) });
         return undefined;
       },
       snapshot: ({ object, before, isGone }) => {
@@ -95,9 +96,9 @@ export const s17Content: Invariant = {
         if (!isNew || change.by === 'user' || gaps?.length) return undefined;
         const began = beganAt(step);
         const readable = (asked.get(uid) ?? []).filter(({ untilRevision, untilMs }) =>
-          // Another function may have read the content of the revision in an earlier pass.
+          // Another function may have read the content of the revision in an earlier reconcile.
           began.revision === undefined
-            ? untilMs >= began.ms - longestPassMs
+            ? untilMs >= began.ms - longestReconcileMs
             : untilRevision > Math.min(began.revision, taken.get(uid) ?? began.revision),
         );
         return wrongly(object, [contentOf(object), ...readable.map(({ content }) => content)]);
@@ -107,7 +108,7 @@ export const s17Content: Invariant = {
         return [...state.images.values()]
           .filter((image) => isHolding(image) && image.metadata.deletionTimestamp === undefined)
           .map((image) => wrongly(image, [contentOf(image)]))
-          .filter((says) => says !== undefined);
+          .filter((message) => message !== undefined);
       },
     };
   },
@@ -115,7 +116,10 @@ export const s17Content: Invariant = {
 
 const isHolding = ({ status }: VMDiskImage) => status?.phase === 'Succeeded' && isTrue(status.conditions, 'Ready');
 
-/** The start of its pass, if it wrote the image; a status that a backup restored counts as written by such a pass. */
+/**
+ * The start of its reconcile, if start-sync wrote the image. A status that a backup restored counts as written by such a
+ * reconcile.
+ */
 function readByStartSync({ change, object, before, revision }: Step<VMDiskImage>): number | undefined {
   if (change.by === 'start-sync') return change.since ?? 0;
   return change.by === 'user' && isHolding(object) && !before?.status?.phase ? revision : undefined;
@@ -125,12 +129,12 @@ const isAdopted = ({ status }: VMDiskImage) =>
   status?.adoption !== undefined && status.adoption.snapshot === status.snapshot?.name;
 
 /** The content that status.revisions lists for its snapshot. */
-function wronglyPinned({ metadata, status }: VMDiskImage, snapshot: VolumeSnapshot, { told }: Download) {
+function wronglyPinned({ metadata, status }: VMDiskImage, snapshot: VolumeSnapshot, { source }: Download) {
   const revisions = (status as { revisions?: readonly { snapshot?: string; url?: string }[] } | undefined)?.revisions;
   const url = revisions?.find((one) => one.snapshot === snapshot.metadata.name)?.url;
-  return url === undefined || told.split(' ')[0] === url
+  return url === undefined || source.split(' ')[0] === url
     ? undefined
-    : `${metadata.name} goes back to ${snapshot.metadata.name}, a download of ${told}, said to be of ${url}`;
+    : `${metadata.name} is pinned to ${snapshot.metadata.name}, a download of ${source}, but status.revisions lists ${url}`;
 }
 
 /** The content that a DataVolume downloads, in the order of `contentOf`. */
@@ -149,4 +153,4 @@ function sourceOf({ spec }: DataVolume): string | undefined {
 const withoutRequest = (content: string) => content.split(' ').toSpliced(6, 1).join(' ');
 
 /** The part of a content that a DataVolume contains. */
-const toldOf = (content: string) => content.split(' ').slice(0, 5).join(' ');
+const sourcePartOf = (content: string) => content.split(' ').slice(0, 5).join(' ');

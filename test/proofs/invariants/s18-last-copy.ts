@@ -8,22 +8,22 @@ import {
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import type { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Invariant, State, Step } from './follow.ts';
-import { beganBefore } from './pass.ts';
 import { isTrue } from './plain-rules.ts';
+import { beganBefore } from './reconcile.ts';
 import { isFunction } from './writers.ts';
 
 /**
- * S18, the last copy: no function deletes the last usable copy of an image that exists and is not being deleted: a snapshot that is
- * ready and not being deleted, or the downloaded and bound volume of its present attempt. A copy counts if it existed when the
- * deciding pass began; a volume does not if the status was Queued or Retrying then, because the volumes of ended attempts are deleted.
+ * S18, last copy: no function deletes the last usable copy of an image that exists and is not being deleted. A copy is a ready
+ * snapshot, or the downloaded and bound volume of the current attempt. It counts if it existed when the reconcile began; the
+ * volume does not if the image was Queued or Retrying then, because volumes of ended attempts are deleted.
  */
 export const s18LastCopy: Invariant = {
   number: 'S18',
-  says: 'the last copy of an image stays',
+  rule: 'no function deletes the last usable copy of an image',
   judge: () => {
     /** The lost copies of each image, and when they were lost. */
     const lost = new Map<string, { revision: number; ms: number }>();
-    /** Since when the status of each image uses the volume of an attempt that it had ended, or did not know. */
+    /** Since when each image uses the volume of an attempt that had ended or was unknown before. */
     const used = new Map<string, { revision: number; ms: number }>();
     const judge = (step: Step<DataVolume> | Step<VolumeSnapshot>) => {
       const { object, before, isGone, change, state, revision } = step;

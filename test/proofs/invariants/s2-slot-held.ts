@@ -2,55 +2,55 @@ import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import type { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { imageUidLabel } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, State, Step } from './follow.ts';
-import { isAtWork, isInFlight, rememberDone, stuckAfterMs } from './in-flight.ts';
-import { wasThere } from './pass.ts';
+import { isInFlight, mayDownload, rememberDone, stuckAfterMs } from './in-flight.ts';
 import { hasEnded } from './plain-rules.ts';
+import { existedAtStart } from './reconcile.ts';
 import { usualSkewMs } from './s7-backoff.ts';
-import { isByHand } from './writers.ts';
+import { isExternal } from './writers.ts';
 
 /**
- * S2, a DataVolume in flight has a slot: neither Succeeded nor Failed nor being deleted; and where that is deleted, its importer
- * keeps the slot until it is gone too, for it goes on downloading until then (CDI reference). Nobody is judged while the Lease is
- * missing or cannot be read, which only a hand brings about; as soon as it is there again everybody is (reliability §2, L4).
- * A write of the Lease is judged by what its pass could see, and a DataVolume by the Lease that its own pass saw: of what a rival or
- * a hand did meanwhile L4 asks that it is put right (DESIGN §10). Where nobody knows when a pass began all is judged at once.
+ * S2, a slot for each download: the image of a DataVolume in flight (neither Succeeded, Failed nor being deleted) holds a slot.
+ * If the DataVolume is deleted, its importer Pod keeps the slot until it ends, because it downloads until then. Nothing is judged
+ * while the Lease is missing or unreadable, which only a user causes.
+ * A write of the Lease is judged by what its reconcile could see, and a new DataVolume by the Lease that its reconcile saw; that
+ * a concurrent change is repaired is L4. If the start of a reconcile is unknown, everything counts.
  */
 export const s2SlotHeld: Invariant = {
   number: 'S2',
-  says: 'a DataVolume in flight has a slot',
+  rule: 'the image of a DataVolume in flight holds a slot',
   judge: (state) => {
     const done = rememberDone();
-    const said = new Set<string>();
-    /** Those that the pass behind the newest Lease did not see. */
+    const reported = new Set<string>();
+    /** DataVolumes that the reconcile of the newest Lease did not see. */
     const excused = new Set<string>();
     const find = (dataVolume: DataVolume, { slots }: State) => {
       const { uid, name, labels } = dataVolume.metadata;
-      if (!slots || slots.has(labels?.[imageUidLabel] ?? '') || said.has(uid) || excused.has(uid)) return undefined;
+      if (!slots || slots.has(labels?.[imageUidLabel] ?? '') || reported.has(uid) || excused.has(uid)) return undefined;
       if (!isInFlight(dataVolume) || done.isDone(dataVolume)) return undefined;
-      said.add(uid);
+      reported.add(uid);
       return `DataVolume ${name} is in flight without a slot`;
     };
-    for (const [, downloads] of state.downloads) for (const [, object] of downloads) said.add(object.metadata.uid);
+    for (const [, downloads] of state.downloads) for (const [, object] of downloads) reported.add(object.metadata.uid);
     let leaseRevision = 0;
     return {
       download: (step) => {
         done.note(step);
         if (step.isGone) return undefined;
-        // No write of the Lease stops a pass that is about to begin what it was granted before.
+        // A write of the Lease does not stop a reconcile that creates the DataVolume of an earlier slot.
         const isLate = (step.change.since ?? step.revision) < leaseRevision;
-        if (!step.before && (isLate || isByHand(step.change))) excused.add(step.object.metadata.uid);
+        if (!step.before && (isLate || isExternal(step.change))) excused.add(step.object.metadata.uid);
         return find(step.object, step.state);
       },
       lease: (step) => {
         const all = [...step.state.downloads.values()].flatMap((downloads) => [...downloads.values()]);
         leaseRevision = step.revision;
-        if (isByHand(step.change)) {
+        if (isExternal(step.change)) {
           for (const { metadata } of all) excused.add(metadata.uid);
           return undefined;
         }
         for (const { metadata } of all) {
           if (excused.has(metadata.uid) && isUnwanted(step.state, metadata.labels?.[imageUidLabel])) continue;
-          if (step.change.since === undefined || wasThere(step, metadata.uid)) excused.delete(metadata.uid);
+          if (step.change.since === undefined || existedAtStart(step, metadata.uid)) excused.delete(metadata.uid);
           else excused.add(metadata.uid);
         }
         const found = [...all.map((dataVolume) => find(dataVolume, step.state)), ...takenFrom(step)].filter(
@@ -63,12 +63,12 @@ export const s2SlotHeld: Invariant = {
 };
 
 /**
- * follow-sync deletes the downloads of the image. start-sync does not read them, so a slot that a user removed from the Lease stays
- * free. The audit of prune deletes restored downloads of an image that does not exist.
+ * follow-sync deletes the downloads of this image, so a slot that a user removed from the Lease stays free: start-sync does not
+ * read them. The audit of prune deletes the downloads of an image that does not exist.
  */
 const isUnwanted = ({ images }: State, uid = '') => !images.has(uid) || hasEnded(images.get(uid)?.status);
 
-/** Whose slot this write of the Lease gave back although its pass could see an importer at work. */
+/** The slots that this write of the Lease released although its reconcile could see a running importer Pod. */
 function takenFrom(step: Step<Lease>): string[] {
   const { slotsBefore, state, change } = step;
   const given = [...(slotsBefore?.values() ?? [])].filter(({ uid }) => state.slots && !state.slots.has(uid));
@@ -76,8 +76,8 @@ function takenFrom(step: Step<Lease>): string[] {
     [...(state.pods.get(uid)?.values() ?? [])]
       .filter((pod) => {
         const leftMs = change.atMs - Date.parse(pod.metadata.deletionTimestamp ?? '');
-        return isAtWork(pod) && !(leftMs >= stuckAfterMs - usualSkewMs) && wasThere(step, pod.metadata.uid);
+        return mayDownload(pod) && !(leftMs >= stuckAfterMs - usualSkewMs) && existedAtStart(step, pod.metadata.uid);
       })
-      .map(({ metadata }) => `the slot of ${image} was given back while importer ${metadata.name} is at work`),
+      .map(({ metadata }) => `the slot of ${image} was released while importer ${metadata.name} runs`),
   );
 }

@@ -4,17 +4,16 @@ import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { Invariant } from './follow.ts';
 import { grantOf, isByStartSync } from './grant.ts';
 import { slotsAnnotation } from './plain-rules.ts';
-import { isByHand } from './writers.ts';
+import { isExternal } from './writers.ts';
 
 /**
- * S3, identity: holders are uids, each at most once, of an image that was ever there under that name; a DataVolume belongs
- * to the image whose label it carries; an image that is seen for the first time has no attempts but those of its own
- * DataVolumes, so that a new image of the same name inherits nothing. What a user writes, for
- * example a restored backup, is not judged (reliability §2).
+ * S3, identity: a slot belongs to the uid of an image that existed under that name, and a uid has one slot. A DataVolume belongs
+ * to the image whose uid is in its label. A new image has only the attempts of its own DataVolumes, so it inherits nothing from
+ * an earlier image of the same name. What a user writes, for example by restoring a backup, is not judged.
  */
 export const s3Identity: Invariant = {
   number: 'S3',
-  says: 'slots, DataVolumes and attempts belong to a uid',
+  rule: 'slots, DataVolumes and attempts belong to a uid',
   judge: (state) => {
     const names = new Map([...state.images.values()].map(({ metadata }) => [metadata.uid, keyOf(metadata)]));
     const attempts = new Map<string, number>();
@@ -33,24 +32,24 @@ export const s3Identity: Invariant = {
       download: ({ object: { metadata }, before, change }) => {
         if (before || change.type === 'DELETED') return undefined;
         noteAttempt(metadata.labels);
-        if (isByHand(change)) return undefined;
+        if (isExternal(change)) return undefined;
         const owner = metadata.ownerReferences?.find(({ controller }) => controller)?.uid;
         const uid = metadata.labels?.[imageUidLabel];
         if (owner === uid || metadata.labels?.[attemptLabel] === undefined) return undefined;
-        return `DataVolume ${metadata.name} carries uid ${uid} and belongs to ${owner ?? 'nobody'}`;
+        return `DataVolume ${metadata.name} carries uid ${uid} and belongs to ${owner ?? 'no image'}`;
       },
       image: ({ object: { metadata, status }, before, isGone, change }) => {
         names.set(metadata.uid, keyOf(metadata));
-        if (isGone || isByHand(change) || !before || before.status?.phase || !status?.phase) return undefined;
+        if (isGone || isExternal(change) || !before || before.status?.phase || !status?.phase) return undefined;
         const made = attempts.get(metadata.uid) ?? 0;
-        const said = Math.max(status.attempts ?? 0, status.attempt ?? 0);
-        return said > made ? `${metadata.name} begins with ${said} attempts, of its own were ${made}` : undefined;
+        const recorded = Math.max(status.attempts ?? 0, status.attempt ?? 0);
+        return recorded > made ? `${metadata.name} begins with ${recorded} attempts, its own are ${made}` : undefined;
       },
     };
   },
 };
 
-/** What stands there twice, also where that makes the whole unreadable. */
+/** A uid that occurs twice, even if that makes the Lease unreadable. */
 function twiceIn({ metadata }: Lease): string | undefined {
   const uids = [...(metadata.annotations?.[slotsAnnotation] ?? '').matchAll(/"uid":"([^"]+)"/g)].map(([, uid]) => uid);
   return uids.find((uid, index) => uids.indexOf(uid) !== index);

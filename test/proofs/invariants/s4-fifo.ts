@@ -2,39 +2,39 @@ import { adoptSnapshot, type VMDiskImage } from '../../../shared/kinds/pelotech/
 import type { Invariant, Step } from './follow.ts';
 import { type Grant, grantOf } from './grant.ts';
 
-/** Where an image stood in the line, from a resourceVersion on; undefined while it waited for no slot. */
-interface Stand {
+/** The place of an image in the queue from a resourceVersion on; undefined while it waits for no slot. */
+interface QueuePlace {
   fromRevision: number;
   fromMs: number;
   place: { lowest: string; highest: string } | undefined;
 }
 
-/** The clocks of a function and of the recorder may be so far apart where nobody recorded when a pass began. */
+/** The allowed clock skew if the start of a reconcile was not recorded. */
 const leewayMs = 1000;
 
 /**
- * S4, first in, first out: who gets a slot has overtaken nobody that waited, with a place before its own, ever since the
- * deciding pass began its list (DESIGN §10): `since`, or else a second before the time that the pass wrote into the Lease.
- * A retry and a new revision go to the end. Images nobody has queued yet have their place by the second of their creation;
- * within a second nothing is said of them.
+ * S4, first in, first out: an image gets a slot only if no image with an earlier place has waited since the reconcile began to
+ * list. That is at `since` or, if that was not recorded, a second before the time in the Lease. A retry and a new revision go to
+ * the end of the queue. An image that is not yet Queued has its place by the second of its creation; the order within a second is
+ * not judged.
  */
 export const s4Fifo: Invariant = {
   number: 'S4',
-  says: 'who gets a slot overtakes nobody that waited longer',
+  rule: 'an image gets a slot only after those that waited longer',
   judge: (state) => {
-    const line = new Map<string, Stand[]>();
+    const line = new Map<string, QueuePlace[]>();
     for (const [uid, image] of state.images)
       line.set(uid, [{ fromRevision: 0, fromMs: Number.NEGATIVE_INFINITY, place: placeOf(image) }]);
     return {
       image: ({ object, isGone, revision, change }) => {
         const { uid } = object.metadata;
-        const stands = line.get(uid);
+        const places = line.get(uid);
         const place = isGone ? undefined : placeOf(object);
-        const last = stands?.at(-1)?.place;
-        if (stands && place?.lowest === last?.lowest && place?.highest === last?.highest) return undefined;
-        const stand = { fromRevision: revision, fromMs: change.atMs, place };
-        if (stands) stands.push(stand);
-        else line.set(uid, [{ fromRevision: 0, fromMs: Number.NEGATIVE_INFINITY, place: undefined }, stand]);
+        const last = places?.at(-1)?.place;
+        if (places && place?.lowest === last?.lowest && place?.highest === last?.highest) return undefined;
+        const entry = { fromRevision: revision, fromMs: change.atMs, place };
+        if (places) places.push(entry);
+        else line.set(uid, [{ fromRevision: 0, fromMs: Number.NEGATIVE_INFINITY, place: undefined }, entry]);
         return undefined;
       },
       lease: (step) => {
@@ -45,29 +45,29 @@ export const s4Fifo: Invariant = {
   },
 };
 
-function overtakenBy({ added, began, slots }: Grant, step: Step, line: ReadonlyMap<string, Stand[]>) {
-  const during = (stands: readonly Stand[]) => {
-    const first = stands.findLastIndex(({ fromRevision, fromMs }) =>
+function overtakenBy({ added, began, slots }: Grant, step: Step, line: ReadonlyMap<string, QueuePlace[]>) {
+  const during = (places: readonly QueuePlace[]) => {
+    const first = places.findLastIndex(({ fromRevision, fromMs }) =>
       began.revision === undefined ? fromMs <= began.ms - leewayMs : fromRevision <= began.revision,
     );
-    return stands.slice(Math.max(0, first));
+    return places.slice(Math.max(0, first));
   };
   for (const { uid, image } of added) {
     const own = during(line.get(uid) ?? []).flatMap(({ place }) => (place ? [place.lowest] : []));
     const place = own.sort()[0];
     if (place === undefined) continue;
-    for (const [other, stands] of line) {
-      if (stands.at(-1)?.place === undefined || slots.has(other) || step.slotsBefore?.has(other)) continue;
-      const waited = during(stands);
-      if (waited.every((stand) => stand.place !== undefined && `${stand.place.highest} ${other}` < place))
+    for (const [other, places] of line) {
+      if (places.at(-1)?.place === undefined || slots.has(other) || step.slotsBefore?.has(other)) continue;
+      const waited = during(places);
+      if (waited.every((entry) => entry.place !== undefined && `${entry.place.highest} ${other}` < place))
         return `${image} got a slot before ${step.state.images.get(other)?.metadata.name ?? other}, which waited longer`;
     }
   }
   return undefined;
 }
 
-/** The place as text that sorts like the queue; of an image that nobody has queued yet the bounds of its second. */
-function placeOf({ metadata, status }: VMDiskImage): Stand['place'] {
+/** The place as text that sorts like the queue. An image that is not yet Queued has the bounds of its second. */
+function placeOf({ metadata, status }: VMDiskImage): QueuePlace['place'] {
   if (metadata.deletionTimestamp) return undefined;
   if (status?.phase === 'Queued') {
     const place = `${status.queuedAt ?? ''} ${metadata.uid}`;

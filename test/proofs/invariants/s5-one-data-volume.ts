@@ -3,16 +3,16 @@ import { attemptLabel, imageUidLabel, revisionLabel } from '../../../shared/kind
 import type { Invariant } from './follow.ts';
 import { rememberDone } from './in-flight.ts';
 import { dataVolumeName } from './plain-rules.ts';
-import { isByHand } from './writers.ts';
+import { isExternal } from './writers.ts';
 
 /**
- * S5, one DataVolume: of those that are neither Succeeded nor being deleted an image has one at most, and its name is a
- * function of uid, revision and attempt (reliability §2; DESIGN §10). A second one that a user creates, for example with a restore, is not
- * judged; any that is created beside it is.
+ * S5, one DataVolume: an image has at most one DataVolume that is neither Succeeded nor being deleted, and its name follows from
+ * uid, revision and attempt. If a user creates a second one, for example by a restore, only DataVolumes that a function then adds
+ * are judged.
  */
 export const s5OneDataVolume: Invariant = {
   number: 'S5',
-  says: 'an image has one DataVolume in flight, named by uid, revision and attempt',
+  rule: 'an image has one DataVolume in flight, named by uid, revision and attempt',
   judge: () => {
     const done = rememberDone();
     const isOpen = (found: DataVolume) =>
@@ -24,7 +24,7 @@ export const s5OneDataVolume: Invariant = {
         if (before || isGone || object.metadata.labels?.[attemptLabel] === undefined) return undefined;
         const misnamed = misnamedBy(object);
         if (misnamed) return misnamed;
-        if (isByHand(change)) return undefined;
+        if (isExternal(change)) return undefined;
         const downloads = state.downloads.get(object.metadata.labels[imageUidLabel] ?? '');
         const open = [...(downloads?.values() ?? [])].filter(isOpen).map(({ metadata }) => metadata.name);
         return open.length > 1
@@ -39,5 +39,5 @@ function misnamedBy({ metadata: { name, labels, ownerReferences } }: DataVolume)
   const owner = ownerReferences?.find(({ uid }) => uid === labels?.[imageUidLabel]);
   if (!owner) return undefined;
   const wanted = dataVolumeName(owner, labels?.[revisionLabel] ?? '', labels?.[attemptLabel] ?? '');
-  return name === wanted ? undefined : `DataVolume ${name} is of the attempt that ${wanted} is the name of`;
+  return name === wanted ? undefined : `DataVolume ${name} should be named ${wanted}`;
 }

@@ -1,40 +1,40 @@
 import { attemptLabel, imageUidLabel, type VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, Step } from './follow.ts';
-import { policiesOf } from './pass.ts';
 import { backoffMs } from './plain-rules.ts';
+import { policiesOf } from './reconcile.ts';
 
 /** The default of `skewMs`. */
 export const usualSkewMs = 5000;
 
 /**
- * S7, back-off: the time that follow-sync sets for the next attempt is the back-off after the failure (one clock); start-sync
- * queues the image again not before that time (by its own clock, which it writes down as queuedAt); and from the failure to
- * the next DataVolume the recorder, too, sees the back-off pass, less the skew of the clocks (reliability §2).
+ * S7, back-off: follow-sync sets nextAttemptAt to the failure plus the back-off; start-sync queues the image no earlier than that
+ * (by its own clock, recorded in queuedAt); and the recorder sees the next DataVolume no earlier than the back-off after the
+ * failure, minus the clock skew.
  */
 export const s7Backoff: Invariant = {
   number: 'S7',
-  says: 'a failed attempt is followed by its back-off',
+  rule: 'the next attempt waits for the back-off of the failed one',
   judge: (_, { skewMs = usualSkewMs }) => {
     const waits = new Map<string, { failedMs: number; waitMs: number; attempt: string }>();
     return {
       image: (step) => {
         const { uid } = step.object.metadata;
         const [before, status] = [step.before?.status, step.object.status];
-        // Of a status that somebody wiped nobody knows how long to wait.
+        // After a status was wiped, no one knows how long to wait.
         if (step.isGone || !status?.phase) waits.delete(uid);
         if (step.isGone || !before?.phase || !status) return undefined;
         if (status.revision !== before.revision || status.phase === 'Snapshotting') waits.delete(uid);
         else if (before.phase === 'Syncing' && status.phase === 'Retrying') {
           const waitMs = leastWaitOf(step, status);
           waits.set(uid, {
-            failedMs: Math.min(step.change.atMs, saidMs(status) || step.change.atMs),
+            failedMs: Math.min(step.change.atMs, decidedMs(status) || step.change.atMs),
             waitMs,
             attempt: String(status.attempt),
           });
           return tooSoon(status, waitMs);
         } else if (before.phase === 'Retrying' && status.phase === 'Queued') {
           const wait = waits.get(uid);
-          // Taken out by a hand, it is found again by the policy of now.
+          // If a user removed nextAttemptAt, start-sync computes it again by the present policy.
           if (wait && before.nextAttemptAt === undefined)
             waits.set(uid, { ...wait, waitMs: Math.min(wait.waitMs, leastWaitOf(step, before)) });
           return early(before, status);
@@ -43,7 +43,7 @@ export const s7Backoff: Invariant = {
       },
       download: ({ object: { metadata }, before, isGone, change }) => {
         const wait = waits.get(metadata.labels?.[imageUidLabel] ?? '');
-        // One of the attempt that has just ended, late, is no next attempt: it is deleted on sight.
+        // A late DataVolume of the attempt that has just ended is not the next attempt: follow-sync deletes it.
         if (before || isGone || !wait || metadata.labels?.[attemptLabel] === wait.attempt) return undefined;
         waits.delete(metadata.labels?.[imageUidLabel] ?? '');
         const waitedMs = change.atMs - wait.failedMs;
@@ -54,15 +54,15 @@ export const s7Backoff: Invariant = {
   },
 };
 
-/** The shortest back-off by any policy that the pass may have read. */
+/** The shortest back-off by any policy that the reconcile may have read. */
 const leastWaitOf = (step: Step, { attempt = 1 }: VMDiskImageStatus) =>
   Math.min(...policiesOf(step).map((policy) => backoffMs(attempt, policy)));
 
-/** The time of the newest fact is that of the pass, in whole seconds: the write itself may have taken its time. */
-const saidMs = ({ history }: Pick<VMDiskImageStatus, 'history'>) => Date.parse(history?.at(-1)?.time ?? '');
+/** The newest entry of the history has the time of the reconcile, in whole seconds; the write itself may come later. */
+const decidedMs = ({ history }: Pick<VMDiskImageStatus, 'history'>) => Date.parse(history?.at(-1)?.time ?? '');
 
 function tooSoon({ nextAttemptAt = '', history }: VMDiskImageStatus, waitMs: number) {
-  const plannedMs = Date.parse(nextAttemptAt) - saidMs({ history });
+  const plannedMs = Date.parse(nextAttemptAt) - decidedMs({ history });
   if (!(plannedMs < waitMs)) return undefined;
   return `the next attempt is planned ${plannedMs} ms after the failure, expected ${waitMs} ms`;
 }

@@ -8,21 +8,21 @@ import {
 import { type KubernetesObject, keyOf } from '../../../shared/kinds/resource.ts';
 import type { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Invariant, Step } from './follow.ts';
-import { beganBefore } from './pass.ts';
 import { isTrue } from './plain-rules.ts';
-import { isByHand } from './writers.ts';
+import { beganBefore } from './reconcile.ts';
+import { isExternal } from './writers.ts';
 
 /**
- * S8, Ready has evidence: phase Succeeded of a revision comes after a DataVolume of that uid and revision was Succeeded and
- * a snapshot of them readyToUse; an adopted snapshot, or the snapshot of a restored status, needs no DataVolume.
- * Condition Ready becomes True only with a snapshot that was once readyToUse. A snapshot that was being deleted when the pass
- * began is no evidence. S17 judges its content. DataVolumes are not required if changes were missed. And no evidence is destroyed before its content is
- * written down: follow-sync deletes no DataVolume of the attempt that the status says goes on, but where a hand wiped the status
- * after the pass had read it: attempts have the same names from then on (reliability §2; DESIGN §4, §10).
+ * S8, evidence: an image becomes Succeeded only after a DataVolume of its uid and revision was Succeeded and a snapshot of that
+ * was readyToUse; its condition Ready becomes True only with a snapshot that was readyToUse. An adopted snapshot, or the snapshot
+ * of a restored status, needs no DataVolume, nor does any snapshot if changes were missed. A snapshot that was being deleted when
+ * the reconcile began is no evidence. S17 judges the content.
+ * Evidence is not destroyed before it is recorded: follow-sync deletes no DataVolume of the attempt that the status calls active,
+ * unless a user wiped the status after the reconcile read it (attempts then get the same names again).
  */
 export const s8Evidence: Invariant = {
   number: 'S8',
-  says: 'an image is Ready of what was seen to be there',
+  rule: 'an image is Ready only if its download and snapshot were seen to succeed',
   judge: (state, { gaps }) => {
     const ready = new Map<string, VolumeSnapshot>();
     /** The time since which a snapshot of that name is being deleted or does not exist. */
@@ -68,19 +68,19 @@ export const s8Evidence: Invariant = {
         if (object.status?.phase === 'Succeeded') downloaded.add(revisionOf(object));
         if (!isGone || change.by !== 'follow-sync' || !isActiveAttempt(state.images.get(imageUidOf(object)), object))
           return undefined;
-        const hand = wiped.get(imageUidOf(object));
-        if (hand && beganBefore(step, hand)) return undefined;
-        return `DataVolume ${object.metadata.name} was deleted before it was written down what became of it`;
+        const wipe = wiped.get(imageUidOf(object));
+        if (wipe && beganBefore(step, wipe)) return undefined;
+        return `DataVolume ${object.metadata.name} was deleted before its outcome was recorded`;
       },
       image: (step) => {
         const { object, before, isGone, change, revision } = step;
         const { status } = object;
-        if (isByHand(change) && status?.snapshot) restored.set(object.metadata.uid, status.snapshot.name);
+        if (isExternal(change) && status?.snapshot) restored.set(object.metadata.uid, status.snapshot.name);
         if (before?.status?.phase && !status?.phase) wiped.set(object.metadata.uid, { revision, ms: change.atMs });
         if (
           isGone ||
           !status ||
-          isByHand(change) ||
+          isExternal(change) ||
           (!isNewlySucceeded(status, before?.status) && !isNewlyReady(object, before))
         )
           return undefined;
@@ -106,7 +106,7 @@ interface Moment {
   ms: number;
 }
 
-/** A write that relies on a snapshot being deleted is excused only if the deletion began after its pass. */
+/** A write that relies on a snapshot being deleted is excused only if the deletion began after its reconcile. */
 function leftBefore(step: Step, left: ReadonlyMap<string, Moment>, name = '') {
   const since = left.get(keyOf({ ...step.object.metadata, name }));
   return since && !beganBefore(step, since) ? `with snapshot ${name}, which was being deleted` : undefined;
@@ -121,7 +121,7 @@ const isReady = (image: VMDiskImage | undefined) => isTrue(image?.status?.condit
 
 const imageUidOf = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel] ?? '';
 
-/** The status says that this very attempt is under way. */
+/** The status says that this attempt is active. */
 const isActiveAttempt = (image: VMDiskImage | undefined, { metadata: { labels } }: KubernetesObject) =>
   image?.status?.phase === 'Syncing' &&
   String(image.status.revision) === labels?.[revisionLabel] &&

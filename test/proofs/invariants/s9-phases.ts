@@ -4,18 +4,17 @@ import type { ObjectMeta } from '../../../shared/kinds/resource.ts';
 import type { Invariant, Step } from './follow.ts';
 import { conditionOf, takenDown, transitions } from './plain-rules.ts';
 import { usualSkewMs } from './s7-backoff.ts';
-import { isByHand } from './writers.ts';
+import { isExternal } from './writers.ts';
 
 /**
- * S9, phases: they change by the declared transitions only, each by its owner where it is known who wrote; observedGeneration
- * and revision never fall, within a revision neither do the attempts (but by the one that never started, as it ends);
- * no lastTransitionTime goes back by more than the skew of the clocks (but over one that a rival wrote since the pass began, of
- * whom an apply knows nothing: S9 holds of what each pass saw); phase and conditions never contradict. Ready may stay
- * True of the last snapshot (DESIGN §10). A status that was wiped begins anew, and what a hand writes into one is nobody's transition.
+ * S9, phases: a phase changes only by a declared transition and, if the writer is known, only by the writer of that transition.
+ * observedGeneration and revision never fall, nor do attempt and attempts within a revision, except by one when an attempt ends
+ * that never started. No lastTransitionTime goes back by more than the clock skew, except over a time written after the reconcile began, which an apply does not see. Phase and conditions never contradict each other; Ready may stay True for the
+ * previous snapshot. A wiped status starts again, and what users write is not judged.
  */
 export const s9Phases: Invariant = {
   number: 'S9',
-  says: 'phases change by their transitions, and what only rises never falls',
+  rule: 'phases change by declared transitions, and counters never fall',
   judge: (_, { skewMs = usualSkewMs }) => {
     /** When the time of each condition of each machine was written. */
     const moved = new Map<string, number>();
@@ -25,16 +24,16 @@ export const s9Phases: Invariant = {
       image: ({ object: { metadata, status }, before: previous, change, isGone }) => {
         if (isGone || !status?.phase || status === previous?.status) return undefined;
         const wasByHand = byHand.delete(metadata.uid);
-        if (isByHand(change)) return void byHand.add(metadata.uid);
+        if (isExternal(change)) return void byHand.add(metadata.uid);
         const { name } = metadata;
         const before = previous?.status?.phase ? previous.status : undefined;
         const grown = wasByHand ? undefined : before;
-        const says =
+        const message =
           contradictionAfter(before, status) ??
           strayed(before?.phase ?? '', status.phase, change.by) ??
           (grown &&
             (fallen(believable(grown, metadata), status) ?? goneBack(grown.conditions, status.conditions, skewMs)));
-        return says && `${name}: ${says}`;
+        return message && `${name}: ${message}`;
       },
       machine: ({ object: { metadata, status }, before, isGone, change, revision }: Step<VirtualMachine>) => {
         if (isGone || status === before?.status) return undefined;
@@ -46,16 +45,16 @@ export const s9Phases: Invariant = {
           if (was?.lastTransitionTime !== condition.lastTransitionTime) moved.set(key(condition), revision);
         }
         if (!status?.phase || !before?.status?.phase) return undefined;
-        const says =
+        const message =
           falls('observedGeneration', believable(before.status, metadata), status) ??
           goneBack(before.status.conditions, seen, skewMs);
-        return says && `${metadata.name}: ${says}`;
+        return message && `${metadata.name}: ${message}`;
       },
     };
   },
 };
 
-/** An observedGeneration above the object's own was never true: a restored status brings that of the object it was taken from. */
+/** A restored status may have an observedGeneration above the generation of the object: it was never true here. */
 const believable = <S extends { observedGeneration?: number | undefined }>(
   status: S,
   { generation = 0 }: ObjectMeta,
@@ -65,7 +64,9 @@ function strayed(from: string, to: string, by: string | undefined): string | und
   if (from === to) return undefined;
   const writers = transitions.get(`${from || 'new'} > ${to}`);
   if (!writers) return `no transition leads from "${from}" to ${to}`;
-  return by === undefined || writers.includes(by) ? undefined : `the transition from "${from}" to ${to} is not ${by}'s`;
+  return by === undefined || writers.includes(by)
+    ? undefined
+    : `the transition from "${from}" to ${to} belongs to ${writers.join(', ')}, not ${by}`;
 }
 
 function fallen(before: VMDiskImageStatus, status: VMDiskImageStatus): string | undefined {
@@ -96,10 +97,10 @@ function goneBack(
   return undefined;
 }
 
-/** Whoever writes beside what a hand left contradicts nothing. */
+/** A function that writes beside what a user left contradicts nothing. */
 function contradictionAfter(before: VMDiskImageStatus | undefined, status: VMDiskImageStatus): string | undefined {
-  const says = contradiction(status);
-  return says && before && contradiction(before) === says ? undefined : says;
+  const message = contradiction(status);
+  return message && before && contradiction(before) === message ? undefined : message;
 }
 
 function contradiction({ phase, conditions, snapshot }: VMDiskImageStatus): string | undefined {

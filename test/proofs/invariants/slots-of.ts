@@ -10,13 +10,13 @@ export interface Holder {
   since: string;
 }
 
-/** Who holds a slot, by the uids of their images. */
+/** The slots by the uid of their image. */
 export type Slots = ReadonlyMap<string, Holder>;
 
-/** Each Lease is read once, however many invariants ask. */
+/** Each Lease is parsed once, however many invariants read it. */
 const read = new WeakMap<Lease, Slots | 'unreadable'>();
 
-/** Who holds a slot by this Lease; undefined where it says nothing that can be read. */
+/** The slots in this Lease; undefined if it is unreadable. */
 export function slotsOf(lease: Lease | undefined): Slots | undefined {
   if (!lease) return undefined;
   let slots = read.get(lease);
@@ -27,7 +27,7 @@ export function slotsOf(lease: Lease | undefined): Slots | undefined {
   return slots === 'unreadable' ? undefined : slots;
 }
 
-/** A list in which each uid occurs once; anything else does not parse. */
+/** A list in which each uid occurs once; anything else is unreadable. */
 function readFrom({ metadata }: Lease): Slots | undefined {
   let list: unknown;
   try {
@@ -53,6 +53,6 @@ function isHolder(value: unknown): value is Holder {
   );
 }
 
-/** Those that the second has and the first has not. */
+/** The slots in the second that are not in the first. */
 export const addedTo = (before: Slots | undefined, after: Slots): Holder[] =>
   [...after.values()].filter(({ uid }) => !before?.has(uid));

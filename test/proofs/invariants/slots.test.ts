@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { anImporter, at, aVMDiskImage } from '../../support/builders/images.ts';
-import { aHistory, aPolicy, by, download, expectBroken, expectKept, gone, granted, leaving } from './a-history.ts';
+import { aHistory, aPolicy, by, download, expectBroken, expectHolds, gone, granted, leaving } from './a-history.ts';
 import { check } from './check.ts';
 import { l2WorkConserving } from './l2-work-conserving.ts';
 import { l4Recovery } from './l4-recovery.ts';
@@ -20,7 +20,7 @@ const syncing = aVMDiskImage({ name: 'first', status: { ...first.status, phase: 
 
 const give = (images: readonly VMDiskImage[], since?: number) =>
   by('start-sync', granted(...images), since === undefined ? {} : { since });
-/** The Lease as a hand left it. */
+/** The Lease after a user broke it. */
 const garbled = () => {
   const lease = granted();
   return by('user', { ...lease, metadata: { ...lease.metadata, annotations: { [slotsAnnotation]: 'garbage' } } });
@@ -29,59 +29,54 @@ const garbled = () => {
 describe('S1', () => {
   const limit = (concurrency: string) => by('user', aPolicy({ concurrency }));
 
-  test('as many as the limit hold slots, and a lowered limit turns nobody out', () => {
-    expectKept(
+  test('the limit may be reached, and lowering it takes no slot away', () => {
+    expectHolds(
       aHistory([limit('2'), give([]), give([first, second], 102), limit('1'), give([first, second], 104)], { before }),
     );
   });
 
-  test('one more than the limit is too many', () => {
+  test('one more than the limit is reported', () => {
     const history = aHistory([limit('1'), give([]), give([first, second], 102)], { before });
-    expectBroken(s1Capacity, history, '103', '2 hold slots, allowed were 1; let in: vmdi-farm/first, vmdi-farm/second');
+    expectBroken(s1Capacity, history, '103', '2 hold slots, 1 allowed; added: vmdi-farm/first, vmdi-farm/second');
   });
 
-  test('without a policy the limit is the default, and one that cannot be read lets nobody in', () => {
-    expectKept(aHistory([give([]), give([first, second, third], 101)], { before }));
-    expectBroken(
-      s1Capacity,
-      aHistory([limit('many'), give([]), give([first], 102)], { before }),
-      '103',
-      'allowed were 0',
-    );
+  test('without a policy the limit is the default; with an invalid policy it is 0', () => {
+    expectHolds(aHistory([give([]), give([first, second, third], 101)], { before }));
+    expectBroken(s1Capacity, aHistory([limit('many'), give([]), give([first], 102)], { before }), '103', ' 0 allowed');
   });
 
-  test('a pass decides by the policy that it read, which may be another by the time of its write', () => {
+  test('a reconcile decides by the policy that it read, which may have changed before its write', () => {
     const edited = [limit('2'), give([]), limit('1'), give([first, second], 102)];
-    expectKept(aHistory(edited, { before }));
+    expectHolds(aHistory(edited, { before }));
     expectBroken(
       s1Capacity,
       aHistory([...edited.slice(0, 3), give([first, second], 103)], { before }),
       '104',
-      'were 1',
+      ' 1 allowed',
     );
   });
 
-  test('downloads are as many as the policy allowed that the pass behind their slots may have read', () => {
+  test('downloads are limited by the policies that the reconcile of their slots may have read', () => {
     const other = aVMDiskImage({ name: 'second', status: { ...second.status, phase: 'Syncing', attempt: 1 } });
     const begun = [download(syncing), download(other)];
     const history = (since?: number) =>
       aHistory([limit('2'), give([]), limit('0'), give([first, second], since), ...begun], { before });
     expect(check(history(), [s1Capacity])).toEqual([]);
     expect(check(history(102), [s1Capacity])).toEqual([]);
-    expectBroken(s1Capacity, history(103), '104', 'were 0');
+    expectBroken(s1Capacity, history(103), '104', ' 0 allowed');
   });
 
-  test('who has a slot again because its pass found it downloading is not let in, however soon that is over', () => {
+  test('an image that gets its slot back because it was downloading is not new, even if the download has ended since', () => {
     const running = download(syncing, { phase: 'ImportInProgress' });
     for (const end of [gone(running), download(syncing, { phase: 'Succeeded' })]) {
       const history = (since: number) =>
         aHistory([limit('1'), give([second]), running, end, give([second, first], since)], { before });
       expect(check(history(103), [s1Capacity])).toEqual([]);
-      expectBroken(s1Capacity, history(104), '105', 'were 1');
+      expectBroken(s1Capacity, history(104), '105', ' 1 allowed');
     }
   });
 
-  test('more downloads than the limit are said, but a phase that CDI takes back is no download', () => {
+  test('more downloads than the limit are reported, but a phase that CDI takes back is no download', () => {
     const other = aVMDiskImage({ name: 'second', status: { ...second.status, phase: 'Syncing', attempt: 1 } });
     const begun = [limit('1'), give([]), give([first], 102), download(syncing)];
     expectBroken(s1Capacity, aHistory([...begun, download(other)], { before }), '105', '2 images download');
@@ -92,18 +87,18 @@ describe('S1', () => {
     expectBroken(s1Capacity, aHistory(still, { before }), '108', '2 images download');
   });
 
-  test('what a hand writes into the Lease is no grant', () => {
-    expectKept(aHistory([limit('0'), give([]), by('user', granted(first))], { before }));
+  test('what a user writes into the Lease is not judged', () => {
+    expectHolds(aHistory([limit('0'), give([]), by('user', granted(first))], { before }));
   });
 });
 
 describe('S2', () => {
-  test('a slot is there before the DataVolume, and until that is Succeeded', () => {
+  test('an image holds a slot from before the DataVolume exists until it is Succeeded', () => {
     const done = download(syncing, { phase: 'Succeeded' });
-    expectKept(aHistory([give([]), give([first]), download(syncing), done, give([])], { before }));
+    expectHolds(aHistory([give([]), give([first]), download(syncing), done, give([])], { before }));
   });
 
-  test('a DataVolume without a slot is said once', () => {
+  test('a DataVolume without a slot is reported once', () => {
     const history = aHistory([give([]), download(syncing), download(syncing)], { before });
     expectBroken(
       s2SlotHeld,
@@ -113,49 +108,44 @@ describe('S2', () => {
     );
   });
 
-  test('a slot that is given back too early is said', () => {
+  test('a slot that is released too early is reported', () => {
     const history = aHistory([give([]), give([first]), download(syncing), give([])], { before });
     expectBroken(s2SlotHeld, history, '104', 'in flight without a slot');
   });
 
   test('a phase that CDI takes back is no download', () => {
     const [done, pending] = [download(syncing, { phase: 'Succeeded' }), download(syncing, { phase: '' })];
-    expectKept(aHistory([give([]), give([first]), download(syncing), done, give([]), pending], { before }));
+    expectHolds(aHistory([give([]), give([first]), download(syncing), done, give([]), pending], { before }));
   });
 
-  test('a DataVolume that is being deleted has no slot any more', () => {
+  test('a DataVolume that is being deleted needs no slot', () => {
     const going = leaving(download(syncing));
-    expectKept(aHistory([give([]), give([first]), download(syncing), going, give([])], { before }));
+    expectHolds(aHistory([give([]), give([first]), download(syncing), going, give([])], { before }));
   });
 
-  test('while a garbled Lease is being rebuilt nobody is judged, afterwards everybody is', () => {
+  test('nothing is judged while the Lease is unreadable, and everything after it is rebuilt', () => {
     const lost = [give([]), give([first]), download(syncing), garbled()];
-    expectKept(aHistory([...lost, download(syncing), give([first])], { before }));
+    expectHolds(aHistory([...lost, download(syncing), give([first])], { before }));
     expectBroken(s2SlotHeld, aHistory([...lost, give([])], { before }), '105', 'without a slot');
   });
 
-  test('what a hand took out of the Lease comes back while its image is not at rest', () => {
+  test('a slot that a user removed comes back unless the image is at rest', () => {
     const failed = aVMDiskImage({ name: 'first', status: { ...syncing.status, phase: 'Failed' } });
     const taken = [give([]), give([first]), syncing, download(syncing), by('user', granted())];
     expectBroken(s2SlotHeld, aHistory([...taken, give([second], 105)], { before }), '106', 'without a slot');
     expect(check(aHistory([...taken, failed, give([second], 106)], { before }), [s2SlotHeld])).toEqual([]);
   });
 
-  test('a slot is not given back while an importer of it that the pass could see is at work', () => {
+  test('a slot is not released while its reconcile can see a running importer Pod', () => {
     const importer = anImporter(first);
     const begun = [give([]), give([first]), download(syncing), importer, gone(download(syncing))];
-    expectBroken(
-      s2SlotHeld,
-      aHistory([...begun, give([], 105)], { before }),
-      '106',
-      'importer importer-pod-1 is at work',
-    );
-    expectKept(aHistory([...begun, give([], 103)], { before }));
-    expectKept(aHistory([...begun, gone(importer), give([], 106)], { before }));
-    expectKept(aHistory([...begun, anImporter(first, { phase: 'Succeeded' }), give([], 106)], { before }));
+    expectBroken(s2SlotHeld, aHistory([...begun, give([], 105)], { before }), '106', 'importer importer-pod-1 runs');
+    expectHolds(aHistory([...begun, give([], 103)], { before }));
+    expectHolds(aHistory([...begun, gone(importer), give([], 106)], { before }));
+    expectHolds(aHistory([...begun, anImporter(first, { phase: 'Succeeded' }), give([], 106)], { before }));
   });
 
-  test('what happened while changes were missed is judged by nobody', () => {
+  test('nothing is judged while changes were missed', () => {
     const history = aHistory([give([]), download(syncing)], { before, gaps: [{ after: 101, until: 102 }] });
     expect(check(history, [s2SlotHeld])).toEqual([]);
   });
@@ -163,10 +153,10 @@ describe('S2', () => {
 
 describe('S3', () => {
   test('an image holds one slot under its own name', () => {
-    expectKept(aHistory([give([]), give([first, second])], { before }));
+    expectHolds(aHistory([give([]), give([first, second])], { before }));
   });
 
-  test('a uid that is there twice is said, although it makes the Lease unreadable', () => {
+  test('a duplicate uid is reported although it makes the Lease unreadable', () => {
     expectBroken(
       s3Identity,
       aHistory([give([]), give([first, first])], { before }),
@@ -175,70 +165,65 @@ describe('S3', () => {
     );
   });
 
-  test('a slot for a uid that never was that image is said', () => {
-    const anew = aVMDiskImage({ name: 'first', uid: 'another' });
-    const history = aHistory([give([]), give([anew])], { before });
+  test('a slot for a uid that the image never had is reported', () => {
+    const recreated = aVMDiskImage({ name: 'first', uid: 'another' });
+    const history = aHistory([give([]), give([recreated])], { before });
     expectBroken(s3Identity, history, '102', 'uid another got a slot as vmdi-farm/first, which never had that uid');
   });
 
-  test('a DataVolume belongs to the image that it carries the uid of', () => {
+  test('a DataVolume belongs to the image whose uid is in its label', () => {
     const [own, others] = [download(first), download(second)];
     const mixed = { ...own, metadata: { ...own.metadata, ownerReferences: others.metadata.ownerReferences } };
     const history = aHistory([give([]), give([first]), mixed], { before });
     expectBroken(s3Identity, history, '103', 'carries uid uid-first and belongs to uid-second');
   });
 
-  test('an image that is made anew begins without the attempts of the one before', () => {
-    const anew = { name: 'first', uid: 'another' };
+  test('an image that is created again starts without the attempts of the earlier one', () => {
+    const recreated = { name: 'first', uid: 'another' };
     const begun = (attempts: number) =>
-      aVMDiskImage({ ...anew, status: { ...first.status, attempt: attempts, attempts } });
-    const life = [give([]), give([first]), download(syncing, { phase: 'Succeeded' }), aVMDiskImage(anew)];
-    expectKept(aHistory([...life, begun(0)], { before }));
-    expectBroken(
-      s3Identity,
-      aHistory([...life, begun(1)], { before }),
-      '105',
-      'begins with 1 attempts, of its own were 0',
-    );
+      aVMDiskImage({ ...recreated, status: { ...first.status, attempt: attempts, attempts } });
+    const life = [give([]), give([first]), download(syncing, { phase: 'Succeeded' }), aVMDiskImage(recreated)];
+    expectHolds(aHistory([...life, begun(0)], { before }));
+    expectBroken(s3Identity, aHistory([...life, begun(1)], { before }), '105', 'begins with 1 attempts, its own are 0');
   });
 });
 
 describe('S4', () => {
-  test('who waited longest gets the slot', () => {
-    expectKept(aHistory([give([]), give([first], 101), give([first, second], 102)], { before }));
+  test('the image that waited longest gets the slot', () => {
+    expectHolds(aHistory([give([]), give([first], 101), give([first, second], 102)], { before }));
   });
 
-  test('who is let in before another that waited longer has overtaken it', () => {
+  test('overtaking an image that waited longer is reported', () => {
     const history = aHistory([give([]), give([second], 101)], { before });
     expectBroken(s4Fifo, history, '102', 'vmdi-farm/second got a slot before first, which waited longer');
   });
 
-  test('within one moment the uid decides', () => {
+  test('at the same time the uid decides', () => {
     const [a, b] = [queued('a', 1), queued('b', 1)];
-    expectKept(aHistory([give([]), give([a], 101)], { before: [a, b] }));
+    expectHolds(aHistory([give([]), give([a], 101)], { before: [a, b] }));
     expectBroken(s4Fifo, aHistory([give([]), give([b], 101)], { before: [a, b] }), '102', 'before a');
   });
 
-  test('nobody overtakes who was not there, or did not wait, when the pass began', () => {
-    expectKept(aHistory([give([]), by('start-sync', first), give([second], 101)], { before: [second] }));
+  test('only images that waited when the reconcile began can be overtaken', () => {
+    expectHolds(aHistory([give([]), by('start-sync', first), give([second], 101)], { before: [second] }));
     const failed = aVMDiskImage({ name: 'first', status: { ...first.status, phase: 'Failed' } });
-    expectKept(aHistory([give([]), by('start-sync', failed), give([second], 101)], { before: [first, second] }));
-    expectKept(aHistory([give([]), leaving(first), give([second], 101)], { before: [first, second] }));
+    expectHolds(aHistory([give([]), by('start-sync', failed), give([second], 101)], { before: [first, second] }));
+    expectHolds(aHistory([give([]), leaving(first), give([second], 101)], { before: [first, second] }));
   });
 
-  test('an image that nobody has queued yet is overtaken by one of a later second only', () => {
+  test('an image that is not yet Queued is overtaken only by an image of a later second', () => {
     const unseen = aVMDiskImage({ name: 'unseen', createdAfterSeconds: 2 });
     const history = aHistory([give([]), give([third], 101)], { before: [unseen, third] });
     expectBroken(s4Fifo, history, '102', 'before unseen');
-    expectKept(aHistory([give([]), give([second], 101)], { before: [unseen, second] }));
+    expectHolds(aHistory([give([]), give([second], 101)], { before: [unseen, second] }));
   });
 
-  test('where nobody knows when a pass began, the time in the Lease tells it', () => {
+  test('if the start of a reconcile is unknown, the time in the Lease counts', () => {
     const lease = granted(second);
     const late = { ...lease, spec: { ...lease.spec, renewTime: at(3) } };
     const told = (renewed: typeof lease) => aHistory([granted(), first, second, second, renewed]);
     expectBroken(s4Fifo, told(late), '105', 'before first');
-    expectKept(told({ ...lease, spec: { ...lease.spec, renewTime: at(1) } }));
+    expectHolds(told({ ...lease, spec: { ...lease.spec, renewTime: at(1) } }));
   });
 });
 
@@ -247,21 +232,21 @@ describe('S15', () => {
   const life = [give([]), give([first]), syncing, anImporter(syncing), idle];
   const endingAt = (second: number) => ({ before, stillFromMs: 0, endMs: Date.parse(at(second)) });
 
-  test('a slot is given back within a sweep of the end of its importer', () => {
+  test('a slot is released within a sweep after its importer Pod ends', () => {
     const written = [...life, gone(anImporter(syncing)), { ...give([]), atMs: Date.parse(at(30)) }];
     expect(check(aHistory(written, endingAt(100)), [s15SlotLeak])).toEqual([]);
   });
 
-  test('a slot that stays beyond that is said', () => {
+  test('a slot that stays longer is reported', () => {
     const history = aHistory([...life, gone(anImporter(syncing))], endingAt(45));
     expectBroken(s15SlotLeak, history, '106', 'the slot of vmdi-farm/first has been idle for 40000 ms');
   });
 
-  test('an importer that is at work keeps the slot', () => {
+  test('a running importer Pod keeps the slot', () => {
     expect(check(aHistory(life, endingAt(100)), [s15SlotLeak])).toEqual([]);
   });
 
-  test('where no Pod was recorded ten minutes more are let pass', () => {
+  test('if Pods were not recorded, ten minutes more are allowed', () => {
     const withoutPods = life.filter((one) => 'object' in one || one.kind !== 'Pod');
     expect(check(aHistory(withoutPods, endingAt(600)), [s15SlotLeak])).toEqual([]);
     expectBroken(s15SlotLeak, aHistory(withoutPods, endingAt(700)), '104', 'idle for');
@@ -275,21 +260,21 @@ describe('L2', () => {
     endMs: Date.parse(at(second)),
   });
 
-  test('a slot that is free is taken within a sweep', () => {
+  test('a free slot is taken within a sweep', () => {
     expect(check(aHistory([give([]), give([first])], still(100)), [l2WorkConserving])).toEqual([]);
   });
 
-  test('a slot that stays free while an image waits is said', () => {
+  test('a slot that stays free while an image waits is reported', () => {
     expectBroken(l2WorkConserving, aHistory([give([])], still(60)), '101', 'free for 60000 ms while 1 images waited');
   });
 
-  test('clocks that are apart make nothing longer than by that', () => {
+  test('the clock skew adds only its own length', () => {
     const apart = { ...still(60), skewMs: 11_000 };
     expect(check(aHistory([give([])], { ...apart, endMs: Date.parse(at(55)) }), [l2WorkConserving])).toEqual([]);
     expectBroken(l2WorkConserving, aHistory([give([])], apart), '101', 'free for 60000 ms');
   });
 
-  test('nobody waits for a slot that the policy does not give, or before all is still', () => {
+  test('an image may wait while the policy gives no slot, and before the faults end', () => {
     const paused = [by('user', aPolicy({ concurrency: '0' })), give([])];
     expect(check(aHistory(paused, still(100)), [l2WorkConserving])).toEqual([]);
     expect(check(aHistory([give([])], { before: [first], endMs: Date.parse(at(100)) }))).toEqual([]);
@@ -299,25 +284,25 @@ describe('L2', () => {
 describe('L4', () => {
   const lost = [give([]), give([first]), by('start-sync', download(syncing)), garbled()];
 
-  test('a Lease that was garbled or deleted is rebuilt from what downloads', () => {
-    expectKept(aHistory([...lost, give([first], 104)], { before }));
+  test('a broken or deleted Lease is rebuilt from the downloads', () => {
+    expectHolds(aHistory([...lost, give([first], 104)], { before }));
     const deleted = [...lost.slice(0, 3), by('user', granted(first), { isGone: true })];
-    expectKept(aHistory([...deleted, give([first], 104)], { before }));
+    expectHolds(aHistory([...deleted, give([first], 104)], { before }));
   });
 
-  test('a rebuilt Lease without what downloads, or with what does not, is said', () => {
+  test('a rebuilt Lease that misses a download, or lists an image that does not download, is reported', () => {
     const without = aHistory([...lost, give([], 104)], { before });
     expectBroken(l4Recovery, without, '105', 'rebuilt without the image of first-');
     const stranger = aHistory([...lost, give([first, second], 104)], { before });
-    expectBroken(l4Recovery, stranger, '105', 'rebuilt with vmdi-farm/second, of which nothing was ever downloaded');
+    expectBroken(l4Recovery, stranger, '105', 'rebuilt with vmdi-farm/second, which never downloaded anything');
   });
 
-  test('a Lease that stays unreadable is said once all is still', () => {
+  test('a Lease that is unreadable at rest is reported', () => {
     const history = aHistory([give([]), garbled()], { stillFromMs: 0 });
     expectBroken(l4Recovery, history, '102', 'the Lease was lost and is not rebuilt');
   });
 
-  test('an image that was Succeeded by its spec is not refused by the same', () => {
+  test('an image is not refused with the spec with which it was Succeeded', () => {
     const [was, is] = [
       aVMDiskImage({ status: { phase: 'Succeeded' } }),
       aVMDiskImage({
@@ -329,7 +314,7 @@ describe('L4', () => {
         },
       }),
     ];
-    expectBroken(l4Recovery, aHistory([was, is], { stillFromMs: 0 }), '102', 'ubuntu was Succeeded by the same spec');
+    expectBroken(l4Recovery, aHistory([was, is], { stillFromMs: 0 }), '102', 'ubuntu was Succeeded with the same spec');
     const other = { ...is, spec: { ...is.spec, url: 'https://elsewhere/images/ubuntu' } };
     expect(check(aHistory([was, other], { stillFromMs: 0 }), [l4Recovery])).toEqual([]);
   });

@@ -8,7 +8,7 @@ import {
   by,
   download,
   expectBroken,
-  expectKept,
+  expectHolds,
   gone,
   granted,
   leaving,
@@ -43,27 +43,27 @@ const only = (invariant: typeof s5OneDataVolume, written: Parameters<typeof aHis
   check(aHistory(written, options), [invariant]);
 
 describe('S5', () => {
-  test('one after the other, or one Succeeded and one in flight, are no two at once', () => {
+  test('two DataVolumes in succession, or one Succeeded and one in flight, are allowed', () => {
     const [one, two] = [download(syncing(1)), download(syncing(2))];
-    expectKept(aHistory([slot, one, leaving(one), two]));
-    expectKept(aHistory([slot, one, download(syncing(1), { phase: 'Succeeded' }), two]));
+    expectHolds(aHistory([slot, one, leaving(one), two]));
+    expectHolds(aHistory([slot, one, download(syncing(1), { phase: 'Succeeded' }), two]));
   });
 
-  test('two in flight are said', () => {
+  test('two in flight are reported', () => {
     const [one, two] = [download(syncing(1)), download(syncing(2))];
-    const says = `2 DataVolumes of one image are in flight: ${one.metadata.name}, ${two.metadata.name}`;
-    expectBroken(s5OneDataVolume, aHistory([slot, one, two]), '103', says);
+    const message = `2 DataVolumes of one image are in flight: ${one.metadata.name}, ${two.metadata.name}`;
+    expectBroken(s5OneDataVolume, aHistory([slot, one, two]), '103', message);
   });
 
-  test('a name that is not that of its attempt is said', () => {
+  test('a name that does not match the attempt is reported', () => {
     const { metadata, ...rest } = download(syncing(1));
     const misnamed = { ...rest, metadata: { ...metadata, name: 'ubuntu-a1' } };
-    expectBroken(s5OneDataVolume, aHistory([slot, misnamed]), '102', 'DataVolume ubuntu-a1 is of the attempt that');
+    expectBroken(s5OneDataVolume, aHistory([slot, misnamed]), '102', 'DataVolume ubuntu-a1 should be named');
   });
 });
 
 describe('S6', () => {
-  /** So many attempts, each failed and cleared away. */
+  /** Failed attempts whose DataVolumes are deleted. */
   const tries = (count: number) =>
     Array.from({ length: count }, (_, index) => [
       syncing(index + 1),
@@ -77,8 +77,8 @@ describe('S6', () => {
     expect(only(s6Attempts, [aPolicy({ retryLimit: '4' }), ...tries(5)])).toEqual([]);
   });
 
-  test('one more is said', () => {
-    expectBroken(s6Attempts, aHistory(tries(4)), '114', 'is number 4 of its revision, allowed were 3');
+  test('one more is reported', () => {
+    expectBroken(s6Attempts, aHistory(tries(4)), '114', 'is number 4 of its revision, 3 allowed');
   });
 
   test('a DataVolume that a backup restored is no attempt', () => {
@@ -87,7 +87,7 @@ describe('S6', () => {
     expectBroken(s6Attempts, aHistory([...tries(3), by('start-sync', restored)]), '113', 'is number 4');
   });
 
-  test('the same DataVolume made anew after it was seen at work counts as another', () => {
+  test('a DataVolume that is created again after the status named it counts again', () => {
     const seen = image({ ...syncing(3).status, dataVolume: download(syncing(3)).metadata.name });
     const again = [
       ...tries(2),
@@ -100,12 +100,12 @@ describe('S6', () => {
     expectBroken(s6Attempts, aHistory(again), '113', 'is number 4');
   });
 
-  test('one that vanished before anybody saw it at work is made anew for nothing', () => {
+  test('a DataVolume that was deleted before the status named it may be created again', () => {
     const again = [...tries(2), syncing(3), download(syncing(3)), gone(download(syncing(3))), download(syncing(3))];
     expect(only(s6Attempts, again)).toEqual([]);
   });
 
-  test('an attempt that never started, a wiped status and a new revision count from there', () => {
+  test('the count restarts after an attempt that never started, a wiped status and a new revision', () => {
     const unstarted = [syncing(1), download(syncing(1)), retrying(1, { attempts: 0 }), gone(download(syncing(1)))];
     const later = (attempt: number) => [syncing(attempt), download(syncing(attempt)), retrying(attempt)];
     expect(only(s6Attempts, [...unstarted, ...later(2), ...later(3), ...later(4)])).toEqual([]);
@@ -114,7 +114,7 @@ describe('S6', () => {
     expect(only(s6Attempts, [...tries(3), next, download(next)])).toEqual([]);
   });
 
-  /** An importer that began again at these seconds. */
+  /** An importer that restarts at these seconds. */
   const restarting = (...seconds: number[]) => [
     download(syncing(1)),
     ...seconds.map((second, index) => ({
@@ -123,15 +123,15 @@ describe('S6', () => {
     })),
   ];
 
-  test('an importer that begins again for longer than a sweep is said, once all is still', () => {
+  test('an importer that restarts for longer than a sweep is reported, once the faults end', () => {
     expect(only(s6Attempts, [syncing(1), ...restarting(1, 30)], still(600))).toEqual([]);
-    expectBroken(s6Attempts, aHistory([syncing(1), ...restarting(1, 90)], still(600)), '104', 'began again 89000 ms');
+    expectBroken(s6Attempts, aHistory([syncing(1), ...restarting(1, 90)], still(600)), '104', 'restarted 89000 ms');
   });
 
-  test('that of an image that is being deleted has until the audit', () => {
+  test('if the image is being deleted, the importer has until the audit', () => {
     const left = leaving(syncing(1));
     expect(only(s6Attempts, [left, ...restarting(1, 60)], still(600))).toEqual([]);
-    expectBroken(s6Attempts, aHistory([left, ...restarting(1, 120)], still(600)), '104', 'began again 119000 ms');
+    expectBroken(s6Attempts, aHistory([left, ...restarting(1, 120)], still(600)), '104', 'restarted 119000 ms');
   });
 });
 
@@ -144,12 +144,12 @@ describe('S7', () => {
     expect(only(s7Backoff, [policy, syncing(2), second])).toEqual([]);
   });
 
-  test('a shorter one is said', () => {
+  test('a shorter back-off is reported', () => {
     const planned = aHistory([policy, syncing(2), retrying(2)]);
     expectBroken(s7Backoff, planned, '103', 'planned 300000 ms after the failure, expected 600000 ms');
   });
 
-  test('where a hand took out when it is due, the policy of now says how long to wait', () => {
+  test('if a user removed nextAttemptAt, the present policy determines the wait', () => {
     const { nextAttemptAt: _, ...taken } = retrying(1).status ?? {};
     const written = (now: string) => [
       policy,
@@ -164,12 +164,12 @@ describe('S7', () => {
     expectBroken(s7Backoff, aHistory(written('2m')), '107', 'expected at least 120000 ms');
   });
 
-  test('an image that queues again too soon is said', () => {
+  test('an image that is queued too soon is reported', () => {
     const history = aHistory([policy, syncing(1), retrying(1), queued(1, { queuedAt: at(309) })]);
     expectBroken(s7Backoff, history, '104', 'queued again at');
   });
 
-  test('a DataVolume that comes too soon for the recorder is said, beyond the skew of the clocks', () => {
+  test('a DataVolume that the recorder sees too soon is reported, beyond the clock skew', () => {
     const written = (second: number) => [
       policy,
       syncing(1),
@@ -186,7 +186,7 @@ describe('S7', () => {
     expect(only(s7Backoff, written(298))).toEqual([]);
   });
 
-  test('a new revision waits for nothing', () => {
+  test('a new revision does not wait', () => {
     const next = image({ phase: 'Queued', revision: 2, queuedAt: at(20) });
     expect(only(s7Backoff, [policy, syncing(1), retrying(1), next, download(next)])).toEqual([]);
   });
@@ -203,29 +203,29 @@ describe('S8', () => {
   const snapshotting = image({ phase: 'Snapshotting', attempt: 1 });
   const done = download(syncing(), { phase: 'Succeeded' });
 
-  test('a Succeeded DataVolume and a ready snapshot of the revision are evidence, also when they are gone since', () => {
+  test('a Succeeded DataVolume and a ready snapshot of the revision are evidence, even after their deletion', () => {
     expect(only(s8Evidence, [snapshotting, done, gone(done), snapshot(syncing()), made, succeeded])).toEqual([]);
     expect(only(s8Evidence, [succeeded], { before: [snapshotting, done, made] })).toEqual([]);
   });
 
-  test('a snapshot that is not ready is none', () => {
+  test('a snapshot that is not ready is no evidence', () => {
     const history = aHistory([snapshotting, done, snapshot(syncing()), succeeded]);
     expectBroken(s8Evidence, history, '104', 'which was never readyToUse');
   });
 
-  test('a DataVolume that never was Succeeded is none, unless changes were missed', () => {
+  test('a DataVolume that was never Succeeded is no evidence, unless changes were missed', () => {
     const written = [snapshotting, download(syncing()), made, succeeded];
     expectBroken(s8Evidence, aHistory(written), '104', 'ubuntu is Succeeded without a DataVolume of revision 1');
     expect(only(s8Evidence, written, { gaps: [{ after: 1, until: 2 }] })).toEqual([]);
   });
 
-  test('a snapshot of another revision is none', () => {
+  test('a snapshot of another revision is no evidence', () => {
     const other = image({ ...succeeded.status, revision: 2 });
     const history = aHistory([image({ ...snapshotting.status, revision: 2 }), done, made, other]);
     expectBroken(s8Evidence, history, '104', 'which is not of its revision 2');
   });
 
-  test('one that is adopted needs no DataVolume, but to be ready', () => {
+  test('an adopted snapshot needs no DataVolume but must be ready', () => {
     const golden = { ...made, metadata: { ...made.metadata, name: 'golden', labels: {} } };
     const adopted = image({
       ...succeeded.status,
@@ -242,7 +242,7 @@ describe('S8', () => {
   });
 });
 
-describe('S8, of a DataVolume that follow-sync deletes', () => {
+describe('S8, a DataVolume that follow-sync deletes', () => {
   const wiped = [
     image({ phase: 'Snapshotting', attempt: 1 }),
     by('user', aVMDiskImage()),
@@ -251,21 +251,21 @@ describe('S8, of a DataVolume that follow-sync deletes', () => {
   ];
   const deleted = (since: number) => [...wiped, by('follow-sync', download(syncing()), { isGone: true, since })];
 
-  test('one whose attempt goes on is said', () => {
-    expectBroken(s8Evidence, aHistory(deleted(104)), '105', 'was deleted before it was written down');
+  test('is reported if its attempt is active', () => {
+    expectBroken(s8Evidence, aHistory(deleted(104)), '105', 'was deleted before its outcome was recorded');
   });
 
-  test('but not where a hand wiped the status after the pass had read it', () => {
+  test('is allowed if a user wiped the status after the reconcile read it', () => {
     expect(only(s8Evidence, deleted(101))).toEqual([]);
   });
 });
 
 describe('S9', () => {
-  test('every transition that is declared may be taken, by its owner', () => {
+  test('a declared transition by its owner is allowed', () => {
     expect(only(s9Phases, [aVMDiskImage(), by('start-sync', queued()), by('start-sync', syncing())])).toEqual([]);
   });
 
-  test('a transition that is not declared, or is another’s, is said', () => {
+  test('an undeclared transition, or one by another function, is reported', () => {
     expectBroken(
       s9Phases,
       aHistory([queued(), image({ phase: 'Retrying' })]),
@@ -273,15 +273,20 @@ describe('S9', () => {
       'no transition leads from "Queued" to Retrying',
     );
     const history = aHistory([queued(), by('follow-sync', syncing())]);
-    expectBroken(s9Phases, history, '102', 'the transition from "Queued" to Syncing is not follow-sync\'s');
+    expectBroken(
+      s9Phases,
+      history,
+      '102',
+      'the transition from "Queued" to Syncing belongs to start-sync, not follow-sync',
+    );
   });
 
-  test('what a hand writes is nobody’s transition, and a status that was wiped begins anew', () => {
+  test('transitions that a user writes are not judged, and a wiped status starts again', () => {
     expect(only(s9Phases, [queued(), by('user', image({ phase: 'Retrying' }))])).toEqual([]);
     expect(only(s9Phases, [queued(2), aVMDiskImage(), queued(0)])).toEqual([]);
   });
 
-  test('observedGeneration (but one above the generation), revision, attempt and attempts never fall', () => {
+  test('observedGeneration (unless above the generation), revision, attempt and attempts never fall', () => {
     const falls = (before: VMDiskImageStatus, after: VMDiskImageStatus, generation = 2) =>
       aHistory(
         [before, after].map((status) =>
@@ -306,7 +311,7 @@ describe('S9', () => {
     ).toEqual([]);
   });
 
-  test('an attempt that never started is counted back as it ends, by one', () => {
+  test('attempts fall by one when an attempt ends that never started', () => {
     expect(only(s9Phases, [retrying(2, { attempts: 1 })], { before: [syncing(2)] })).toEqual([]);
     expectBroken(
       s9Phases,
@@ -323,7 +328,7 @@ describe('S9', () => {
     expectBroken(s9Phases, history, '101', 'lastTransitionTime of Ready went back');
   });
 
-  test("a machine's lastTransitionTime goes back only over one that the pass did not see", () => {
+  test("a machine's lastTransitionTime goes back only over a time that the reconcile did not see", () => {
     const machine = (status: 'True' | 'False', second: number) =>
       aVirtualMachine({ status: { phase: 'Provisioning', ...condition(status, second) } });
     const written = (since: number) => [
@@ -338,8 +343,8 @@ describe('S9', () => {
   test('phase and conditions never contradict', () => {
     const used = { snapshot: { name: 'some', revision: 1 } };
     const lost = [{ ...condition('True').conditions[0], type: 'SnapshotLost' }, ...condition('True').conditions];
-    const broken = (status: VMDiskImageStatus, says: string) =>
-      expectBroken(s9Phases, aHistory([image(status)], { before: [image({ phase: 'Snapshotting' })] }), '101', says);
+    const broken = (status: VMDiskImageStatus, message: string) =>
+      expectBroken(s9Phases, aHistory([image(status)], { before: [image({ phase: 'Snapshotting' })] }), '101', message);
     broken({ phase: 'Succeeded', ...used, ...condition('False') }, 'Succeeded and not Ready');
     broken({ phase: 'Succeeded', ...condition('True') }, 'Ready without a snapshot');
     broken({ phase: 'Succeeded', ...used, conditions: lost as never }, 'Ready and SnapshotLost at once');
@@ -352,15 +357,15 @@ const still = (second: number) => ({ stillFromMs: Date.parse(at(0)), endMs: Date
 describe('L1', () => {
   const failed = image({ phase: 'Failed' });
 
-  test('all is at its end, and nobody writes', () => {
+  test('finished images and no writes are rest', () => {
     expect(only(l1Rest, [queued(), failed], still(600))).toEqual([]);
   });
 
-  test('an image that is not at its end is said', () => {
+  test('an unfinished image is reported', () => {
     expectBroken(l1Rest, aHistory([queued()], still(600)), '101', 'ubuntu ends Queued');
   });
 
-  test('a function that goes on writing is said, once for each object', () => {
+  test('a function that keeps writing is reported once per object', () => {
     const again = (second: number) => by('follow-sync', failed, { atMs: Date.parse(at(second)) });
     expectBroken(
       l1Rest,
@@ -371,7 +376,7 @@ describe('L1', () => {
     expect(only(l1Rest, [queued(), failed, again(100)], still(600))).toEqual([]);
   });
 
-  test('who waits by right is at rest: paused, adopting, kept from starting; and nobody is judged before all is still', () => {
+  test('images that are paused, adopting or kept from starting are at rest; nothing is judged before the faults end', () => {
     expect(only(l1Rest, [queued()], { endMs: 0 })).toEqual([]);
     expect(only(l1Rest, [aPolicy({ concurrency: '0' }), queued()], still(600))).toEqual([]);
     const adopting = image({ phase: 'Snapshotting', adoption: { snapshot: 'golden', revision: 1 } });
@@ -383,30 +388,30 @@ describe('L1', () => {
 describe('L3', () => {
   const policy = aPolicy({ retryLimit: '0', syncTimeout: '60s', startTimeout: '10s', snapshotTimeout: '10s' });
 
-  test('a sync that ends within its limits, whatever its time in the queue, is in time', () => {
+  test('a sync that ends within its limits is in time, however long it was queued', () => {
     const written = [policy, queued(), { object: syncing(), atMs: Date.parse(at(1000)) }];
     expect(
       only(l3Bound, [...written, { object: image({ phase: 'Failed' }), atMs: Date.parse(at(1060)) }], still(5000)),
     ).toEqual([]);
   });
 
-  test('one that goes on for longer than all its attempts may take is said', () => {
+  test('a sync that takes longer than all its attempts may is reported', () => {
     const history = aHistory([policy, queued(), syncing()], still(600));
-    expectBroken(l3Bound, history, '103', 'ubuntu has been in hand for 598000 ms, expected at most');
+    expectBroken(l3Bound, history, '103', 'ubuntu has been in progress for 598000 ms, expected at most');
   });
 
   const retrying = image({ phase: 'Retrying', nextAttemptAt: at(1200) });
   const inTime = { object: image({ phase: 'Failed' }), atMs: Date.parse(at(1260)) };
   const edited = { object: policy, atMs: Date.parse(at(5)) };
 
-  test('a wait that a policy began which is no more counts as little as the queue', () => {
+  test('a wait that an earlier policy set does not count', () => {
     const began = [policy, queued(), syncing(), { object: retrying, atMs: Date.parse(at(3)) }, edited];
     expect(only(l3Bound, [...began, inTime], still(5000))).toEqual([]);
     const endless = { object: syncing(2), atMs: Date.parse(at(1201)) };
     expect(only(l3Bound, [...began, endless], still(5000))).not.toEqual([]);
   });
 
-  test('the same wait begun by the policy of now counts', () => {
+  test('the same wait set by the present policy counts', () => {
     const began = [policy, queued(), syncing(), { object: retrying, atMs: Date.parse(at(60)) }];
     expect(only(l3Bound, [...began, inTime], still(5000))).not.toEqual([]);
   });

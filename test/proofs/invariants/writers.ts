@@ -1,6 +1,6 @@
 import type { Change } from './history.ts';
 
-/** Every function there is: nobody else's writes are judged as one's. */
+/** All functions: a write under any other name is external. */
 export const functionNames = [
   'preload',
   'ensure-vmdi',
@@ -16,8 +16,8 @@ export type FunctionName = (typeof functionNames)[number];
 
 const known = new Set<string>(functionNames);
 
-/** The function that wrote it, where that is known. */
+/** The writer is known, and is a function. */
 export const isFunction = (name: string | undefined): name is FunctionName => name !== undefined && known.has(name);
 
-/** It is known that no function wrote it. */
-export const isByHand = ({ by }: Change) => by !== undefined && !known.has(by);
+/** The writer is known, and is not a function. */
+export const isExternal = ({ by }: Change) => by !== undefined && !known.has(by);

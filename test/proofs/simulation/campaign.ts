@@ -33,7 +33,7 @@ export interface CampaignResult {
   faults: Rows;
   enumerated: Record<string, Enumeration>;
   mistakes: { name: string; caught: Caught | undefined }[];
-  violations: { says: string[]; plan: Plan; seed: number; path: string }[];
+  violations: { messages: string[]; plan: Plan; seed: number; path: string }[];
 }
 
 /** Sizes in turn, so that small runs and crowded ones get their share. */
@@ -75,7 +75,7 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
     });
     if (!counterexample) continue;
     const { plan, path } = counterexample;
-    violations.push({ says: counterexample.violations.map(describeViolation), plan, seed: from, path });
+    violations.push({ messages: counterexample.violations.map(describeViolation), plan, seed: from, path });
   }
   const seconds = (performance.now() - fromMs) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);

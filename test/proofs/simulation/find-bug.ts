@@ -12,7 +12,7 @@ export const mostRunsPerBug = 1200;
 export interface Caught {
   /** The invariants that its first breach broke. */
   invariants: readonly string[];
-  says: string;
+  message: string;
   runs: number;
   milliseconds: number;
 }
@@ -41,5 +41,5 @@ export async function findBug(bug: Bug, mostRuns: number, seed = 1): Promise<Cau
 
 const caughtBy = (breaks: readonly string[], violations: readonly Violation[]) => ({
   invariants: [...new Set(violations.map(({ invariant }) => invariant))],
-  says: violations.find(({ invariant }) => breaks.includes(invariant))?.says ?? '',
+  message: violations.find(({ invariant }) => breaks.includes(invariant))?.message ?? '',
 });

@@ -14,6 +14,6 @@ export async function judge(plan: Plan, sabotage?: Sabotage): Promise<Verdict> {
   const run = await simulate(plan, sabotage);
   const violations = check(run.history);
   if (run.isAtRest || violations.length > 0) return { run, violations };
-  const says = `things were still happening when the run was broken off after ${run.steps} steps (functions wrote ${run.writes} times before everything was healed)`;
-  return { run, violations: [{ invariant: 'L1', revision: '', says }] };
+  const message = `things were still happening when the run was broken off after ${run.steps} steps (functions wrote ${run.writes} times before everything was healed)`;
+  return { run, violations: [{ invariant: 'L1', revision: '', message }] };
 }

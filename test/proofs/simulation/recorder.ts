@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../deploy/local/api-server/objects.ts';
 import type { Store } from '../../../deploy/local/api-server/store.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
-import type { Change, History, Pass } from '../invariants/history.ts';
+import type { Change, History, Reconcile } from '../invariants/history.ts';
 
 /** Who is writing at the moment, and on what grounds. */
 export type Author = Pick<Change, 'by' | 'since' | 'deletion'>;
@@ -14,7 +14,7 @@ export class Recorder {
   readonly #now: () => number;
   readonly #before: readonly KubernetesObject[];
   readonly #changes: Change[] = [];
-  readonly #passes: Pass[] = [];
+  readonly #reconciles: Reconcile[] = [];
   readonly #stop: () => void;
   #author: Author = {};
   #stillFromMs: number | undefined;
@@ -40,8 +40,8 @@ export class Recorder {
     }
   }
 
-  /** A function begins to read; what it asks for is noted in `pass` as it goes. */
-  pass = (pass: Pass) => void this.#passes.push(pass);
+  /** A function begins to read; what it asks for is noted in `reconcile` as it goes. */
+  reconcile = (reconcile: Reconcile) => void this.#reconciles.push(reconcile);
 
   get revision() {
     return this.#store.resourceVersion;
@@ -63,7 +63,7 @@ export class Recorder {
       ...known,
       before: this.#before,
       changes: this.#changes,
-      passes: this.#passes,
+      reconciles: this.#reconciles,
       endMs: this.#now(),
       ...(this.#stillFromMs === undefined ? {} : { stillFromMs: this.#stillFromMs }),
     };

@@ -10,7 +10,7 @@ export function report(result: CampaignResult): string[] {
         ([name, { writes, runs: struck, violations: found }]) =>
           `  ${name}: ${writes} writes, ${struck} runs, ${found.length} violations`,
       ),
-      ...Object.values(enumerated).flatMap(({ violations: found }) => found.map((says) => `    ${says}`)),
+      ...Object.values(enumerated).flatMap(({ violations: found }) => found.map((message) => `    ${message}`)),
     ]),
     ...titled(
       'Mistakes put in on purpose, and which invariant found them:',
@@ -20,9 +20,9 @@ export function report(result: CampaignResult): string[] {
           : `  ${name}: NOT FOUND`,
       ),
     ),
-    ...violations.flatMap(({ says, plan, seed: of, path }) => [
+    ...violations.flatMap(({ messages, plan, seed: of, path }) => [
       `Broken, by the plans of seed ${of}, path ${path}:`,
-      ...says.map((line) => `  ${line}`),
+      ...messages.map((line) => `  ${line}`),
       `  ${JSON.stringify(plan)}`,
       '',
     ]),

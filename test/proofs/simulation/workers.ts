@@ -11,7 +11,7 @@ import { coalesced, type Ports, reconcile } from '../../../shared/runtime/reconc
 import { republishing } from '../../../shared/runtime/republish.ts';
 import type { Telemetry } from '../../../shared/runtime/telemetry/telemetry.ts';
 import type { Faults } from './faults.ts';
-import { PassesOf } from './passes.ts';
+import { ReconcileRecorder } from './reconcile-recorder.ts';
 import type { Recorder } from './recorder.ts';
 import { asSeenByClient, isWrite, kubeOf, type Request, type Run } from './requests.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -37,36 +37,36 @@ const redeliveredAfterMs = 1000;
 class Instance {
   readonly #declaration: FunctionDeclaration;
   readonly #around: Surroundings;
-  readonly #pass: (batch: Batch) => Promise<void>;
+  readonly #reconcile: (batch: Batch) => Promise<void>;
   readonly #later: ReturnType<typeof delayedBatches>;
   readonly #unanswered = new Set<(error: Error) => void>();
-  readonly #passes: PassesOf;
+  readonly #reconciles: ReconcileRecorder;
   readonly #inTurn: ReturnType<typeof limitConcurrency>;
   #isAlive = true;
-  #passBegan = 0;
+  #reconcileBegan = 0;
 
   constructor(declaration: FunctionDeclaration, around: Surroundings) {
     this.#around = around;
-    this.#passes = new PassesOf(around.recorder.pass);
+    this.#reconciles = new ReconcileRecorder(around.recorder.reconcile);
     this.#inTurn = limitConcurrency(around.mostInFlight ?? requestsInFlight);
     this.#declaration = {
       ...declaration,
       observe: (context, batch) => {
-        this.#passBegan = around.recorder.revision;
-        const begins = { by: declaration.name, since: this.#passBegan, atMs: around.scheduler.now() };
-        const pass = this.#passes.begin(begins, batch);
-        return declaration.observe({ ...context, kube: this.#kube('of a pass', pass) }, batch);
+        this.#reconcileBegan = around.recorder.revision;
+        const begins = { by: declaration.name, since: this.#reconcileBegan, atMs: around.scheduler.now() };
+        const reconcile = this.#reconciles.begin(begins, batch);
+        return declaration.observe({ ...context, kube: this.#kube('of a reconcile', reconcile) }, batch);
       },
     };
     const ports = this.#ports();
-    const republish = republishing(declaration, { ...ports, kube: this.#kube('beside the passes') });
+    const republish = republishing(declaration, { ...ports, kube: this.#kube('beside reconciles') });
     this.#later = delayedBatches(
-      (about) => this.#pass({ ...noEvents, subjects: [about] }),
+      (about) => this.#reconcile({ ...noEvents, subjects: [about] }),
       around.scheduler.after,
       around.scheduler.now,
     );
     const shared = { declaration: this.#declaration, ports, background: backgroundWork(), republish };
-    this.#pass = coalesced((batch) => reconcile({ ...shared, batch, requeueAfter: this.#later.look }));
+    this.#reconcile = coalesced((batch) => reconcile({ ...shared, batch, requeueAfter: this.#later.look }));
   }
 
   get isAlive() {
@@ -77,7 +77,7 @@ class Instance {
   take(batch: Batch): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#unanswered.add(reject);
-    const settled = this.#pass(batch).finally(() => this.#unanswered.delete(reject));
+    const settled = this.#reconcile(batch).finally(() => this.#unanswered.delete(reject));
     settled.then(resolve, reject);
     return promise;
   }
@@ -96,7 +96,7 @@ class Instance {
     const { scheduler, faults, random, publish } = this.#around;
     const { name } = this.#declaration;
     return {
-      kube: this.#kube('of a pass'),
+      kube: this.#kube('of a reconcile'),
       telemetry: silent,
       now: () => scheduler.now() + faults.secondsOff(name) * 1000,
       pause: (milliseconds) => new Promise((resolve) => scheduler.after(Math.ceil(milliseconds), resolve)),
@@ -106,12 +106,12 @@ class Instance {
   }
 
   /** Its requests wait for each other as those of kubeClient do. */
-  #kube(asks: 'of a pass' | 'beside the passes', pass?: ReturnType<PassesOf['begin']>): Kube {
+  #kube(asks: 'of a reconcile' | 'beside reconciles', reconcile?: ReturnType<ReconcileRecorder['begin']>): Kube {
     const { state, through } = this.#around;
     const { name } = this.#declaration;
     const kube = kubeOf(state, name, (request, run) => {
-      const send = () => this.#inTurn(() => this.#passes.sent(() => this.#carry(request, run)));
-      return asks === 'of a pass' ? this.#passes.asked(request, send, pass) : send();
+      const send = () => this.#inTurn(() => this.#reconciles.sent(() => this.#carry(request, run)));
+      return asks === 'of a reconcile' ? this.#reconciles.asked(request, send, reconcile) : send();
     });
     return through ? through(kube, name) : kube;
   }
@@ -144,7 +144,7 @@ class Instance {
       if (faults.at(write, 'crashBefore')) return this.end();
       const author = {
         by: this.#declaration.name,
-        since: this.#passBegan,
+        since: this.#reconcileBegan,
         ...(request.verb === 'delete' ? { deletion: request.preconditions ?? {} } : {}),
       };
       const asOf = isToWrite ? undefined : this.#staleness();
@@ -171,7 +171,7 @@ class Instance {
     const stale = faults.at(faults.count('read'), 'staleRead');
     if (!stale) return undefined;
     const asOf = Math.max(recorder.began, recorder.revision - stale.back);
-    this.#passBegan = Math.min(this.#passBegan, asOf);
+    this.#reconcileBegan = Math.min(this.#reconcileBegan, asOf);
     return asOf;
   }
 

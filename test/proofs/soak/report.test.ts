@@ -16,14 +16,14 @@ const good: SoakResult = {
 };
 
 describe('the report of a soak', () => {
-  test('ends with one line that says it all', () => {
+  test('ends with one line that sums it up', () => {
     expect(report(good, look).at(-1)).toBe(
       '2 min, seed 7, 3 kills, 21 images synced, 150 writes, 900 changes, at rest after 51.2s, 0 violations',
     );
   });
 
   test('names each violation and what is not at rest', () => {
-    const violations = [{ invariant: 'S2', revision: '815', says: 'a DataVolume without a slot' }];
+    const violations = [{ invariant: 'S2', revision: '815', message: 'a DataVolume without a slot' }];
     const lines = report({ ...good, ok: false, violations, notAtRest: ['VMDiskImage lab/disk-0: Syncing'] }, look);
     expect(lines).toContain('S2 at revision 815: a DataVolume without a slot');
     expect(lines).toContain('not at rest: VMDiskImage lab/disk-0: Syncing');
@@ -31,7 +31,11 @@ describe('the report of a soak', () => {
   });
 
   test('shows fifty violations and counts the others', () => {
-    const violations = Array.from({ length: 60 }, (_, index) => ({ invariant: 'S1', revision: `${index}`, says: '' }));
+    const violations = Array.from({ length: 60 }, (_, index) => ({
+      invariant: 'S1',
+      revision: `${index}`,
+      message: '',
+    }));
     expect(report({ ...good, violations }, look)).toContain('and 10 violations more');
   });
 });

@@ -1,40 +1,40 @@
 import type { Batch } from '../../../shared/function.ts';
 import { keyOf, type Resource } from '../../../shared/kinds/resource.ts';
-import type { Asked, Pass } from '../invariants/history.ts';
+import type { Asked, Reconcile } from '../invariants/history.ts';
 import { isWrite, type Request } from './requests.ts';
 
-type Recorded = { -readonly [K in keyof Pass]: Pass[K] } & { asked: Asked[] };
+type Recorded = { -readonly [K in keyof Reconcile]: Reconcile[K] } & { asked: Asked[] };
 
-/** Counts what one process asks of the API server, pass by pass. */
-export class PassesOf {
-  readonly #begun: (pass: Pass) => void;
-  #pass: Recorded | undefined;
+/** Counts the requests of one process, by reconcile. */
+export class ReconcileRecorder {
+  readonly #begun: (reconcile: Reconcile) => void;
+  #reconcile: Recorded | undefined;
   #inFlight = 0;
   #writesBegun = 0;
 
-  constructor(begun: (pass: Pass) => void) {
+  constructor(begun: (reconcile: Reconcile) => void) {
     this.#begun = begun;
   }
 
-  /** It begins to read: returns the pass, to which all belongs that the process asks for from now on. */
+  /** A reconcile begins to read; what the process asks for from now on belongs to it. */
   begin(
-    { by, since, atMs }: Pick<Pass, 'by' | 'since' | 'atMs'>,
+    { by, since, atMs }: Pick<Reconcile, 'by' | 'since' | 'atMs'>,
     { subjects, messages, sweep, audit }: Batch,
   ): Recorded {
     const about = [...subjects.map((one) => `${one.kind} ${keyOf(one)}`), ...messages.map(({ type }) => type)];
     const counts = { mostInFlight: this.#inFlight, mostWritesBegun: this.#writesBegun };
-    this.#pass = { by, since, atMs, about, isTimed: sweep || audit, asked: [], ...counts };
-    this.#begun(this.#pass);
-    return this.#pass;
+    this.#reconcile = { by, since, atMs, about, isTimed: sweep || audit, asked: [], ...counts };
+    this.#begun(this.#reconcile);
+    return this.#reconcile;
   }
 
-  /** A request of a pass, from when it is wanted until it is answered. A read may begin after its pass failed, and in the next. */
-  async asked<T>(request: Request, send: () => Promise<T>, pass = this.#pass): Promise<T> {
+  /** A request of a reconcile, until it is answered. A read of a reconcile that failed may begin during the next. */
+  async asked<T>(request: Request, send: () => Promise<T>, reconcile = this.#reconcile): Promise<T> {
     const asked = askedBy(request);
-    pass?.asked.push(asked);
+    reconcile?.asked.push(asked);
     const isToWrite = isWrite(request);
     if (isToWrite) this.#writesBegun++;
-    if (pass) pass.mostWritesBegun = Math.max(pass.mostWritesBegun, this.#writesBegun);
+    if (reconcile) reconcile.mostWritesBegun = Math.max(reconcile.mostWritesBegun, this.#writesBegun);
     try {
       const answer = await send();
       asked.objects = objectsIn(answer);
@@ -44,11 +44,11 @@ export class PassesOf {
     }
   }
 
-  /** A request of the process, from when it is sent until it is answered. */
+  /** A request of the process, from sending to answer. */
   async sent<T>(send: () => Promise<T>): Promise<T> {
-    const pass = this.#pass;
+    const reconcile = this.#reconcile;
     this.#inFlight++;
-    if (pass) pass.mostInFlight = Math.max(pass.mostInFlight, this.#inFlight);
+    if (reconcile) reconcile.mostInFlight = Math.max(reconcile.mostInFlight, this.#inFlight);
     try {
       return await send();
     } finally {
@@ -57,7 +57,7 @@ export class PassesOf {
   }
 }
 
-/** KubeVirt has a VirtualMachine, too. */
+/** KubeVirt also has a kind VirtualMachine. */
 const kindOf = ({ kind, apiVersion }: Resource) => (apiVersion.startsWith('kubevirt.io/') ? `KubeVirt ${kind}` : kind);
 
 const askedBy = ({ verb, resource, ref, page, selector }: Request): Asked => ({
