@@ -1,5 +1,5 @@
-import type { Cluster } from '../install/cluster.ts';
 import type { Look } from '../terminal/paint.ts';
+import type { Cluster } from './install/cluster.ts';
 
 /** The exit codes of commands, for scripts. */
 export const exit = {

@@ -1,8 +1,5 @@
 import { basename } from 'node:path';
 import { hasStatus } from '../../shared/runtime/errors.ts';
-import { type Cluster, InstallError } from '../install/cluster.ts';
-import type { Where } from '../install/kubeconfig.ts';
-import { describeTrouble } from '../install/trouble.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import { endWithReader, isLive, lookOf } from '../terminal/output.ts';
 import { lineOf } from '../terminal/paint.ts';
@@ -13,6 +10,9 @@ import { readCommandLine } from './command-line.ts';
 import { commands } from './commands.ts';
 import { codeOf } from './exit-code.ts';
 import { helpOf, overview } from './help.ts';
+import { type Cluster, InstallError } from './install/cluster.ts';
+import type { Where } from './install/kubeconfig.ts';
+import { describeTrouble } from './install/trouble.ts';
 import { nearestOf } from './nearest.ts';
 
 /** The name that the user typed: kubectl runs `kubectl-ot` for `kubectl ot`. */
@@ -85,8 +85,8 @@ async function run(command: Command, args: readonly string[], stop: Stop): Promi
 /** The client library for Kubernetes takes longer to load than everything else, and help does not need it. */
 async function clusterAt(where: Where): Promise<Cluster> {
   const [{ kubeconfigOf }, { clusterOf }] = await Promise.all([
-    import('../install/kubeconfig.ts'),
-    import('../install/connect.ts'),
+    import('./install/kubeconfig.ts'),
+    import('./install/connect.ts'),
   ]);
   return clusterOf(kubeconfigOf(where), { say: () => undefined, timeoutMs: 0 });
 }

@@ -10,10 +10,10 @@ import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { serveImages } from '../../test/stories/openstack/run.ts';
 import { schedules, simulated } from '../../test/stories/openstack/services.ts';
-import { Trigger } from '../install/kinds.ts';
 import { accountManifest } from '../local/openstack/account.ts';
 import { type LocalCluster, startLocal } from '../local/start.ts';
 import { applyManifests, openStackFolders, readManifests } from '../manifests.ts';
+import { Trigger } from './install/kinds.ts';
 import { otIn } from './ot-process.ts';
 
 const namespace = 'on-cloud';

@@ -1,8 +1,8 @@
 import { formatDuration, parseDurationMs } from '../../shared/kubernetes/duration.ts';
-import { waitFor } from '../install/wait.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, NotFound, type Outcome } from './command.ts';
 import { namespaceOption } from './help.ts';
+import { waitFor } from './install/wait.ts';
 import {
   findTarget,
   formatName,

@@ -105,7 +105,7 @@ describe('the steps', () => {
   test('end with the functions', async () => {
     const machine = aMachine();
     await take(machine);
-    expect(machine.asked.at(-1)).toContain('deploy/install/main.ts install');
+    expect(machine.asked.at(-1)).toContain('deploy/cli/install/main.ts install');
   });
 });
 

@@ -99,7 +99,7 @@ async function installFunctions(run: Run) {
   const kubectl = kubectlOf(run, cluster.context);
   await kubectl('wait', 'cdi/cdi', ...untilAvailable);
   await kubectl('-n', 'kubevirt', 'wait', 'kubevirt/kubevirt', ...untilAvailable);
-  const args = ['deploy/install/main.ts', 'install', '--overlay', here, '--context', cluster.context];
+  const args = ['deploy/cli/install/main.ts', 'install', '--overlay', here, '--context', cluster.context];
   await run(process.execPath, [...args, '--timeout', '10m'], { cwd: root });
   return 'Ready';
 }

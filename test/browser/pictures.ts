@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
-import { PingSource } from '../../deploy/install/kinds.ts';
+import { PingSource } from '../../deploy/cli/install/kinds.ts';
 import { bringUp, type Up } from '../../deploy/local/up/bring-up.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';

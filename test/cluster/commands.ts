@@ -16,7 +16,7 @@ const here = fileURLToPath(new URL('../../', import.meta.url));
 
 /** `npm run cluster -- …` in a checkout. */
 export const runInstallerOf = (folder: string, ...args: string[]) =>
-  ran(join(folder, 'deploy/install/main.ts'), [...args, ...(args[0] === 'check' ? [] : ['--timeout', '4m'])]);
+  ran(join(folder, 'deploy/cli/install/main.ts'), [...args, ...(args[0] === 'check' ? [] : ['--timeout', '4m'])]);
 
 /** `npm run cluster -- …` */
 export const runInstaller = (...args: string[]) => runInstallerOf(here, ...args);

@@ -8,8 +8,8 @@ import {
   untilNoFindings,
 } from '../../deploy/cli/doctor/declare-misconfigurations.ts';
 import { type Misconfiguration, misconfigurations, profiled } from '../../deploy/cli/doctor/misconfigurations.ts';
-import { clusterOf } from '../../deploy/install/connect.ts';
-import { StorageProfile } from '../../deploy/install/kinds.ts';
+import { clusterOf } from '../../deploy/cli/install/connect.ts';
+import { StorageProfile } from '../../deploy/cli/install/kinds.ts';
 import { kubeClient } from '../../shared/runtime/kube.ts';
 import { runCommandLine, runInstaller } from './commands.ts';
 import { applyText, imageUnderTest, install, manifestsIn, textOf } from './installation.ts';

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { type AnyObject, Deployment } from '../../deploy/install/kinds.ts';
+import { type AnyObject, Deployment } from '../../deploy/cli/install/kinds.ts';
 import { type ImportRequest, importImage } from '../../deploy/local/importer/import-image.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';

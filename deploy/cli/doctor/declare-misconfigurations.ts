@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
-import type { Cluster } from '../../install/cluster.ts';
+import type { Cluster } from '../install/cluster.ts';
 import { lackingIn } from './definitions.ts';
 import type { Finding } from './finding.ts';
 import { findingLines, findingsOf } from './findings.ts';

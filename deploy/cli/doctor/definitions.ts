@@ -1,5 +1,5 @@
-import { type AnyObject, formatPlace } from '../../install/kinds.ts';
 import { manifestKey } from '../../manifests.ts';
+import { type AnyObject, formatPlace } from '../install/kinds.ts';
 import { type Finding, untrue, upgrade } from './finding.ts';
 import type { Installation } from './installation.ts';
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type AnyObject, formatObject, KnativeService } from '../../install/kinds.ts';
-import { isUp } from '../../install/readiness.ts';
-import { deadIn } from '../../install/triggers.ts';
 import { manifestKey } from '../../manifests.ts';
+import { type AnyObject, formatObject, KnativeService } from '../install/kinds.ts';
+import { isUp } from '../install/readiness.ts';
+import { deadIn } from '../install/triggers.ts';
 import { lackingIn } from './definitions.ts';
 import { type Finding, untrue, upgrade } from './finding.ts';
 import type { Installation } from './installation.ts';

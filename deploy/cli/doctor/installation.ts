@@ -5,8 +5,9 @@ import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.t
 import type { KubernetesObject, ObjectReference } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { parsePolicy } from '../../../shared/policy.ts';
-import { check } from '../../install/check.ts';
-import type { Cluster } from '../../install/cluster.ts';
+import { generatedFolders, manifestKey, openStackFolders, readManifests } from '../../manifests.ts';
+import { check } from '../install/check.ts';
+import type { Cluster } from '../install/cluster.ts';
 import {
   type AnyObject,
   Deployment,
@@ -19,11 +20,10 @@ import {
   Subscription,
   Trigger,
   VolumeSnapshotClass,
-} from '../../install/kinds.ts';
-import { runnable } from '../../install/left-out.ts';
-import { type Requirement, servedAt } from '../../install/requirement.ts';
-import { listOf } from '../../install/wait.ts';
-import { generatedFolders, manifestKey, openStackFolders, readManifests } from '../../manifests.ts';
+} from '../install/kinds.ts';
+import { runnable } from '../install/left-out.ts';
+import { type Requirement, servedAt } from '../install/requirement.ts';
+import { listOf } from '../install/wait.ts';
 import { readPolicyMap } from '../read-policy.ts';
 import { credentialsIn, type ExistingSecrets, secretOf, secretsAt } from '../secrets.ts';
 import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../target.ts';

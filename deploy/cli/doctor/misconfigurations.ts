@@ -2,6 +2,7 @@ import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyName } from '../../../shared/policy.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
+import { applyManifests } from '../../manifests.ts';
 import {
   type AnyObject,
   ApiServerSource,
@@ -16,8 +17,7 @@ import {
   StorageProfile,
   Trigger,
   VolumeSnapshotClass,
-} from '../../install/kinds.ts';
-import { applyManifests } from '../../manifests.ts';
+} from '../install/kinds.ts';
 
 /** Where a test breaks an installation: on the local cluster of this process, or on a real Kubernetes with Knative. */
 export type Place = 'local' | 'real';

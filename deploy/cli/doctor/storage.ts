@@ -1,5 +1,5 @@
 import { parsePolicy } from '../../../shared/policy.ts';
-import type { AnyObject } from '../../install/kinds.ts';
+import type { AnyObject } from '../install/kinds.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
-import { ApiError } from '../../shared/runtime/errors.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { ApiError } from '../../../shared/runtime/errors.ts';
 import type { Cluster } from './cluster.ts';
 import { leftOf, waitFor } from './wait.ts';
 

@@ -1,5 +1,5 @@
-import type { KubernetesObject } from '../../shared/kinds/resource.ts';
-import { labelSelector } from '../../shared/kubernetes/selectors.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { labelSelector } from '../../../shared/kubernetes/selectors.ts';
 import type { Cluster } from './cluster.ts';
 import { InstallError } from './cluster.ts';
 import { type AnyObject, Definition, Deployment, formatObject, Pod, resourceOf, Trigger } from './kinds.ts';

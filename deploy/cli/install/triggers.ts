@@ -1,4 +1,4 @@
-import { operatorNamespace } from '../../shared/operator.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
 import type { Cluster } from './cluster.ts';
 import { type AnyObject, formatObject, InMemoryChannel, Subscription } from './kinds.ts';
 import { removeAll } from './remove.ts';

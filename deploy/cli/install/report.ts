@@ -1,4 +1,4 @@
-import { tableLines } from '../terminal/table.ts';
+import { tableLines } from '../../terminal/table.ts';
 import type { Requirement } from './requirement.ts';
 
 const words = { ok: 'ok', warning: 'look', optional: 'left out', missing: 'MISSING' } as const;

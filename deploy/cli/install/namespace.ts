@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { leaseName } from '../../shared/images/slots.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName, policyRef } from '../../shared/policy.ts';
+import { leaseName } from '../../../shared/images/slots.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import { policyName, policyRef } from '../../../shared/policy.ts';
 import type { Cluster } from './cluster.ts';
 import { type AnyObject, anyOf, ConfigMap, formatObject, Namespace } from './kinds.ts';
 import { partOf } from './manifests.ts';

@@ -1,4 +1,4 @@
-import type { Kube } from '../../shared/runtime/kube.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
 
 /** The cluster to install on, and the output for its progress. */
 export interface Cluster {

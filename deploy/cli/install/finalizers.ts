@@ -1,5 +1,5 @@
-import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
-import { hasStatus } from '../../shared/runtime/errors.ts';
+import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
+import { hasStatus } from '../../../shared/runtime/errors.ts';
 import type { Cluster } from './cluster.ts';
 import { type AnyObject, anyOf } from './kinds.ts';
 import { listOf } from './wait.ts';

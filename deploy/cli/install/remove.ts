@@ -1,5 +1,5 @@
-import { labelSelector } from '../../shared/kubernetes/selectors.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
+import { labelSelector } from '../../../shared/kubernetes/selectors.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { type AnyObject, formatObject, KnativeService, Pod, resourceOf, Service } from './kinds.ts';
 import { partOf } from './manifests.ts';

@@ -1,5 +1,5 @@
-import type { KubernetesObject } from '../../shared/kinds/resource.ts';
-import { policyRef } from '../../shared/policy.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { policyRef } from '../../../shared/policy.ts';
 import type { Cluster } from './cluster.ts';
 import { assertStoredVersionsStay } from './install.ts';
 import {

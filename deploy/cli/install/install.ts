@@ -1,7 +1,7 @@
-import type { KubernetesObject } from '../../shared/kinds/resource.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName } from '../../shared/policy.ts';
-import { ApiError } from '../../shared/runtime/errors.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import { policyName } from '../../../shared/policy.ts';
+import { ApiError } from '../../../shared/runtime/errors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { fieldManager, inventoryOf, obsoleteOf } from './inventory.ts';
 import {

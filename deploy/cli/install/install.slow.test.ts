@@ -1,23 +1,23 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { leaseName } from '../../shared/images/slots.ts';
-import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { PersistentVolumeClaim as Claim } from '../../shared/kinds/core/persistent-volume-claim.ts';
-import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
-import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
-import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { leaseName } from '../../../shared/images/slots.ts';
+import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { PersistentVolumeClaim as Claim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
+import { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
+import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
+import { imageReferenceFinalizer, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import {
   diskImageFinalizer,
   imageUidLabel,
   managedBy,
   VMDiskImage,
-} from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import type { KubernetesObject } from '../../shared/kinds/resource.ts';
-import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { hasKubectl } from '../../test/stories/local-world.ts';
-import { aVMDiskImage } from '../../test/support/builders/images.ts';
-import { aVirtualMachine } from '../../test/support/builders/machines.ts';
-import { documents, readManifests } from '../manifests.ts';
+} from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { hasKubectl } from '../../../test/stories/local-world.ts';
+import { aVMDiskImage } from '../../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
+import { documents, readManifests } from '../../manifests.ts';
 import { type Options, readOptions } from './arguments.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';

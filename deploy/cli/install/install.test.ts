@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { hasKubectl } from '../../test/stories/local-world.ts';
+import { hasKubectl } from '../../../test/stories/local-world.ts';
 import { assertStoredVersionsStay, install } from './install.ts';
 import { type AnyObject, Definition, Deployment } from './kinds.ts';
 import { readWanted } from './manifests.ts';

@@ -1,7 +1,7 @@
-import { managedBy } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { Workspace, workspaceFinalizer, workspaceUidLabel } from '../../shared/kinds/pelotech/workspace.ts';
-import type { KubernetesObject } from '../../shared/kinds/resource.ts';
-import { labelSelector } from '../../shared/kubernetes/selectors.ts';
+import { managedBy } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace, workspaceFinalizer, workspaceUidLabel } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { labelSelector } from '../../../shared/kubernetes/selectors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { formatObject, Namespace } from './kinds.ts';
 import { leftOf, listOf } from './wait.ts';

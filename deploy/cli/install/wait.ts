@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import type { KubernetesObject, ObjectReference, Resource } from '../../shared/kinds/resource.ts';
-import { hasStatus } from '../../shared/runtime/errors.ts';
-import { isLost } from '../../shared/runtime/reflect.ts';
+import type { KubernetesObject, ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
+import { hasStatus } from '../../../shared/runtime/errors.ts';
+import { isLost } from '../../../shared/runtime/reflect.ts';
 import type { Cluster } from './cluster.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startApiServer } from '../local/api-server/api-server.ts';
-import { clientOf } from '../local/client.ts';
-import { realClock } from '../local/clock.ts';
-import { readManifests } from '../manifests.ts';
+import { startApiServer } from '../../local/api-server/api-server.ts';
+import { clientOf } from '../../local/client.ts';
+import { realClock } from '../../local/clock.ts';
+import { readManifests } from '../../manifests.ts';
 import { readOptions } from './arguments.ts';
 import { check, isMet } from './check.ts';
 import type { Cluster } from './cluster.ts';

@@ -1,5 +1,5 @@
 import { HttpMethod, IsomorphicFetchHttpLibrary, type KubeConfig, RequestContext } from '@kubernetes/client-node';
-import { kubeClient } from '../../shared/runtime/kube.ts';
+import { kubeClient } from '../../../shared/runtime/kube.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 
 /** The cluster of a kubeconfig. */

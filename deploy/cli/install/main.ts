@@ -1,4 +1,4 @@
-import { UsageError } from '../terminal/arguments.ts';
+import { UsageError } from '../../terminal/arguments.ts';
 import { readOptions, usage } from './arguments.ts';
 import { InstallError } from './cluster.ts';
 import { clusterOf } from './connect.ts';

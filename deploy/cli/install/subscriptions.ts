@@ -1,4 +1,4 @@
-import { operatorNamespace } from '../../shared/operator.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
 import type { Cluster } from './cluster.ts';
 import { type AnyObject, Subscription } from './kinds.ts';
 import { listOf } from './wait.ts';

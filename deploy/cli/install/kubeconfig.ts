@@ -1,5 +1,5 @@
 import { KubeConfig } from '@kubernetes/client-node';
-import { UsageError } from '../terminal/arguments.ts';
+import { UsageError } from '../../terminal/arguments.ts';
 
 /** The options that choose a cluster; the default is kubectl's. */
 export interface Where {

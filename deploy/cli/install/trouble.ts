@@ -1,4 +1,4 @@
-import { ApiError, NoAnswer } from '../../shared/runtime/errors.ts';
+import { ApiError, NoAnswer } from '../../../shared/runtime/errors.ts';
 
 /** A problem with the API server in one line that a user can act on; undefined for any other error. */
 export function describeTrouble(error: unknown): string | undefined {

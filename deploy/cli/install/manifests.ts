@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { KubernetesObject } from '../../shared/kinds/resource.ts';
-import { documents, manifestKey, readManifests } from '../manifests.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { documents, manifestKey, readManifests } from '../../manifests.ts';
 import { InstallError } from './cluster.ts';
 import type { AnyObject } from './kinds.ts';
 
@@ -11,7 +11,7 @@ import type { AnyObject } from './kinds.ts';
 export const partOf = { 'app.kubernetes.io/part-of': 'ot-functions' } as const;
 
 /** The root folder of this project. */
-export const projectFolder = fileURLToPath(new URL('../../', import.meta.url));
+export const projectFolder = fileURLToPath(new URL('../../../', import.meta.url));
 const run = promisify(execFile);
 
 /**

@@ -1,6 +1,6 @@
-import { imageUidLabel, managedBy } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { Resource } from '../../shared/kinds/resource.ts';
-import { labelSelector } from '../../shared/kubernetes/selectors.ts';
+import { imageUidLabel, managedBy } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { Resource } from '../../../shared/kinds/resource.ts';
+import { labelSelector } from '../../../shared/kubernetes/selectors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { kindsDefinedBy, removeFinalizers } from './finalizers.ts';
 import { type AnyObject, anyOf, DataVolume, formatPlace } from './kinds.ts';

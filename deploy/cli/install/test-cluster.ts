@@ -1,6 +1,6 @@
 import { KubeConfig } from '@kubernetes/client-node';
-import type { Kube } from '../../shared/runtime/kube.ts';
-import { startLocal } from '../local/start.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+import { startLocal } from '../../local/start.ts';
 import type { Cluster } from './cluster.ts';
 import { clusterOf } from './connect.ts';
 import { type AnyObject, Deployment } from './kinds.ts';

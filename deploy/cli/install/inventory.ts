@@ -1,7 +1,7 @@
-import type { KubernetesObject } from '../../shared/kinds/resource.ts';
-import { labelSelector } from '../../shared/kubernetes/selectors.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { manifestKey } from '../manifests.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { labelSelector } from '../../../shared/kubernetes/selectors.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import { manifestKey } from '../../manifests.ts';
 import type { Cluster } from './cluster.ts';
 import { type AnyObject, kindsOf } from './kinds.ts';
 import { partOf } from './manifests.ts';

@@ -1,5 +1,5 @@
-import { guessedPlural } from '../../knative/plural.ts';
-import { type KubernetesObject, ObjectMeta, type Resource } from '../../shared/kinds/resource.ts';
+import { guessedPlural } from '../../../knative/plural.ts';
+import { type KubernetesObject, ObjectMeta, type Resource } from '../../../shared/kinds/resource.ts';
 
 /** Any object as the API server returns it: the code that needs a field checks its type. */
 export type AnyObject = KubernetesObject & { spec?: unknown; status?: unknown; data?: unknown };

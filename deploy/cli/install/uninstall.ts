@@ -1,7 +1,7 @@
-import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { imageUidLabel, managedBy } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import { labelSelector } from '../../shared/kubernetes/selectors.ts';
+import { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { imageUidLabel, managedBy } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
+import { labelSelector } from '../../../shared/kubernetes/selectors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { deleteObjects } from './delete-objects.ts';
 import { assertNoWorkspace, deleteWorkspaces, isOfWorkspace } from './delete-workspaces.ts';

@@ -1,6 +1,6 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
-import { parseDurationMs } from '../../shared/kubernetes/duration.ts';
-import { optionsOf, UsageError } from '../terminal/arguments.ts';
+import { parseDurationMs } from '../../../shared/kubernetes/duration.ts';
+import { optionsOf, UsageError } from '../../terminal/arguments.ts';
 
 const common = {
   kubeconfig: { type: 'string' },
