@@ -7,10 +7,9 @@ import { formatSeconds } from '../terminal/quantities.ts';
 import { screenOn } from '../terminal/screen.ts';
 import { stopSignals } from '../terminal/stop-signals.ts';
 import { type Block, linesOf } from './demo/blocks.ts';
-import { runOpenStackDemo } from './demo/openstack-act.ts';
 import { openStackReport } from './demo/openstack-report.ts';
 import { report } from './demo/report.ts';
-import { type DemoOptions, runDemo } from './demo/run.ts';
+import { type DemoOptions, runDemo, runOpenStackDemo } from './demo/run.ts';
 import type { Told } from './demo/watcher.ts';
 
 const help = `npm run demo [-- options]

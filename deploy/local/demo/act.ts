@@ -1,4 +1,3 @@
-import type { Block } from './blocks.ts';
 import type { DemoImage } from './images.ts';
 import type { DemoWorld } from './set-up.ts';
 import type { Told, Watch, Watcher } from './watcher.ts';
@@ -17,11 +16,11 @@ export interface Stage {
   signal: AbortSignal;
 }
 
-/** An act: what it watches, what is done in it, what it shows meanwhile, and its result as far as it came. */
-export interface Act<Result> {
+/** An act: what it watches, what is done in it, what is displayed meanwhile, and its result as far as it came. */
+export interface Act<View, Result> {
   watches: readonly Watch[];
   play(): Promise<void>;
-  frame(): Block[];
+  view(): View;
   result(): Result;
 }
 

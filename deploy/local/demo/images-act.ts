@@ -11,7 +11,6 @@ import { operatorNamespace } from '../../../shared/operator.ts';
 import { applyManifests } from '../../manifests.ts';
 import { type Act, type Stage, secondsBetween } from './act.ts';
 import { brokenLink, type DemoImage, manifestOf } from './images.ts';
-import { imagesFrame } from './images-report.ts';
 import { type DemoWorld, demoPolicy, where } from './set-up.ts';
 import { type Step, watchOf } from './watcher.ts';
 
@@ -121,8 +120,12 @@ export function playImages({ images, store, cluster: { kube } }: DemoWorld, stag
       for (const image of images) await applyManifests(kube, [manifestOf(image, { ...where, storeUrl: store.url })]);
       await seen.until(() => images.every(({ name }) => isAtRest(imageOf(name)?.object)) && leftOver().length === 0);
     },
-    frame: () =>
-      imagesFrame({ elapsedMs: Date.now() - stage.startedMs, slots: slotViews(), images: images.map(viewOf) }),
+    view: () => ({
+      elapsedMs: Date.now() - stage.startedMs,
+      /** One for each slot; undefined is free. The bytes are those of this attempt. */
+      slots: slotViews(),
+      images: images.map(viewOf),
+    }),
     result() {
       const results = images.map(imageResult);
       const sum = (field: 'bytesDownloaded' | 'bytesNeeded') =>
@@ -139,7 +142,7 @@ export function playImages({ images, store, cluster: { kube } }: DemoWorld, stag
         images: results,
       };
     },
-  } satisfies Act<unknown>;
+  } satisfies Act<unknown, unknown>;
 }
 
 /** Attempts are counted, not downloads: an importer that fails begins anew at once, until its attempt is cleared away. */

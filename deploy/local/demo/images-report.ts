@@ -11,20 +11,7 @@ export type ImagesResult = ReturnType<ReturnType<typeof playImages>['result']>;
 export type ImageResult = ImagesResult['images'][number];
 
 /** What the first act shows while it plays. */
-export interface ImagesView {
-  elapsedMs: number;
-  /** One for each slot; undefined is free. */
-  slots: readonly (SlotView | undefined)[];
-  images: readonly { name: string; phase: string; attempts: number; waitedMs: number; remark: string }[];
-}
-
-/** The bytes are those of this attempt. */
-interface SlotView {
-  name: string;
-  attempt: number;
-  downloadedBytes: number;
-  neededBytes: number;
-}
+export type ImagesView = ReturnType<ReturnType<typeof playImages>['view']>;
 
 /** A bar for each slot, and a line for each image. */
 export function imagesFrame({ elapsedMs, slots, images }: ImagesView): Block[] {
@@ -54,7 +41,7 @@ export function imagesFrame({ elapsedMs, slots, images }: ImagesView): Block[] {
   ];
 }
 
-function slotLine(slot: SlotView | undefined, index: number, nameWidth: number): Block {
+function slotLine(slot: ImagesView['slots'][number], index: number, nameWidth: number): Block {
   const title = styled('dim', `slot ${index + 1}  `);
   if (!slot) return line(title, styled('dim', 'free'));
   const { name, attempt, downloadedBytes, neededBytes } = slot;

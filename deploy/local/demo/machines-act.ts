@@ -15,7 +15,6 @@ import { heldMessage } from '../up/held-message.ts';
 import { type Act, countDownloads, type Stage, secondsBetween } from './act.ts';
 import { lateImage } from './images.ts';
 import { type DemoMachine, demoMachines, heldImage, machineManifest, machineNamespace } from './machines.ts';
-import { machinesFrame } from './machines-report.ts';
 import { type DemoWorld, where } from './set-up.ts';
 import { type Shown, type Step, watchOf } from './watcher.ts';
 
@@ -173,12 +172,11 @@ export function playMachines(world: DemoWorld, stage: Stage) {
         () => isGone(heldImage) && staying.every(isReady) && machines.every(isTold) && leftOver().length === 0,
       );
     },
-    frame: () =>
-      machinesFrame({
-        elapsedMs: Date.now() - startedMs,
-        images: [...new Set(machines.map(({ image }) => image))].map(imageView),
-        machines: machines.map(machineView),
-      }),
+    view: () => ({
+      elapsedMs: Date.now() - startedMs,
+      images: [...new Set(machines.map(({ image }) => image))].map(imageView),
+      machines: machines.map(machineView),
+    }),
     result: () => ({
       machines: machines.map(machineResult),
       /** What became of the image that was deleted while machines held it. */
@@ -207,7 +205,7 @@ export function playMachines(world: DemoWorld, stage: Stage) {
       tooEarly,
       leftOver: leftOver(),
     }),
-  } satisfies Act<unknown>;
+  } satisfies Act<unknown, unknown>;
 }
 
 interface Warning {

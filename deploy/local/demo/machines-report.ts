@@ -1,6 +1,6 @@
-import { machineColumns, machineRow, type ShownMachine } from '../../terminal/machine-table.ts';
+import { machineColumns, machineRow } from '../../terminal/machine-table.ts';
 import { styled } from '../../terminal/paint.ts';
-import { phaseSpan, type ShownPhase } from '../../terminal/phase-style.ts';
+import { phaseSpan } from '../../terminal/phase-style.ts';
 import { tableLines } from '../../terminal/table.ts';
 import { type Block, blank, countsOf, headline, saidSeconds, table, text } from './blocks.ts';
 import { downloadFaults, faultsIn } from './faults.ts';
@@ -10,18 +10,8 @@ import type { playMachines } from './machines-act.ts';
 export type MachinesResult = ReturnType<ReturnType<typeof playMachines>['result']>;
 export type MachineResult = MachinesResult['machines'][number];
 
-/** What the second act shows while it plays. */
-export interface MachinesView {
-  elapsedMs: number;
-  /** Without a phase where there is none. */
-  images: readonly {
-    name: string;
-    phase: ShownPhase | undefined;
-    references: number | undefined;
-    remark: string;
-  }[];
-  machines: readonly (ShownMachine & { remark: string })[];
-}
+/** What the second act shows while it plays; an image without a phase does not exist. */
+export type MachinesView = ReturnType<ReturnType<typeof playMachines>['view']>;
 
 /** The images that machines name, and a line for each machine. */
 export const machinesFrame = ({ elapsedMs, images, machines }: MachinesView): Block[] => [

@@ -14,28 +14,13 @@ import { accountManifest, cloudsYaml, type Login } from '../openstack/account.ts
 import { startOpenStack } from '../openstack/start-openstack.ts';
 import { type LocalCluster, startLocal } from '../start.ts';
 import type { Act, Stage } from './act.ts';
-import { type OpenStackResult, openStackFaults } from './openstack-report.ts';
-import { type DemoOptions, stageFor } from './run.ts';
 import { type Watch, watchOf } from './watcher.ts';
 
 const example = 'crds/examples/kupenstack-virtual-machine-complete.yaml';
 const namespace = 'default';
 const kinds = [VirtualNetwork, Volume, KupenStackMachine] as readonly Resource[];
 
-type World = Awaited<ReturnType<typeof setUp>>;
-
-/** The demo with OpenStack: its one act, in a world of its own. */
-export async function runOpenStackDemo(options: DemoOptions): Promise<OpenStackResult> {
-  const play = stageFor(options);
-  const world = await setUp();
-  try {
-    const result = await play(world.cluster.kube, (stage) => playOpenStack(world, stage));
-    const faults = openStackFaults(result);
-    return { ok: faults.length === 0, faults, seconds: play.elapsedMs() / 1000, ...result };
-  } finally {
-    await world.close();
-  }
-}
+type World = Awaited<ReturnType<typeof setUpOpenStack>>;
 
 /**
  * Makes the example's machine on a simulated OpenStack, enlarges it, deletes its server behind everybody's back, and takes it all
@@ -78,7 +63,7 @@ export function playOpenStack({ openStack, images, cluster: { kube } }: World, {
         for (const object of await kube.list(kind, { namespace })) await kube.delete(kind, object.metadata);
       await seen.until(() => kinds.every((kind) => seen.all(kind).length === 0));
     },
-    frame: () => [],
+    view: () => undefined,
     result: () => ({
       /** How the machine stood when all was made, as `kubectl get -o wide` shows it. */
       machine,
@@ -86,7 +71,7 @@ export function playOpenStack({ openStack, images, cluster: { kube } }: World, {
       serversMade: calls.made,
       callsToOpenStack: calls.all,
     }),
-  } satisfies Act<unknown>;
+  } satisfies Act<unknown, unknown>;
 }
 
 const watchOfPhase = (kind: Resource): Watch => {
@@ -106,7 +91,8 @@ const watchOfPhase = (kind: Resource): Watch => {
 const isReady = ({ metadata, status }: KupenStackMachine) =>
   status?.observedGeneration === metadata.generation && conditionOf(status?.conditions, 'Ready')?.status === 'True';
 
-async function setUp() {
+/** A local cluster with a simulated OpenStack. */
+export async function setUpOpenStack() {
   const openStack = await startOpenStack({ clock: realClock });
   const images = await serveAnImage();
   const cluster: LocalCluster = await startLocal({

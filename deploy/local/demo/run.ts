@@ -1,15 +1,20 @@
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Look } from '../../terminal/paint.ts';
 import type { Act, Stage } from './act.ts';
-import { linesOf } from './blocks.ts';
+import { type Block, linesOf } from './blocks.ts';
 import { demoImages } from './images.ts';
 import { playImages } from './images-act.ts';
+import { imagesFrame } from './images-report.ts';
 import { playMachines } from './machines-act.ts';
+import { machinesFrame } from './machines-report.ts';
+import { playOpenStack, setUpOpenStack } from './openstack-act.ts';
+import { type OpenStackResult, openStackFaults } from './openstack-report.ts';
 import { type DemoResult, faultsOf } from './report.ts';
 import { setUp } from './set-up.ts';
 import { type Told, watcher } from './watcher.ts';
 import { readWorkspace } from './workspace.ts';
 import { playWorkspace } from './workspace-act.ts';
+import { workspaceFrame } from './workspace-report.ts';
 
 export interface DemoOptions {
   /** Ends the demo early; it then rejects with its reason, everything being taken down. */
@@ -36,10 +41,12 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { kube } = world.cluster;
   try {
     options.signal.throwIfAborted();
-    const images = await play(kube, (stage) => playImages(world, stage));
-    const machines = late.aborted ? null : await play(kube, (stage) => playMachines(world, stage));
+    const images = await play(kube, (stage) => playImages(world, stage), imagesFrame);
+    const machines = late.aborted ? null : await play(kube, (stage) => playMachines(world, stage), machinesFrame);
     const lab = await readWorkspace();
-    const workspace = late.aborted ? null : await play(kube, (stage) => playWorkspace(world, lab, stage));
+    const workspace = late.aborted
+      ? null
+      : await play(kube, (stage) => playWorkspace(world, lab, stage), workspaceFrame);
     const result = { ...images, seconds: play.elapsedMs() / 1000, isLate: late.aborted, machines, workspace };
     const faults = faultsOf(result);
     return { ok: faults.length === 0, faults, ...result };
@@ -48,11 +55,29 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   }
 }
 
+/** Has a machine made on a simulated OpenStack; its steps are all that is displayed. */
+export async function runOpenStackDemo(options: DemoOptions): Promise<OpenStackResult> {
+  const play = stageFor(options);
+  const world = await setUpOpenStack();
+  try {
+    const act = (stage: Stage) => playOpenStack(world, stage);
+    const result = await play(world.cluster.kube, act, () => []);
+    const faults = openStackFaults(result);
+    return { ok: faults.length === 0, faults, seconds: play.elapsedMs() / 1000, ...result };
+  } finally {
+    await world.close();
+  }
+}
+
 /** Plays acts as far as they come before the time is up. */
-export function stageFor({ signal, onReady, onStep, onCommand }: DemoOptions, late?: AbortSignal) {
+function stageFor({ signal, onReady, onStep, onCommand }: DemoOptions, late?: AbortSignal) {
   const startedMs = Date.now();
   const elapsedMs = () => Date.now() - startedMs;
-  async function play<Result>(kube: Kube, begin: (stage: Stage) => Act<Result>): Promise<Result> {
+  async function play<View, Result>(
+    kube: Kube,
+    begin: (stage: Stage) => Act<View, Result>,
+    frameOf: (view: View) => Block[],
+  ): Promise<Result> {
     const ends = new AbortController();
     const tell = (told: Told) => onStep(told, elapsedMs());
     const command = (what: string) => onCommand(what, elapsedMs());
@@ -60,7 +85,7 @@ export function stageFor({ signal, onReady, onStep, onCommand }: DemoOptions, la
     const act = begin({ startedMs, seen, tell, command, signal: ends.signal });
     try {
       await seen.watch(kube, act.watches, ends.signal);
-      onReady((look) => linesOf(act.frame(), look));
+      onReady((look) => linesOf(frameOf(act.view()), look));
       const over = act.play();
       // If the time is up or a user stops the demo, no one awaits it.
       over.catch(() => {});

@@ -25,7 +25,6 @@ import { labImage } from './images.ts';
 import { type DemoWorld, where } from './set-up.ts';
 import { type Shown, watchOf } from './watcher.ts';
 import { type DemoWorkspace, type Part, workspaceFile } from './workspace.ts';
-import { workspaceFrame } from './workspace-report.ts';
 
 /** What is made for a workspace and its image, the two themselves apart. */
 const madeKinds: readonly Resource[] = [
@@ -139,16 +138,18 @@ export function playWorkspace(world: DemoWorld, lab: DemoWorkspace, stage: Stage
       await seen.until(() => workspace()?.goneAtMs !== undefined && leftOver().length === 0);
       note('gone');
     },
-    frame() {
+    view() {
       const { object, goneAtMs } = workspace() ?? {};
       const there = goneAtMs === undefined ? object?.status : undefined;
-      return workspaceFrame({
+      const shown: Shown = object && goneAtMs === undefined ? shownWorkspace(object) : { phase: '', remark: '' };
+      return {
         elapsedMs: Date.now() - startedMs,
         name: lab.name,
+        /** "5/7", as the workspace itself counts. */
         ready: there?.ready ?? '',
         parts: there?.components ?? [],
-        ...(goneAtMs === undefined ? object && shownWorkspace(object) : { phase: 'Gone' }),
-      });
+        ...(goneAtMs === undefined ? shown : { ...shown, phase: 'Gone' }),
+      };
     },
     result: () => ({
       name: lab.name,
@@ -176,7 +177,7 @@ export function playWorkspace(world: DemoWorld, lab: DemoWorkspace, stage: Stage
       tooEarly: machines.flatMap((machine) => whyTooEarly(machine, image()) ?? []),
       leftOver: leftOver(),
     }),
-  } satisfies Act<unknown>;
+  } satisfies Act<unknown, unknown>;
 }
 
 const isSame = (one: Part, other: Part) => one.kind === other.kind && one.name === other.name;

@@ -1,7 +1,6 @@
-import type { Component } from '../../../shared/kinds/pelotech/workspace.ts';
 import { barOf } from '../../terminal/bar.ts';
 import { styled } from '../../terminal/paint.ts';
-import { phaseSpan, type ShownPhase } from '../../terminal/phase-style.ts';
+import { phaseSpan } from '../../terminal/phase-style.ts';
 import { type Block, blank, headline, line, saidSeconds, table, text } from './blocks.ts';
 import { downloadFaults, faultsIn } from './faults.ts';
 import type { playWorkspace } from './workspace-act.ts';
@@ -10,18 +9,10 @@ export type WorkspaceResult = ReturnType<ReturnType<typeof playWorkspace>['resul
 export type PartResult = WorkspaceResult['parts'][number];
 
 /** What the third act shows while it plays. */
-export interface WorkspaceView {
-  elapsedMs: number;
-  name: string;
-  phase?: ShownPhase;
-  /** "5/7", as the workspace itself counts. */
-  ready: string;
-  remark?: string;
-  parts: readonly Component[];
-}
+export type WorkspaceView = ReturnType<ReturnType<typeof playWorkspace>['view']>;
 
 /** How much of the workspace is ready, and a line for each of its parts. */
-export function workspaceFrame({ elapsedMs, name, phase = '', ready, remark = '', parts }: WorkspaceView): Block[] {
+export function workspaceFrame({ elapsedMs, name, phase, ready, remark, parts }: WorkspaceView): Block[] {
   const [done = 0, all = 0] = ready.split('/').map(Number);
   const bar = all > 0 ? ['  ', styled('green', barOf(done / all, barWidth)), ` ${ready}`] : [];
   return [
