@@ -188,7 +188,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       expect(said).toEqual(
         expect.arrayContaining([
           expect.stringMatching(/^Workspace one: The workspace is being deleted: /),
-          expect.stringMatching(/^Workspace (one|two) is gone \(2\/2\)$/),
+          expect.stringMatching(/^Workspace (one|two) is deleted \(2\/2\)$/),
           'workspaces: 2 deleted',
         ]),
       );
